@@ -1,0 +1,34 @@
+#!/usr/bin/env node
+// Runs src/ in a checkout and dist/ when installed. Plain JavaScript, because an old Node must be able
+// to read it: in a checkout it hands over to the Node that `npm ci` has brought.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const NEEDED = 24;
+const root = new URL("..", import.meta.url);
+const source = new URL("src/cli/main.ts", root);
+const program = existsSync(source) ? source : new URL("dist/cli/main.js", root);
+
+if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
+  await import(program.href);
+} else {
+  const node = fileURLToPath(new URL("node_modules/node/bin/node", root));
+  if (existsSync(node)) handOver(node);
+  else {
+    console.error(`Cortex needs Node ${NEEDED} or newer, and this is ${process.version}.`);
+    console.error(
+      existsSync(source)
+        ? "Run `npm ci`: it brings one along."
+        : "Install a newer Node, then run this again.",
+    );
+    process.exitCode = 1;
+  }
+}
+
+function handOver(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  // A terminal sends these to both; a service manager only to this process.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("exit", (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code)));
+}
