@@ -1,0 +1,28 @@
+import { CortexError } from "./errors.ts";
+
+/** A string that the compiler keeps apart from every other kind of string. */
+type Id<Name extends string> = string & { readonly __id: Name };
+
+export type EventId = Id<"event">;
+export type DispatchId = Id<"dispatch">;
+export type ItemId = Id<"item">;
+export type RunId = Id<"run">;
+/** Names a turn, the thread that ends with it, and its final assistant message. */
+export type TurnId = Id<"turn">;
+export type MessageId = Id<"message">;
+export type DeliveryId = Id<"delivery">;
+export type AgentId = Id<"agent">;
+export type PersonaId = Id<"persona">;
+
+const AGENT_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+export const DEFAULT_AGENT = "main" as AgentId;
+export const DEFAULT_ACCOUNT = "default";
+
+export function parseAgentId(text: string): AgentId {
+  const id = text.toLowerCase();
+  if (AGENT_ID.test(id)) return id as AgentId;
+  throw new CortexError("id_invalid", `"${text}" is not an agent id`, {
+    hint: "An agent id has 1 to 64 letters, digits, - and _, and starts with a letter or digit.",
+  });
+}

@@ -1,0 +1,21 @@
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** How deep a value may be nested: JSON.parse goes deeper than a recursive walk survives. */
+export const MAX_JSON_DEPTH = 200;
+
+/**
+ * JSON with the keys of every object sorted and nothing optional about its form, so that equal values
+ * have equal texts. Fields that are undefined are left out, as JSON.stringify does.
+ */
+export function canonicalJson(value: unknown, depth = 0): string {
+  if (depth > MAX_JSON_DEPTH) throw new TypeError(`a value nested more than ${MAX_JSON_DEPTH} deep`);
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(",")}]`;
+  if (value instanceof Date) return JSON.stringify(value);
+  const fields: string[] = [];
+  for (const key of Object.keys(value).toSorted()) {
+    const field: unknown = (value as Record<string, unknown>)[key];
+    if (field !== undefined) fields.push(`${JSON.stringify(key)}:${canonicalJson(field, depth + 1)}`);
+  }
+  return `{${fields.join(",")}}`;
+}

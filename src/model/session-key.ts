@@ -1,0 +1,216 @@
+/**
+ * Session keys: the one place where they are read and written.
+ *
+ * A session is a short label (`work`, `fork-…`), a key of an agent (`agent:main:telegram:group:123`)
+ * or a key of a relay (`thr:thr_0a1b2c3d:writer:2`). Every text that names the same session is
+ * normalised to the same key, because the key is compared byte for byte from here on.
+ *
+ * Ids of a platform may hold any character: what would break the key (colon, percent, white space)
+ * is percent-encoded in the key and decoded by parsing.
+ */
+import { CortexError } from "./errors.ts";
+import { type AgentId, DEFAULT_AGENT, parseAgentId } from "./ids.ts";
+
+export type SessionKey = string & { readonly __id: "session" };
+
+export type ParsedSessionKey =
+  | { readonly kind: "label"; readonly label: string }
+  | { readonly kind: "main"; readonly agent: AgentId }
+  | { readonly kind: "dm"; readonly agent: AgentId; readonly peer: string; readonly channel?: undefined }
+  | {
+      readonly kind: "dm";
+      readonly agent: AgentId;
+      readonly channel: string;
+      readonly peer: string;
+      readonly topic?: string;
+    }
+  | {
+      readonly kind: "place";
+      readonly agent: AgentId;
+      readonly channel: string;
+      readonly placeKind: "group" | "channel";
+      readonly place: string;
+      readonly topic?: string;
+    }
+  | { readonly kind: "subagent"; readonly agent: AgentId; readonly id: string }
+  | { readonly kind: "cron"; readonly agent: AgentId; readonly job: string }
+  | { readonly kind: "other"; readonly agent: AgentId; readonly rest: readonly string[] }
+  | { readonly kind: "relay"; readonly relay: string; readonly slot: string; readonly step?: number };
+
+/** How direct messages are split into sessions: all in one, one a person, or one a person and channel. */
+export type DmScope = "main" | "per-peer" | "per-channel-peer";
+
+export const MAX_SESSION_KEY_LENGTH = 512;
+export const MAIN_SESSION = "agent:main:main" as SessionKey;
+
+const LABEL = /^[a-z0-9._-]{1,64}$/;
+const RELAY = /^thr_[0-9a-f]{8}$/;
+const SLOT = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const STEP = /^(0|[1-9][0-9]{0,8})$/;
+const CHANNEL = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
+
+// On these platforms an id means the same in any case. Elsewhere (Slack's C123) it is kept as given:
+// two sessions for one place are a nuisance, two places in one session would be a leak.
+const CASE_IGNORED = new Set([
+  "discord",
+  "email",
+  "imessage",
+  "irc",
+  "signal",
+  "sms",
+  "telegram",
+  "whatsapp",
+]);
+
+export function normalizeSessionKey(text: string): SessionKey {
+  return buildSessionKey(parseSessionKey(text));
+}
+
+export function parseSessionKey(text: string): ParsedSessionKey {
+  const key = text.trim();
+  if (key.length > MAX_SESSION_KEY_LENGTH) {
+    throw invalid(
+      key.slice(0, 60) + "…",
+      `it has ${key.length} characters, ${MAX_SESSION_KEY_LENGTH} are allowed`,
+    );
+  }
+  if (!key.includes(":")) return parseLabel(key);
+  const parts = key.split(":");
+  const head = parts[0]!.toLowerCase();
+  if (head === "thr") return parseRelay(key, parts.slice(1));
+  const rest = head === "agent" ? parts.slice(2) : parts;
+  const agent = head === "agent" ? parts[1]! : DEFAULT_AGENT;
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(agent)) throw invalid(key, `"${agent}" is not an agent id`);
+  if (rest.length === 0) throw invalid(key, "it names an agent and no session of it");
+  return parseAgentKey(
+    parseAgentId(agent),
+    rest.map((part) => decode(key, part)),
+  );
+}
+
+export function buildSessionKey(parsed: ParsedSessionKey): SessionKey {
+  return checkLength(parts(parsed).join(":")) as SessionKey;
+}
+
+/** The session in which a direct message from this peer belongs. */
+export function dmSessionKey(dm: {
+  readonly agent: AgentId;
+  readonly scope: DmScope;
+  readonly channel: string;
+  readonly peer: string;
+  /** Several peers that are one person: a name for the person → `channel:peer` of each. */
+  readonly identityLinks?: Readonly<Record<string, readonly string[]>>;
+}): SessionKey {
+  const { agent, scope, channel } = dm;
+  if (scope === "main") return buildSessionKey({ kind: "main", agent });
+  const linked = linkedIdentity(dm);
+  if (scope === "per-peer" || linked !== undefined) {
+    return buildSessionKey({ kind: "dm", agent, peer: linked ?? dm.peer });
+  }
+  return buildSessionKey({ kind: "dm", agent, channel, peer: dm.peer });
+}
+
+function parseLabel(key: string): ParsedSessionKey {
+  const label = key.toLowerCase();
+  if (!LABEL.test(label)) throw invalid(key, "a label has 1 to 64 letters, digits, dots, - and _");
+  return label === "main" ? { kind: "main", agent: DEFAULT_AGENT } : { kind: "label", label };
+}
+
+function parseRelay(key: string, rest: readonly string[]): ParsedSessionKey {
+  const [relay, slot, step, ...more] = rest.map((part) => part.toLowerCase());
+  if (relay === undefined || !RELAY.test(relay)) throw invalid(key, `"${relay ?? ""}" is not a relay id`);
+  if (slot === undefined || !SLOT.test(slot)) throw invalid(key, `"${slot ?? ""}" is not a slot`);
+  if (more.length > 0) throw invalid(key, `"${more.join(":")}" is one part too many`);
+  if (step === undefined) return { kind: "relay", relay, slot };
+  if (!STEP.test(step)) throw invalid(key, `"${step}" is not the number of a step`);
+  return { kind: "relay", relay, slot, step: Number(step) };
+}
+
+function parseAgentKey(agent: AgentId, rest: readonly string[]): ParsedSessionKey {
+  const words = rest.map((part) => part.toLowerCase());
+  const [type, second] = words;
+  if (rest.length === 1 && type === "main") return { kind: "main", agent };
+  if (rest.length === 2 && type === "subagent") return { kind: "subagent", agent, id: words[1]! };
+  if (rest.length === 2 && type === "cron") return { kind: "cron", agent, job: words[1]! };
+  if (rest.length === 2 && (type === "dm" || type === "direct"))
+    return { kind: "dm", agent, peer: words[1]! };
+
+  const hasTopic = rest.length === 5 && (words[3] === "thread" || words[3] === "topic");
+  if ((rest.length === 3 || hasTopic) && CHANNEL.test(type!) && second !== undefined) {
+    const id = (at: number): string => (CASE_IGNORED.has(type!) ? words[at]! : rest[at]!);
+    const topic = hasTopic ? { topic: id(4) } : {};
+    if (second === "dm" || second === "direct")
+      return { kind: "dm", agent, channel: type!, peer: id(2), ...topic };
+    if (second === "group" || second === "channel") {
+      return { kind: "place", agent, channel: type!, placeKind: second, place: id(2), ...topic };
+    }
+  }
+  return { kind: "other", agent, rest: words };
+}
+
+function parts(parsed: ParsedSessionKey): readonly string[] {
+  const topic =
+    "topic" in parsed && parsed.topic !== undefined ? ["thread", encodeId(parsed.channel, parsed.topic)] : [];
+  switch (parsed.kind) {
+    case "label":
+      return [parsed.label];
+    case "main":
+      return ["agent", parsed.agent, "main"];
+    case "dm": {
+      const channel = parsed.channel === undefined ? [] : [parsed.channel];
+      return ["agent", parsed.agent, ...channel, "dm", encodeId(parsed.channel, parsed.peer), ...topic];
+    }
+    case "place": {
+      const place = encodeId(parsed.channel, parsed.place);
+      return ["agent", parsed.agent, parsed.channel, parsed.placeKind, place, ...topic];
+    }
+    case "subagent":
+      return ["agent", parsed.agent, "subagent", encode(parsed.id.toLowerCase())];
+    case "cron":
+      return ["agent", parsed.agent, "cron", encode(parsed.job.toLowerCase())];
+    case "other":
+      return ["agent", parsed.agent, ...parsed.rest.map((part) => encode(part.toLowerCase()))];
+    case "relay":
+      return ["thr", parsed.relay, parsed.slot, ...(parsed.step === undefined ? [] : [String(parsed.step)])];
+  }
+}
+
+function encodeId(channel: string | undefined, id: string): string {
+  return encode(channel === undefined || CASE_IGNORED.has(channel) ? id.toLowerCase() : id);
+}
+
+// Upper-case escapes survive because they are decoded before anything is lower-cased.
+function encode(part: string): string {
+  return part.replaceAll(/[\s:%\p{Cc}\p{Cs}]/gu, (character) => encodeURIComponent(character.toWellFormed()));
+}
+
+function decode(key: string, part: string): string {
+  if (part === "") throw invalid(key, "one of its parts is empty");
+  if (/[\s\p{Cc}]/u.test(part)) throw invalid(key, `"${part}" holds white space`);
+  try {
+    return decodeURIComponent(part);
+  } catch (cause) {
+    throw invalid(key, `"${part}" is not percent-encoded correctly`, cause);
+  }
+}
+
+function linkedIdentity(dm: Parameters<typeof dmSessionKey>[0]): string | undefined {
+  const self = `${dm.channel}:${dm.peer}`.toLowerCase();
+  const links = Object.entries(dm.identityLinks ?? {});
+  return links.find(([, peers]) => peers.some((peer) => peer.toLowerCase() === self))?.[0];
+}
+
+function checkLength(key: string): string {
+  if (key.length <= MAX_SESSION_KEY_LENGTH) return key;
+  throw invalid(
+    key.slice(0, 60) + "…",
+    `it has ${key.length} characters, ${MAX_SESSION_KEY_LENGTH} are allowed`,
+  );
+}
+
+function invalid(key: string, why: string, cause?: unknown): CortexError {
+  return new CortexError("session_key_invalid", `"${key}" is not a session key: ${why}`, {
+    hint: "Write a label such as `work`, or a key such as `agent:main:main` or `telegram:group:123`.",
+    cause,
+  });
+}

@@ -1,0 +1,49 @@
+import { CortexError } from "./errors.ts";
+import type { PersonaId, TurnId } from "./ids.ts";
+import { normalizeSessionKey, type SessionKey } from "./session-key.ts";
+
+/** Where a message should go. Session and persona are layers over the turn: a label, and whose label. */
+export type Target =
+  | { readonly kind: "turn"; readonly turn: TurnId }
+  | { readonly kind: "session"; readonly session: SessionKey }
+  | { readonly kind: "persona"; readonly persona: PersonaId };
+
+/** A route as people and hooks write it: at most one of the first three. */
+export interface Route {
+  readonly thread?: string | undefined;
+  readonly session?: string | undefined;
+  readonly persona?: string | undefined;
+  /** Look for the best target first, and fall back on the one that is named. */
+  readonly smart?: boolean | undefined;
+}
+
+/** The one target that a route names, or undefined where it names none and the default applies. */
+export function parseRoute(route: Route): Target | undefined {
+  const named = (["thread", "session", "persona"] as const).filter((field) => route[field] !== undefined);
+  if (named.length > 1) throw conflict(route, named);
+  const [field] = named;
+  if (field === undefined) return undefined;
+  const value = route[field]!;
+  if (value.trim() === "") throw empty(field);
+  switch (field) {
+    case "thread":
+      return { kind: "turn", turn: value as TurnId };
+    case "session":
+      return { kind: "session", session: normalizeSessionKey(value) };
+    case "persona":
+      return { kind: "persona", persona: value as PersonaId };
+  }
+}
+
+function conflict(route: Route, named: readonly (keyof Route)[]): CortexError {
+  const given = named.map((field) => `${field} "${String(route[field])}"`).join(" and ");
+  return new CortexError("target_conflict", `A message goes to one target, and this one names ${given}`, {
+    hint: "Keep one of thread, session and persona.",
+  });
+}
+
+function empty(field: string): CortexError {
+  return new CortexError("target_conflict", `The ${field} of this route is empty`, {
+    hint: "Leave it out to use the default session.",
+  });
+}

@@ -1,0 +1,91 @@
+import { randomFillSync } from "node:crypto";
+
+import { CortexError } from "./errors.ts";
+
+/**
+ * ULIDs: 48 bits of milliseconds and 80 random bits in 26 characters that sort by time.
+ *
+ * Within one source they are strictly increasing. Inside a millisecond, and while the clock is behind
+ * the newest id, the random part is counted up instead of drawn again.
+ */
+export type UlidSource = () => string;
+
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const TIME_CHARACTERS = 10;
+const RANDOM_CHARACTERS = 16;
+const MAX_TIME_MS = 2 ** 48 - 1;
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+export function isUlid(text: string): boolean {
+  return ULID.test(text);
+}
+
+export function createUlidSource(
+  clock: () => number,
+  random: (bytes: Uint8Array) => void = fillRandom,
+): UlidSource {
+  const digits = new Uint8Array(RANDOM_CHARACTERS);
+  let lastMs = -1;
+  let time = "";
+
+  return () => {
+    const nowMs = Math.floor(clock());
+    if (!(nowMs >= 0 && nowMs <= MAX_TIME_MS)) throw clockOutOfRange(nowMs);
+    if (nowMs > lastMs) startMillisecond(nowMs);
+    else if (!countUp(digits)) startMillisecond(lastMs + 1);
+    return time + spell(digits);
+  };
+
+  function startMillisecond(ms: number): void {
+    lastMs = ms;
+    time = spellTime(ms);
+    random(digits);
+    for (let i = 0; i < RANDOM_CHARACTERS; i++) digits[i] = digits[i]! & 31;
+  }
+}
+
+/** Adds one; false when all digits were already at their highest. */
+function countUp(digits: Uint8Array): boolean {
+  for (let i = digits.length - 1; i >= 0; i--) {
+    if (digits[i]! < 31) {
+      digits[i] = digits[i]! + 1;
+      return true;
+    }
+    digits[i] = 0;
+  }
+  return false;
+}
+
+function spell(digits: Uint8Array): string {
+  let text = "";
+  for (const digit of digits) text += ALPHABET[digit];
+  return text;
+}
+
+function spellTime(ms: number): string {
+  let text = "";
+  for (let rest = ms, i = 0; i < TIME_CHARACTERS; i++) {
+    text = ALPHABET[rest % 32]! + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+// Random bytes are drawn a block at a time: one call into the system for 64 ids.
+const pool = new Uint8Array(RANDOM_CHARACTERS * 64);
+let used = pool.length;
+
+function fillRandom(bytes: Uint8Array): void {
+  if (used + bytes.length > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  bytes.set(pool.subarray(used, used + bytes.length));
+  used += bytes.length;
+}
+
+function clockOutOfRange(ms: number): CortexError {
+  return new CortexError("id_invalid", `The clock says ${ms} ms, which no id can hold`, {
+    hint: "Set the machine's clock to a date after 1970.",
+  });
+}
