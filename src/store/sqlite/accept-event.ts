@@ -1,0 +1,41 @@
+import { claimCodec } from "./claim.ts";
+import { dispatchCodec, type DispatchedRow, prepareDispatch } from "./dispatch.ts";
+import { eventCodec, type EventInput, prepareInsertEvent } from "./insert-event.ts";
+import { operation, Refusal } from "./operation.ts";
+import { optional, record } from "./wire.ts";
+
+interface Known {
+  readonly seq: number;
+  readonly content: string | null;
+  readonly payload: string | null;
+}
+
+export interface AcceptedRow {
+  readonly fresh: boolean;
+  readonly dispatched: DispatchedRow | undefined;
+}
+
+/** Takes an event in, once, and what is to become of it in the same commit. */
+export const acceptEvent = operation(
+  record({ event: eventCodec, dispatch: optional(dispatchCodec), claim: optional(claimCodec) }),
+  (db) => {
+    const find = db.prepare<[string], Known>("select seq, content, payload from event where id = ?");
+    const noteDiffering = db.prepare("update event set differing = differing + 1 where seq = ?");
+    const insertEvent = prepareInsertEvent(db);
+    const dispatchEvent = prepareDispatch(db);
+
+    return (input, moment): AcceptedRow | Refusal => {
+      const known = find.get(input.event.id);
+      const seq = known?.seq ?? insertEvent(input.event, moment.nowMs, null);
+      if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);
+      if (input.dispatch === undefined) return { fresh: known === undefined, dispatched: undefined };
+      const dispatched = dispatchEvent(seq, input.dispatch, input.claim, moment);
+      if (dispatched instanceof Refusal) return dispatched;
+      return { fresh: known === undefined, dispatched };
+    };
+  },
+);
+
+function differs(known: Known, event: EventInput): boolean {
+  return known.content !== event.content || known.payload !== event.payload;
+}

@@ -1,0 +1,240 @@
+/**
+ * Taking a session to work on: the one place where leases are given and runs begin.
+ *
+ * A session that has an unfinished run goes on with that run: cut off by a crash, released, resumed, or
+ * failed and to be tried again. Otherwise its first waiting item starts a new one.
+ */
+import type { Database } from "better-sqlite3";
+
+import { number, record, text } from "./wire.ts";
+
+/** The ids are those of the run and the turn, should new ones be needed: the caller makes them. */
+export const claimCodec = record({ holder: text, ttlMs: number, run: text, turn: text });
+
+export interface ClaimRequest {
+  readonly holder: string;
+  readonly ttlMs: number;
+  readonly run: string;
+  readonly turn: string;
+}
+
+/** A claim as it travels back: the fields of `Claim`, flat. */
+export interface ClaimRow {
+  readonly session: string;
+  readonly epoch: number;
+  readonly run: string;
+  readonly turn: string;
+  readonly parent: string | null;
+  readonly attempt: number;
+  readonly interruptions: number;
+  readonly progress: number;
+  readonly abort: string | null;
+}
+
+export interface SessionRow {
+  readonly key: number;
+  readonly label: string;
+  readonly epoch: number;
+  readonly head: number | null;
+  readonly run: number | null;
+  readonly ready_ms: number | null;
+}
+
+interface RunRow {
+  readonly key: number;
+  readonly id: string;
+  readonly turn: number;
+  readonly turn_id: string;
+  readonly attempt: number;
+  readonly state: string;
+  readonly interruptions: number;
+  readonly progress: number;
+  readonly claimed_progress: number;
+  readonly pinned: string | null;
+  readonly abort: string | null;
+}
+
+interface ItemRow {
+  readonly key: number;
+  readonly due_ms: number;
+  readonly turn: number | null;
+}
+
+interface Started {
+  readonly runKey: number;
+  readonly turnKey: number;
+  readonly row: Omit<ClaimRow, "session" | "epoch" | "parent">;
+}
+
+export type Claims = ReturnType<typeof prepareClaims>;
+
+const SESSION_COLUMNS = "key, label, epoch, head, run, ready_ms";
+
+export function prepareClaims(db: Database) {
+  const findSession = db.prepare<[string], SessionRow>(
+    `select ${SESSION_COLUMNS} from session where label = ?`,
+  );
+  const findReady = db.prepare<[number, string], SessionRow>(
+    `select ${SESSION_COLUMNS} from session
+     where ready_ms <= ? and (holder is null or holder <> ?) order by ready_ms, epoch limit 1`,
+  );
+  const findQueued = db.prepare<[number], ItemRow>(
+    `select key, due_ms, turn from item
+     where session = ? and settled_ms is null and state = 'queued' order by key limit 1`,
+  );
+  const takeItem = db.prepare(`update item set state = 'claimed', turn = ? where key = ?`);
+  // A dead letter that is tried again comes back with all the items of its turn.
+  const takeItemsOfTurn = db.prepare(
+    `update item set state = 'claimed'
+     where session = ? and settled_ms is null and state = 'queued' and turn = ?`,
+  );
+  const findRun = db.prepare<[number], RunRow>(
+    `select key, id, turn, turn_id, attempt, state, interruptions, progress, claimed_progress, pinned, abort
+     from run where key = ?`,
+  );
+  const findRunOfTurn = db.prepare<[number], RunRow>(
+    `select key, id, turn, turn_id, attempt, state, interruptions, progress, claimed_progress, pinned, abort
+     from run where turn_id = (select turn_id from run where key = ?) order by key desc limit 1`,
+  );
+  const nextRun = db.prepare<[], number>("select coalesce(max(key), 0) + 1 from run").pluck();
+  const insertRun = db.prepare(
+    `insert into run (key, id, turn, turn_id, session, parent, attempt, state, progress, claimed_progress,
+                      pinned, abort, started_ms)
+     values (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)`,
+  );
+  const continueRun = db.prepare(
+    `update run set state = 'running', parent = ?, interruptions = ?, claimed_progress = progress,
+                    wait_kind = null, wait_detail = null
+     where key = ?`,
+  );
+  const updateSession = db.prepare(
+    `update session set head = ?, epoch = ?, holder = ?, run = ?, ready_ms = ?, used_ms = ? where key = ?`,
+  );
+  const readySession = db.prepare(`update session set ready_ms = ? where key = ?`);
+  const turnId = db.prepare<[number], string>("select id from turn where key = ?").pluck();
+
+  return {
+    findSession: (label: string): SessionRow | undefined => findSession.get(label),
+
+    /** The session that has waited longest, and is not held by the one who asks. */
+    findReady: (nowMs: number, holder: string): SessionRow | undefined => findReady.get(nowMs, holder),
+
+    /** Gives a session that is ready to a holder. Undefined: nothing of it is due after all. */
+    claimSession(session: SessionRow, request: ClaimRequest, nowMs: number): ClaimRow | undefined {
+      const started = startUnfinished(session, request, nowMs) ?? startQueued(session, request, nowMs);
+      if (started === undefined) {
+        settleSession(session, session.head, nowMs);
+        return undefined;
+      }
+      return hold(session, session.head, started, request, nowMs);
+    },
+
+    /** Starts a run for an item that is about to be inserted: its turn is given, the item is the caller's. */
+    claimIdle(session: SessionRow, request: ClaimRequest, nowMs: number): { claim: ClaimRow; turn: number } {
+      const started = startNew(session.key, session.head, request, null, nowMs);
+      return { claim: hold(session, session.head, started, request, nowMs), turn: started.turnKey };
+    },
+
+    /**
+     * Ends the hold on a session whose run is over, with the head where it now is, and uses the free
+     * slot at once: for whoever has waited longest, else for the next message of the same session.
+     */
+    finish(
+      session: SessionRow,
+      head: number | null,
+      request: ClaimRequest | undefined,
+      nowMs: number,
+    ): ClaimRow | undefined {
+      const other = request === undefined ? undefined : findReady.get(nowMs, request.holder);
+      if (request === undefined || other !== undefined) {
+        settleSession({ ...session, run: null }, head, nowMs);
+        return other === undefined ? undefined : this.claimSession(other, request!, nowMs);
+      }
+      return this.claimSession({ ...session, head, run: null }, request, nowMs);
+    },
+
+    /** Leaves a session to whoever comes: ready when its next message is due. */
+    settleSession,
+
+    /** Says that a session which is not held has something to do. */
+    wakeSession(session: number, readyMs: number): void {
+      readySession.run(readyMs, session);
+    },
+  };
+
+  function startUnfinished(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
+    if (session.run === null) return undefined;
+    const run = findRun.get(session.run)!;
+    if (run.state === "failed") return startNew(session.key, session.head, request, run, nowMs);
+    const crashed = run.state === "running";
+    const progressed = run.progress > run.claimed_progress;
+    const interruptions = crashed ? (progressed ? 1 : run.interruptions + 1) : run.interruptions;
+    continueRun.run(session.head, interruptions, run.key);
+    const { id, turn_id, attempt, progress, abort } = run;
+    return {
+      runKey: run.key,
+      turnKey: run.turn,
+      row: { run: id, turn: turn_id, attempt, interruptions, progress, abort },
+    };
+  }
+
+  function startQueued(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
+    const item = findQueued.get(session.key);
+    if (item === undefined || item.due_ms > nowMs) return undefined;
+    const before = item.turn === null ? null : { ...findRunOfTurn.get(item.turn)!, attempt: 0, abort: null };
+    const started = startNew(session.key, session.head, request, before, nowMs);
+    if (item.turn === null) takeItem.run(started.turnKey, item.key);
+    else takeItemsOfTurn.run(session.key, item.turn);
+    return started;
+  }
+
+  function startNew(
+    session: number,
+    head: number | null,
+    request: ClaimRequest,
+    before: RunRow | null,
+    nowMs: number,
+  ): Started {
+    const runKey = nextRun.get()!;
+    const turnKey = before?.turn ?? runKey;
+    const turn = before?.turn_id ?? request.turn;
+    const attempt = (before?.attempt ?? 0) + 1;
+    const progress = before?.progress ?? 0;
+    const abort = before?.abort ?? null;
+    insertRun.run(
+      runKey,
+      request.run,
+      turnKey,
+      turn,
+      session,
+      head,
+      attempt,
+      progress,
+      progress,
+      before?.pinned ?? null,
+      abort,
+      nowMs,
+    );
+    return { runKey, turnKey, row: { run: request.run, turn, attempt, interruptions: 0, progress, abort } };
+  }
+
+  function hold(
+    session: SessionRow,
+    head: number | null,
+    started: Started,
+    request: ClaimRequest,
+    nowMs: number,
+  ): ClaimRow {
+    const epoch = session.epoch + 1;
+    const until = nowMs + request.ttlMs;
+    updateSession.run(head, epoch, request.holder, started.runKey, until, nowMs, session.key);
+    const parent = head === null ? null : turnId.get(head)!;
+    return { session: session.label, epoch, parent, ...started.row };
+  }
+
+  function settleSession(session: SessionRow, head: number | null, nowMs: number): void {
+    const next = findQueued.get(session.key);
+    const ready = next === undefined ? null : Math.max(next.due_ms, nowMs);
+    updateSession.run(head, session.epoch, null, null, ready, nowMs, session.key);
+  }
+}

@@ -1,0 +1,192 @@
+import type { Database } from "better-sqlite3";
+
+import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
+import { type Held, leaseCodec, prepareHeld } from "./held.ts";
+import { eventCodec, prepareInsertEvent } from "./insert-event.ts";
+import { factsCodec, prepareInsertTurn } from "./insert-turn.ts";
+import {
+  messageCodec,
+  type MessageInput,
+  prepareContent,
+  toolCallCodec,
+  type ToolCallInput,
+} from "./journal.ts";
+import { firstKey, lastKey } from "./keys.ts";
+import { operation, Refusal } from "./operation.ts";
+import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
+import { list, optional, record, text, textOrNull } from "./wire.ts";
+
+export interface FinishedRow {
+  readonly next: ClaimRow | undefined;
+}
+
+/** The whole end of a turn in one operation: see `TurnStore.commit`. */
+export const commitTurn = operation(
+  record({
+    lease: leaseCodec,
+    run: text,
+    turn: text,
+    parent: textOrNull,
+    status: text,
+    facts: factsCodec,
+    messages: list(messageCodec),
+    toolCalls: list(toolCallCodec),
+    answer: optional(eventCodec),
+    deliveries: list(deliveryCodec),
+    claim: optional(claimCodec),
+  }),
+  (db) => {
+    const findHeld = prepareHeld(db);
+    const isCommitted = prepareIsCommitted(db);
+    const checkHead = prepareCheckHead(db);
+    const readJournal = prepareReadJournal(db);
+    const abortOpenCalls = db.prepare(
+      "update tool_call set status = 'aborted', completed_ms = ? where key between ? and ? and status = 'started'",
+    );
+    const { insertMessage, insertToolCall } = prepareContent(db);
+    const insertTurn = prepareInsertTurn(db);
+    const insertEvent = prepareInsertEvent(db);
+    const insertDeliveries = prepareInsertDeliveries(db);
+    const findSource = db.prepare<[number], { key: number; event: number }>(
+      `select key, event from item
+       where session = ? and settled_ms is null and state = 'claimed' order by key limit 1`,
+    );
+    const settleItems = db.prepare(
+      `update item set state = iif(key = ?, 'done', 'merged'), settled_ms = ?
+       where session = ? and settled_ms is null and state = 'claimed'`,
+    );
+    const endRun = db.prepare("update run set state = ?, ended_ms = ? where key = ?");
+    const claims = prepareClaims(db);
+
+    return (input, { nowMs, wake }): FinishedRow | Refusal => {
+      const held = findHeld(input.lease, input.run);
+      if (held instanceof Refusal) return isCommitted(input.turn, input.run) ? { next: undefined } : held;
+      const refused = checkTurn(held, input.turn) ?? checkHead(held, input.parent);
+      if (refused !== undefined) return refused;
+
+      if (held.progress > 0) abortOpenCalls.run(nowMs, firstKey(held.turn), lastKey(held.turn));
+      const before = held.progress > 0 ? readJournal(held.turn) : NOTHING;
+      const messages = [...before.messages, ...input.messages];
+      const toolCalls = [...before.toolCalls, ...input.toolCalls];
+      const invalid = checkContent(input, messages, toolCalls);
+      if (invalid !== undefined) return invalid;
+
+      const base = firstKey(held.turn);
+      input.messages.forEach((message, i) => insertMessage(base + before.messages.length + i, message));
+      for (const call of input.toolCalls) insertToolCall(base, call);
+
+      const source = findSource.get(held.key);
+      insertTurn(
+        held,
+        {
+          key: held.turn,
+          id: input.turn,
+          type: "normal",
+          status: input.status,
+          firstKept: null,
+          source: source?.event ?? null,
+          facts: input.facts,
+          startedMs: held.started_ms,
+        },
+        { messages, toolCalls },
+        nowMs,
+      );
+      const answer = messages.length === 0 ? null : base + messages.length - 1;
+      if (input.answer !== undefined) insertEvent(input.answer, nowMs, answer);
+      insertDeliveries(input.deliveries, { turn: held.turn, message: answer }, nowMs);
+      settleItems.run(source?.key ?? null, nowMs, held.key);
+      endRun.run(input.status, nowMs, held.run);
+      const session = { ...held, label: input.lease.session, ready_ms: null };
+      const next = claims.finish(session, held.turn, input.claim, nowMs);
+      wake("queue");
+      if (input.deliveries.length > 0) wake("outbox");
+      return { next };
+    };
+  },
+);
+
+const NOTHING = { messages: [] as MessageInput[], toolCalls: [] as ToolCallInput[] };
+
+/** A call that comes again after its outcome got lost must find that it has been done. */
+export function prepareIsCommitted(db: Database): (turn: string, run: string) => boolean {
+  const find = db
+    .prepare<[string, string], number>(
+      "select 1 from turn t join run r on r.turn_id = t.id where t.id = ? and r.id = ?",
+    )
+    .pluck();
+  return (turn, run) => find.get(turn, run) !== undefined;
+}
+
+function checkTurn(held: Held, turn: string): Refusal | undefined {
+  if (held.turn_id === turn) return undefined;
+  return new Refusal(
+    "turn_invalid",
+    `Run ${held.run_id} is making turn ${held.turn_id}, not ${turn}`,
+    "Commit the turn that the claim named.",
+  );
+}
+
+function prepareCheckHead(db: Database): (held: Held, parent: string | null) => Refusal | undefined {
+  const findTurn = db.prepare<[string], number>("select key from turn where id = ?").pluck();
+  return (held, parent) => {
+    if (parent !== null && parent === held.turn_id) {
+      return new Refusal(
+        "turn_cyclic",
+        `Turn ${parent} cannot follow itself`,
+        "Give the parent that the claim named.",
+      );
+    }
+    const key = parent === null ? null : findTurn.get(parent);
+    if (key === undefined) {
+      return new Refusal(
+        "turn_unknown",
+        `No turn has the id "${parent}"`,
+        "Give the parent that the claim named.",
+      );
+    }
+    if (held.head === held.parent && held.head === key) return undefined;
+    return new Refusal(
+      "head_moved",
+      `The session no longer points at ${parent ?? "no turn"}, which turn ${held.turn_id} was to follow`,
+      "Fail the run with a retry: the next attempt follows the new head.",
+    );
+  };
+}
+
+/** Messages and tool calls that the journal holds of a turn, in order. */
+export function prepareReadJournal(db: Database) {
+  const readMessages = db.prepare<[number, number], MessageInput>(
+    "select id, role, content, body, at_ms as atMs from message where key between ? and ? order by key",
+  );
+  const readCalls = db.prepare<[number, number], ToolCallInput>(
+    `select key % 65536 as ordinal, call_id as callId, tool, params, status, result, child_session as childSession,
+            started_ms as startedAtMs, completed_ms as completedAtMs
+     from tool_call where key between ? and ? order by key`,
+  );
+  return (turn: number): { messages: MessageInput[]; toolCalls: ToolCallInput[] } => ({
+    messages: readMessages.all(firstKey(turn), lastKey(turn)),
+    toolCalls: readCalls.all(firstKey(turn), lastKey(turn)),
+  });
+}
+
+function checkContent(
+  input: { readonly turn: string; readonly status: string },
+  messages: readonly MessageInput[],
+  toolCalls: readonly ToolCallInput[],
+): Refusal | undefined {
+  const last = messages.findLast((message) => message.role === "assistant");
+  if (input.status === "completed" && last?.id !== input.turn) {
+    return new Refusal(
+      "turn_invalid",
+      `The answer of turn ${input.turn} has the id ${last?.id ?? "of no message"}`,
+      "The last assistant message of a turn carries the turn's own id.",
+    );
+  }
+  const misplaced = toolCalls.findIndex((call, place) => call.ordinal !== place);
+  if (misplaced === -1) return undefined;
+  return new Refusal(
+    "turn_invalid",
+    `Turn ${input.turn} has no tool call ${misplaced}, or has it twice`,
+    "Number the tool calls of a turn from 0 without gaps.",
+  );
+}

@@ -1,0 +1,110 @@
+import type { Database } from "better-sqlite3";
+
+import { turnUnknown } from "./dispatch.ts";
+import { leaseCodec, prepareHeld } from "./held.ts";
+import { factsCodec, prepareInsertTurn } from "./insert-turn.ts";
+import { messageCodec, prepareContent } from "./journal.ts";
+import { firstKey } from "./keys.ts";
+import { operation, Refusal } from "./operation.ts";
+import { record, text, textOrNull } from "./wire.ts";
+
+/** A compaction is a turn of its own; a run row is written with it, since a turn's key is that of a run. */
+export const compact = operation(
+  record({
+    lease: leaseCodec,
+    run: text,
+    turn: text,
+    compactionRun: text,
+    facts: factsCodec,
+    summary: messageCodec,
+    firstKept: textOrNull,
+  }),
+  (db) => {
+    const findHeld = prepareHeld(db);
+    const findTurn = db.prepare<[string], number>("select key from turn where id = ?").pluck();
+    const isInContext = prepareIsInContext(db);
+    const nextRun = db.prepare<[], number>("select coalesce(max(key), 0) + 1 from run").pluck();
+    const insertRun = db.prepare(
+      `insert into run (key, id, turn, turn_id, session, parent, attempt, state, started_ms, ended_ms)
+       values (?, ?, ?, ?, ?, ?, 1, 'completed', ?, ?)`,
+    );
+    const { insertMessage } = prepareContent(db);
+    const insertTurn = prepareInsertTurn(db);
+    const moveHead = db.prepare("update session set head = ? where key = ?");
+    const moveParent = db.prepare("update run set parent = ?, progress = progress + 1 where key = ?");
+
+    return (input, { nowMs, wake }): null | Refusal => {
+      if (findTurn.get(input.turn) !== undefined) return null; // it was committed before
+      const held = findHeld(input.lease, input.run);
+      if (held instanceof Refusal) return held;
+      if (held.head === null) return nothingToCompact(input.lease.session);
+      const firstKept = input.firstKept === null ? null : findTurn.get(input.firstKept);
+      if (firstKept === undefined) return turnUnknown(input.firstKept!);
+      if (firstKept !== null && !isInContext(held.head, firstKept)) return notInContext(input.firstKept!);
+      if (input.summary.id !== input.turn) return summaryMisnamed(input.turn, input.summary.id);
+
+      const key = nextRun.get()!;
+      insertRun.run(key, input.compactionRun, key, input.turn, held.key, held.head, nowMs, nowMs);
+      insertMessage(firstKey(key), input.summary);
+      insertTurn(
+        held,
+        {
+          key,
+          id: input.turn,
+          type: "compaction",
+          status: "completed",
+          firstKept,
+          source: null,
+          facts: input.facts,
+          startedMs: nowMs,
+        },
+        { messages: [input.summary], toolCalls: [] },
+        nowMs,
+      );
+      moveHead.run(key, held.key);
+      moveParent.run(key, held.run);
+      wake("runs");
+      return null;
+    };
+  },
+);
+
+/** Whether a turn is one of those from the head back to the last compaction, which itself is not. */
+function prepareIsInContext(db: Database): (head: number, turn: number) => boolean {
+  const find = db.prepare<[number], { parent: number | null; type: string }>(
+    "select parent, type from turn where key = ?",
+  );
+  return (head, turn) => {
+    for (let at: number | null = head; at !== null;) {
+      const row: { parent: number | null; type: string } = find.get(at)!;
+      if (row.type === "compaction") return false;
+      if (at === turn) return true;
+      at = row.parent;
+    }
+    return false;
+  };
+}
+
+function notInContext(turn: string): Refusal {
+  return new Refusal(
+    "turn_invalid",
+    `Turn ${turn} is not in the context that is to be compacted`,
+    "Keep a turn that comes after the last compaction of this thread, or none.",
+  );
+}
+
+function nothingToCompact(session: string): Refusal {
+  return new Refusal(
+    "turn_invalid",
+    `Session "${session}" has no turns to compact`,
+    "Compact a session that points at a turn.",
+  );
+}
+
+function summaryMisnamed(turn: string, message: string): Refusal {
+  return new Refusal(
+    "turn_invalid",
+    `The summary of turn ${turn} has the id ${message}`,
+    "The last assistant message of a turn carries the turn's own id.",
+  );
+}

@@ -1,0 +1,38 @@
+import Database from "better-sqlite3";
+
+/** How long a statement waits for another connection. Only the start and a checkpoint ever do. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * The connection that writes. `synchronous` is set by hand: better-sqlite3 is built so that WAL alone
+ * means NORMAL, and NORMAL may lose the last commits with the power.
+ */
+export function openForWriting(path: string): Database.Database {
+  const db = new Database(path, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    db.pragma("journal_mode = wal");
+    db.pragma("synchronous = full");
+    db.pragma("foreign_keys = on");
+    db.pragma("wal_autocheckpoint = 0"); // checkpoints are made beside the writer: see checkpointer.ts
+    db.pragma("journal_size_limit = 67108864");
+    db.pragma("cache_size = -32768");
+    db.pragma("temp_store = memory");
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** A connection that changes nothing, not even the journal mode, until it is known whose database this is. */
+export function openToInspect(path: string): Database.Database {
+  return new Database(path, { timeout: BUSY_TIMEOUT_MS });
+}
+
+export function openForReading(path: string): Database.Database {
+  const db = new Database(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+  db.pragma("query_only = on");
+  db.pragma("cache_size = -16384");
+  db.pragma("mmap_size = 268435456");
+  return db;
+}

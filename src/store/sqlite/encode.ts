@@ -1,0 +1,234 @@
+/**
+ * From the port's values to the rows of the writer: defaults are filled in, JSON becomes canonical text,
+ * and what breaks a limit is refused here, on the caller's side, before anything is queued.
+ */
+import { CortexError } from "../../model/errors.ts";
+import { DEFAULT_ACCOUNT, type TurnId } from "../../model/ids.ts";
+import { canonicalJson, type Json } from "../../model/json.ts";
+import type { Message, ToolCall } from "../../model/message.ts";
+import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
+import type {
+  JournalEntry,
+  Lease,
+  NewAnswer,
+  NewDelivery,
+  NewDispatch,
+  NewEvent,
+  TurnFacts,
+} from "../store.ts";
+import {
+  MAX_EVENT_BYTES,
+  MAX_MESSAGE_BYTES,
+  MAX_MESSAGES_IN_TURN,
+  MAX_TOOL_CALLS_IN_TURN,
+} from "../store.ts";
+import type { Input } from "./operations.ts";
+
+type EventInput = Input<"acceptEvent">["event"];
+type DispatchInput = Input<"dispatch">["dispatch"];
+type EntryInput = Input<"journal">["entries"][number];
+type MessageInput = Input<"commitTurn">["messages"][number];
+type ToolCallInput = Input<"commitTurn">["toolCalls"][number];
+type FactsInput = Input<"commitTurn">["facts"];
+type DeliveryInput = Input<"commitTurn">["deliveries"][number];
+
+export function encodeEvent(event: NewEvent): EventInput {
+  if (!/^[a-z0-9][a-z0-9_.-]*:./s.test(event.id))
+    throw eventInvalid(event.id, "its id is not adapter:source");
+  if (!Number.isSafeInteger(event.atMs))
+    throw eventInvalid(event.id, `its time ${event.atMs} is not in milliseconds`);
+  const encoded = {
+    id: event.id,
+    atMs: event.atMs,
+    channel: event.channel,
+    direction: event.direction,
+    sender: event.sender ?? null,
+    place: encodePlace(event),
+    replyTo: event.replyTo ?? null,
+    content: event.content,
+    contentType: event.contentType ?? "text",
+    attachments: jsonText(event.attachments),
+    payload: jsonText(event.payload),
+    metadata: jsonText(event.metadata),
+  };
+  const bytes = eventBytes(encoded);
+  if (bytes > MAX_EVENT_BYTES) {
+    throw new CortexError(
+      "event_too_large",
+      `Event ${event.id} has ${bytes} bytes, ${MAX_EVENT_BYTES} are allowed`,
+      {
+        hint: "Send large content as an attachment.",
+      },
+    );
+  }
+  return encoded;
+}
+
+/** An answer's content is the last message of its turn, so the event has none of its own. */
+export function encodeAnswer(answer: NewAnswer): EventInput {
+  return encodeEvent({ ...answer, content: null, direction: "sent" });
+}
+
+export function eventBytes(event: EventInput): number {
+  let bytes = 0;
+  for (const text of [event.content, event.payload, event.metadata, event.attachments]) {
+    if (text !== null) bytes += Buffer.byteLength(text);
+  }
+  return bytes;
+}
+
+export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
+  const { target } = dispatch;
+  const at =
+    target.kind === "session"
+      ? {
+          session: checkKey(target.session),
+          agent: target.agent,
+          persona: target.persona,
+          turn: null,
+          forkAs: null,
+        }
+      : { session: null, agent: null, persona: null, turn: target.turn, forkAs: checkKey(target.forkAs) };
+  return {
+    id: dispatch.id,
+    item: dispatch.item,
+    hook: dispatch.hook,
+    ...at,
+    mode: dispatch.mode,
+    dueMs: dispatch.dueMs ?? null,
+    message: dispatch.message ?? null,
+    context: jsonText(dispatch.context),
+    permissions: jsonText(dispatch.permissions),
+    profile: dispatch.profile ?? null,
+    delivery: jsonText(dispatch.delivery),
+  };
+}
+
+export function encodeEntry(entry: JournalEntry): EntryInput {
+  switch (entry.kind) {
+    case "message": {
+      checkPlace(entry.place, MAX_MESSAGES_IN_TURN, "messages");
+      const { place, items = [] } = entry;
+      return {
+        message: { place, message: encodeMessage(entry.message), items },
+        call: undefined,
+        result: undefined,
+      };
+    }
+    case "call":
+      return { message: undefined, call: encodeToolCall({ ...entry, status: "started" }), result: undefined };
+    case "result": {
+      const { ordinal, status, completedAtMs } = entry;
+      const childSession = entry.childSession ?? null;
+      const result = checkSize(canonicalJson(entry.result), `The result of call ${ordinal}`);
+      return {
+        message: undefined,
+        call: undefined,
+        result: { ordinal, status, result, childSession, completedAtMs },
+      };
+    }
+  }
+}
+
+export function encodeMessage({ id, role, content, body, atMs }: Message): MessageInput {
+  const encoded = { id, role, content, body: jsonText(body), atMs };
+  checkSize(content + (encoded.body ?? ""), `Message ${id}`);
+  return encoded;
+}
+
+export function encodeToolCall(call: ToolCall): ToolCallInput {
+  checkPlace(call.ordinal, MAX_TOOL_CALLS_IN_TURN, "tool calls");
+  const { ordinal, callId, tool, status, startedAtMs } = call;
+  return {
+    ordinal,
+    callId,
+    tool,
+    params: checkSize(canonicalJson(call.params), `Call ${callId}`),
+    status,
+    result:
+      call.result === undefined
+        ? null
+        : checkSize(canonicalJson(call.result), `The result of call ${callId}`),
+    childSession: call.childSession ?? null,
+    startedAtMs,
+    completedAtMs: call.completedAtMs ?? null,
+  };
+}
+
+export function encodeFacts({ usage, permissions, ...facts }: TurnFacts): FactsInput {
+  return { ...facts, ...usage, permissions: permissions === undefined ? null : canonicalJson(permissions) };
+}
+
+export function encodeDelivery({ id, target, replyTo, content }: NewDelivery): DeliveryInput {
+  const { channel, account = DEFAULT_ACCOUNT, place, topic } = target;
+  return {
+    id,
+    target: canonicalJson([channel, account, place, topic ?? null]),
+    channel,
+    account,
+    place,
+    topic: topic ?? null,
+    replyTo: replyTo ?? null,
+    content: content === undefined ? null : checkSize(content, `Delivery ${id}`),
+  };
+}
+
+export function encodeLease({ session, epoch }: Lease): Lease {
+  return { session, epoch };
+}
+
+/** A key that was not normalised would be a second session for the same place. */
+export function checkKey(session: SessionKey): SessionKey {
+  const key = normalizeSessionKey(session);
+  if (key === session) return key;
+  throw new CortexError("session_key_invalid", `"${session}" is written "${key}"`, {
+    hint: "Build session keys with the functions of the model, which normalise them.",
+  });
+}
+
+/** Strings are counted in UTF-16 units: exact enough for bounding a queue. */
+export function weigh(input: unknown): number {
+  if (typeof input === "string") return input.length;
+  if (typeof input !== "object" || input === null) return 0;
+  let weight = 0;
+  for (const value of Object.values(input)) weight += weigh(value);
+  return weight;
+}
+
+function encodePlace(event: NewEvent): EventInput["place"] {
+  if (event.place === undefined) return undefined;
+  const { channel, account = DEFAULT_ACCOUNT, place, topic } = event;
+  const parts = topic === undefined ? [channel, account, place] : [channel, account, place, topic];
+  return { id: parts.map(encodeURIComponent).join(":"), account, place, topic: topic ?? null };
+}
+
+function jsonText(value: Json | undefined): string | null {
+  return value === undefined ? null : canonicalJson(value);
+}
+
+function checkSize(text: string, what: string): string {
+  const bytes = text.length > MAX_MESSAGE_BYTES / 3 ? Buffer.byteLength(text) : text.length;
+  if (bytes <= MAX_MESSAGE_BYTES) return text;
+  throw new CortexError("message_too_large", `${what} has ${bytes} bytes, ${MAX_MESSAGE_BYTES} are allowed`, {
+    hint: "Keep the rest in a file and refer to it.",
+  });
+}
+
+function checkPlace(place: number, limit: number, what: string): void {
+  if (Number.isInteger(place) && place >= 0 && place < limit) return;
+  throw new CortexError("limit_invalid", `${place} is not a place among the ${what} of a turn`, {
+    hint: `A turn holds up to ${limit} ${what}, numbered from 0.`,
+  });
+}
+
+function eventInvalid(id: string, why: string): CortexError {
+  return new CortexError("event_invalid", `Event ${JSON.stringify(id)} cannot be taken in: ${why}`, {
+    hint: "Make the id with `eventId` of the model.",
+  });
+}
+
+export function turnUnknown(turn: TurnId): CortexError {
+  return new CortexError("turn_unknown", `No turn has the id "${turn}"`, {
+    hint: "`cortex log` shows the turns of a session.",
+  });
+}

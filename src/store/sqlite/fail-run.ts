@@ -1,0 +1,47 @@
+import { claimCodec, prepareClaims } from "./claim.ts";
+import type { FinishedRow } from "./commit-turn.ts";
+import { leaseCodec, prepareHeld } from "./held.ts";
+import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
+import { operation, Refusal } from "./operation.ts";
+import { numberOrNull, list, optional, record, text } from "./wire.ts";
+
+/** Ends an attempt. Without `retryAtMs`, the items of the turn are dead letters. */
+export const failRun = operation(
+  record({
+    lease: leaseCodec,
+    run: text,
+    error: text,
+    retryAtMs: numberOrNull,
+    deliveries: list(deliveryCodec),
+    claim: optional(claimCodec),
+  }),
+  (db) => {
+    const findHeld = prepareHeld(db);
+    const stateOf = db.prepare<[string], string>("select state from run where id = ?").pluck();
+    const endRun = db.prepare("update run set state = 'failed', error = ?, ended_ms = ? where key = ?");
+    const letGo = db.prepare("update session set holder = null, ready_ms = ? where key = ?");
+    const bury = db.prepare(
+      `update item set state = 'dead', settled_ms = ? where session = ? and settled_ms is null and state = 'claimed'`,
+    );
+    const insertDeliveries = prepareInsertDeliveries(db);
+    const claims = prepareClaims(db);
+
+    return (input, { nowMs, wake }): FinishedRow | Refusal => {
+      const held = findHeld(input.lease, input.run);
+      if (held instanceof Refusal) return stateOf.get(input.run) === "failed" ? { next: undefined } : held;
+      endRun.run(input.error, nowMs, held.run);
+      insertDeliveries(input.deliveries, { turn: held.turn, message: null }, nowMs);
+      if (input.deliveries.length > 0) wake("outbox");
+      wake("queue");
+      const session = { ...held, label: input.lease.session, ready_ms: null };
+      if (input.retryAtMs === null) {
+        bury.run(nowMs, held.key);
+        return { next: claims.finish(session, held.head, input.claim, nowMs) };
+      }
+      letGo.run(input.retryAtMs, held.key);
+      if (input.claim === undefined) return { next: undefined };
+      const ready = claims.findReady(nowMs, input.claim.holder);
+      return { next: ready === undefined ? undefined : claims.claimSession(ready, input.claim, nowMs) };
+    };
+  },
+);

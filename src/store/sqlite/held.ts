@@ -1,0 +1,60 @@
+import type { Database } from "better-sqlite3";
+
+import { Refusal } from "./operation.ts";
+import { number, record, text } from "./wire.ts";
+
+export const leaseCodec = record({ session: text, epoch: number });
+
+/** A session under a valid lease, with the run that it is held for. */
+export interface Held {
+  readonly key: number;
+  readonly epoch: number;
+  readonly holder: string;
+  readonly head: number | null;
+  readonly agent: string;
+  readonly persona: string;
+  readonly run: number;
+  readonly run_id: string;
+  readonly turn: number;
+  readonly turn_id: string;
+  readonly parent: number | null;
+  readonly progress: number;
+  readonly started_ms: number;
+}
+
+/**
+ * The fence. A lease is good while the session is held and its epoch has not been passed: whoever takes
+ * a session over raises the epoch, and from then on the old holder can write nothing.
+ */
+export function prepareHeld(
+  db: Database,
+): (lease: { readonly session: string; readonly epoch: number }, run: string) => Held | Refusal {
+  const find = db.prepare<
+    [string],
+    Held | { key: number; epoch: number; holder: string | null; run_id: null }
+  >(
+    `select s.key, s.epoch, s.holder, s.head, s.agent, s.persona, s.run, r.id as run_id, r.turn, r.turn_id,
+            r.parent, r.progress, r.started_ms
+     from session s left join run r on r.key = s.run where s.label = ?`,
+  );
+  return (lease, run) => {
+    const held = find.get(lease.session);
+    if (held === undefined) return sessionUnknown(lease.session);
+    if (held.epoch !== lease.epoch || held.holder === null || held.run_id !== run) {
+      return new Refusal(
+        "lease_lost",
+        `The lease ${lease.epoch} on session "${lease.session}" is no longer good for run ${run}`,
+        "Another holder has taken the session over, or the run has ended. Stop this run and write nothing.",
+      );
+    }
+    return held;
+  };
+}
+
+export function sessionUnknown(label: string): Refusal {
+  return new Refusal(
+    "session_unknown",
+    `No session is called "${label}"`,
+    "`cortex sessions` lists the sessions there are.",
+  );
+}

@@ -1,0 +1,48 @@
+import type { Database } from "better-sqlite3";
+
+import { type Decoded, record, text, textOrNull } from "./wire.ts";
+
+export const deliveryCodec = record({
+  id: text,
+  target: text,
+  channel: text,
+  account: text,
+  place: text,
+  topic: textOrNull,
+  replyTo: textOrNull,
+  content: textOrNull,
+});
+
+type DeliveryInput = Decoded<typeof deliveryCodec>;
+
+/** Puts deliveries into the outbox. Without content of its own, a delivery carries the turn's answer. */
+export function prepareInsertDeliveries(db: Database) {
+  const insert = db.prepare(
+    `insert into delivery (id, turn, target, channel, account, place, topic, reply_to, content, message, state,
+                           due_ms, created_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+  );
+  return (
+    deliveries: readonly DeliveryInput[],
+    answer: { readonly turn: number; readonly message: number | null },
+    nowMs: number,
+  ): void => {
+    for (const { id, target, channel, account, place, topic, replyTo, content } of deliveries) {
+      const message = content === null ? answer.message : null;
+      insert.run(
+        id,
+        answer.turn,
+        target,
+        channel,
+        account,
+        place,
+        topic,
+        replyTo,
+        content,
+        message,
+        nowMs,
+        nowMs,
+      );
+    }
+  };
+}

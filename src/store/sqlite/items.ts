@@ -1,0 +1,107 @@
+import type { Database } from "better-sqlite3";
+
+import { firstKey, lastKey } from "./keys.ts";
+import { operation, Refusal } from "./operation.ts";
+import { list, record, text } from "./wire.ts";
+
+export const dropItems = operation(record({ items: list(text), policy: text }), (db) => {
+  const find = db.prepare<[string], { key: number; session: number; state: string; policy: string | null }>(
+    "select key, session, state, policy from item where id = ?",
+  );
+  const settle = db.prepare("update item set state = 'dropped', policy = ?, settled_ms = ? where key = ?");
+  const settleSession = prepareReadiness(db);
+  return ({ items, policy }, { nowMs, wake }): string[] | Refusal => {
+    const found = items.map((id) => ({ id, item: find.get(id) }));
+    const missing = found.find(({ item }) => item === undefined);
+    if (missing !== undefined) return itemUnknown(missing.id);
+    const dropped: string[] = [];
+    for (const { id, item } of found) {
+      // The same call that came before has dropped it already.
+      if (item!.state === "dropped" && item!.policy === policy) dropped.push(id);
+      if (item!.state !== "queued") continue;
+      settle.run(policy, nowMs, item!.key);
+      settleSession(item!.session, nowMs);
+      dropped.push(id);
+    }
+    if (dropped.length > 0) wake("queue");
+    return dropped;
+  };
+});
+
+export const retryDead = operation(record({ item: text }), (db) => {
+  const findDead = prepareFindDead(db);
+  const requeue = db.prepare(
+    "update item set state = 'queued', settled_ms = null, due_ms = ? where turn = ? and state = 'dead'",
+  );
+  const settleSession = prepareReadiness(db);
+  return ({ item }, { nowMs, wake }): null | Refusal => {
+    const dead = findDead(item);
+    if (dead instanceof Refusal) return dead;
+    if (dead.state === "queued" && dead.turn !== null) return null; // the same call came before
+    if (dead.state !== "dead") return notDead(item, dead.state);
+    requeue.run(nowMs, dead.turn);
+    settleSession(dead.session, nowMs);
+    wake("queue");
+    return null;
+  };
+});
+
+/** The journal goes with the last hope that it is replayed. */
+export const dropDead = operation(record({ item: text }), (db) => {
+  const findDead = prepareFindDead(db);
+  const drop = db.prepare(
+    "update item set state = 'dropped', policy = 'dead letter given up', settled_ms = ? where turn = ? and state = 'dead'",
+  );
+  const forgetMessages = db.prepare("delete from message where key between ? and ?");
+  const forgetCalls = db.prepare("delete from tool_call where key between ? and ?");
+  return ({ item }, { nowMs }): null | Refusal => {
+    const dead = findDead(item);
+    if (dead instanceof Refusal) return dead;
+    if (dead.state === "dropped") return null;
+    if (dead.state !== "dead") return notDead(item, dead.state);
+    drop.run(nowMs, dead.turn);
+    forgetMessages.run(firstKey(dead.turn!), lastKey(dead.turn!));
+    forgetCalls.run(firstKey(dead.turn!), lastKey(dead.turn!));
+    return null;
+  };
+});
+
+interface DeadRow {
+  readonly session: number;
+  readonly turn: number | null;
+  readonly state: string;
+}
+
+function prepareFindDead(db: Database): (item: string) => DeadRow | Refusal {
+  const find = db.prepare<[string], DeadRow>("select session, turn, state from item where id = ?");
+  return (item) => find.get(item) ?? itemUnknown(item);
+}
+
+/** Sets anew when a session that nobody works on is ready, after its queue has changed. */
+function prepareReadiness(db: Database): (session: number, nowMs: number) => void {
+  const update = db.prepare(
+    `update session set ready_ms = (
+       select max(i.due_ms, ?) from item i
+       where i.session = session.key and i.settled_ms is null and i.state = 'queued' order by i.key limit 1)
+     where key = ? and run is null`,
+  );
+  return (session, nowMs) => {
+    update.run(nowMs, session);
+  };
+}
+
+function itemUnknown(item: string): Refusal {
+  return new Refusal(
+    "item_unknown",
+    `No queue item has the id "${item}"`,
+    "`cortex queue` lists what waits.",
+  );
+}
+
+function notDead(item: string, state: string): Refusal {
+  return new Refusal(
+    "state_conflict",
+    `Item ${item} is ${state}, not dead`,
+    "`cortex dead list` shows the dead letters.",
+  );
+}

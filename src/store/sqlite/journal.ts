@@ -1,0 +1,192 @@
+/**
+ * The journal of a run. Its rows are the rows of the turn to be: see schema.ts.
+ */
+import type { Database } from "better-sqlite3";
+
+import { type Held, leaseCodec, prepareHeld } from "./held.ts";
+import { firstKey } from "./keys.ts";
+import { operation, Refusal } from "./operation.ts";
+import { type Decoded, number, numberOrNull, list, optional, record, text, textOrNull } from "./wire.ts";
+
+export const messageCodec = record({ id: text, role: text, content: text, body: textOrNull, atMs: number });
+
+export type MessageInput = Decoded<typeof messageCodec>;
+
+export const toolCallCodec = record({
+  ordinal: number,
+  callId: text,
+  tool: text,
+  params: text,
+  status: text,
+  result: textOrNull,
+  childSession: textOrNull,
+  startedAtMs: number,
+  completedAtMs: numberOrNull,
+});
+
+export type ToolCallInput = Decoded<typeof toolCallCodec>;
+
+const resultCodec = record({
+  ordinal: number,
+  status: text,
+  result: text,
+  childSession: textOrNull,
+  completedAtMs: number,
+});
+
+/** One of the three. */
+export const entryCodec = record({
+  message: optional(record({ place: number, message: messageCodec, items: list(text) })),
+  call: optional(toolCallCodec),
+  result: optional(resultCodec),
+});
+
+type EntryInput = Decoded<typeof entryCodec>;
+
+export const journal = operation(
+  record({ lease: leaseCodec, run: text, entries: list(entryCodec) }),
+  (db) => {
+    const findHeld = prepareHeld(db);
+    const write = prepareJournal(db);
+    return ({ lease, run, entries }) => {
+      const held = findHeld(lease, run);
+      if (held instanceof Refusal) return held;
+      return write(held, entries) ?? null;
+    };
+  },
+);
+
+export const pin = operation(record({ lease: leaseCodec, run: text, pinned: text }), (db) => {
+  const findHeld = prepareHeld(db);
+  const update = db.prepare("update run set pinned = ? where key = ?");
+  return ({ lease, run, pinned }) => {
+    const held = findHeld(lease, run);
+    if (held instanceof Refusal) return held;
+    update.run(pinned, held.run);
+    return null;
+  };
+});
+
+/** Writes entries under the turn of a run; a refusal undoes them all. */
+export function prepareJournal(
+  db: Database,
+): (run: Pick<Held, "key" | "run" | "turn">, entries: readonly EntryInput[]) => Refusal | undefined {
+  const { insertMessage, insertToolCall } = prepareContent(db);
+  const findMessage = db.prepare<[number], MessageInput>(
+    "select id, role, content, body, at_ms as atMs from message where key = ?",
+  );
+  const findCall = db.prepare<[number], { call_id: string; status: string; result: string | null }>(
+    "select call_id, status, result from tool_call where key = ?",
+  );
+  const finishCall = db.prepare(
+    "update tool_call set status = ?, result = ?, child_session = ?, completed_ms = ? where key = ?",
+  );
+  const takeItem = db.prepare(
+    "update item set state = 'claimed', turn = ? where id = ? and session = ? and settled_ms is null and state = 'queued'",
+  );
+  const isTaken = db
+    .prepare<[string, number], number>("select 1 from item where id = ? and turn = ?")
+    .pluck();
+  const addProgress = db.prepare("update run set progress = progress + ? where key = ?");
+
+  return (run, entries) => {
+    let written = 0;
+    for (const entry of entries) {
+      const outcome = writeEntry(run, entry);
+      if (outcome instanceof Refusal) return outcome;
+      if (outcome) written++;
+    }
+    if (written > 0) addProgress.run(written, run.run);
+    return undefined;
+  };
+
+  /** True: it was written. False: it was there already. */
+  function writeEntry(run: Pick<Held, "key" | "turn">, entry: EntryInput): boolean | Refusal {
+    const base = firstKey(run.turn);
+    if (entry.message !== undefined) {
+      const { place, message, items } = entry.message;
+      const there = findMessage.get(base + place);
+      if (there !== undefined)
+        return sameMessage(there, message) ? false : conflict(`message ${place}`, message.id);
+      for (const item of items) {
+        if (
+          takeItem.run(run.turn, item, run.key).changes === 0 &&
+          isTaken.get(item, run.turn) === undefined
+        ) {
+          return new Refusal(
+            "item_unknown",
+            `Item ${item} does not wait in this session`,
+            "It was dropped or became part of another turn. Read the pending items again.",
+          );
+        }
+      }
+      insertMessage(base + place, message);
+      return true;
+    }
+    if (entry.call !== undefined) {
+      const there = findCall.get(base + entry.call.ordinal);
+      if (there !== undefined) {
+        return there.call_id === entry.call.callId
+          ? false
+          : conflict(`call ${entry.call.ordinal}`, entry.call.callId);
+      }
+      insertToolCall(base, entry.call);
+      return true;
+    }
+    const { ordinal, status, result, childSession, completedAtMs } = entry.result!;
+    const there = findCall.get(base + ordinal);
+    if (there === undefined) return conflict(`call ${ordinal}`, "a result without its call");
+    if (there.status !== "started") {
+      return there.status === status && there.result === result
+        ? false
+        : conflict(`call ${ordinal}`, "another result");
+    }
+    finishCall.run(status, result, childSession, completedAtMs, base + ordinal);
+    return true;
+  }
+}
+
+/** The two inserts that journal and commit share. */
+export function prepareContent(db: Database) {
+  const message = db.prepare(
+    "insert into message (key, id, role, content, body, at_ms) values (?, ?, ?, ?, ?, ?)",
+  );
+  const call = db.prepare(
+    `insert into tool_call (key, call_id, tool, params, status, result, child_session, started_ms, completed_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return {
+    insertMessage: (key: number, { id, role, content, body, atMs }: MessageInput): void => {
+      message.run(key, id, role, content, body, atMs);
+    },
+    insertToolCall: (base: number, input: ToolCallInput): void => {
+      const { ordinal, callId, tool, params, status, result, childSession, startedAtMs, completedAtMs } =
+        input;
+      call.run(
+        base + ordinal,
+        callId,
+        tool,
+        params,
+        status,
+        result,
+        childSession,
+        startedAtMs,
+        completedAtMs,
+      );
+    },
+  };
+}
+
+function sameMessage(a: MessageInput, b: MessageInput): boolean {
+  return (
+    a.id === b.id && a.role === b.role && a.content === b.content && a.body === b.body && a.atMs === b.atMs
+  );
+}
+
+function conflict(place: string, given: string): Refusal {
+  return new Refusal(
+    "journal_conflict",
+    `The journal holds something else at ${place} than ${given}`,
+    "A journal is only ever appended to. Read it and go on from its end.",
+  );
+}

@@ -1,0 +1,79 @@
+import type { Database } from "better-sqlite3";
+
+import { claimCodec, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
+import { leaseCodec } from "./held.ts";
+import { operation } from "./operation.ts";
+import { number, list, record, text } from "./wire.ts";
+
+/** One request for each session that is wanted, because each may need ids of its own. */
+export const leaseSessions = operation(record({ requests: list(claimCodec) }), (db) => {
+  const claims = prepareClaims(db);
+  return ({ requests }, { nowMs }): ClaimRow[] => {
+    const claimed: ClaimRow[] = [];
+    for (const request of requests) {
+      let claim: ClaimRow | undefined;
+      for (let session: SessionRow | undefined; claim === undefined;) {
+        session = claims.findReady(nowMs, request.holder);
+        if (session === undefined) return claimed;
+        claim = claims.claimSession(session, request, nowMs);
+      }
+      claimed.push(claim);
+    }
+    return claimed;
+  };
+});
+
+/** Answers with the places, in the list that was given, of the leases that are lost. */
+export const renewLeases = operation(
+  record({ holder: text, ttlMs: number, leases: list(leaseCodec) }),
+  (db) => {
+    const renew = db.prepare(
+      "update session set ready_ms = ? where label = ? and epoch = ? and holder = ? and run is not null",
+    );
+    return ({ holder, ttlMs, leases }, { nowMs }) => {
+      const lost: number[] = [];
+      leases.forEach(({ session, epoch }, place) => {
+        if (renew.run(nowMs + ttlMs, session, epoch, holder).changes === 0) lost.push(place);
+      });
+      return lost;
+    };
+  },
+);
+
+export const releaseLeases = operation(record({ leases: list(leaseCodec) }), (db) => {
+  const find = db.prepare<[string, number], { key: number; run: number }>(
+    "select key, run from session where label = ? and epoch = ? and holder is not null",
+  );
+  const release = db.prepare("update session set holder = null, ready_ms = ? where key = ?");
+  const park = db.prepare("update run set state = 'resumable' where key = ? and state = 'running'");
+  return ({ leases }, { nowMs, wake }) => {
+    for (const { session, epoch } of leases) {
+      const held = find.get(session, epoch);
+      if (held === undefined) continue;
+      park.run(held.run);
+      release.run(nowMs, held.key);
+      wake("queue");
+    }
+    return null;
+  };
+});
+
+/**
+ * What the start of the only writer does: whoever held a lease before is dead. Runs stay as they were,
+ * so that whoever claims them next counts the interruption; a send that was under way is `unknown`.
+ */
+export function voidLeases(db: Database, nowMs: number): void {
+  db.transaction(() => {
+    db.prepare("update session set holder = null, ready_ms = ? where holder is not null").run(nowMs);
+    db.prepare(
+      `update chunk set state = 'unknown'
+       where state = 'sending' and delivery in (select key from delivery where settled_ms is null)`,
+    ).run();
+    db.prepare(
+      `update delivery set holder = null, due_ms = min(due_ms, ?),
+         state = iif(exists (select 1 from chunk c where c.delivery = delivery.key and c.state = 'unknown'),
+                     'unknown', 'pending')
+       where settled_ms is null and state = 'sending'`,
+    ).run(nowMs);
+  })();
+}

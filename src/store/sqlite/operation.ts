@@ -1,0 +1,44 @@
+/**
+ * What an operation of the writer is: a codec for its input, and a function that runs inside the
+ * savepoint of one batch. Statements are prepared once, when the writer starts.
+ */
+import type { Database } from "better-sqlite3";
+
+import type { ErrorCode } from "../../model/errors.ts";
+import type { WakeTopic } from "../store.ts";
+import type { Codec } from "./wire.ts";
+
+export interface Operation<In, Out> {
+  readonly input: Codec<In>;
+  readonly prepare: (db: Database) => (input: In, moment: Moment) => Out | Refusal;
+}
+
+/** When the operation was asked for, and whom it concerns. */
+export interface Moment {
+  readonly nowMs: number;
+  readonly wake: (topic: WakeTopic) => void;
+}
+
+/**
+ * The answer no. It is a value, decided before the first write wherever that is possible, so that it
+ * costs its neighbours in the batch nothing. Its savepoint is undone in any case, and the caller gets
+ * it as a CortexError.
+ */
+export class Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string;
+
+  constructor(code: ErrorCode, message: string, hint: string) {
+    this.code = code;
+    this.message = message;
+    this.hint = hint;
+  }
+}
+
+export function operation<In, Out>(
+  input: Codec<In>,
+  prepare: (db: Database) => (input: In, moment: Moment) => Out | Refusal,
+): Operation<In, Out> {
+  return { input, prepare };
+}

@@ -1,0 +1,47 @@
+/** All that the writer can do. Their order is the code by which they travel. */
+import { acceptEvent } from "./accept-event.ts";
+import { commitTurn } from "./commit-turn.ts";
+import { compact } from "./compact.ts";
+import { dispatch } from "./dispatch.ts";
+import { failRun } from "./fail-run.ts";
+import { dropDead, dropItems, retryDead } from "./items.ts";
+import { journal, pin } from "./journal.ts";
+import { leaseSessions, releaseLeases, renewLeases } from "./lease.ts";
+import type { Operation, Refusal } from "./operation.ts";
+import { claimDeliveries, planDelivery, retryDelivery, sendingChunk, settleChunk } from "./outbox.ts";
+import { fork, resetSession } from "./session.ts";
+import { requestAbort, resume, suspend } from "./suspend.ts";
+
+export const OPERATIONS = {
+  acceptEvent,
+  dispatch,
+  leaseSessions,
+  renewLeases,
+  releaseLeases,
+  dropItems,
+  retryDead,
+  dropDead,
+  journal,
+  pin,
+  suspend,
+  resume,
+  requestAbort,
+  failRun,
+  commitTurn,
+  compact,
+  fork,
+  resetSession,
+  claimDeliveries,
+  planDelivery,
+  sendingChunk,
+  settleChunk,
+  retryDelivery,
+};
+
+export type OperationName = keyof typeof OPERATIONS;
+export type Input<Name extends OperationName> =
+  (typeof OPERATIONS)[Name] extends Operation<infer In, infer _> ? In : never;
+export type Output<Name extends OperationName> =
+  (typeof OPERATIONS)[Name] extends Operation<infer _, infer Out> ? Exclude<Out, Refusal> : never;
+
+export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];

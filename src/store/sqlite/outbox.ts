@@ -1,0 +1,190 @@
+/**
+ * The outbox. Of each target only the oldest unsettled delivery can be claimed, which is what keeps the
+ * order; a claim has an epoch of its own, so that a sender who was thought dead can record nothing.
+ */
+import type { Database } from "better-sqlite3";
+
+import { operation, Refusal } from "./operation.ts";
+import { type Decoded, number, numberOrNull, list, record, text, textOrNull } from "./wire.ts";
+
+const fenceCodec = record({ delivery: text, epoch: number });
+
+type Fence = Decoded<typeof fenceCodec>;
+
+interface DeliveryRow {
+  readonly key: number;
+  readonly epoch: number;
+  readonly state: string;
+}
+
+/** A send that was cut off by the end of its lease is `unknown`, like one that was cut off by a crash. */
+export const claimDeliveries = operation(record({ holder: text, ttlMs: number, max: number }), (db) => {
+  const expire = prepareExpire(db);
+  const find = db.prepare<[number, number], DeliveryRow & { id: string }>(
+    `select d.key, d.id, d.epoch, d.state from delivery d
+     where d.settled_ms is null and d.state <> 'sending' and d.due_ms <= ?
+       and not exists (select 1 from delivery e
+                       where e.target = d.target and e.key < d.key and e.settled_ms is null)
+     order by d.key limit ?`,
+  );
+  const take = db.prepare(
+    "update delivery set state = 'sending', epoch = ?, holder = ?, attempt = attempt + 1, due_ms = ? where key = ?",
+  );
+  return ({ holder, ttlMs, max }, { nowMs }) => {
+    expire(nowMs, holder);
+    const found = find.all(nowMs, max);
+    for (const { key, epoch } of found) take.run(epoch + 1, holder, nowMs + ttlMs, key);
+    return found.map(({ id, epoch, state }) => ({ delivery: id, epoch: epoch + 1, state }));
+  };
+});
+
+export const planDelivery = operation(record({ fence: fenceCodec, chunks: list(text) }), (db) => {
+  const find = prepareFence(db);
+  const isPlanned = db.prepare<[number], number>("select 1 from chunk where delivery = ? limit 1").pluck();
+  const insert = db.prepare(
+    "insert into chunk (delivery, place, content, state) values (?, ?, ?, 'pending')",
+  );
+  return ({ fence, chunks }): null | Refusal => {
+    const delivery = find(fence);
+    if (delivery instanceof Refusal) return delivery;
+    if (isPlanned.get(delivery.key) !== undefined) return null;
+    chunks.forEach((content, place) => insert.run(delivery.key, place, content));
+    return null;
+  };
+});
+
+export const sendingChunk = operation(record({ fence: fenceCodec, chunk: number }), (db) => {
+  const find = prepareFence(db);
+  const findChunk = prepareFindChunk(db);
+  const mark = db.prepare("update chunk set state = 'sending' where delivery = ? and place = ?");
+  return ({ fence, chunk }): null | Refusal => {
+    const delivery = find(fence);
+    if (delivery instanceof Refusal) return delivery;
+    const state = findChunk(fence, delivery.key, chunk);
+    if (state instanceof Refusal) return state;
+    if (state === "sent") {
+      return new Refusal(
+        "state_conflict",
+        `Chunk ${chunk} of delivery ${fence.delivery} was sent already`,
+        "Go on with the chunk after it.",
+      );
+    }
+    mark.run(delivery.key, chunk);
+    return null;
+  };
+});
+
+export const settleChunk = operation(
+  record({
+    fence: fenceCodec,
+    chunk: number,
+    kind: text,
+    platformId: textOrNull,
+    error: textOrNull,
+    retryAtMs: numberOrNull,
+  }),
+  (db) => {
+    const find = prepareFence(db);
+    const findChunk = prepareFindChunk(db);
+    const markChunk = db.prepare(
+      "update chunk set state = ?, platform_id = ? where delivery = ? and place = ?",
+    );
+    const isLast = db
+      .prepare<[number], number>("select 1 from chunk where delivery = ? and state <> 'sent' limit 1")
+      .pluck();
+    const settle = db.prepare(
+      "update delivery set state = ?, holder = null, error = ?, due_ms = coalesce(?, due_ms), settled_ms = ? where key = ?",
+    );
+    return ({ fence, chunk, kind, platformId, error, retryAtMs }, { nowMs, wake }): null | Refusal => {
+      const delivery = find(fence);
+      if (delivery instanceof Refusal) return delivery;
+      const state = findChunk(fence, delivery.key, chunk);
+      if (state instanceof Refusal) return state;
+      if (state === "sent") return null; // the same call came before
+      wake("outbox");
+      if (kind === "sent") {
+        markChunk.run("sent", platformId, delivery.key, chunk);
+        if (isLast.get(delivery.key) === undefined) settle.run("sent", null, null, nowMs, delivery.key);
+        return null;
+      }
+      markChunk.run(kind === "unknown" ? "unknown" : "pending", null, delivery.key, chunk);
+      if (kind === "dead") settle.run("dead", error, null, nowMs, delivery.key);
+      else settle.run(kind === "unknown" ? "unknown" : "pending", error, retryAtMs, null, delivery.key);
+      return null;
+    };
+  },
+);
+
+export const retryDelivery = operation(record({ delivery: text }), (db) => {
+  const find = db.prepare<[string], DeliveryRow>("select key, epoch, state from delivery where id = ?");
+  const reopen = db.prepare(
+    "update delivery set state = 'pending', settled_ms = null, attempt = 0, due_ms = ? where key = ?",
+  );
+  return ({ delivery }, { nowMs, wake }): null | Refusal => {
+    const row = find.get(delivery);
+    if (row === undefined) return deliveryUnknown(delivery);
+    if (row.state === "pending") return null; // the same call came before
+    if (row.state !== "dead") {
+      return new Refusal(
+        "state_conflict",
+        `Delivery ${delivery} is ${row.state}, not dead`,
+        "Only a dead delivery can be tried again.",
+      );
+    }
+    reopen.run(nowMs, row.key);
+    wake("outbox");
+    return null;
+  };
+});
+
+function prepareExpire(db: Database): (nowMs: number, holder: string) => void {
+  const findExpired = db.prepare<[number, string], { key: number }>(
+    "select key from delivery where settled_ms is null and due_ms <= ? and state = 'sending' and holder <> ?",
+  );
+  const doubt = db.prepare("update chunk set state = 'unknown' where delivery = ? and state = 'sending'");
+  const isDoubtful = db
+    .prepare<[number], number>("select 1 from chunk where delivery = ? and state = 'unknown' limit 1")
+    .pluck();
+  const expire = db.prepare("update delivery set state = ?, holder = null where key = ?");
+  return (nowMs, holder) => {
+    for (const { key } of findExpired.all(nowMs, holder)) {
+      doubt.run(key);
+      expire.run(isDoubtful.get(key) === undefined ? "pending" : "unknown", key);
+    }
+  };
+}
+
+function prepareFence(db: Database): (fence: Fence) => DeliveryRow | Refusal {
+  const find = db.prepare<[string], DeliveryRow>("select key, epoch, state from delivery where id = ?");
+  return (fence) => {
+    const row = find.get(fence.delivery);
+    if (row === undefined) return deliveryUnknown(fence.delivery);
+    if (row.epoch === fence.epoch && (row.state === "sending" || row.state === "sent")) return row;
+    return new Refusal(
+      "lease_lost",
+      `The claim ${fence.epoch} on delivery ${fence.delivery} is no longer good`,
+      "Another sender has taken the delivery over. Send nothing more of it.",
+    );
+  };
+}
+
+function prepareFindChunk(db: Database): (fence: Fence, delivery: number, chunk: number) => string | Refusal {
+  const find = db
+    .prepare<[number, number], string>("select state from chunk where delivery = ? and place = ?")
+    .pluck();
+  return (fence, delivery, chunk) =>
+    find.get(delivery, chunk) ??
+    new Refusal(
+      "delivery_unknown",
+      `Delivery ${fence.delivery} has no chunk ${chunk}`,
+      "Plan the delivery before sending it.",
+    );
+}
+
+function deliveryUnknown(delivery: string): Refusal {
+  return new Refusal(
+    "delivery_unknown",
+    `No delivery has the id "${delivery}"`,
+    "`cortex deliveries` lists the deliveries there are.",
+  );
+}

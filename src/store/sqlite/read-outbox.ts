@@ -1,0 +1,81 @@
+import type { Database } from "better-sqlite3";
+
+import type { DeliveryId, TurnId } from "../../model/ids.ts";
+import type { Chunk, DeliveryState, DeliveryTarget, StoredDelivery } from "../store.ts";
+import { defined } from "./row.ts";
+
+interface DeliveryRow {
+  readonly key: number;
+  readonly id: string;
+  readonly turn: string | null;
+  readonly channel: string;
+  readonly account: string;
+  readonly place: string;
+  readonly topic: string | null;
+  readonly reply_to: string | null;
+  readonly state: DeliveryState;
+  readonly attempt: number;
+  readonly error: string | null;
+  readonly content: string | null;
+  readonly created_ms: number;
+  readonly settled_ms: number | null;
+}
+
+interface ChunkRow {
+  readonly content: string;
+  readonly state: Chunk["state"];
+  readonly platform_id: string | null;
+}
+
+const COLUMNS = `d.key, d.id, (select r.turn_id from run r where r.key = d.turn) as turn, d.channel, d.account,
+  d.place, d.topic, d.reply_to, d.state, d.attempt, d.error, coalesce(d.content, m.content) as content,
+  d.created_ms, d.settled_ms`;
+
+const TABLES = "delivery d left join message m on m.key = d.message";
+
+export function prepareReadOutbox(db: Database) {
+  const find = db.prepare<[string], DeliveryRow>(`select ${COLUMNS} from ${TABLES} where d.id = ?`);
+  const list = db.prepare<[number, number], DeliveryRow>(
+    `select ${COLUMNS} from ${TABLES} order by d.key desc limit ? offset ?`,
+  );
+  const listState = db.prepare<[string, number, number], DeliveryRow>(
+    `select ${COLUMNS} from ${TABLES} where d.state = ? order by d.key desc limit ? offset ?`,
+  );
+  const chunks = db.prepare<[number], ChunkRow>(
+    "select content, state, platform_id from chunk where delivery = ? order by place",
+  );
+  return {
+    get: (id: DeliveryId): StoredDelivery | undefined => {
+      const row = find.get(id);
+      return row === undefined ? undefined : toDelivery(row);
+    },
+    list(limit: number, offset: number, state: DeliveryState | undefined): StoredDelivery[] {
+      const rows = state === undefined ? list.all(limit, offset) : listState.all(state, limit, offset);
+      return rows.map(toDelivery);
+    },
+  };
+
+  function toDelivery(row: DeliveryRow): StoredDelivery {
+    return {
+      id: row.id as DeliveryId,
+      turn: (row.turn ?? undefined) as TurnId | undefined,
+      target: toTarget(row),
+      replyTo: row.reply_to ?? undefined,
+      state: row.state,
+      attempt: row.attempt,
+      error: row.error ?? undefined,
+      content: row.content ?? "",
+      chunks: chunks.all(row.key).map(toChunk),
+      createdAtMs: row.created_ms,
+      settledAtMs: row.settled_ms ?? undefined,
+    };
+  }
+}
+
+function toTarget({ channel, account, place, topic }: DeliveryRow): DeliveryTarget {
+  return { channel, account, place, ...defined({ topic }) };
+}
+
+function toChunk(row: ChunkRow): Chunk {
+  return { content: row.content, state: row.state, platformId: row.platform_id ?? undefined };
+}

@@ -1,0 +1,184 @@
+import type { Database } from "better-sqlite3";
+
+import type { AgentId, EventId, MessageId, PersonaId, TurnId } from "../../model/ids.ts";
+import type { Message, Role, ToolCall, ToolStatus } from "../../model/message.ts";
+import type { SessionKey } from "../../model/session-key.ts";
+import type { Context, StoredTurn, TurnContent, TurnFacts } from "../store.ts";
+import { prepareAncestor } from "./ancestry.ts";
+import type { MessageInput, ToolCallInput } from "./journal.ts";
+import { defined, json } from "./row.ts";
+
+interface TurnRow {
+  readonly key: number;
+  readonly id: string;
+  readonly parent: string | null;
+  readonly depth: number;
+  readonly type: "normal" | "compaction";
+  readonly status: "completed" | "aborted";
+  readonly session: string;
+  readonly agent: string;
+  readonly persona: string;
+  readonly role: "manager" | "worker";
+  readonly profile: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly reasoning_tokens: number;
+  readonly cost_usd: number | null;
+  readonly tool_calls: number;
+  readonly permissions: string | null;
+  readonly source: string | null;
+  readonly started_ms: number;
+  readonly completed_ms: number;
+  readonly hash: string;
+}
+
+type Keyed<T> = T & { readonly turn: number };
+
+const TURN_COLUMNS = `t.key, t.id, p.id as parent, t.depth, t.type, t.status, s.label as session, t.agent, t.persona,
+  t.role, t.profile, t.provider, t.model, t.input_tokens, t.output_tokens, t.cache_read_tokens,
+  t.cache_write_tokens, t.reasoning_tokens, t.cost_usd, t.tool_calls, t.permissions, e.id as source, t.started_ms,
+  t.completed_ms, lower(hex(t.hash)) as hash`;
+
+const TURN_TABLES = `join session s on s.key = t.session left join turn p on p.key = t.parent
+  left join event e on e.seq = t.source`;
+
+/**
+ * The keys of the turns from the one asked for back to the last compaction. At the first compaction that
+ * the walk meets, `stop` becomes the oldest turn which that compaction kept, and the walk ends there.
+ */
+const CONTEXT_KEYS = `with recursive chain (key, parent, stop, n) as (
+    select key, parent, iif(type = 'compaction', coalesce(first_kept, key), null), 1 from turn where id = ?
+    union all
+    select t.key, t.parent,
+           coalesce(c.stop, iif(t.type = 'compaction', coalesce(t.first_kept, t.key), null)), c.n + 1
+    from chain c join turn t on t.key = c.parent
+    where c.n < ? and (c.stop is null or c.stop <> c.key)
+  )`;
+
+export function prepareReadTurns(db: Database) {
+  const findKey = db.prepare<[string], number>("select key from turn where id = ?").pluck();
+  const findTurn = db.prepare<[string], TurnRow>(
+    `select ${TURN_COLUMNS} from turn t ${TURN_TABLES} where t.id = ?`,
+  );
+  const findChildren = db.prepare<[string], TurnRow>(
+    `select ${TURN_COLUMNS} from turn t ${TURN_TABLES} where p.id = ? order by t.completed_ms, t.key`,
+  );
+  const findThread = db.prepare<[string, number], TurnRow>(
+    `with recursive chain (key, parent, n) as (
+       select key, parent, 1 from turn where id = ?
+       union all
+       select t.key, t.parent, c.n + 1 from chain c join turn t on t.key = c.parent where c.n < ?
+     )
+     select ${TURN_COLUMNS} from chain join turn t on t.key = chain.key ${TURN_TABLES} order by chain.n`,
+  );
+  const contextTurns = db.prepare<[string, number], TurnRow>(
+    `${CONTEXT_KEYS} select ${TURN_COLUMNS} from chain join turn t on t.key = chain.key ${TURN_TABLES}
+     order by chain.n desc`,
+  );
+  const contextMessages = db.prepare<[string, number], Keyed<MessageInput>>(
+    `${CONTEXT_KEYS}
+     select m.key / 65536 as turn, m.id, m.role, m.content, m.body, m.at_ms as atMs
+     from chain join message m on m.key between chain.key * 65536 and chain.key * 65536 + 65535`,
+  );
+  const contextCalls = db.prepare<[string, number], Keyed<ToolCallInput>>(
+    `${CONTEXT_KEYS}
+     select c.key / 65536 as turn, c.key % 65536 as ordinal, c.call_id as callId, c.tool, c.params, c.status, c.result,
+            c.child_session as childSession, c.started_ms as startedAtMs, c.completed_ms as completedAtMs
+     from chain join tool_call c on c.key between chain.key * 65536 and chain.key * 65536 + 65535`,
+  );
+  const ancestorKey = prepareAncestor(db);
+  const idOf = db.prepare<[number], string>("select id from turn where key = ?").pluck();
+
+  return {
+    get: (id: TurnId): StoredTurn | undefined => {
+      const row = findTurn.get(id);
+      return row === undefined ? undefined : toTurn(row);
+    },
+    exists: (id: TurnId): boolean => findKey.get(id) !== undefined,
+    children: (id: TurnId): StoredTurn[] => findChildren.all(id).map(toTurn),
+    thread: (id: TurnId, limit: number): StoredTurn[] => findThread.all(id, limit).map(toTurn),
+    content: (id: TurnId): TurnContent | undefined => contents(id, 1)[0],
+    context(id: TurnId, limit: number): Context {
+      const read = contents(id, limit);
+      return {
+        compaction: read.find(({ turn }) => turn.type === "compaction"),
+        turns: read.filter(({ turn }) => turn.type === "normal"),
+      };
+    },
+    ancestor(id: TurnId, depth: number): TurnId | undefined {
+      const key = ancestorKey(findKey.get(id)!, depth);
+      return key === undefined ? undefined : (idOf.get(key) as TurnId);
+    },
+  };
+
+  /** Oldest first. */
+  function contents(id: TurnId, limit: number): TurnContent[] {
+    const messages = Map.groupBy(contextMessages.all(id, limit), ({ turn }) => turn);
+    const calls = Map.groupBy(contextCalls.all(id, limit), ({ turn }) => turn);
+    return contextTurns.all(id, limit).map((row) => ({
+      turn: toTurn(row),
+      messages: (messages.get(row.key) ?? []).map(toMessage),
+      toolCalls: (calls.get(row.key) ?? []).map(toToolCall),
+    }));
+  }
+}
+
+function toTurn(row: TurnRow): StoredTurn {
+  const permissions = json(row.permissions) as TurnFacts["permissions"] | undefined;
+  return {
+    id: row.id as TurnId,
+    parent: (row.parent ?? undefined) as TurnId | undefined,
+    depth: row.depth,
+    type: row.type,
+    status: row.status,
+    session: row.session as SessionKey,
+    agent: row.agent as AgentId,
+    persona: row.persona as PersonaId,
+    facts: {
+      role: row.role,
+      profile: row.profile,
+      provider: row.provider,
+      model: row.model,
+      usage: {
+        input: row.input_tokens,
+        output: row.output_tokens,
+        cacheRead: row.cache_read_tokens,
+        cacheWrite: row.cache_write_tokens,
+        reasoning: row.reasoning_tokens,
+      },
+      costUsd: row.cost_usd,
+      ...(permissions === undefined ? {} : { permissions }),
+    },
+    toolCallCount: row.tool_calls,
+    sourceEvent: (row.source ?? undefined) as EventId | undefined,
+    startedAtMs: row.started_ms,
+    completedAtMs: row.completed_ms,
+    hash: row.hash,
+  };
+}
+
+export function toMessage(row: MessageInput): Message {
+  const { id, role, content, body, atMs } = row;
+  return { id: id as MessageId, role: role as Role, content, ...defined({ body: json(body) }), atMs };
+}
+
+export function toToolCall(row: ToolCallInput): ToolCall {
+  const { ordinal, callId, tool, params, status, startedAtMs } = row;
+  return {
+    ordinal,
+    callId,
+    tool,
+    params: json(params)!,
+    status: status as ToolStatus,
+    startedAtMs,
+    ...defined({
+      result: json(row.result),
+      completedAtMs: row.completedAtMs,
+      childSession: row.childSession,
+    }),
+  };
+}

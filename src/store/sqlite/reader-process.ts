@@ -1,0 +1,71 @@
+/**
+ * A process of its own for reads that may take long: SQL from outside, and the check of all hashes. It
+ * can be killed in the middle of a statement, which no thread can be.
+ */
+import type { Database } from "better-sqlite3";
+
+import { CortexError } from "../../model/errors.ts";
+import type { Row, SqlValue } from "../store.ts";
+import { openForReading } from "./connection.ts";
+import type { ReaderAnswer, ReaderRequest } from "./reader.ts";
+import { verifyTurns } from "./verify.ts";
+
+const db = openForReading(process.argv[2]!);
+
+process.on("message", (request: ReaderRequest) => {
+  answer(request).then(
+    (value) => process.send!({ id: request.id, value } satisfies ReaderAnswer),
+    (error: unknown) => process.send!({ id: request.id, error: portable(error) } satisfies ReaderAnswer),
+  );
+});
+process.on("disconnect", () => process.exit()); // whoever asked is gone
+
+async function answer(request: ReaderRequest): Promise<unknown> {
+  return request.kind === "verify"
+    ? verifyTurns(db)
+    : query(db, request.sql, request.params, request.maxRows);
+}
+
+function query(database: Database, sql: string, params: readonly SqlValue[], maxRows: number): Row[] {
+  // ATTACH would open another file, and some pragmas change the connection: only queries are let in.
+  const leading = /^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*(select|with|values)\b/i;
+  if (!leading.test(sql)) throw refused("it does not begin with select, with or values");
+  const statement = prepare(database, sql);
+  if (!statement.reader || !statement.readonly) throw refused("it would change something");
+  const rows: Row[] = [];
+  for (const row of statement.iterate(...params)) {
+    if (rows.length === maxRows) throw tooLarge(maxRows);
+    rows.push(row);
+  }
+  return rows;
+}
+
+function prepare(database: Database, sql: string) {
+  try {
+    return database.prepare<SqlValue[], Row>(sql);
+  } catch (cause) {
+    throw refused(cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
+function refused(why: string): CortexError {
+  return new CortexError("query_refused", `The query was refused: ${why}`, {
+    hint: "Write one select over the public views, such as `select * from events limit 10`.",
+  });
+}
+
+function tooLarge(maxRows: number): CortexError {
+  return new CortexError("query_too_large", `The query has more than ${maxRows} rows`, {
+    hint: "Add a limit, or count instead of listing.",
+  });
+}
+
+function portable(error: unknown): NonNullable<ReaderAnswer["error"]> {
+  if (error instanceof CortexError) return { code: error.code, message: error.message, hint: error.hint };
+  const { message } = error as { message?: unknown };
+  return {
+    code: "query_refused",
+    message: `The query failed: ${String(message ?? error)}`,
+    hint: "Correct the query.",
+  };
+}

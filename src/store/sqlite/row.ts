@@ -1,0 +1,16 @@
+import type { Json } from "../../model/json.ts";
+
+/** The fields that are there: a null of the database is a field that the outside does not have. */
+export function defined<T extends object>(
+  fields: T,
+): { [Name in keyof T]?: Exclude<T[Name], null | undefined> } {
+  const present: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== null && value !== undefined) present[name] = value;
+  }
+  return present as { [Name in keyof T]?: Exclude<T[Name], null | undefined> };
+}
+
+export function json(text: string | null): Json | undefined {
+  return text === null ? undefined : (JSON.parse(text) as Json);
+}

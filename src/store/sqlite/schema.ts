@@ -1,0 +1,300 @@
+/**
+ * The tables. Their names are singular and their keys are integers; both stay inside this folder. The
+ * outside sees the plural views of `views.ts`, with text ids.
+ *
+ * Three ideas are worth knowing before reading on.
+ *
+ * - **The key of a turn is the key of its first run**, so it exists while the turn is being made. The
+ *   messages and tool calls of a run are written straight to their final place under that key: the
+ *   journal of a run and the content of its turn are the same rows, written once. They become visible
+ *   when the row in `turn` appears.
+ * - **The n-th message of a turn has the key `turn × 65,536 + n`**, and so has its n-th tool call. The
+ *   content of a turn is a range of keys and needs no index.
+ * - **`session.ready_ms` is the moment at which a session next needs somebody**: the due time of its
+ *   first message when it is idle, the end of the lease when it is held, null when nothing is to be
+ *   done or the run is suspended. One index finds new work, retries and abandoned runs alike.
+ */
+export interface Migration {
+  readonly version: number;
+  /** Rewrites what is there: a copy of the database is made first. */
+  readonly major: boolean;
+  readonly sql: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [{ version: 1, major: false, sql: ground() }];
+
+function ground(): string {
+  return `
+create table place (
+  key integer primary key,
+  id text not null unique,
+  channel text not null,
+  account text not null,
+  place text not null,
+  topic text,
+  first_ms integer not null
+) strict;
+
+create table event (
+  seq integer primary key,
+  id text not null unique,
+  at_ms integer not null,
+  received_ms integer not null,
+  channel text not null,
+  direction text not null,
+  sender text,
+  place integer references place,
+  reply_to text,
+  content text,
+  content_type text not null,
+  attachments text,
+  payload text,
+  metadata text,
+  message integer, -- of an answer: the message that holds its content
+  differing integer not null default 0
+) strict;
+create index event_at on event (at_ms);
+
+create table session (
+  key integer primary key,
+  label text not null unique,
+  agent text not null,
+  persona text not null,
+  channel text,
+  head integer references turn,
+  epoch integer not null default 0,
+  holder text,
+  run integer references run,
+  ready_ms integer,
+  settings text,
+  parent_session integer references session,
+  parent_turn text,
+  parent_call text,
+  task text,
+  created_ms integer not null,
+  used_ms integer not null
+) strict;
+create index session_ready on session (ready_ms, epoch) where ready_ms is not null;
+create index session_head on session (head) where head is not null;
+create index session_used on session (used_ms);
+
+create table run (
+  key integer primary key,
+  id text not null unique,
+  turn integer not null,
+  turn_id text not null,
+  session integer not null references session,
+  parent integer references turn,
+  attempt integer not null,
+  state text not null,
+  interruptions integer not null default 0,
+  progress integer not null default 0, -- journal entries so far
+  claimed_progress integer not null default 0, -- of these, those that were there when the run was last claimed
+  pinned text,
+  wait_kind text,
+  wait_detail text,
+  abort text,
+  error text,
+  started_ms integer not null,
+  ended_ms integer
+) strict;
+create index run_turn on run (turn_id);
+create index run_active on run (key) where ended_ms is null;
+
+create table turn (
+  key integer primary key,
+  id text not null unique,
+  parent integer references turn,
+  depth integer not null,
+  jump integer, -- an ancestor far back: see ancestry.ts
+  type text not null,
+  status text not null,
+  first_kept integer references turn,
+  session integer not null references session,
+  agent text not null,
+  persona text not null,
+  role text not null,
+  profile text not null,
+  provider text not null,
+  model text not null,
+  input_tokens integer not null,
+  output_tokens integer not null,
+  cache_read_tokens integer not null,
+  cache_write_tokens integer not null,
+  reasoning_tokens integer not null,
+  cost_usd real,
+  tool_calls integer not null,
+  permissions text,
+  source integer references event,
+  started_ms integer not null,
+  completed_ms integer not null,
+  hash blob not null
+) strict;
+create index turn_parent on turn (parent);
+
+create table message (
+  key integer primary key,
+  id text not null,
+  role text not null,
+  content text not null,
+  body text,
+  at_ms integer not null
+) strict;
+
+create table tool_call (
+  key integer primary key,
+  call_id text not null,
+  tool text not null,
+  params text not null,
+  status text not null,
+  result text,
+  child_session text,
+  started_ms integer not null,
+  completed_ms integer
+) strict;
+
+create table item (
+  key integer primary key,
+  id text not null unique,
+  event integer not null references event,
+  session integer not null references session,
+  mode text not null,
+  state text not null,
+  due_ms integer not null,
+  queued_ms integer not null,
+  turn integer, -- once it was claimed
+  policy text, -- by which it was dropped
+  settled_ms integer,
+  unique (event, session)
+) strict;
+create index item_open on item (session, key) where settled_ms is null;
+create index item_turn on item (turn) where turn is not null;
+create index item_dead on item (settled_ms) where state = 'dead';
+
+create table dispatch (
+  key integer primary key,
+  id text not null,
+  event integer not null references event,
+  hook text not null,
+  item integer not null references item,
+  outcome text not null,
+  mode text not null,
+  message text,
+  context text,
+  permissions text,
+  profile text,
+  delivery text,
+  at_ms integer not null,
+  unique (event, hook)
+) strict;
+
+create table delivery (
+  key integer primary key,
+  id text not null unique,
+  turn integer,
+  target text not null, -- the target as one text: what must leave in order
+  channel text not null,
+  account text not null,
+  place text not null,
+  topic text,
+  reply_to text,
+  content text, -- null: the answer of the turn
+  message integer,
+  state text not null,
+  epoch integer not null default 0,
+  holder text,
+  attempt integer not null default 0,
+  due_ms integer not null,
+  error text,
+  created_ms integer not null,
+  settled_ms integer
+) strict;
+create index delivery_open on delivery (target, key) where settled_ms is null;
+create index delivery_due on delivery (due_ms) where settled_ms is null;
+create index delivery_state on delivery (state, key);
+
+create table chunk (
+  delivery integer not null references delivery,
+  place integer not null,
+  content text not null,
+  state text not null,
+  platform_id text,
+  primary key (delivery, place)
+) strict, without rowid;
+
+create table hook (
+  key integer primary key,
+  id text not null unique,
+  name text not null,
+  description text not null,
+  mode text not null,
+  state text not null,
+  error text,
+  failures integer not null default 0,
+  opened_ms integer,
+  digest text not null,
+  triggers integer not null default 0,
+  triggered_ms integer,
+  created_ms integer not null
+) strict;
+
+create table hook_run (
+  key integer primary key,
+  hook integer not null references hook,
+  event integer not null references event,
+  fired integer not null,
+  result text,
+  error text,
+  llm_calls integer not null default 0,
+  cost_usd real,
+  started_ms integer not null,
+  ended_ms integer not null,
+  unique (event, hook)
+) strict;
+
+create table persona (
+  id text primary key,
+  identity text not null,
+  permissions text not null,
+  main_session text,
+  updated_ms integer not null
+) strict, without rowid;
+
+create table approval (
+  key integer primary key,
+  id text not null unique,
+  run integer not null references run,
+  kind text not null,
+  call_hash text not null,
+  request text not null,
+  state text not null,
+  answer text,
+  expires_ms integer not null,
+  asked_ms integer not null,
+  answered_ms integer
+) strict;
+create index approval_open on approval (expires_ms) where answered_ms is null;
+
+create table relay (
+  key integer primary key,
+  id text not null unique,
+  template text not null,
+  state text not null,
+  record text not null,
+  started_ms integer not null,
+  ended_ms integer
+) strict;
+
+create table relay_step (
+  relay integer not null references relay,
+  step integer not null,
+  slot text not null,
+  turn integer references turn,
+  state text not null,
+  record text not null,
+  started_ms integer not null,
+  ended_ms integer,
+  primary key (relay, step)
+) strict, without rowid;
+`;
+}

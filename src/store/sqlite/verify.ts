@@ -1,0 +1,54 @@
+import type { Database } from "better-sqlite3";
+
+import type { TurnId } from "../../model/ids.ts";
+import { turnHash } from "../../model/turn-hash.ts";
+import type { Verdict } from "../store.ts";
+import { prepareReadJournal } from "./commit-turn.ts";
+
+interface VerifiedRow {
+  readonly key: number;
+  readonly id: string;
+  readonly hash: Buffer;
+  readonly depth: number;
+  readonly parent: number | null;
+  readonly tool_calls: number;
+  readonly parent_hash: Buffer | null;
+  readonly parent_depth: number | null;
+}
+
+const PAGE = 500;
+
+/**
+ * Recomputes the hash of every turn from its stored content and its parent's stored hash. Turns are taken
+ * in the order of their keys, a page at a time, so that no snapshot is held for long. A cycle cannot
+ * hide: along it the depths would have to grow for ever.
+ */
+export function verifyTurns(db: Database): Verdict {
+  const page = db.prepare<[number, number], VerifiedRow>(
+    `select t.key, t.id, t.hash, t.depth, t.parent, t.tool_calls, p.hash as parent_hash, p.depth as parent_depth
+     from turn t left join turn p on p.key = t.parent where t.key > ? order by t.key limit ?`,
+  );
+  const readContent = prepareReadJournal(db);
+  let turns = 0;
+  for (let last = 0; ;) {
+    const rows = page.all(last, PAGE);
+    for (const row of rows) {
+      const problem = problemOf(row, readContent(row.key));
+      if (problem !== undefined) return { ok: false, turn: row.id as TurnId, problem };
+    }
+    turns += rows.length;
+    if (rows.length < PAGE) return { ok: true, turns };
+    last = rows.at(-1)!.key;
+  }
+}
+
+function problemOf(
+  row: VerifiedRow,
+  content: ReturnType<ReturnType<typeof prepareReadJournal>>,
+): string | undefined {
+  if (row.parent !== null && row.parent_hash === null) return "its parent is missing";
+  if (row.depth !== (row.parent_depth ?? -1) + 1) return "its depth is not one more than its parent's";
+  if (row.tool_calls !== content.toolCalls.length) return "the number of its tool calls has changed";
+  const hash = turnHash(row.parent_hash ?? undefined, content.messages, content.toolCalls);
+  return hash.equals(row.hash) ? undefined : "its content does not match its hash";
+}

@@ -1,0 +1,122 @@
+/**
+ * The public views: what hooks and people may query. Text ids, milliseconds since 1970, and the column
+ * names that scripts written for the original systems use; what we do not keep is null under its name.
+ *
+ * Views hold no data, so they are made anew whenever the schema changes.
+ */
+export const VIEWS: Readonly<Record<string, string>> = {
+  threads: `
+    select id, channel, null as name, null as is_group, channel as source_adapter, place as source_id,
+           null as parent_thread_id, account, place, topic, first_ms as created_at
+    from place`,
+
+  events: `
+    select e.id, e.at_ms as timestamp, e.channel, json_array(e.content_type) as content_types,
+           coalesce(e.content, m.content) as content, e.direction, p.id as thread_id, e.reply_to,
+           substr(e.id, 1, instr(e.id, ':') - 1) as source_adapter,
+           substr(e.id, instr(e.id, ':') + 1) as source_id,
+           e.metadata as metadata_json, e.content_type, e.sender as sender_id, p.account, p.place, p.topic,
+           e.payload as payload_json, e.attachments as attachments_json, e.received_ms as received_at,
+           e.differing as differing_redeliveries, e.seq
+    from event e left join place p on p.key = e.place left join message m on m.key = e.message`,
+
+  agent_sessions: `
+    select s.label as id, 'cortex' as source, null as model, null as project, s.created_ms as created_at,
+           null as message_count, p.label as parent_session_id, s.parent_turn as parent_message_id,
+           s.parent_call as tool_call_id, s.task as task_description, null as task_status,
+           s.parent_session is not null as is_subagent, null as context_token_limit,
+           null as context_tokens_used, 1 as is_agentic, null as force_mode, null as workspace_path,
+           s.settings as context_json,
+           case when s.holder is not null then 'running' when s.run is not null then 'waiting' else 'idle' end
+             as conversation_state,
+           null as raw_json, null as summary, s.label, s.agent, s.persona, s.channel, h.id as thread_id,
+           s.parent_turn as parent_turn_id, p.label as parent_session_label,
+           s.parent_call as spawn_tool_call_id, s.used_ms as updated_at
+    from session s left join session p on p.key = s.parent_session left join turn h on h.key = s.head`,
+
+  agent_turns: `
+    select t.id, s.label as session_id, p.id as parent_turn_id,
+           (select json_group_array(m.id) from message m
+             where m.key between t.key * 65536 and t.key * 65536 + 65535 and m.role = 'user') as query_message_ids,
+           t.id as response_message_id, t.model, t.input_tokens + t.output_tokens as token_count,
+           t.completed_ms as timestamp, exists (select 1 from turn c where c.parent = t.key) as has_children,
+           t.tool_calls as tool_call_count, t.type as turn_type, t.status, t.depth, s.label as session_label,
+           t.persona, t.agent, t.role, t.profile, t.provider, t.started_ms as started_at,
+           t.completed_ms as completed_at, t.input_tokens, t.output_tokens,
+           t.cache_read_tokens as cached_input_tokens, t.cache_read_tokens, t.cache_write_tokens,
+           t.reasoning_tokens, t.input_tokens + t.output_tokens as total_tokens, t.cost_usd,
+           json_extract(t.permissions, '$.granted') as permissions_granted,
+           json_extract(t.permissions, '$.used') as permissions_used, e.id as source_event_id,
+           k.id as first_kept_turn_id, null as toolset_name, null as tools_available, null as workspace_path,
+           lower(hex(t.hash)) as hash
+    from turn t join session s on s.key = t.session left join turn p on p.key = t.parent
+      left join turn k on k.key = t.first_kept left join event e on e.seq = t.source`,
+
+  agent_messages: `
+    select m.id, s.label as session_id, m.role, m.content, m.key % 65536 as sequence, m.at_ms as timestamp,
+           null as checkpoint_id, 1 as is_agentic, 0 as is_plan_execution, m.body as context_json,
+           null as cursor_rules_json, null as metadata_json, t.id as turn_id
+    from message m join turn t on t.key = m.key / 65536 join session s on s.key = t.session`,
+
+  agent_tool_calls: `
+    select t.id || ':' || (c.key % 65536) as id, t.id as message_id, s.label as session_id,
+           c.tool as tool_name, c.key % 65536 as tool_number, c.params as params_json, c.result as result_json,
+           c.status, c.child_session as child_session_id, c.started_ms as started_at,
+           c.completed_ms as completed_at, c.call_id, t.id as turn_id
+    from tool_call c join turn t on t.key = c.key / 65536 join session s on s.key = t.session`,
+
+  queue_items: `
+    select i.id, e.id as event_id, s.label as session_label, i.mode, i.state as status,
+           i.queued_ms as enqueued_at, i.due_ms as due_at, i.settled_ms as settled_at, i.policy,
+           (select r.turn_id from run r where r.key = i.turn) as turn_id
+    from item i join event e on e.seq = i.event join session s on s.key = i.session`,
+
+  dispatches: `
+    select d.id, e.id as event_id, d.hook as hook_id, i.id as item_id, s.label as session_label, d.outcome,
+           d.mode as queue_mode, d.message, d.context as context_json, d.permissions as permissions_json,
+           d.profile, d.delivery as delivery_json, d.at_ms as timestamp
+    from dispatch d join event e on e.seq = d.event join item i on i.key = d.item
+      join session s on s.key = i.session`,
+
+  runs: `
+    select r.id, r.turn_id, s.label as session_label, r.attempt, r.state as status, r.interruptions,
+           r.progress as journal_entries, r.wait_kind, r.wait_detail as wait_json, r.abort, r.error,
+           r.started_ms as started_at, r.ended_ms as ended_at
+    from run r join session s on s.key = r.session`,
+
+  deliveries: `
+    select d.id, (select r.turn_id from run r where r.key = d.turn) as turn_id, d.channel, d.account,
+           d.place, d.topic, d.reply_to, coalesce(d.content, m.content) as content, d.state as status, d.attempt,
+           d.due_ms as due_at, d.error, d.created_ms as created_at, d.settled_ms as settled_at
+    from delivery d left join message m on m.key = d.message`,
+
+  hooks: `
+    select id, name, description, mode, state as status, error, failures as consecutive_errors,
+           opened_ms as opened_at, triggers as trigger_count, triggered_ms as last_triggered,
+           created_ms as created_at
+    from hook`,
+
+  hook_runs: `
+    select h.id as hook_id, e.id as event_id, r.fired, r.result as result_json, r.error, r.llm_calls, r.cost_usd,
+           r.started_ms as started_at, r.ended_ms as finished_at
+    from hook_run r join hook h on h.key = r.hook join event e on e.seq = r.event`,
+
+  personas: `
+    select id, identity as identity_json, permissions as permissions_json, main_session, updated_ms as updated_at
+    from persona`,
+
+  approvals: `
+    select a.id, r.id as run_id, r.turn_id, a.kind, a.call_hash, a.request as request_json, a.state as status,
+           a.answer as answer_json, a.asked_ms as asked_at, a.expires_ms as expires_at,
+           a.answered_ms as answered_at
+    from approval a join run r on r.key = a.run`,
+
+  relays: `
+    select id, template, state as status, record as record_json, started_ms as started_at, ended_ms as ended_at
+    from relay`,
+
+  relay_steps: `
+    select r.id as relay_id, p.step, p.slot, t.id as turn_id, p.state as status, p.record as record_json,
+           p.started_ms as started_at, p.ended_ms as ended_at
+    from relay_step p join relay r on r.key = p.relay left join turn t on t.key = p.turn`,
+};

@@ -1,0 +1,82 @@
+/**
+ * How operations travel to the writer thread: flat lists of cells, because cloning one long list is
+ * cheaper than cloning many small objects. A codec writes a value as a fixed sequence of cells and reads
+ * it back; both sides use the same codec, so the sequence is described once.
+ */
+export type Cell = string | number | null;
+
+export interface Codec<T> {
+  write(value: T, out: Cell[]): void;
+  read(cells: Cursor): T;
+}
+
+/** The values that a codec is for. */
+export type Decoded<C> = C extends Codec<infer T> ? T : never;
+
+/** A place in a list of cells. */
+export interface Cursor {
+  readonly cells: readonly Cell[];
+  at: number;
+}
+
+export const text: Codec<string> = cell();
+export const number: Codec<number> = cell();
+export const textOrNull: Codec<string | null> = cell();
+export const numberOrNull: Codec<number | null> = cell();
+
+export function record<T extends object>(fields: { readonly [Name in keyof T]: Codec<T[Name]> }): Codec<
+  Readonly<T>
+> {
+  const names = Object.keys(fields);
+  const codecs = Object.values<Codec<unknown>>(fields);
+  return {
+    write(value, out) {
+      for (let i = 0; i < names.length; i++) {
+        codecs[i]!.write((value as Record<string, unknown>)[names[i]!], out);
+      }
+    },
+    read(cells) {
+      const value: Record<string, unknown> = {};
+      for (let i = 0; i < names.length; i++) value[names[i]!] = codecs[i]!.read(cells);
+      return value as never;
+    },
+  };
+}
+
+export function list<T>(item: Codec<T>): Codec<readonly T[]> {
+  return {
+    write(values, out) {
+      out.push(values.length);
+      for (const value of values) item.write(value, out);
+    },
+    read(cells) {
+      const length = cells.cells[cells.at++] as number;
+      const values: T[] = [];
+      for (let i = 0; i < length; i++) values.push(item.read(cells));
+      return values;
+    },
+  };
+}
+
+export function optional<T>(inner: Codec<T>): Codec<T | undefined> {
+  return {
+    write(value, out) {
+      out.push(value === undefined ? 0 : 1);
+      if (value !== undefined) inner.write(value, out);
+    },
+    read(cells) {
+      return cells.cells[cells.at++] === 1 ? inner.read(cells) : undefined;
+    },
+  };
+}
+
+function cell<T extends Cell>(): Codec<T> {
+  return {
+    write(value, out) {
+      out.push(value);
+    },
+    read(cells) {
+      return cells.cells[cells.at++] as T;
+    },
+  };
+}

@@ -1,0 +1,214 @@
+/**
+ * The writer as the main thread sees it: calls go in, promises come out.
+ *
+ * One batch is in flight at a time; whatever arrives meanwhile is the next one. So the batches grow with
+ * the load by themselves, one disk sync pays for up to 512 operations, and what follows from a commit
+ * (the answer to a claim, say) meets new arrivals in the next batch instead of waiting for one more.
+ */
+import { Worker } from "node:worker_threads";
+
+import { CortexError } from "../../model/errors.ts";
+import type { WakeTopic } from "../store.ts";
+import { Checkpointer } from "./checkpointer.ts";
+import { storeClosed, storeFailure } from "./failure.ts";
+import { moduleBeside } from "./module-beside.ts";
+import { type Input, OPERATION_NAMES, type OperationName, OPERATIONS, type Output } from "./operations.ts";
+import type { Codec, Cell } from "./wire.ts";
+import { DONE, REFUSED, type Reply, WAKE_BIT, type WriterData } from "./writer-protocol.ts";
+
+export const MAX_BATCH_OPERATIONS = 512;
+/** Copying a batch to the thread blocks the main thread: about a millisecond for this much. */
+export const MAX_BATCH_BYTES = 2 * 1024 * 1024;
+/** New work beyond these is refused with `store_busy`; work under way is not, its own limits bound it. */
+export const MAX_QUEUED_OPERATIONS = 20_000;
+export const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
+
+interface Call {
+  readonly code: number;
+  readonly nowMs: number;
+  readonly input: unknown;
+  readonly bytes: number;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const NEW_WORK: ReadonlySet<OperationName> = new Set(["acceptEvent", "dispatch"]);
+const CODES = new Map(OPERATION_NAMES.map((name, code) => [name, code]));
+const CODECS = OPERATION_NAMES.map((name) => OPERATIONS[name].input as Codec<unknown>);
+
+export class Writer {
+  readonly #path: string;
+  readonly #clock: () => number;
+  readonly #thread: Worker;
+  readonly #checkpointer: Checkpointer;
+  readonly #listeners: Record<WakeTopic, Set<() => void>> = {
+    queue: new Set(),
+    runs: new Set(),
+    outbox: new Set(),
+  };
+  #queue: Call[] = [];
+  #queuedBytes = 0;
+  #flight: Call[] | undefined;
+  #due = false;
+  #ended: CortexError | undefined;
+  #idle: (() => void) | undefined;
+
+  private constructor(path: string, clock: () => number, thread: Worker) {
+    this.#path = path;
+    this.#clock = clock;
+    this.#thread = thread;
+    this.#checkpointer = new Checkpointer(path, () => this.#kick());
+    thread.on("message", (reply: Reply) => this.#receive(reply));
+    thread.on("error", (error) => this.#end(writerLost(path, error)));
+    thread.on("exit", (code) =>
+      this.#end(writerLost(path, new Error(`the writer thread exited with ${code}`))),
+    );
+  }
+
+  /** Starts the thread and waits until the database is open and its schema up to date. */
+  static async open(path: string, clock: () => number): Promise<Writer> {
+    const workerData: WriterData = { path, nowMs: clock() };
+    const thread = new Worker(moduleBeside(import.meta.url, "writer-thread"), { workerData });
+    await new Promise<void>((resolve, reject) => {
+      const failed = (error: unknown): void => reject(storeFailure(error, path));
+      thread.once("error", failed);
+      thread.once("message", () => {
+        thread.off("error", failed);
+        resolve();
+      });
+    });
+    return new Writer(path, clock, thread);
+  }
+
+  /** Resolves when the operation is on disk. `bytes` is roughly what it carries. */
+  call<Name extends OperationName>(name: Name, input: Input<Name>, bytes = 0): Promise<Output<Name>> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+    const full = this.#queue.length >= MAX_QUEUED_OPERATIONS || this.#queuedBytes + bytes > MAX_QUEUED_BYTES;
+    if (full && NEW_WORK.has(name)) return Promise.reject(busy(this.#queue.length));
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ code: CODES.get(name)!, nowMs: this.#clock(), input, bytes, resolve, reject });
+      this.#queuedBytes += bytes;
+      this.#kick();
+    });
+  }
+
+  onWake(topic: WakeTopic, listener: () => void): () => void {
+    this.#listeners[topic].add(listener);
+    return () => this.#listeners[topic].delete(listener);
+  }
+
+  /** Lets everything that was called finish, then closes the database. */
+  async close(): Promise<void> {
+    if (this.#ended !== undefined) return;
+    while (this.#flight !== undefined || this.#queue.length > 0) {
+      await new Promise<void>((resolve) => (this.#idle = resolve));
+    }
+    this.#end(storeClosed(this.#path));
+    await this.#checkpointer.close();
+    await new Promise<void>((resolve) => {
+      this.#thread.once("exit", () => resolve());
+      this.#thread.postMessage(null);
+    });
+  }
+
+  /** Ends the thread where it stands, as a crash would. Calls that are under way reject; they may have happened. */
+  async terminate(): Promise<void> {
+    this.#end(writerLost(this.#path, new Error("the writer was terminated")));
+    await Promise.all([this.#thread.terminate(), this.#checkpointer.close()]);
+  }
+
+  #kick(): void {
+    if (this.#flight !== undefined || this.#due || this.#ended !== undefined) return;
+    if (this.#queue.length === 0 && !this.#checkpointer.wantsFinish) return;
+    this.#due = true;
+    setImmediate(() => this.#post());
+  }
+
+  #post(): void {
+    this.#due = false;
+    if (this.#ended !== undefined) return;
+    const cells: Cell[] = [];
+    const flight = this.#takeBatch();
+    for (const call of flight) {
+      cells.push(call.code, call.nowMs);
+      CODECS[call.code]!.write(call.input, cells);
+    }
+    this.#flight = flight;
+    this.#thread.postMessage({ cells, checkpoint: this.#checkpointer.takeFinish() });
+  }
+
+  #takeBatch(): Call[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.#queue.length && count < MAX_BATCH_OPERATIONS && bytes < MAX_BATCH_BYTES) {
+      bytes += this.#queue[count++]!.bytes;
+    }
+    this.#queuedBytes -= bytes;
+    const batch = this.#queue.slice(0, count);
+    this.#queue = this.#queue.slice(count);
+    return batch;
+  }
+
+  #receive({ failure, results, wakes, walFrames }: Reply): void {
+    const flight = this.#flight!;
+    this.#flight = undefined;
+    flight.forEach((call, i) => {
+      if (failure !== undefined) call.reject(storeFailure(asError(failure), this.#path));
+      else settle(call, results[2 * i], results[2 * i + 1], this.#path);
+    });
+    this.#checkpointer.observe(walFrames);
+    this.#kick();
+    // After the promises above have moved their owners on.
+    if (wakes > 0) queueMicrotask(() => this.#wake(wakes));
+    if (this.#queue.length === 0) this.#idle?.();
+  }
+
+  #wake(wakes: number): void {
+    for (const topic of Object.keys(WAKE_BIT) as WakeTopic[]) {
+      if ((wakes & WAKE_BIT[topic]) === 0) continue;
+      for (const listener of this.#listeners[topic]) listener();
+    }
+  }
+
+  #end(error: CortexError): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = error;
+    const lost = [...(this.#flight ?? []), ...this.#queue];
+    this.#flight = undefined;
+    this.#queue = [];
+    for (const call of lost) call.reject(error);
+    this.#idle?.();
+  }
+}
+
+function settle(call: Call, ending: unknown, value: unknown, path: string): void {
+  if (ending === DONE) return call.resolve(value as never);
+  if (ending === REFUSED) {
+    const { code, message, hint } = value as CortexError;
+    return call.reject(new CortexError(code, message, { hint }));
+  }
+  call.reject(storeFailure(asError(value as { message: string; code: string }), path));
+}
+
+function asError(plain: { readonly message: string; readonly code: string }): Error {
+  return Object.assign(new Error(plain.message), { code: plain.code });
+}
+
+function busy(waiting: number): CortexError {
+  return new CortexError("store_busy", `${waiting} operations wait to be written, and no more are taken`, {
+    hint: "Send it again in a moment.",
+    transient: true,
+  });
+}
+
+function writerLost(path: string, cause: unknown): CortexError {
+  return new CortexError(
+    "store_writer_lost",
+    `The writer of ${path} has ended; this call may or may not have happened`,
+    {
+      hint: "Open the store again and repeat the call: it is done once.",
+      transient: true,
+      cause,
+    },
+  );
+}

@@ -1,0 +1,597 @@
+/**
+ * The store: everything that must survive, and the only place where the steps of the pipeline meet.
+ *
+ * Its verbs are whole operations of the broker. Each is one transaction: when its promise resolves, all
+ * of it is on disk; when it rejects, none of it is. There is no exposed transaction and no way to write
+ * half an operation.
+ *
+ * Three rules hold for every verb that writes.
+ *
+ * - It may be called again with the same ids. A call that failed with `store_writer_lost` may have been
+ *   committed all the same; repeating it does nothing twice and gives the same answer.
+ * - It refuses before it writes. Unknown ids, stale leases and bad input are CortexErrors, and nothing
+ *   of the operation is kept.
+ * - What a run writes carries its lease. Once another holder has taken the session over, every write
+ *   with the old lease is refused with `lease_lost`.
+ */
+import type { Direction } from "../model/event.ts";
+import type {
+  AgentId,
+  DeliveryId,
+  DispatchId,
+  EventId,
+  ItemId,
+  PersonaId,
+  RunId,
+  TurnId,
+} from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import type { Message, ToolCall, ToolStatus } from "../model/message.ts";
+import type { QueueMode } from "../model/queue-mode.ts";
+import type { SessionKey } from "../model/session-key.ts";
+
+export interface Store extends AsyncDisposable {
+  readonly events: EventStore;
+  readonly queue: QueueStore;
+  readonly runs: RunStore;
+  readonly turns: TurnStore;
+  readonly sessions: SessionStore;
+  readonly outbox: OutboxStore;
+
+  /**
+   * Read-only SQL over the public views. A statement that is not a single query is `query_refused`;
+   * one that runs longer than the deadline is stopped and is `query_timeout`.
+   */
+  query(sql: string, params?: readonly SqlValue[], options?: QueryOptions): Promise<Row[]>;
+
+  /** Recomputes every turn's hash and names the first turn that does not match. Takes as long as it takes. */
+  verify(): Promise<Verdict>;
+
+  /**
+   * Calls back after rows were written that somebody may be waiting for. A wake-up carries no data, may
+   * come when nothing is to be done, and may be lost with the process: whoever waits also polls slowly.
+   */
+  onWake(topic: WakeTopic, listener: () => void): () => void;
+}
+
+export type WakeTopic = "queue" | "runs" | "outbox";
+
+/* ---- 1  events ---------------------------------------------------------------------------------- */
+
+export interface EventStore {
+  /**
+   * Takes an event in, once. A second event of the same id changes nothing but the count of differing
+   * redeliveries. With a dispatch, event, dispatch and queue item are one commit; with a claim and an
+   * idle session, the lease and the run are in it too.
+   */
+  accept(event: NewEvent, options?: { dispatch?: NewDispatch; claim?: LeaseRequest }): Promise<Accepted>;
+
+  /**
+   * Turns a fired hook into work. A dispatch is unique by (event, hook), and (event, session) becomes at
+   * most one turn: a second dispatch joins the waiting item, or is merged into the turn that is under way.
+   */
+  dispatch(eventId: EventId, dispatch: NewDispatch, options?: { claim?: LeaseRequest }): Promise<Dispatched>;
+
+  get(id: EventId): Promise<StoredEvent | undefined>;
+}
+
+export interface NewEvent {
+  /** `{adapter}:{sourceId}`, made by `eventId` of the model. */
+  readonly id: EventId;
+  readonly channel: string;
+  readonly direction: Direction;
+  readonly sender?: string;
+  readonly account?: string;
+  readonly place?: string;
+  readonly topic?: string;
+  readonly replyTo?: string;
+  /** Null for events that say nothing, such as a timer's. */
+  readonly content: string | null;
+  readonly contentType?: string;
+  readonly attachments?: Json;
+  readonly payload?: Json;
+  readonly metadata?: Json;
+  readonly atMs: number;
+}
+
+export interface StoredEvent extends NewEvent {
+  readonly receivedAtMs: number;
+  /** How many redeliveries had other content than the first, which is the one that was kept. */
+  readonly differing: number;
+}
+
+export type DispatchTarget =
+  /** The session is created, with no head, where it does not exist. */
+  | {
+      readonly kind: "session";
+      readonly session: SessionKey;
+      readonly agent: AgentId;
+      readonly persona: PersonaId;
+    }
+  /** The session whose head this turn is; failing that, a new session `forkAs` that starts there. */
+  | { readonly kind: "turn"; readonly turn: TurnId; readonly forkAs: SessionKey };
+
+export interface NewDispatch {
+  readonly id: DispatchId;
+  /** The id of the queue item, if this dispatch makes one. */
+  readonly item: ItemId;
+  readonly hook: string;
+  readonly target: DispatchTarget;
+  readonly mode: QueueMode;
+  /** Not before this moment. */
+  readonly dueMs?: number;
+  readonly message?: string;
+  readonly context?: Json;
+  readonly permissions?: Json;
+  readonly profile?: string;
+  readonly delivery?: Json;
+}
+
+export interface Accepted {
+  /** False: the event was in the ledger already. */
+  readonly fresh: boolean;
+  readonly dispatched?: Dispatched;
+}
+
+export interface Dispatched {
+  /**
+   * queued: a new item. joined: added to the item of the same event that waits in that session. merged:
+   * that item is part of a turn already. repeated: this (event, hook) was dispatched before.
+   */
+  readonly outcome: "queued" | "joined" | "merged" | "repeated";
+  readonly item: ItemId;
+  readonly session: SessionKey;
+  readonly claim?: Claim;
+}
+
+/* ---- 4  queue ----------------------------------------------------------------------------------- */
+
+export interface QueueStore {
+  /**
+   * Takes up to `max` sessions that have something to do: a message that is due, a run that was resumed
+   * or is to be tried again, or a run whose holder let its lease expire. Those that have waited longest
+   * come first. A holder is never given a session that it holds itself.
+   */
+  lease(request: LeaseRequest, max: number): Promise<Claim[]>;
+
+  /** Extends leases; returns those that are lost. */
+  renew(request: LeaseRequest, leases: readonly Lease[]): Promise<Lease[]>;
+
+  /** Gives sessions back with their runs unfinished, for the next holder to go on with. Lost ones are passed over. */
+  release(leases: readonly Lease[]): Promise<void>;
+
+  /** What waits in a session, in order. Read at every step of a run for messages that steer or interrupt. */
+  pending(session: SessionKey): Promise<QueueItem[]>;
+
+  /** The items of a turn that is under way or done, in order. */
+  itemsOf(turn: TurnId): Promise<QueueItem[]>;
+
+  /** Drops items that still wait, by a policy with a name. Returns those it dropped. */
+  drop(items: readonly ItemId[], policy: string): Promise<ItemId[]>;
+
+  dead(options?: Page): Promise<DeadLetter[]>;
+
+  /** Queues a dead letter again, with all items of its turn; the turn keeps its id and its journal. */
+  retryDead(item: ItemId): Promise<void>;
+
+  /** Gives a dead letter up, with all items of its turn. */
+  dropDead(item: ItemId): Promise<void>;
+}
+
+export interface LeaseRequest {
+  /** Who will hold the lease: one name for each process. */
+  readonly holder: string;
+  readonly ttlMs: number;
+}
+
+/** The right to write for a session, until somebody else has a lease of a higher epoch. */
+export interface Lease {
+  readonly session: SessionKey;
+  readonly epoch: number;
+}
+
+/** A run to carry out. */
+export interface Claim {
+  readonly lease: Lease;
+  readonly run: RunId;
+  readonly turn: TurnId;
+  /** The head of the session at this moment: the turn that the new one will follow. */
+  readonly parent: TurnId | undefined;
+  /** 1 for the first run of the turn. Only failed runs count. */
+  readonly attempt: number;
+  /** How often in a row the run was cut off by a crash without having written to its journal. */
+  readonly interruptions: number;
+  /** Whether there is a journal to replay. */
+  readonly journalled: boolean;
+  /** Somebody asked for the run to be aborted; the reason. */
+  readonly abort: string | undefined;
+}
+
+export type ItemState = "queued" | "claimed" | "done" | "merged" | "dropped" | "dead";
+
+export interface QueueItem {
+  readonly id: ItemId;
+  readonly session: SessionKey;
+  readonly state: ItemState;
+  readonly mode: QueueMode;
+  readonly dueMs: number;
+  readonly queuedAtMs: number;
+  readonly event: StoredEvent;
+  /** In the order of their hooks' names. */
+  readonly dispatches: readonly DispatchInput[];
+}
+
+export interface DispatchInput {
+  readonly id: DispatchId;
+  readonly hook: string;
+  readonly message?: string;
+  readonly context?: Json;
+  readonly permissions?: Json;
+  readonly profile?: string;
+  readonly delivery?: Json;
+}
+
+export interface DeadLetter {
+  readonly item: ItemId;
+  readonly turn: TurnId;
+  readonly session: SessionKey;
+  readonly event: EventId;
+  readonly error: string;
+  readonly attempts: number;
+  readonly diedAtMs: number;
+}
+
+/* ---- 5  runs and turns -------------------------------------------------------------------------- */
+
+export interface RunStore {
+  /**
+   * Writes to the journal of a run. A message has a place in the turn, a tool call an ordinal; writing
+   * the same again is harmless, writing something else there is `journal_conflict`. Items named by a
+   * message become part of the turn in the same commit: that is how a steered message is done.
+   */
+  journal(lease: Lease, run: RunId, entries: readonly JournalEntry[]): Promise<void>;
+
+  /** What the journal of this run's turn holds, over all attempts. */
+  readJournal(run: RunId): Promise<Journal>;
+
+  /** Keeps what the run was started with (prompt, tools, profile), for the runs after a crash. */
+  pin(lease: Lease, run: RunId, pinned: Json): Promise<void>;
+
+  /** Stops at a tool call that needs an answer from elsewhere. The lease ends; the session stays occupied. */
+  suspend(lease: Lease, run: RunId, wait: Wait): Promise<void>;
+
+  /** Journals the answer and makes the run ready to be leased. False: it was not suspended. */
+  resume(run: RunId, entries: readonly JournalEntry[]): Promise<boolean>;
+
+  /** Leaves a note that the run is to be aborted, and wakes it where it waits. False: it is over. */
+  requestAbort(run: RunId, reason: string): Promise<boolean>;
+
+  /**
+   * Ends an attempt. With a retry, the turn is tried again at that moment, before anything else of the
+   * session; as dead, its items are dead letters and the session goes on. A failed run moves no pointer
+   * and leaves no turn.
+   */
+  fail(failure: RunFailure): Promise<{ readonly next?: Claim }>;
+
+  get(run: RunId): Promise<StoredRun | undefined>;
+  /** The runs that are not over. */
+  active(options?: Page): Promise<StoredRun[]>;
+}
+
+export type JournalEntry =
+  | {
+      readonly kind: "message";
+      readonly place: number;
+      readonly message: Message;
+      readonly items?: readonly ItemId[];
+    }
+  | {
+      readonly kind: "call";
+      readonly ordinal: number;
+      readonly callId: string;
+      readonly tool: string;
+      readonly params: Json;
+      readonly startedAtMs: number;
+    }
+  | {
+      readonly kind: "result";
+      readonly ordinal: number;
+      readonly status: Exclude<ToolStatus, "started">;
+      readonly result: Json;
+      readonly completedAtMs: number;
+      readonly childSession?: SessionKey;
+    };
+
+export interface Journal {
+  readonly messages: readonly Message[];
+  readonly toolCalls: readonly ToolCall[];
+  readonly pinned: Json | undefined;
+  readonly wait: Wait | undefined;
+}
+
+/** What a suspended run waits for. */
+export interface Wait {
+  readonly kind: "approval" | "question" | "child" | "other";
+  readonly detail: Json;
+}
+
+export interface RunFailure {
+  readonly lease: Lease;
+  readonly run: RunId;
+  readonly error: string;
+  readonly outcome: { readonly kind: "retry"; readonly atMs: number } | { readonly kind: "dead" };
+  /** A notice to the sender, say. */
+  readonly deliveries?: readonly NewDelivery[];
+  readonly claimNext?: LeaseRequest;
+}
+
+export type RunState = "running" | "suspended" | "resumable" | "failed" | "completed" | "aborted";
+
+export interface StoredRun {
+  readonly id: RunId;
+  readonly turn: TurnId;
+  readonly session: SessionKey;
+  readonly attempt: number;
+  readonly state: RunState;
+  readonly interruptions: number;
+  readonly wait: Wait | undefined;
+  readonly abort: string | undefined;
+  readonly error: string | undefined;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | undefined;
+}
+
+export interface TurnStore {
+  /**
+   * Commits a turn: the turn, the messages and tool calls that were not journalled yet, the pointer, the
+   * queue items, the event of the answer and its deliveries, in one transaction. Refused with
+   * `lease_lost` or `head_moved`; then nothing of it is written. With `claimNext`, the session that has
+   * waited longest is leased in the same commit; often that is the same session.
+   */
+  commit(turn: NewTurn): Promise<{ readonly next?: Claim }>;
+
+  /**
+   * Commits a compaction within a run: a turn of its own that becomes the head, so that the run's turn
+   * follows it. `firstKept` is the oldest turn that stays in the context word for word.
+   */
+  compact(compaction: NewCompaction): Promise<void>;
+
+  get(id: TurnId): Promise<StoredTurn | undefined>;
+
+  /** A turn with all that was said and done in it. */
+  read(id: TurnId): Promise<TurnContent | undefined>;
+
+  /**
+   * What the agent is given of a thread: the turns from this one back to the last compaction, oldest
+   * first, at most `limit`. Costs in proportion to what is read, at any depth.
+   */
+  context(id: TurnId, options?: { limit?: number }): Promise<Context>;
+
+  /** The turn and those before it, newest first, at most `limit`. */
+  thread(id: TurnId, options: { limit: number }): Promise<StoredTurn[]>;
+
+  children(id: TurnId): Promise<StoredTurn[]>;
+
+  /** The ancestor at a depth; the root has depth 0. Undefined where the thread does not reach it. */
+  ancestor(id: TurnId, depth: number): Promise<TurnId | undefined>;
+}
+
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}
+
+/** What is recorded of how a turn was made. */
+export interface TurnFacts {
+  readonly role: "manager" | "worker";
+  readonly profile: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** Null where the price is not known. */
+  readonly costUsd: number | null;
+  readonly permissions?: { readonly granted: Json; readonly used: Json };
+}
+
+export interface NewTurn {
+  readonly lease: Lease;
+  readonly run: RunId;
+  readonly turn: TurnId;
+  /** As the claim said. A head that has moved since is refused. */
+  readonly parent: TurnId | undefined;
+  readonly status: "completed" | "aborted";
+  readonly facts: TurnFacts;
+  /** Those that are not in the journal. The id of the last assistant message is the turn's. */
+  readonly messages: readonly Message[];
+  readonly toolCalls: readonly ToolCall[];
+  /** The event by which the answer enters the ledger; its content is the turn's last message. */
+  readonly answer?: NewAnswer;
+  readonly deliveries?: readonly NewDelivery[];
+  readonly claimNext?: LeaseRequest;
+}
+
+export type NewAnswer = Omit<NewEvent, "content" | "direction" | "contentType">;
+
+export interface NewCompaction {
+  readonly lease: Lease;
+  readonly run: RunId;
+  readonly turn: TurnId;
+  readonly facts: TurnFacts;
+  readonly summary: Message;
+  readonly firstKept: TurnId | undefined;
+}
+
+export interface StoredTurn {
+  readonly id: TurnId;
+  readonly parent: TurnId | undefined;
+  readonly depth: number;
+  readonly type: "normal" | "compaction";
+  readonly status: "completed" | "aborted";
+  /** The session at creation; a turn belongs to every thread that passes through it. */
+  readonly session: SessionKey;
+  readonly agent: AgentId;
+  readonly persona: PersonaId;
+  readonly facts: TurnFacts;
+  readonly toolCallCount: number;
+  readonly sourceEvent: EventId | undefined;
+  readonly startedAtMs: number;
+  readonly completedAtMs: number;
+  readonly hash: string;
+}
+
+export interface TurnContent {
+  readonly turn: StoredTurn;
+  readonly messages: readonly Message[];
+  readonly toolCalls: readonly ToolCall[];
+}
+
+export interface Context {
+  /** The compaction that stands for all that came before the turns. */
+  readonly compaction: TurnContent | undefined;
+  readonly turns: readonly TurnContent[];
+}
+
+export type Verdict =
+  | { readonly ok: true; readonly turns: number }
+  | { readonly ok: false; readonly turn: TurnId; readonly problem: string };
+
+/* ---- sessions ----------------------------------------------------------------------------------- */
+
+export interface SessionStore {
+  /** The turn that a session points at: undefined before its first turn. Reading an unknown session is an error. */
+  head(session: SessionKey): Promise<TurnId | undefined>;
+  get(session: SessionKey): Promise<StoredSession | undefined>;
+  /** Most recently used first. */
+  list(options?: Page): Promise<StoredSession[]>;
+
+  /** A new session that points at this turn: one row, at any depth. `session_exists` if the label is taken. */
+  fork(turn: TurnId, label: SessionKey): Promise<StoredSession>;
+
+  /** Starts afresh: the head becomes none. The old thread stays addressable by its turn. */
+  reset(session: SessionKey): Promise<void>;
+}
+
+export interface StoredSession {
+  readonly key: SessionKey;
+  readonly agent: AgentId;
+  readonly persona: PersonaId;
+  readonly head: TurnId | undefined;
+  readonly queued: number;
+  readonly run: RunId | undefined;
+  readonly holder: string | undefined;
+  readonly createdAtMs: number;
+  readonly usedAtMs: number;
+}
+
+/* ---- 6  outbox ---------------------------------------------------------------------------------- */
+
+export interface OutboxStore {
+  /**
+   * Takes deliveries to work on, in order: of each target only the oldest that is not settled, and only
+   * when it is due. One that is `unknown` is handed out to be reconciled, not to be sent again.
+   */
+  claim(request: LeaseRequest, max: number): Promise<DeliveryClaim[]>;
+
+  /** Fixes how a delivery is split. The first plan stays. */
+  plan(claim: DeliveryFence, chunks: readonly string[]): Promise<void>;
+
+  /** Says that a chunk is about to be sent. A crash after this leaves it `unknown`. */
+  sending(claim: DeliveryFence, chunk: number): Promise<void>;
+
+  /** Records what became of a chunk. The last one sent settles the delivery. */
+  settle(claim: DeliveryFence, chunk: number, outcome: ChunkOutcome): Promise<void>;
+
+  get(id: DeliveryId): Promise<StoredDelivery | undefined>;
+  /** Newest first. */
+  list(options?: Page & { state?: DeliveryState }): Promise<StoredDelivery[]>;
+  /** Makes a dead delivery pending again; chunks that were sent are not sent again. */
+  retry(id: DeliveryId): Promise<void>;
+}
+
+export type DeliveryState = "pending" | "sending" | "sent" | "unknown" | "dead";
+
+export interface DeliveryTarget {
+  readonly channel: string;
+  readonly account?: string;
+  readonly place: string;
+  readonly topic?: string;
+}
+
+export interface NewDelivery {
+  readonly id: DeliveryId;
+  readonly target: DeliveryTarget;
+  readonly replyTo?: string;
+  /** Absent: the answer of the turn. */
+  readonly content?: string;
+}
+
+export interface DeliveryFence {
+  readonly delivery: DeliveryId;
+  readonly epoch: number;
+}
+
+export interface DeliveryClaim extends DeliveryFence {
+  readonly state: "pending" | "unknown";
+  readonly target: DeliveryTarget;
+  readonly replyTo: string | undefined;
+  readonly content: string;
+  readonly attempt: number;
+  readonly chunks: readonly Chunk[];
+}
+
+export interface Chunk {
+  readonly content: string;
+  readonly state: "pending" | "sending" | "sent" | "unknown";
+  readonly platformId: string | undefined;
+}
+
+export type ChunkOutcome =
+  | { readonly kind: "sent"; readonly platformId?: string }
+  | { readonly kind: "unknown"; readonly error: string; readonly retryAtMs: number }
+  | { readonly kind: "retry"; readonly error: string; readonly retryAtMs: number }
+  | { readonly kind: "dead"; readonly error: string };
+
+export interface StoredDelivery {
+  readonly id: DeliveryId;
+  readonly turn: TurnId | undefined;
+  readonly target: DeliveryTarget;
+  readonly replyTo: string | undefined;
+  readonly state: DeliveryState;
+  readonly attempt: number;
+  readonly error: string | undefined;
+  readonly content: string;
+  readonly chunks: readonly Chunk[];
+  readonly createdAtMs: number;
+  readonly settledAtMs: number | undefined;
+}
+
+/* ---- queries ------------------------------------------------------------------------------------ */
+
+export type SqlValue = string | number | bigint | null | Uint8Array;
+export type Row = Record<string, SqlValue>;
+
+export interface QueryOptions {
+  readonly deadlineMs?: number;
+  readonly maxRows?: number;
+}
+
+export interface Page {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+/* ---- limits, the same for every store ----------------------------------------------------------- */
+
+/** One message of a turn, with its body. A model's answer of 10 MB fits. */
+export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** One event, with payload and metadata. Larger content travels as an attachment. */
+export const MAX_EVENT_BYTES = 1024 * 1024;
+export const MAX_MESSAGES_IN_TURN = 65_536;
+export const MAX_TOOL_CALLS_IN_TURN = 65_536;
+export const MAX_CHUNKS_IN_DELIVERY = 10_000;
+export const DEFAULT_QUERY_DEADLINE_MS = 5_000;
+export const DEFAULT_QUERY_ROWS = 10_000;
+export const DEFAULT_PAGE = 100;
