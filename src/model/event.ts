@@ -7,15 +7,6 @@ import { canonicalJson, type Json } from "./json.ts";
 /** `received` from outside, `sent` by an agent; the others are changes that an adapter only observed. */
 export type Direction = "received" | "sent" | "observed" | "created" | "updated" | "deleted";
 
-/** Where on a channel a conversation happens. */
-export interface Place {
-  readonly channel: string;
-  readonly account: string;
-  /** A DM, group, channel or mailbox, by the platform's id. */
-  readonly place: string;
-  readonly topic?: string;
-}
-
 const ADAPTER = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 export const MAX_SOURCE_ID_LENGTH = 512;
 
@@ -58,7 +49,7 @@ function digest(text: string): string {
 }
 
 function checkSourceId(sourceId: string): string {
-  if (sourceId.length > 0 && sourceId.length <= MAX_SOURCE_ID_LENGTH && !/\p{Cc}/u.test(sourceId))
+  if (sourceId.length > 0 && sourceId.length <= MAX_SOURCE_ID_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(sourceId))
     return sourceId;
   throw new CortexError(
     "event_invalid",

@@ -1,3 +1,5 @@
+import { CortexError } from "./errors.ts";
+
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** How deep a value may be nested: JSON.parse goes deeper than a recursive walk survives. */
@@ -8,9 +10,10 @@ export const MAX_JSON_DEPTH = 200;
  * have equal texts. Fields that are undefined are left out, as JSON.stringify does.
  */
 export function canonicalJson(value: unknown, depth = 0): string {
-  if (depth > MAX_JSON_DEPTH) throw new TypeError(`a value nested more than ${MAX_JSON_DEPTH} deep`);
+  if (depth > MAX_JSON_DEPTH) throw tooDeep();
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(",")}]`;
+  if (Array.isArray(value))
+    return `[${Array.from(value, (item) => canonicalJson(item, depth + 1)).join(",")}]`;
   if (value instanceof Date) return JSON.stringify(value);
   const fields: string[] = [];
   for (const key of Object.keys(value).toSorted()) {
@@ -18,4 +21,10 @@ export function canonicalJson(value: unknown, depth = 0): string {
     if (field !== undefined) fields.push(`${JSON.stringify(key)}:${canonicalJson(field, depth + 1)}`);
   }
   return `{${fields.join(",")}}`;
+}
+
+function tooDeep(): CortexError {
+  return new CortexError("json_too_deep", `A value is nested more than ${MAX_JSON_DEPTH} deep`, {
+    hint: "Flatten it, or send it as an attachment.",
+  });
 }

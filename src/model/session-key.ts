@@ -63,7 +63,7 @@ const CASE_IGNORED = new Set([
 ]);
 
 export function normalizeSessionKey(text: string): SessionKey {
-  return buildSessionKey(parseSessionKey(text));
+  return writeKey(parseSessionKey(text));
 }
 
 export function parseSessionKey(text: string): ParsedSessionKey {
@@ -88,8 +88,9 @@ export function parseSessionKey(text: string): ParsedSessionKey {
   );
 }
 
+/** The key is read once more, so that an empty id or a bad channel is an error here and not where it is used. */
 export function buildSessionKey(parsed: ParsedSessionKey): SessionKey {
-  return checkLength(parts(parsed).join(":")) as SessionKey;
+  return normalizeSessionKey(writeKey(parsed));
 }
 
 /** The session in which a direct message from this peer belongs. */
@@ -148,6 +149,10 @@ function parseAgentKey(agent: AgentId, rest: readonly string[]): ParsedSessionKe
   return { kind: "other", agent, rest: words };
 }
 
+function writeKey(parsed: ParsedSessionKey): SessionKey {
+  return checkLength(parts(parsed).join(":")) as SessionKey;
+}
+
 function parts(parsed: ParsedSessionKey): readonly string[] {
   const topic =
     "topic" in parsed && parsed.topic !== undefined ? ["thread", encodeId(parsed.channel, parsed.topic)] : [];
@@ -181,7 +186,7 @@ function encodeId(channel: string | undefined, id: string): string {
 
 // Upper-case escapes survive because they are decoded before anything is lower-cased.
 function encode(part: string): string {
-  return part.replaceAll(/[\s:%\p{Cc}\p{Cs}]/gu, (character) => encodeURIComponent(character.toWellFormed()));
+  return part.toWellFormed().replaceAll(/[\s:%\p{Cc}]/gu, encodeURIComponent);
 }
 
 function decode(key: string, part: string): string {
@@ -195,9 +200,13 @@ function decode(key: string, part: string): string {
 }
 
 function linkedIdentity(dm: Parameters<typeof dmSessionKey>[0]): string | undefined {
-  const self = `${dm.channel}:${dm.peer}`.toLowerCase();
-  const links = Object.entries(dm.identityLinks ?? {});
-  return links.find(([, peers]) => peers.some((peer) => peer.toLowerCase() === self))?.[0];
+  const channel = dm.channel.toLowerCase();
+  const self = encodeId(channel, dm.peer);
+  const isSelf = (link: string): boolean => {
+    const [linkChannel, ...peer] = link.split(":");
+    return linkChannel!.toLowerCase() === channel && encodeId(channel, peer.join(":")) === self;
+  };
+  return Object.entries(dm.identityLinks ?? {}).find(([, links]) => links.some(isSelf))?.[0];
 }
 
 function checkLength(key: string): string {

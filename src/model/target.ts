@@ -10,21 +10,23 @@ export type Target =
 
 /** A route as people and hooks write it: at most one of the first three. */
 export interface Route {
-  readonly thread?: string | undefined;
-  readonly session?: string | undefined;
-  readonly persona?: string | undefined;
+  readonly thread?: string | null | undefined;
+  readonly session?: string | null | undefined;
+  readonly persona?: string | null | undefined;
   /** Look for the best target first, and fall back on the one that is named. */
   readonly smart?: boolean | undefined;
 }
 
+const FIELDS = ["thread", "session", "persona"] as const;
+
 /** The one target that a route names, or undefined where it names none and the default applies. */
 export function parseRoute(route: Route): Target | undefined {
-  const named = (["thread", "session", "persona"] as const).filter((field) => route[field] !== undefined);
+  const named = FIELDS.filter((field) => route[field] !== undefined && route[field] !== null);
   if (named.length > 1) throw conflict(route, named);
   const [field] = named;
   if (field === undefined) return undefined;
-  const value = route[field]!;
-  if (value.trim() === "") throw empty(field);
+  const value = route[field]!.trim();
+  if (value === "") throw empty(field);
   switch (field) {
     case "thread":
       return { kind: "turn", turn: value as TurnId };
@@ -43,7 +45,7 @@ function conflict(route: Route, named: readonly (keyof Route)[]): CortexError {
 }
 
 function empty(field: string): CortexError {
-  return new CortexError("target_conflict", `The ${field} of this route is empty`, {
+  return new CortexError("target_invalid", `The ${field} of this route is empty`, {
     hint: "Leave it out to use the default session.",
   });
 }

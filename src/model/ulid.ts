@@ -37,6 +37,7 @@ export function createUlidSource(
   };
 
   function startMillisecond(ms: number): void {
+    if (ms > MAX_TIME_MS) throw clockOutOfRange(ms);
     lastMs = ms;
     time = spellTime(ms);
     random(digits);
@@ -44,16 +45,13 @@ export function createUlidSource(
   }
 }
 
-/** Adds one; false when all digits were already at their highest. */
+/** Adds one; false, with nothing changed, when all digits are at their highest. */
 function countUp(digits: Uint8Array): boolean {
-  for (let i = digits.length - 1; i >= 0; i--) {
-    if (digits[i]! < 31) {
-      digits[i] = digits[i]! + 1;
-      return true;
-    }
-    digits[i] = 0;
-  }
-  return false;
+  const last = digits.findLastIndex((digit) => digit < 31);
+  if (last === -1) return false;
+  digits[last] = digits[last]! + 1;
+  digits.fill(0, last + 1);
+  return true;
 }
 
 function spell(digits: Uint8Array): string {

@@ -66,17 +66,16 @@ interface Started {
   readonly row: Omit<ClaimRow, "session" | "epoch" | "parent">;
 }
 
-export type Claims = ReturnType<typeof prepareClaims>;
-
+const NO_SESSION = 0;
 const SESSION_COLUMNS = "key, label, epoch, head, run, ready_ms";
 
 export function prepareClaims(db: Database) {
   const findSession = db.prepare<[string], SessionRow>(
     `select ${SESSION_COLUMNS} from session where label = ?`,
   );
-  const findReady = db.prepare<[number, string], SessionRow>(
+  const findReady = db.prepare<[number, string, number], SessionRow>(
     `select ${SESSION_COLUMNS} from session
-     where ready_ms <= ? and (holder is null or holder <> ?) order by ready_ms, epoch limit 1`,
+     where ready_ms <= ? and (holder is null or holder <> ?) and key <> ? order by ready_ms, epoch limit 1`,
   );
   const findQueued = db.prepare<[number], ItemRow>(
     `select key, due_ms, turn from item
@@ -117,7 +116,8 @@ export function prepareClaims(db: Database) {
     findSession: (label: string): SessionRow | undefined => findSession.get(label),
 
     /** The session that has waited longest, and is not held by the one who asks. */
-    findReady: (nowMs: number, holder: string): SessionRow | undefined => findReady.get(nowMs, holder),
+    findReady: (nowMs: number, holder: string): SessionRow | undefined =>
+      findReady.get(nowMs, holder, NO_SESSION),
 
     /** Gives a session that is ready to a holder. Undefined: nothing of it is due after all. */
     claimSession(session: SessionRow, request: ClaimRequest, nowMs: number): ClaimRow | undefined {
@@ -145,7 +145,7 @@ export function prepareClaims(db: Database) {
       request: ClaimRequest | undefined,
       nowMs: number,
     ): ClaimRow | undefined {
-      const other = request === undefined ? undefined : findReady.get(nowMs, request.holder);
+      const other = request === undefined ? undefined : findReady.get(nowMs, request.holder, session.key);
       if (request === undefined || other !== undefined) {
         settleSession({ ...session, run: null }, head, nowMs);
         return other === undefined ? undefined : this.claimSession(other, request!, nowMs);

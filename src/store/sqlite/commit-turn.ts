@@ -108,7 +108,7 @@ export const commitTurn = operation(
 const NOTHING = { messages: [] as MessageInput[], toolCalls: [] as ToolCallInput[] };
 
 /** A call that comes again after its outcome got lost must find that it has been done. */
-export function prepareIsCommitted(db: Database): (turn: string, run: string) => boolean {
+function prepareIsCommitted(db: Database): (turn: string, run: string) => boolean {
   const find = db
     .prepare<[string, string], number>(
       "select 1 from turn t join run r on r.turn_id = t.id where t.id = ? and r.id = ?",

@@ -7,15 +7,7 @@ import { DEFAULT_ACCOUNT, type TurnId } from "../../model/ids.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import type { Message, ToolCall } from "../../model/message.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
-import type {
-  JournalEntry,
-  Lease,
-  NewAnswer,
-  NewDelivery,
-  NewDispatch,
-  NewEvent,
-  TurnFacts,
-} from "../store.ts";
+import type { JournalEntry, NewAnswer, NewDelivery, NewDispatch, NewEvent, TurnFacts } from "../store.ts";
 import {
   MAX_EVENT_BYTES,
   MAX_MESSAGE_BYTES,
@@ -69,7 +61,7 @@ export function encodeAnswer(answer: NewAnswer): EventInput {
   return encodeEvent({ ...answer, content: null, direction: "sent" });
 }
 
-export function eventBytes(event: EventInput): number {
+function eventBytes(event: EventInput): number {
   let bytes = 0;
   for (const text of [event.content, event.payload, event.metadata, event.attachments]) {
     if (text !== null) bytes += Buffer.byteLength(text);
@@ -171,10 +163,6 @@ export function encodeDelivery({ id, target, replyTo, content }: NewDelivery): D
     replyTo: replyTo ?? null,
     content: content === undefined ? null : checkSize(content, `Delivery ${id}`),
   };
-}
-
-export function encodeLease({ session, epoch }: Lease): Lease {
-  return { session, epoch };
 }
 
 /** A key that was not normalised would be a second session for the same place. */

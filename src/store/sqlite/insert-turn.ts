@@ -20,7 +20,7 @@ export const factsCodec = record({
   permissions: textOrNull,
 });
 
-export type FactsInput = Decoded<typeof factsCodec>;
+type FactsInput = Decoded<typeof factsCodec>;
 
 export interface TurnInput {
   readonly key: number;

@@ -1,5 +1,5 @@
 /** The n-th message or tool call of a turn has the key `turn × ROWS_PER_TURN + n`. */
-export const ROWS_PER_TURN = 65_536;
+const ROWS_PER_TURN = 65_536;
 
 export function firstKey(turn: number): number {
   return turn * ROWS_PER_TURN;

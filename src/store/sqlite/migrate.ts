@@ -5,7 +5,7 @@ import { MIGRATIONS, type Migration } from "./schema.ts";
 import { VIEWS } from "./views.ts";
 
 /** "Ctx1": in the header of every database of ours, so that one of another program is left alone. */
-export const APPLICATION_ID = 0x43_74_78_31;
+const APPLICATION_ID = 0x43_74_78_31;
 
 /** Refuses a database that is not ours or is too new. Writes nothing. */
 export function checkDatabase(db: Database, path: string, migrations = MIGRATIONS): void {

@@ -40,6 +40,7 @@ import {
   MAX_CHUNKS_IN_DELIVERY,
 } from "../store.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
+import { connectThread } from "./connect-thread.ts";
 import { openForReading, openToInspect } from "./connection.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import * as encode from "./encode.ts";
@@ -52,11 +53,14 @@ import { prepareReadQueue } from "./read-queue.ts";
 import { prepareReadSessions } from "./read-sessions.ts";
 import { prepareReadTurns } from "./read-turns.ts";
 import { Reader } from "./reader.ts";
+import type { Connect } from "./writer-protocol.ts";
 import { Writer } from "./writer.ts";
 
 export interface SqliteOptions {
   readonly path: string;
   readonly clock: () => number;
+  /** How the writer is reached: a thread, unless a test puts something else in its place. */
+  readonly connect?: Connect;
 }
 
 /** More than anybody has ever read of a thread at once. */
@@ -66,7 +70,11 @@ const WHOLE_CONTEXT = 1_000_000;
  * Opens the database, creating it where there is none, and becomes its only writer. Whatever held leases
  * on it before is dead, so they are void.
  */
-export async function openSqliteStore({ path, clock }: SqliteOptions): Promise<SqliteStore> {
+export async function openSqliteStore({
+  path,
+  clock,
+  connect = connectThread,
+}: SqliteOptions): Promise<SqliteStore> {
   const lock = `${path}.lock`;
   try {
     mkdirSync(dirname(path), { recursive: true });
@@ -75,7 +83,7 @@ export async function openSqliteStore({ path, clock }: SqliteOptions): Promise<S
     throw storeFailure(error, path);
   }
   try {
-    const writer = await Writer.open(path, clock);
+    const writer = await Writer.open(path, clock, connect);
     return new SqliteStore({ path, lock, clock, writer, db: openForReading(path) });
   } catch (error) {
     dropLock(lock);
@@ -137,8 +145,9 @@ export class SqliteStore implements Store {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#reader.close();
+    await this.#writer.drain();
+    this.#db.close(); // before the writer, so that the last one out can fold the write-ahead log in
     await this.#writer.close();
-    this.#db.close();
     dropLock(this.#lock);
   }
 

@@ -14,14 +14,14 @@ export interface Codec<T> {
 export type Decoded<C> = C extends Codec<infer T> ? T : never;
 
 /** A place in a list of cells. */
-export interface Cursor {
+interface Cursor {
   readonly cells: readonly Cell[];
   at: number;
 }
 
-export const text: Codec<string> = cell();
+export const text: Codec<string> = textCell();
 export const number: Codec<number> = cell();
-export const textOrNull: Codec<string | null> = cell();
+export const textOrNull: Codec<string | null> = textCell();
 export const numberOrNull: Codec<number | null> = cell();
 
 export function record<T extends object>(fields: { readonly [Name in keyof T]: Codec<T[Name]> }): Codec<
@@ -66,6 +66,21 @@ export function optional<T>(inner: Codec<T>): Codec<T | undefined> {
     },
     read(cells) {
       return cells.cells[cells.at++] === 1 ? inner.read(cells) : undefined;
+    },
+  };
+}
+
+/**
+ * Half a surrogate pair, from a text that was cut inside an emoji, cannot be stored as UTF-8. It becomes
+ * the replacement character here, before anything is hashed or compared.
+ */
+function textCell<T extends string | null>(): Codec<T> {
+  return {
+    write(value, out) {
+      out.push(value === null ? null : value.toWellFormed());
+    },
+    read(cells) {
+      return cells.cells[cells.at++] as T;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { WakeTopic } from "../store.ts";
 import type { Cell } from "./wire.ts";
 
-/** What the writer thread is started with. */
+/** What the side that writes is started with. */
 export interface WriterData {
   readonly path: string;
   readonly nowMs: number;
@@ -22,6 +22,19 @@ export interface Reply {
   readonly wakes: number;
   readonly walFrames: number;
 }
+
+/** The way to the side that writes. One batch at a time: the next is posted after the reply to the last. */
+export interface WriterConnection {
+  post(batch: Batch): void;
+  onReply(listener: (reply: Reply) => void): void;
+  /** It has ended, and not because it was closed. */
+  onEnd(listener: (cause: unknown) => void): void;
+  close(): Promise<void>;
+  /** Ends it where it stands, as a crash would. */
+  kill(): Promise<void>;
+}
+
+export type Connect = (data: WriterData) => Promise<WriterConnection>;
 
 export const DONE = 0;
 export const REFUSED = 1;

@@ -5,16 +5,20 @@
  * the load by themselves, one disk sync pays for up to 512 operations, and what follows from a commit
  * (the answer to a claim, say) meets new arrivals in the next batch instead of waiting for one more.
  */
-import { Worker } from "node:worker_threads";
-
 import { CortexError } from "../../model/errors.ts";
 import type { WakeTopic } from "../store.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { storeClosed, storeFailure } from "./failure.ts";
-import { moduleBeside } from "./module-beside.ts";
 import { type Input, OPERATION_NAMES, type OperationName, OPERATIONS, type Output } from "./operations.ts";
 import type { Codec, Cell } from "./wire.ts";
-import { DONE, REFUSED, type Reply, WAKE_BIT, type WriterData } from "./writer-protocol.ts";
+import {
+  type Connect,
+  DONE,
+  REFUSED,
+  type Reply,
+  WAKE_BIT,
+  type WriterConnection,
+} from "./writer-protocol.ts";
 
 export const MAX_BATCH_OPERATIONS = 512;
 /** Copying a batch to the thread blocks the main thread: about a millisecond for this much. */
@@ -39,7 +43,7 @@ const CODECS = OPERATION_NAMES.map((name) => OPERATIONS[name].input as Codec<unk
 export class Writer {
   readonly #path: string;
   readonly #clock: () => number;
-  readonly #thread: Worker;
+  readonly #connection: WriterConnection;
   readonly #checkpointer: Checkpointer;
   readonly #listeners: Record<WakeTopic, Set<() => void>> = {
     queue: new Set(),
@@ -53,31 +57,17 @@ export class Writer {
   #ended: CortexError | undefined;
   #idle: (() => void) | undefined;
 
-  private constructor(path: string, clock: () => number, thread: Worker) {
+  private constructor(path: string, clock: () => number, connection: WriterConnection) {
     this.#path = path;
     this.#clock = clock;
-    this.#thread = thread;
+    this.#connection = connection;
     this.#checkpointer = new Checkpointer(path, () => this.#kick());
-    thread.on("message", (reply: Reply) => this.#receive(reply));
-    thread.on("error", (error) => this.#end(writerLost(path, error)));
-    thread.on("exit", (code) =>
-      this.#end(writerLost(path, new Error(`the writer thread exited with ${code}`))),
-    );
+    connection.onReply((reply) => this.#receive(reply));
+    connection.onEnd((cause) => this.#end(writerLost(path, cause)));
   }
 
-  /** Starts the thread and waits until the database is open and its schema up to date. */
-  static async open(path: string, clock: () => number): Promise<Writer> {
-    const workerData: WriterData = { path, nowMs: clock() };
-    const thread = new Worker(moduleBeside(import.meta.url, "writer-thread"), { workerData });
-    await new Promise<void>((resolve, reject) => {
-      const failed = (error: unknown): void => reject(storeFailure(error, path));
-      thread.once("error", failed);
-      thread.once("message", () => {
-        thread.off("error", failed);
-        resolve();
-      });
-    });
-    return new Writer(path, clock, thread);
+  static async open(path: string, clock: () => number, connect: Connect): Promise<Writer> {
+    return new Writer(path, clock, await connect({ path, nowMs: clock() }));
   }
 
   /** Resolves when the operation is on disk. `bytes` is roughly what it carries. */
@@ -97,24 +87,25 @@ export class Writer {
     return () => this.#listeners[topic].delete(listener);
   }
 
-  /** Lets everything that was called finish, then closes the database. */
-  async close(): Promise<void> {
-    if (this.#ended !== undefined) return;
+  /** Waits until everything that was called has been answered. */
+  async drain(): Promise<void> {
     while (this.#flight !== undefined || this.#queue.length > 0) {
       await new Promise<void>((resolve) => (this.#idle = resolve));
     }
-    this.#end(storeClosed(this.#path));
-    await this.#checkpointer.close();
-    await new Promise<void>((resolve) => {
-      this.#thread.once("exit", () => resolve());
-      this.#thread.postMessage(null);
-    });
   }
 
-  /** Ends the thread where it stands, as a crash would. Calls that are under way reject; they may have happened. */
+  async close(): Promise<void> {
+    if (this.#ended !== undefined) return;
+    await this.drain();
+    this.#end(storeClosed(this.#path));
+    await this.#checkpointer.close();
+    await this.#connection.close();
+  }
+
+  /** Ends where it stands, as a crash would. Calls that are under way reject; they may have happened. */
   async terminate(): Promise<void> {
     this.#end(writerLost(this.#path, new Error("the writer was terminated")));
-    await Promise.all([this.#thread.terminate(), this.#checkpointer.close()]);
+    await Promise.all([this.#connection.kill(), this.#checkpointer.close()]);
   }
 
   #kick(): void {
@@ -134,7 +125,7 @@ export class Writer {
       CODECS[call.code]!.write(call.input, cells);
     }
     this.#flight = flight;
-    this.#thread.postMessage({ cells, checkpoint: this.#checkpointer.takeFinish() });
+    this.#connection.post({ cells, checkpoint: this.#checkpointer.takeFinish() });
   }
 
   #takeBatch(): Call[] {

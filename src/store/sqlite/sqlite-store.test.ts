@@ -1,0 +1,453 @@
+/** What SQLite adds to the store's contract: files, locks, schemas, and what a disk can do to us. */
+import { spawn } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Database from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+
+import {
+  alice,
+  dispatch,
+  event,
+  message,
+  session,
+  START_MS,
+  testClock,
+  toSession,
+  turnFor,
+} from "../../../test/support/sample.ts";
+import { crashingConnection } from "../../../test/simulation/crashing-connection.ts";
+import { memoryParent, temporaryFolder } from "../../../test/support/temporary.ts";
+import type { EventId, TurnId } from "../../model/ids.ts";
+import type { Claim } from "../store.ts";
+import { CHECKPOINT_FRAMES, MAX_WAL_FRAMES } from "./checkpointer.ts";
+import { openForWriting } from "./connection.ts";
+import { checkDatabase, migrate } from "./migrate.ts";
+import { MIGRATIONS } from "./schema.ts";
+import { openSqliteStore, type SqliteStore } from "./sqlite-store.ts";
+import type { Batch, Connect } from "./writer-protocol.ts";
+import { MAX_BATCH_BYTES, MAX_BATCH_OPERATIONS, MAX_QUEUED_BYTES, MAX_QUEUED_OPERATIONS } from "./writer.ts";
+
+const refusal = (code: string) =>
+  expect.objectContaining({ name: "CortexError", code, hint: expect.any(String) });
+
+function open(path: string): Promise<SqliteStore> {
+  return openSqliteStore({ path, clock: testClock() });
+}
+
+async function begin(store: SqliteStore, name: string): Promise<Claim> {
+  const work = { dispatch: dispatch(name, toSession("work")), claim: alice };
+  return (await store.events.accept(event(name), work)).dispatched!.claim!;
+}
+
+describe("one writer", () => {
+  test("a second opening of the same database is refused and names the process that has it", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    await using first = await open(path);
+    await expect(open(path)).rejects.toEqual(refusal("store_locked"));
+    await expect(open(path)).rejects.toThrow(`Process ${process.pid} is using this database`);
+    await first.events.accept(event("a")); // which does not hurt the one that has it
+  });
+
+  test("a store that was closed can be opened again, and leaves no lock behind", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    await (await open(path))[Symbol.asyncDispose]();
+    expect(readdirSync(folder.path)).toEqual(["cortex.db"]);
+    await (await open(path))[Symbol.asyncDispose]();
+  });
+
+  test.each([
+    ["of a process that no longer runs", JSON.stringify({ pid: 2 ** 22 + 1, started: "x" })],
+    [
+      "of an earlier process with the same id",
+      JSON.stringify({ pid: process.pid, started: "another boot:1" }),
+    ],
+    ["that is no lock at all", "half a li"],
+    ["that is empty", ""],
+    ["that says nothing", "null"],
+  ])("a lock %s is taken over", async (_title, text) => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    writeFileSync(`${path}.lock`, text);
+    await using store = await open(path);
+    await store.events.accept(event("a"));
+    expect(JSON.parse(readFileSync(`${path}.lock`, "utf8"))).toMatchObject({ pid: process.pid });
+  });
+
+  test("of many processes that find a dead owner, one takes its place", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    writeFileSync(`${path}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, started: "x" }));
+    const openers = Array.from({ length: 4 }, () => startOpener(path));
+    const said = await Promise.all(openers.map((opener) => opener.firstLine));
+    for (const opener of openers) opener.release();
+    await Promise.all(openers.map((opener) => opener.end));
+    expect(said.map((line) => line.trim().split(" ")[0]!).toSorted((a, b) => a.localeCompare(b))).toEqual([
+      "opened",
+      "store_locked",
+      "store_locked",
+      "store_locked",
+    ]);
+  });
+
+  test("what a crashed process had in hand is ready at the next start, counted as an interruption", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    const before = await open(path);
+    const claim = await begin(before, "a");
+    await before.crash();
+    await using after = await open(path);
+    expect(await after.queue.lease(alice, 10)).toMatchObject([
+      { run: claim.run, turn: claim.turn, interruptions: 1 },
+    ]);
+  });
+
+  test("a writer that dies fails the calls under way as unknown, and every later one", async () => {
+    using folder = temporaryFolder(memoryParent());
+    const store = await open(join(folder.path, "cortex.db"));
+    const [outcome] = await Promise.allSettled([store.events.accept(event("a")), store.crash()]);
+    expect(outcome).toMatchObject({
+      status: "rejected",
+      reason: { code: "store_writer_lost", transient: true },
+    });
+    await expect(store.events.accept(event("b"))).rejects.toEqual(refusal("store_writer_lost"));
+  });
+});
+
+describe("schema", () => {
+  test("a database of a newer Cortex is refused and left as it is", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    await (await open(path))[Symbol.asyncDispose]();
+    const db = new Database(path);
+    db.pragma("user_version = 999");
+    db.close();
+    const before = readFileSync(path);
+    await expect(open(path)).rejects.toEqual(refusal("store_newer"));
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test("a database of another program is refused and left as it is", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    const db = new Database(path);
+    db.exec("create table notes (text)");
+    db.close();
+    const before = readFileSync(path);
+    await expect(open(path)).rejects.toEqual(refusal("store_foreign"));
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(folder.path)).toEqual(["cortex.db"]);
+  });
+
+  test.each([
+    ["text", Buffer.from("this is no database, but it is long enough to look at. ".repeat(100))],
+    ["noise", Buffer.alloc(8_192, 0xa5)],
+  ])("a file of %s is refused and left as it is", async (_title, content) => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    writeFileSync(path, content);
+    await expect(open(path)).rejects.toEqual(refusal("store_corrupt"));
+    expect(readFileSync(path).equals(content)).toBe(true);
+  });
+
+  test("a database with a damaged page says so when it is read", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    const store = await open(path);
+    for (let i = 0; i < 50; i++) await store.events.accept(event(`e${i}`, { content: "x".repeat(2_000) }));
+    await store[Symbol.asyncDispose]();
+    const bytes = readFileSync(path);
+    const page = tableRoot(path, "event");
+    bytes.fill(0xff, (page - 1) * 4_096, page * 4_096);
+    writeFileSync(path, bytes);
+    await expect(readDamaged(path)).rejects.toEqual(refusal("store_corrupt"));
+  });
+
+  test("a migration that fails changes nothing, and one that is major leaves a copy of what was there", () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    const db = openForWriting(path);
+    migrate(db, path);
+    const failing = { version: 2, major: true, sql: "create table extra (a); create table event (a);" };
+    expect(() => migrate(db, path, [...MIGRATIONS, failing])).toThrow("already exists");
+    expect(db.pragma("user_version", { simple: true })).toBe(1);
+    expect(db.prepare("select name from sqlite_schema where name = 'extra'").all()).toEqual([]);
+
+    const working = { version: 2, major: false, sql: "create table extra (a)" };
+    migrate(db, path, [...MIGRATIONS, working]);
+    expect(db.pragma("user_version", { simple: true })).toBe(2);
+    expect(() => checkDatabase(db, path)).toThrow("knows schemas up to 1");
+    db.close();
+
+    const copy = new Database(`${path}.before-2`, { readonly: true });
+    expect(copy.pragma("user_version", { simple: true })).toBe(1);
+    copy.close();
+  });
+
+  test("the database is written with full synchronisation and checked references", () => {
+    using folder = temporaryFolder();
+    const db = openForWriting(join(folder.path, "cortex.db"));
+    expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
+    expect(db.pragma("synchronous", { simple: true })).toBe(2); // FULL
+    expect(db.pragma("foreign_keys", { simple: true })).toBe(1);
+    db.close();
+  });
+});
+
+describe("limits", () => {
+  test("new work is refused while too much waits to be written, and work under way is not", async () => {
+    using folder = temporaryFolder(memoryParent());
+    await using store = await open(join(folder.path, "cortex.db"));
+    const claim = await begin(store, "first");
+    const flood = Array.from({ length: MAX_QUEUED_OPERATIONS + 100 }, (_, i) =>
+      store.events.accept(event(`e${i}`)),
+    );
+    const commit = store.turns.commit(turnFor(claim));
+    const settled = await Promise.allSettled(flood);
+    const refused = settled.filter((each) => each.status === "rejected");
+    expect(refused).toHaveLength(100);
+    expect(refused[0]).toMatchObject({ reason: { code: "store_busy", transient: true } });
+    await commit;
+    await store.events.accept(event("later"));
+  });
+
+  test("a batch is bounded in operations and in bytes", async () => {
+    using folder = temporaryFolder(memoryParent());
+    const batches: { operations: number; characters: number }[] = [];
+    const connect: Connect = async (data) => {
+      const connection = await crashingConnection(() => false)(data);
+      const post = (batch: Batch): void => {
+        const texts = batch.cells.filter((cell) => typeof cell === "string");
+        batches.push({
+          operations: texts.filter((cell) => /^test:e\d+$/.test(cell)).length,
+          characters: texts.reduce((sum, cell) => sum + cell.length, 0),
+        });
+        connection.post(batch);
+      };
+      return { ...connection, post };
+    };
+    await using store = await openSqliteStore({
+      path: join(folder.path, "cortex.db"),
+      clock: testClock(),
+      connect,
+    });
+    const content = "x".repeat(50_000);
+    await Promise.all([
+      ...Array.from({ length: 1_200 }, (_, i) => store.events.accept(event(`e${i}`))),
+      ...Array.from({ length: 100 }, (_, i) => store.events.accept(event(`e${2_000 + i}`, { content }))),
+    ]);
+    expect(Math.max(...batches.map(({ operations }) => operations))).toBe(MAX_BATCH_OPERATIONS);
+    expect(Math.max(...batches.map(({ characters }) => characters))).toBeLessThan(MAX_BATCH_BYTES + 60_000);
+    expect(batches.reduce((sum, { operations }) => sum + operations, 0)).toBe(1_300);
+  });
+
+  test("what waits to be written is bounded in bytes too", async () => {
+    using folder = temporaryFolder(memoryParent());
+    await using store = await open(join(folder.path, "cortex.db"));
+    const content = "x".repeat(1_000_000);
+    const fits = Math.floor(MAX_QUEUED_BYTES / 1_000_100);
+    const flood = Array.from({ length: fits + 5 }, (_, i) =>
+      store.events.accept(event(`e${i}`, { content })),
+    );
+    const refused = (await Promise.allSettled(flood)).filter((each) => each.status === "rejected");
+    expect(refused.length).toBeGreaterThanOrEqual(4);
+    expect(refused[0]).toMatchObject({ reason: { code: "store_busy" } });
+  });
+
+  test("the write-ahead log stays bounded under a long flood", async () => {
+    using folder = temporaryFolder(memoryParent());
+    const path = join(folder.path, "cortex.db");
+    await using store = await open(path);
+    const content = "x".repeat(20_000);
+    let largest = 0;
+    for (let round = 0; round < 40; round++) {
+      const flood = Array.from({ length: 200 }, (_, i) =>
+        store.events.accept(event(`${round}-${i}`, { content })),
+      );
+      await Promise.all(flood);
+      largest = Math.max(largest, statSync(`${path}-wal`).size);
+    }
+    // 160 MB went through it.
+    expect(largest).toBeLessThan((MAX_WAL_FRAMES + CHECKPOINT_FRAMES) * 4_200);
+  });
+});
+
+describe("texts", () => {
+  test("half an emoji is stored as something that can be read back, hashed and written again", async () => {
+    using folder = temporaryFolder(memoryParent());
+    await using store = await open(join(folder.path, "cortex.db"));
+    const claim = await begin(store, "a");
+    const cut = message("m0", "user", "cut \ud83d");
+    const entry = { kind: "message" as const, place: 0, message: { ...cut, body: ["\ude00"] } };
+    await store.runs.journal(claim.lease, claim.run, [entry]);
+    await store.runs.journal(claim.lease, claim.run, [entry]);
+    const last = message(claim.turn, "assistant", "\udc00 done");
+    await store.turns.commit({ ...turnFor(claim), messages: [last] });
+    expect(await store.verify()).toEqual({ ok: true, turns: 1 });
+    expect((await store.turns.read(claim.turn))!.messages[0]!.content).toBe("cut \ufffd");
+  });
+
+  test("a zero character survives", async () => {
+    using folder = temporaryFolder(memoryParent());
+    await using store = await open(join(folder.path, "cortex.db"));
+    await store.events.accept(event("a", { content: "a\0b" }));
+    expect(await store.events.get("test:a" as EventId)).toMatchObject({ content: "a\0b" });
+  });
+});
+
+describe("the hash chain", () => {
+  test.each([
+    ["a message is changed", "update message set content = 'forged' where role = 'assistant' and key > 0", 0],
+    ["a body is added", "update message set body = '{}'", 0],
+    ["a message is deleted", "delete from message where role = 'user'", 0],
+    [
+      "a tool call is added",
+      "insert into tool_call (key, call_id, tool, params, status, started_ms) select key * 65536, 'c', 't', '{}', 'ok', 0 from turn order by key limit 1",
+      0,
+    ],
+    ["a turn is given another parent", "update turn set parent = null, depth = 0 where depth = 2", 2],
+    ["a hash is changed", "update turn set hash = zeroblob(32) where depth = 1", 1],
+    [
+      "turns are bent into a ring",
+      "update turn set parent = (select key from turn where depth = 2) where depth = 0",
+      0,
+    ],
+  ])("%s, and verify names the turn", async (_title, forgery, depth) => {
+    using folder = temporaryFolder(memoryParent());
+    const path = join(folder.path, "cortex.db");
+    await using store = await open(path);
+    const turns: TurnId[] = [];
+    for (const name of ["a", "b", "c"]) {
+      const claim = await begin(store, name);
+      await store.turns.commit(turnFor(claim));
+      turns.push(claim.turn);
+    }
+    expect(await store.verify()).toEqual({ ok: true, turns: 3 });
+    const db = new Database(path);
+    db.pragma("foreign_keys = off");
+    db.exec(forgery);
+    db.close();
+    expect(await store.verify()).toEqual({ ok: false, turn: turns[depth], problem: expect.any(String) });
+  });
+});
+
+describe("a disk that fails", () => {
+  test.runIf(canMountSmallDisk())(
+    "a full disk refuses clearly, keeps what was acknowledged, and goes on when there is room",
+    async () => {
+      using folder = temporaryFolder();
+      const script = fileURLToPath(new URL("../../../test/support/full-disk.ts", import.meta.url));
+      const mount = `mount -t tmpfs -o size=6m tmpfs "$1" && exec "$2" "$3" "$1"`;
+      const { said, code } = await run("unshare", [
+        "-m",
+        "sh",
+        "-c",
+        mount,
+        "sh",
+        folder.path,
+        process.execPath,
+        script,
+      ]);
+      expect(said).toContain("after room was made: ok");
+      expect(code).toBe(0);
+    },
+  );
+
+  test("a folder that cannot be written is refused with a hint", async () => {
+    using folder = temporaryFolder();
+    const home = join(folder.path, "home");
+    mkdirSync(home);
+    chmodSync(folder.path, 0o755);
+    chmodSync(home, 0o555);
+    // Root may write everywhere, so root tries as nobody.
+    const opener = startOpener(join(home, "cortex.db"), process.getuid?.() === 0 ? 65_534 : undefined);
+    opener.release();
+    expect(await opener.firstLine).toContain("store_unwritable");
+    await opener.end;
+    expect(existsSync(join(home, "cortex.db"))).toBe(false);
+  });
+
+  test("a path whose folder is a file is refused with a hint", async () => {
+    using folder = temporaryFolder();
+    writeFileSync(join(folder.path, "file"), "");
+    await expect(open(join(folder.path, "file", "cortex.db"))).rejects.toEqual(refusal("store_unwritable"));
+  });
+});
+
+test("opening and closing leaves no thread, process or file behind", async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "cortex.db");
+  for (let i = 0; i < 3; i++) {
+    await using store = await open(path);
+    await store.query("select 1");
+    expect(await store.sessions.get(session("none"))).toBeUndefined();
+  }
+  expect(readdirSync(folder.path)).toEqual(["cortex.db"]);
+  expect(
+    process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap" || name === "MessagePort"),
+  ).toEqual([]);
+});
+
+test("the moment of a call is the caller's, not the writer's", async () => {
+  using folder = temporaryFolder(memoryParent());
+  await using store = await open(join(folder.path, "cortex.db"));
+  await store.events.accept(event("a"));
+  expect((await store.events.get("test:a" as EventId))!.receivedAtMs).toBe(START_MS);
+});
+
+/** Opens the database in a process of its own, which holds it until it is released. */
+function startOpener(path: string, uid?: number) {
+  const script = fileURLToPath(new URL("../../../test/support/opener.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, path], {
+    stdio: ["pipe", "pipe", "inherit"],
+    ...(uid === undefined ? {} : { uid }),
+  });
+  const firstLine = new Promise<string>((resolve) =>
+    child.stdout.once("data", (data: Buffer) => resolve(data.toString())),
+  );
+  const end = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  return { firstLine, end, release: () => void child.stdin.end() };
+}
+
+function run(command: string, args: readonly string[]): Promise<{ said: string; code: number | null }> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  child.stdout.on("data", (data: Buffer) => (said += data.toString()));
+  child.stderr.on("data", (data: Buffer) => (said += data.toString()));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ said, code }));
+  });
+}
+
+/** A disk of a few megabytes can be had by root in a mount namespace of its own. */
+function canMountSmallDisk(): boolean {
+  return process.platform === "linux" && process.getuid?.() === 0;
+}
+
+function tableRoot(path: string, table: string): number {
+  const db = new Database(path, { readonly: true });
+  const root = db
+    .prepare<[string], number>("select rootpage from sqlite_schema where name = ?")
+    .pluck()
+    .get(table)!;
+  db.close();
+  return root;
+}
+
+async function readDamaged(path: string): Promise<void> {
+  await using store = await open(path);
+  await store.events.get("test:e1" as EventId);
+  await store.events.accept(event("one more"));
+}

@@ -1,0 +1,113 @@
+/** Kills a child again and again while it writes, and looks at what is left after each death. */
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { join } from "node:path";
+
+import { createRandom } from "../simulation/random.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+import type { Acknowledgement } from "./acknowledgement.ts";
+import { checkAtRest, checkDatabase } from "./check.ts";
+import { deathPoints, type Patch, patchedSource } from "./patched-source.ts";
+
+export interface CrashOptions {
+  readonly kills: number;
+  readonly seed: number;
+  /** A bug to plant, for the test of the harness itself. */
+  readonly patches?: readonly Patch[];
+}
+
+export interface CrashReport {
+  readonly kills: number;
+  readonly acknowledged: number;
+  readonly problems: readonly string[];
+}
+
+/** After this many kills a database is drained, checked at rest, and replaced by a new one. */
+const KILLS_PER_DATABASE = 25;
+/** A child that says nothing for this long has hung, which is a finding too. */
+const SILENCE_MS = 30_000;
+
+export async function killAgainAndAgain({ kills, seed, patches = [] }: CrashOptions): Promise<CrashReport> {
+  const points = deathPoints(patches);
+  using source = patchedSource([...points.patches, ...patches]);
+  const program = join(source.path, "test/crash/child.ts");
+  const random = createRandom(seed);
+  let acknowledged = 0;
+  for (let done = 0; done < kills;) {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    const said: Acknowledgement[] = [];
+    const round = Math.min(KILLS_PER_DATABASE, kills - done);
+    for (let life = 1; life <= round + 1; life++) {
+      const drains = life > round;
+      const child = await runChild({
+        args: [program, path, drains ? "drain" : "work", String(life), String(random.below(2 ** 31))],
+        // Some deaths come from outside at a random moment, the others at a point of the batch.
+        ...(random.chance(0.5)
+          ? { point: random.pick(points.names), count: random.below(60), lines: Infinity }
+          : { lines: drains ? Infinity : random.below(400) }),
+        drains,
+      });
+      said.push(...child.said);
+      // A child may stumble over a planted bug before it is killed: that is not yet the harness finding it.
+      const stumbles = patches.length === 0 ? child.problems : [];
+      const problems = [
+        ...stumbles,
+        ...checkDatabase(path, said),
+        ...(drains && child.problems.length === 0 ? checkAtRest(path) : []),
+      ];
+      if (problems.length > 0)
+        return { kills: done + life, acknowledged: acknowledged + said.length, problems };
+    }
+    done += round;
+    acknowledged += said.length;
+  }
+  return { kills, acknowledged, problems: [] };
+}
+
+interface Life {
+  readonly args: readonly string[];
+  readonly point?: string;
+  readonly count?: number;
+  /** How many lines it may say before it is killed. */
+  readonly lines: number;
+  readonly drains: boolean;
+}
+
+async function runChild(life: Life): Promise<{ said: Acknowledgement[]; problems: string[] }> {
+  const said: Acknowledgement[] = [];
+  const child = spawn(process.execPath, life.args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      CRASH_POINT: life.drains ? "" : (life.point ?? ""),
+      CRASH_COUNT: String(life.count ?? 0),
+    },
+  });
+  let complaint = "";
+  child.stderr.on("data", (data: Buffer) => (complaint += data.toString()));
+  let hung = false;
+  const kill = (): void => void child.kill("SIGKILL");
+  let silence = setTimeout(() => ((hung = true), kill()), SILENCE_MS);
+  for await (const line of createInterface({ input: child.stdout })) {
+    clearTimeout(silence);
+    silence = setTimeout(() => ((hung = true), kill()), SILENCE_MS);
+    if (isWhole(line)) said.push(JSON.parse(line) as Acknowledgement);
+    if (said.length >= life.lines) kill();
+  }
+  clearTimeout(silence);
+  if (child.exitCode === null && child.signalCode === null) {
+    await new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  }
+  const problems: string[] = [];
+  if (hung) problems.push("the child hung");
+  if (child.signalCode === null && child.exitCode !== 0) problems.push(`the child failed: ${complaint}`);
+  if (life.drains && child.exitCode === 0 && said.at(-1)?.kind !== "drained")
+    problems.push("the drain did not end");
+  return { said, problems };
+}
+
+/** The last line may have been cut by the death of its writer. */
+function isWhole(line: string): boolean {
+  return line.endsWith("}");
+}

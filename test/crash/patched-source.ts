@@ -1,0 +1,179 @@
+/**
+ * A copy of the source with a few places changed, to run in a child process: to die at a chosen point,
+ * or to have a bug that the harness must catch. So the program itself carries no switches for its
+ * tests. A change that no longer fits the source fails loudly.
+ */
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { temporaryFolder } from "../support/temporary.ts";
+
+export interface Patch {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The folder of the copy, gone when it is disposed of. */
+export function patchedSource(patches: readonly Patch[]): Disposable & { readonly path: string } {
+  const folder = temporaryFolder();
+  cpSync(join(ROOT, "src"), join(folder.path, "src"), { recursive: true });
+  cpSync(join(ROOT, "test"), join(folder.path, "test"), { recursive: true });
+  cpSync(join(ROOT, "package.json"), join(folder.path, "package.json"));
+  symlinkSync(join(ROOT, "node_modules"), join(folder.path, "node_modules"));
+  for (const { file, from, to } of patches) {
+    const path = join(folder.path, file);
+    const source = readFileSync(path, "utf8");
+    const pieces = source.split(from);
+    if (pieces.length !== 2) {
+      throw new Error(
+        `${file} holds ${JSON.stringify(from)} ${pieces.length - 1} times; a patch needs it once`,
+      );
+    }
+    writeFileSync(path, pieces.join(to));
+  }
+  return folder;
+}
+
+const RUNNER = "src/store/sqlite/batch-runner.ts";
+
+/** Lets a child die by itself: CRASH_POINT names the point, CRASH_COUNT how often it is passed first. */
+const REACH: Patch = {
+  file: "src/store/sqlite/keys.ts",
+  from: "const ROWS_PER_TURN",
+  to: `let passes = Number(process.env["CRASH_COUNT"]);
+globalThis.reach = (point) => {
+  if (process.env["CRASH_POINT"] === point && passes-- <= 0) process.kill(process.pid, "SIGKILL");
+};
+const ROWS_PER_TURN`,
+};
+
+/** A point in the life of a batch at which a child can be told to die. */
+interface Point {
+  readonly name: string;
+  readonly patch: Patch;
+}
+
+const POINTS: readonly Point[] = [
+  before("before the commit", RUNNER, "      commit.run();\n    } catch"),
+  before("after the commit", RUNNER, "    } catch (error) {\n      if (db.inTransaction) rollback"),
+  before("between two operations", RUNNER, "    savepoint.run();\n"),
+  before(
+    "inside an operation that commits a turn",
+    "src/store/sqlite/insert-turn.ts",
+    "    const { facts } = turn;\n",
+  ),
+  before(
+    "inside an operation that accepts an event",
+    "src/store/sqlite/dispatch.ts",
+    "    insertDispatch.run(",
+  ),
+];
+
+function before(name: string, file: string, from: string): Point {
+  return { name, patch: { file, from, to: `globalThis.reach(${JSON.stringify(name)});\n${from}` } };
+}
+
+/** The points that can be had beside other patches, and what it takes to have them. */
+export function deathPoints(patches: readonly Patch[]): { names: string[]; patches: Patch[] } {
+  const points = POINTS.filter(({ patch }) => !patches.some(({ file }) => file === patch.file));
+  return { names: points.map(({ name }) => name), patches: [REACH, ...points.map(({ patch }) => patch)] };
+}
+
+export interface SeededBug {
+  readonly name: string;
+  /** How the harness must find it. That it also makes the child stumble is not enough. */
+  readonly symptom: RegExp;
+  readonly patches: readonly Patch[];
+}
+
+/** Mistakes that a durable store must not make, each made on purpose. */
+export const SEEDED_BUGS: readonly SeededBug[] = [
+  {
+    name: "acknowledge before the commit",
+    symptom: /is lost$/,
+    patches: [
+      { file: RUNNER, from: "      commit.run();\n", to: "" },
+      // With the death point that stands before every commit, which is now a point after the answer: it
+      // leaves the main thread a moment to pass the answer on.
+      {
+        file: RUNNER,
+        from: 'void db.pragma("wal_checkpoint(passive)")',
+        to: `{
+      if (Math.random() < 0.02) {
+        for (const start = Date.now(); Date.now() < start + 10;);
+        process.kill(process.pid, "SIGKILL");
+      }
+      commit.run();
+    }`,
+      },
+      { file: RUNNER, from: "walFrames: walState.get()?.log ?? 0", to: "walFrames: 0" },
+      { file: "src/store/sqlite/writer-thread.ts", from: "if (batch.checkpoint) runner", to: "runner" },
+    ],
+  },
+  {
+    name: "no transaction",
+    symptom: /without its|without a run|whose items|not all there|whose run is/,
+    patches: [
+      { file: RUNNER, from: "      begin.run();\n", to: "" },
+      { file: RUNNER, from: "      commit.run();\n", to: "" },
+      { file: RUNNER, from: "    savepoint.run();\n", to: "" },
+      {
+        file: RUNNER,
+        from: "      results.push(DONE, outcome);\n    }\n    release.run();\n",
+        to: "      results.push(DONE, outcome);\n    }\n",
+      },
+      { file: RUNNER, from: "      undo.run();\n      const { code", to: "      const { code" },
+    ],
+  },
+  {
+    name: "no fence check",
+    symptom: /a commit with a lost lease .* was taken/,
+    patches: [
+      {
+        file: "src/store/sqlite/held.ts",
+        from: "held.epoch !== lease.epoch || held.holder === null || held.run_id !== run",
+        to: "held.run_id === null",
+      },
+    ],
+  },
+  {
+    name: "double claim",
+    symptom: /was given out twice at once/,
+    patches: [
+      {
+        file: "src/store/sqlite/claim.ts",
+        from: "const until = nowMs + request.ttlMs;",
+        to: "const until = nowMs;",
+      },
+    ],
+  },
+  {
+    name: "pointer moved before the turn",
+    symptom: /session whose head is no turn/,
+    patches: [
+      { file: "src/store/sqlite/connection.ts", from: "foreign_keys = on", to: "foreign_keys = off" },
+      {
+        file: "src/store/sqlite/journal.ts",
+        from: "    if (written > 0) addProgress.run(written, run.run);\n",
+        to: `    if (written > 0) addProgress.run(written, run.run);
+    db.prepare("update session set head = ? where key = ?").run(run.turn, run.key);
+    db.prepare("update run set parent = ? where key = ?").run(run.turn, run.run);
+`,
+      },
+      {
+        file: "src/store/sqlite/commit-turn.ts",
+        from: "if (held.head === held.parent && held.head === key) return undefined;",
+        to: "if (held.head === held.parent) return undefined;",
+      },
+      {
+        file: "src/store/sqlite/insert-turn.ts",
+        from: "const position = positionBelow(held.head);",
+        to: "const position = positionBelow(held.head === turn.key ? null : held.head);",
+      },
+    ],
+  },
+];

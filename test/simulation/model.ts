@@ -1,0 +1,727 @@
+/**
+ * The broker as simple as it can be said: maps and lists, no transactions, no batches, no indexes. The
+ * simulation applies every operation to it after the store has answered, and it fails where the answer
+ * is not the one that follows from the rules.
+ */
+import { deepStrictEqual, ok, strictEqual } from "node:assert";
+
+import type { TurnId } from "../../src/model/ids.ts";
+import type {
+  Accepted,
+  Claim,
+  DeliveryClaim,
+  Dispatched,
+  DispatchTarget,
+  JournalEntry,
+  Lease,
+  LeaseRequest,
+} from "../../src/store/store.ts";
+import type { Operation } from "./operation.ts";
+
+export interface ModelItem {
+  readonly id: string;
+  readonly event: string;
+  readonly session: string;
+  readonly dueMs: { value: number };
+  state: "queued" | "claimed" | "done" | "merged" | "dropped" | "dead";
+  policy?: string;
+  turn?: string;
+}
+
+export interface ModelRun {
+  readonly id: string;
+  readonly turn: string;
+  readonly session: string;
+  readonly attempt: number;
+  state: "running" | "suspended" | "resumable" | "failed" | "completed" | "aborted";
+  parent: string | undefined;
+  interruptions: number;
+  progress: number;
+  claimedProgress: number;
+  abort: string | undefined;
+}
+
+export interface ModelSession {
+  readonly label: string;
+  readonly order: number;
+  head: string | undefined;
+  epoch: number;
+  holder: string | undefined;
+  run: ModelRun | undefined;
+  readyMs: number | undefined;
+  usedMs: number;
+}
+
+/** What is written of a turn before it is one. */
+interface Draft {
+  readonly messages: Map<number, string>;
+  readonly calls: Map<number, string | undefined>;
+}
+
+export interface ModelTurn {
+  readonly id: string;
+  readonly parent: string | undefined;
+  readonly session: string;
+  readonly type: "normal" | "compaction";
+  readonly event: string | undefined;
+  readonly messages: number;
+}
+
+export interface ModelDelivery {
+  readonly id: string;
+  readonly target: string;
+  state: "pending" | "sending" | "sent" | "unknown" | "dead";
+  epoch: number;
+  holder: string | undefined;
+  dueMs: number;
+  chunks: { state: "pending" | "sending" | "sent" | "unknown" }[];
+}
+
+/** What a store answered: a value, or the code of its refusal. */
+export type Answer = { readonly value: unknown } | { readonly refused: string };
+
+class Refused extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}
+
+export class Model {
+  readonly events = new Map<string, { content: string; differing: number }>();
+  readonly dispatches = new Map<string, ModelItem>();
+  readonly items: ModelItem[] = [];
+  readonly sessions = new Map<string, ModelSession>();
+  readonly runs = new Map<string, ModelRun>();
+  readonly drafts = new Map<string, Draft>();
+  readonly turns = new Map<string, ModelTurn>();
+  readonly deliveries = new Map<string, ModelDelivery>();
+  /** Turns that somebody forked on purpose: only these may have more than one child. */
+  readonly forked = new Set<string>();
+  nowMs = 0;
+
+  /** Applies an operation and checks the store's answer to it. */
+  apply(operation: Operation, answer: Answer): void {
+    let refused: string | undefined;
+    try {
+      this.#expect(operation, "value" in answer ? answer.value : undefined, "value" in answer);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      refused = error.code;
+    }
+    strictEqual("refused" in answer ? answer.refused : undefined, refused);
+  }
+
+  /** All holders are dead: what every start of the only writer assumes. */
+  crash(): void {
+    for (const session of this.sessions.values()) {
+      if (session.holder === undefined) continue;
+      session.holder = undefined;
+      session.readyMs = this.nowMs;
+    }
+    for (const delivery of this.deliveries.values()) {
+      if (delivery.state === "sending") this.#abandon(delivery, Math.min(delivery.dueMs, this.nowMs));
+    }
+  }
+
+  #expect(operation: Operation, value: unknown, answered: boolean): void {
+    switch (operation.kind) {
+      case "accept":
+        return this.#accept(operation, value as Accepted | undefined);
+      case "dispatch":
+        if (!this.events.has(operation.name)) throw new Refused("event_unknown");
+        return this.#dispatch({ ...operation, dueMs: this.nowMs }, value as Dispatched | undefined);
+      case "lease":
+        return this.#lease(operation, value as Claim[]);
+      case "renew":
+        return this.#renew(operation, value as Lease[]);
+      case "release":
+        return this.#release(operation.leases);
+      case "drop":
+        return this.#drop(operation, value as string[]);
+      case "retryDead":
+        return this.#retryDead(operation.item);
+      case "dropDead":
+        return this.#dropDead(operation.item);
+      case "journal": {
+        const session = this.#held(operation.lease, operation.run);
+        return this.#journal(session.run!, operation.entries);
+      }
+      case "suspend":
+        return this.#suspend(operation);
+      case "resume":
+        return this.#resume(operation, value, answered);
+      case "requestAbort":
+        return this.#requestAbort(operation.run, value, answered);
+      case "fail":
+        return this.#fail(operation, value as { next?: Claim } | undefined);
+      case "commit":
+        return this.#commit(operation, value as { next?: Claim } | undefined);
+      case "compact":
+        return this.#compact(operation);
+      case "fork":
+        return this.#fork(operation.turn, operation.label);
+      case "reset":
+        return this.#reset(operation.session);
+      case "claimDeliveries":
+        return this.#claimDeliveries(operation, value as DeliveryClaim[]);
+      case "plan": {
+        const delivery = this.#fenced(operation.fence);
+        if (delivery.chunks.length === 0)
+          delivery.chunks = operation.chunks.map(() => ({ state: "pending" }));
+        return undefined;
+      }
+      case "sending": {
+        const chunk = this.#chunk(this.#fenced(operation.fence), operation.chunk);
+        if (chunk.state === "sent") throw new Refused("state_conflict");
+        chunk.state = "sending";
+        return undefined;
+      }
+      case "settle":
+        return this.#settle(operation);
+      case "retryDelivery":
+        return this.#retryDelivery(operation.delivery);
+    }
+  }
+
+  #accept(operation: Extract<Operation, { kind: "accept" }>, value: Accepted | undefined): void {
+    const { name, content, send, ids, claim } = operation;
+    const known = this.events.get(name);
+    const before = { ...known };
+    if (known === undefined) this.events.set(name, { content, differing: 0 });
+    else if (known.content !== content) known.differing++;
+    if (value !== undefined) strictEqual(value.fresh, before.content === undefined);
+    if (send === undefined) return;
+    try {
+      this.#dispatch({ name, ids, claim, ...send }, value?.dispatched);
+    } catch (error) {
+      if (known === undefined) this.events.delete(name);
+      else known.differing = before.differing!;
+      throw error;
+    }
+  }
+
+  #dispatch(
+    work: {
+      name: string;
+      hook: string;
+      target: DispatchTarget;
+      ids: string;
+      claim: LeaseRequest | undefined;
+      dueMs: number;
+    },
+    value: Dispatched | undefined,
+  ): void {
+    const key = `${work.name}/${work.hook}`;
+    const before = this.dispatches.get(key);
+    if (before !== undefined) return check(value, "repeated", before);
+    const session = this.#resolve(work.target);
+    const present = this.items.find((item) => item.event === work.name && item.session === session.label);
+    if (present !== undefined) {
+      this.dispatches.set(key, present);
+      return check(value, present.state === "queued" ? "joined" : "merged", present);
+    }
+    const item: ModelItem = {
+      id: `item-${work.ids}`,
+      event: work.name,
+      session: session.label,
+      dueMs: { value: work.dueMs },
+      state: "queued",
+    };
+    const idle = session.run === undefined && session.readyMs === undefined;
+    this.items.push(item);
+    this.dispatches.set(key, item);
+    if (idle) session.readyMs = work.dueMs;
+    if (idle && work.claim !== undefined && work.dueMs <= this.nowMs) {
+      ok(value?.claim !== undefined, "an idle session is claimed at once");
+      this.#claim(session, work.claim, value.claim);
+    } else {
+      strictEqual(value?.claim, undefined, "only an idle session is claimed at once");
+    }
+    check(value, "queued", item);
+
+    function check(actual: Dispatched | undefined, outcome: string, expected: ModelItem): void {
+      deepStrictEqual(
+        { outcome: actual?.outcome, item: actual?.item, session: actual?.session },
+        { outcome, item: expected.id, session: expected.session },
+      );
+    }
+  }
+
+  #resolve(target: DispatchTarget): ModelSession {
+    if (target.kind === "session")
+      return this.sessions.get(target.session) ?? this.#create(target.session, undefined);
+    if (!this.turns.has(target.turn)) throw new Refused("turn_unknown");
+    const there = [...this.sessions.values()].filter(({ head }) => head === target.turn);
+    there.sort((a, b) => b.usedMs - a.usedMs || b.order - a.order);
+    if (there[0] !== undefined) return there[0];
+    if (this.sessions.has(target.forkAs)) throw new Refused("session_exists");
+    this.forked.add(target.turn);
+    return this.#create(target.forkAs, target.turn);
+  }
+
+  #create(label: string, head: string | undefined): ModelSession {
+    const session: ModelSession = {
+      label,
+      order: this.sessions.size,
+      head,
+      epoch: 0,
+      holder: undefined,
+      run: undefined,
+      readyMs: undefined,
+      usedMs: this.nowMs,
+    };
+    this.sessions.set(label, session);
+    return session;
+  }
+
+  #ready(holder: string): ModelSession[] {
+    const ready = [...this.sessions.values()].filter(
+      (session) =>
+        session.readyMs !== undefined && session.readyMs <= this.nowMs && session.holder !== holder,
+    );
+    return ready.toSorted((a, b) => a.readyMs! - b.readyMs! || a.epoch - b.epoch || a.order - b.order);
+  }
+
+  #lease({ request, max }: Extract<Operation, { kind: "lease" }>, claims: Claim[]): void {
+    const waiting = this.#ready(request.holder);
+    strictEqual(claims.length, Math.min(max, waiting.length), "as many sessions as are ready are given");
+    for (const claim of claims) {
+      const longest = this.#ready(request.holder)[0]!;
+      const session = this.sessions.get(claim.lease.session)!;
+      ok(session.holder !== request.holder);
+      strictEqual(session.readyMs, longest.readyMs, "whoever has waited longest comes first");
+      this.#claim(session, request, claim);
+    }
+  }
+
+  /** A claim that the store gave: takes its new ids over and checks everything else. */
+  #claim(session: ModelSession, request: LeaseRequest, claim: Claim): void {
+    const old = session.run;
+    let run: ModelRun;
+    if (old === undefined) {
+      const item = this.#queued(session)[0];
+      ok(item !== undefined && item.dueMs.value <= this.nowMs, "a session without work is not claimed");
+      run = this.#startRun(session, claim, item.turn);
+      const taken =
+        item.turn === undefined ? [item] : this.#queued(session).filter(({ turn }) => turn === item.turn);
+      for (const each of taken) {
+        each.state = "claimed";
+        each.turn = run.turn;
+      }
+    } else if (old.state === "failed") {
+      run = this.#startRun(session, claim, old.turn, old);
+    } else {
+      ok(old.state !== "suspended", "a suspended run is not claimed");
+      if (old.state === "running")
+        old.interruptions = old.progress > old.claimedProgress ? 1 : old.interruptions + 1;
+      run = old;
+    }
+    run.state = "running";
+    run.parent = session.head;
+    run.claimedProgress = run.progress;
+    Object.assign(session, { run, epoch: session.epoch + 1, holder: request.holder, usedMs: this.nowMs });
+    session.readyMs = this.nowMs + request.ttlMs;
+    deepStrictEqual(claim, {
+      lease: { session: session.label, epoch: session.epoch },
+      run: run.id,
+      turn: run.turn,
+      parent: run.parent,
+      attempt: run.attempt,
+      interruptions: run.interruptions,
+      journalled: run.progress > 0,
+      abort: run.abort,
+    });
+  }
+
+  #startRun(session: ModelSession, claim: Claim, turn: string | undefined, before?: ModelRun): ModelRun {
+    ok(!this.runs.has(claim.run), "a run's id is new");
+    ok(turn !== undefined || !this.drafts.has(claim.turn), "a turn's id is new");
+    const name = turn ?? claim.turn;
+    if (!this.drafts.has(name)) this.drafts.set(name, { messages: new Map(), calls: new Map() });
+    const earlier = [...this.runs.values()].findLast((run) => run.turn === name);
+    const run: ModelRun = {
+      id: claim.run,
+      turn: name,
+      session: session.label,
+      attempt: (before?.attempt ?? 0) + 1,
+      state: "running",
+      parent: session.head,
+      interruptions: 0,
+      progress: earlier?.progress ?? 0,
+      claimedProgress: earlier?.progress ?? 0,
+      abort: before?.abort,
+    };
+    this.runs.set(run.id, run);
+    return run;
+  }
+
+  #queued(session: ModelSession): ModelItem[] {
+    return this.items.filter((item) => item.session === session.label && item.state === "queued");
+  }
+
+  #claimed(session: ModelSession): ModelItem[] {
+    return this.items.filter((item) => item.session === session.label && item.state === "claimed");
+  }
+
+  /** The fence. */
+  #held(lease: Lease, run: string): ModelSession {
+    const session = this.sessions.get(lease.session);
+    if (session === undefined) throw new Refused("session_unknown");
+    if (session.epoch !== lease.epoch || session.holder === undefined || session.run?.id !== run) {
+      throw new Refused("lease_lost");
+    }
+    return session;
+  }
+
+  #renew({ request, leases }: Extract<Operation, { kind: "renew" }>, lost: Lease[]): void {
+    const expected = leases.filter((lease) => {
+      const session = this.sessions.get(lease.session);
+      const good =
+        session?.epoch === lease.epoch && session.holder === request.holder && session.run !== undefined;
+      if (good) session.readyMs = this.nowMs + request.ttlMs;
+      return !good;
+    });
+    deepStrictEqual(lost, expected);
+  }
+
+  #release(leases: readonly Lease[]): void {
+    for (const lease of leases) {
+      const session = this.sessions.get(lease.session);
+      if (session?.epoch !== lease.epoch || session.holder === undefined) continue;
+      session.run!.state = "resumable";
+      session.holder = undefined;
+      session.readyMs = this.nowMs;
+    }
+  }
+
+  #drop({ items, policy }: Extract<Operation, { kind: "drop" }>, dropped: string[]): void {
+    const found = items.map((id) => this.#item(id));
+    const expected = found.filter((item) => {
+      if (item.state === "dropped") return item.policy === policy;
+      if (item.state !== "queued") return false;
+      item.state = "dropped";
+      item.policy = policy;
+      this.#refresh(this.sessions.get(item.session)!);
+      return true;
+    });
+    deepStrictEqual(
+      dropped,
+      expected.map(({ id }) => id),
+    );
+  }
+
+  #item(id: string): ModelItem {
+    const item = this.items.find((each) => each.id === id);
+    if (item === undefined) throw new Refused("item_unknown");
+    return item;
+  }
+
+  #refresh(session: ModelSession): void {
+    if (session.run !== undefined) return;
+    const next = this.#queued(session)[0];
+    session.readyMs = next === undefined ? undefined : Math.max(next.dueMs.value, this.nowMs);
+  }
+
+  #retryDead(id: string): void {
+    const item = this.#item(id);
+    if (item.state === "queued" && item.turn !== undefined) return;
+    if (item.state !== "dead") throw new Refused("state_conflict");
+    for (const each of this.items.filter(({ turn, state }) => turn === item.turn && state === "dead")) {
+      each.state = "queued";
+      each.dueMs.value = this.nowMs;
+    }
+    this.#refresh(this.sessions.get(item.session)!);
+  }
+
+  #dropDead(id: string): void {
+    const item = this.#item(id);
+    if (item.state === "dropped") return;
+    if (item.state !== "dead") throw new Refused("state_conflict");
+    for (const each of this.items.filter(({ turn, state }) => turn === item.turn && state === "dead")) {
+      each.state = "dropped";
+    }
+    this.drafts.set(item.turn!, { messages: new Map(), calls: new Map() });
+  }
+
+  /** All entries or none, as one transaction would. */
+  #journal(run: ModelRun, entries: readonly JournalEntry[]): void {
+    const draft = this.drafts.get(run.turn)!;
+    const messages = new Map(draft.messages);
+    const calls = new Map(draft.calls);
+    const taken: ModelItem[] = [];
+    let written = 0;
+    for (const entry of entries) {
+      if (entry.kind === "message") {
+        const there = messages.get(entry.place);
+        if (there !== undefined && there !== entry.message.content) throw new Refused("journal_conflict");
+        if (there !== undefined) continue;
+        for (const id of entry.items ?? []) {
+          const item = this.items.find((each) => each.id === id);
+          const here = item?.session === run.session && item.state === "queued" && !taken.includes(item);
+          if (!here && item?.turn !== run.turn && !taken.includes(item!)) throw new Refused("item_unknown");
+          if (here) taken.push(item);
+        }
+        messages.set(entry.place, entry.message.content);
+      } else if (entry.kind === "call") {
+        if (calls.has(entry.ordinal)) continue;
+        calls.set(entry.ordinal, undefined);
+      } else {
+        if (!calls.has(entry.ordinal)) throw new Refused("journal_conflict");
+        const there = calls.get(entry.ordinal);
+        const result = JSON.stringify(entry.result);
+        if (there !== undefined && there !== result) throw new Refused("journal_conflict");
+        if (there !== undefined) continue;
+        calls.set(entry.ordinal, result);
+      }
+      written++;
+    }
+    for (const item of taken) {
+      item.state = "claimed";
+      item.turn = run.turn;
+    }
+    this.drafts.set(run.turn, { messages, calls });
+    run.progress += written;
+  }
+
+  #suspend({ lease, run }: Extract<Operation, { kind: "suspend" }>): void {
+    if (this.runs.get(run)?.state === "suspended") {
+      const session = this.sessions.get(lease.session);
+      if (session?.holder === undefined || session.run?.id !== run) return; // it was suspended before
+    }
+    const session = this.#held(lease, run);
+    session.run!.state = "suspended";
+    session.holder = undefined;
+    session.readyMs = undefined;
+  }
+
+  #resume({ run, entries }: Extract<Operation, { kind: "resume" }>, value: unknown, answered: boolean): void {
+    const target = this.runs.get(run);
+    if (target === undefined) throw new Refused("run_unknown");
+    if (target.state !== "suspended") {
+      if (answered) strictEqual(value, false);
+      return;
+    }
+    this.#journal(target, entries);
+    if (answered) strictEqual(value, true);
+    target.state = "resumable";
+    this.sessions.get(target.session)!.readyMs = this.nowMs;
+  }
+
+  #requestAbort(run: string, value: unknown, answered: boolean): void {
+    const target = this.runs.get(run);
+    if (target === undefined) throw new Refused("run_unknown");
+    const session = this.sessions.get(target.session)!;
+    if (answered) strictEqual(value, session.run === target);
+    if (session.run !== target) return;
+    target.abort ??= "asked";
+    if (session.holder !== undefined) return;
+    if (target.state === "suspended") target.state = "resumable";
+    session.readyMs = this.nowMs;
+  }
+
+  #fail(operation: Extract<Operation, { kind: "fail" }>, value: { next?: Claim } | undefined): void {
+    let session: ModelSession;
+    try {
+      session = this.#held(operation.lease, operation.run);
+    } catch (error) {
+      if (this.runs.get(operation.run)?.state !== "failed") throw error;
+      return strictEqual(value?.next, undefined);
+    }
+    session.run!.state = "failed";
+    if (operation.retryAtMs === undefined) {
+      for (const item of this.#claimed(session)) item.state = "dead";
+      return this.#finish(session, session.head, operation.claimNext, value?.next);
+    }
+    session.holder = undefined;
+    session.readyMs = operation.retryAtMs;
+    this.#claimNext(operation.claimNext, value?.next);
+  }
+
+  #commit(operation: Extract<Operation, { kind: "commit" }>, value: { next?: Claim } | undefined): void {
+    let session: ModelSession;
+    try {
+      session = this.#held(operation.lease, operation.run);
+    } catch (error) {
+      const committed =
+        this.turns.has(operation.turn) && this.runs.get(operation.run)?.turn === operation.turn;
+      if (!committed) throw error;
+      return strictEqual(value?.next, undefined);
+    }
+    const run = session.run!;
+    if (run.turn !== operation.turn) throw new Refused("turn_invalid");
+    if (operation.parent !== undefined && !this.turns.has(operation.parent))
+      throw new Refused("turn_unknown");
+    if (session.head !== run.parent || session.head !== operation.parent) throw new Refused("head_moved");
+    const draft = this.drafts.get(run.turn)!;
+    const items = this.#claimed(session);
+    items.forEach((item, i) => (item.state = i === 0 ? "done" : "merged"));
+    this.turns.set(run.turn, {
+      id: run.turn,
+      parent: session.head,
+      session: session.label,
+      type: "normal",
+      event: items[0]?.event,
+      messages: draft.messages.size + 1,
+    });
+    run.state = operation.status;
+    this.#addDeliveries(operation);
+    this.#finish(session, run.turn, operation.claimNext, value?.next);
+  }
+
+  #addDeliveries({ deliveries }: Extract<Operation, { kind: "commit" }>): void {
+    for (const { id, target } of deliveries) {
+      this.deliveries.set(id, {
+        id,
+        target: target.place,
+        state: "pending",
+        epoch: 0,
+        holder: undefined,
+        dueMs: this.nowMs,
+        chunks: [],
+      });
+    }
+  }
+
+  #finish(
+    session: ModelSession,
+    head: string | undefined,
+    request: LeaseRequest | undefined,
+    claim: Claim | undefined,
+  ): void {
+    Object.assign(session, { head, run: undefined, holder: undefined, usedMs: this.nowMs });
+    // While it is decided who comes next, whoever waits already goes before this session.
+    const others =
+      request === undefined ? [] : this.#ready(request.holder).filter((other) => other !== session);
+    this.#refresh(session);
+    if (others.length > 0)
+      ok(claim !== undefined && claim.lease.session !== session.label, "others go first");
+    this.#claimNext(request, claim);
+  }
+
+  #claimNext(request: LeaseRequest | undefined, claim: Claim | undefined): void {
+    const waiting = request === undefined ? [] : this.#ready(request.holder);
+    strictEqual(claim !== undefined, waiting.length > 0, "a free slot is used");
+    if (claim === undefined) return;
+    const session = this.sessions.get(claim.lease.session)!;
+    ok(waiting.includes(session), "the next session was ready");
+    this.#claim(session, request!, claim);
+  }
+
+  #compact({ lease, run, turn, firstKept }: Extract<Operation, { kind: "compact" }>): void {
+    if (this.turns.has(turn)) return;
+    const session = this.#held(lease, run);
+    if (session.head === undefined) throw new Refused("turn_invalid");
+    if (firstKept !== undefined && !this.turns.has(firstKept)) throw new Refused("turn_unknown");
+    if (firstKept !== undefined && !this.context(session.head).includes(firstKept))
+      throw new Refused("turn_invalid");
+    const parent = session.head;
+    this.turns.set(turn, {
+      id: turn,
+      parent,
+      session: session.label,
+      type: "compaction",
+      event: undefined,
+      messages: 1,
+    });
+    session.head = turn;
+    session.run!.parent = turn;
+    session.run!.progress++;
+  }
+
+  /** The turns from here back to the last compaction, which itself is not among them. */
+  context(from: string): string[] {
+    const turns: string[] = [];
+    for (let at: string | undefined = from; at !== undefined; at = this.turns.get(at)!.parent) {
+      if (this.turns.get(at)!.type === "compaction") break;
+      turns.push(at);
+    }
+    return turns;
+  }
+
+  #fork(turn: TurnId, label: string): void {
+    if (!this.turns.has(turn)) throw new Refused("turn_unknown");
+    const there = this.sessions.get(label);
+    if (there !== undefined && (there.head !== turn || there.epoch > 0)) throw new Refused("session_exists");
+    this.forked.add(turn);
+    if (there === undefined) this.#create(label, turn);
+  }
+
+  #reset(label: string): void {
+    const session = this.sessions.get(label);
+    if (session === undefined) throw new Refused("session_unknown");
+    session.head = undefined;
+    session.usedMs = this.nowMs;
+  }
+
+  #claimDeliveries(
+    { request, max }: Extract<Operation, { kind: "claimDeliveries" }>,
+    claims: DeliveryClaim[],
+  ): void {
+    const open = [...this.deliveries.values()].filter(({ state }) => state !== "sent" && state !== "dead");
+    for (const delivery of open) {
+      const expired =
+        delivery.state === "sending" && delivery.dueMs <= this.nowMs && delivery.holder !== request.holder;
+      if (expired) this.#abandon(delivery, delivery.dueMs);
+    }
+    const first = open.filter(
+      (delivery, i) => open.findIndex(({ target }) => target === delivery.target) === i,
+    );
+    const due = first.filter(({ state, dueMs }) => state !== "sending" && dueMs <= this.nowMs).slice(0, max);
+    deepStrictEqual(
+      claims.map(({ delivery, state }) => [delivery, state]),
+      due.map(({ id, state }) => [id, state]),
+    );
+    due.forEach((delivery, i) => {
+      Object.assign(delivery, { state: "sending", epoch: delivery.epoch + 1, holder: request.holder });
+      delivery.dueMs = this.nowMs + request.ttlMs;
+      strictEqual(claims[i]!.epoch, delivery.epoch);
+    });
+  }
+
+  #abandon(delivery: ModelDelivery, dueMs: number): void {
+    for (const chunk of delivery.chunks) if (chunk.state === "sending") chunk.state = "unknown";
+    delivery.state = delivery.chunks.some(({ state }) => state === "unknown") ? "unknown" : "pending";
+    delivery.holder = undefined;
+    delivery.dueMs = dueMs;
+  }
+
+  #fenced({ delivery: id, epoch }: { delivery: string; epoch: number }): ModelDelivery {
+    const delivery = this.deliveries.get(id);
+    if (delivery === undefined) throw new Refused("delivery_unknown");
+    const good = delivery.epoch === epoch && (delivery.state === "sending" || delivery.state === "sent");
+    if (!good) throw new Refused("lease_lost");
+    return delivery;
+  }
+
+  #chunk(delivery: ModelDelivery, place: number): ModelDelivery["chunks"][number] {
+    const chunk = delivery.chunks[place];
+    if (chunk === undefined) throw new Refused("delivery_unknown");
+    return chunk;
+  }
+
+  #settle({ fence, chunk: place, outcome }: Extract<Operation, { kind: "settle" }>): void {
+    const delivery = this.#fenced(fence);
+    const chunk = this.#chunk(delivery, place);
+    if (chunk.state === "sent") return;
+    if (outcome.kind === "sent") {
+      chunk.state = "sent";
+      if (delivery.chunks.every(({ state }) => state === "sent")) delivery.state = "sent";
+      return;
+    }
+    chunk.state = outcome.kind === "unknown" ? "unknown" : "pending";
+    delivery.holder = undefined;
+    delivery.state = outcome.kind === "dead" ? "dead" : outcome.kind === "unknown" ? "unknown" : "pending";
+    if (outcome.kind !== "dead") delivery.dueMs = outcome.retryAtMs;
+  }
+
+  #retryDelivery(id: string): void {
+    const delivery = this.deliveries.get(id);
+    if (delivery === undefined) throw new Refused("delivery_unknown");
+    if (delivery.state === "pending") return;
+    if (delivery.state !== "dead") throw new Refused("state_conflict");
+    delivery.state = "pending";
+    delivery.dueMs = this.nowMs;
+  }
+}

@@ -1,0 +1,176 @@
+/** What the simulation asks of a store: calls as data, so that they can be repeated and printed. */
+import type { DeliveryId, EventId, ItemId, RunId, TurnId } from "../../src/model/ids.ts";
+import type { SessionKey } from "../../src/model/session-key.ts";
+import type {
+  ChunkOutcome,
+  DeliveryFence,
+  DispatchTarget,
+  JournalEntry,
+  Lease,
+  LeaseRequest,
+  NewDelivery,
+  Store,
+} from "../../src/store/store.ts";
+import { delivery, dispatch, event, facts, message } from "../support/sample.ts";
+
+export type Operation =
+  | {
+      readonly kind: "accept";
+      readonly name: string;
+      readonly content: string;
+      readonly send:
+        | { readonly hook: string; readonly target: DispatchTarget; readonly dueMs: number }
+        | undefined;
+      /** The ids of dispatch and item: new ones at each redelivery, as a channel would make them. */
+      readonly ids: string;
+      readonly claim: LeaseRequest | undefined;
+    }
+  | {
+      readonly kind: "dispatch";
+      readonly name: string;
+      readonly hook: string;
+      readonly target: DispatchTarget;
+      readonly ids: string;
+      readonly claim: LeaseRequest | undefined;
+    }
+  | { readonly kind: "lease"; readonly request: LeaseRequest; readonly max: number }
+  | { readonly kind: "renew"; readonly request: LeaseRequest; readonly leases: readonly Lease[] }
+  | { readonly kind: "release"; readonly leases: readonly Lease[] }
+  | { readonly kind: "drop"; readonly items: readonly ItemId[]; readonly policy: string }
+  | { readonly kind: "retryDead"; readonly item: ItemId }
+  | { readonly kind: "dropDead"; readonly item: ItemId }
+  | {
+      readonly kind: "journal";
+      readonly lease: Lease;
+      readonly run: RunId;
+      readonly entries: readonly JournalEntry[];
+    }
+  | { readonly kind: "suspend"; readonly lease: Lease; readonly run: RunId }
+  | { readonly kind: "resume"; readonly run: RunId; readonly entries: readonly JournalEntry[] }
+  | { readonly kind: "requestAbort"; readonly run: RunId }
+  | {
+      readonly kind: "fail";
+      readonly lease: Lease;
+      readonly run: RunId;
+      readonly retryAtMs: number | undefined;
+      readonly claimNext: LeaseRequest | undefined;
+    }
+  | {
+      readonly kind: "commit";
+      readonly lease: Lease;
+      readonly run: RunId;
+      readonly turn: TurnId;
+      readonly parent: TurnId | undefined;
+      readonly status: "completed" | "aborted";
+      readonly deliveries: readonly NewDelivery[];
+      readonly claimNext: LeaseRequest | undefined;
+    }
+  | {
+      readonly kind: "compact";
+      readonly lease: Lease;
+      readonly run: RunId;
+      readonly turn: TurnId;
+      readonly firstKept: TurnId | undefined;
+    }
+  | { readonly kind: "fork"; readonly turn: TurnId; readonly label: SessionKey }
+  | { readonly kind: "reset"; readonly session: SessionKey }
+  | { readonly kind: "claimDeliveries"; readonly request: LeaseRequest; readonly max: number }
+  | { readonly kind: "plan"; readonly fence: DeliveryFence; readonly chunks: readonly string[] }
+  | { readonly kind: "sending"; readonly fence: DeliveryFence; readonly chunk: number }
+  | {
+      readonly kind: "settle";
+      readonly fence: DeliveryFence;
+      readonly chunk: number;
+      readonly outcome: ChunkOutcome;
+    }
+  | { readonly kind: "retryDelivery"; readonly delivery: DeliveryId };
+
+export async function perform(store: Store, operation: Operation): Promise<unknown> {
+  switch (operation.kind) {
+    case "accept": {
+      const { name, content, send, ids, claim } = operation;
+      const work = send === undefined ? {} : { dispatch: { ...dispatch(ids, send.target), ...send } };
+      return store.events.accept(event(name, { content }), {
+        ...work,
+        ...(claim === undefined ? {} : { claim }),
+      });
+    }
+    case "dispatch": {
+      const { name, hook, target, ids, claim } = operation;
+      const options = claim === undefined ? {} : { claim };
+      return store.events.dispatch(`test:${name}` as EventId, { ...dispatch(ids, target), hook }, options);
+    }
+    case "lease":
+      return store.queue.lease(operation.request, operation.max);
+    case "renew":
+      return store.queue.renew(operation.request, operation.leases);
+    case "release":
+      return store.queue.release(operation.leases);
+    case "drop":
+      return store.queue.drop(operation.items, operation.policy);
+    case "retryDead":
+      return store.queue.retryDead(operation.item);
+    case "dropDead":
+      return store.queue.dropDead(operation.item);
+    case "journal":
+      return store.runs.journal(operation.lease, operation.run, operation.entries);
+    case "suspend":
+      return store.runs.suspend(operation.lease, operation.run, { kind: "other", detail: null });
+    case "resume":
+      return store.runs.resume(operation.run, operation.entries);
+    case "requestAbort":
+      return store.runs.requestAbort(operation.run, "asked");
+    case "fail": {
+      const { lease, run, retryAtMs, claimNext } = operation;
+      const outcome =
+        retryAtMs === undefined ? { kind: "dead" as const } : { kind: "retry" as const, atMs: retryAtMs };
+      return store.runs.fail({
+        lease,
+        run,
+        error: "failed",
+        outcome,
+        ...(claimNext === undefined ? {} : { claimNext }),
+      });
+    }
+    case "commit": {
+      const { lease, run, turn, parent, status, deliveries, claimNext } = operation;
+      const messages = [message(turn, "assistant", `answer of ${turn}`)];
+      const answer = { id: `cortex:${turn}` as EventId, channel: "test", atMs: 0 };
+      const next = claimNext === undefined ? {} : { claimNext };
+      return store.turns.commit({
+        lease,
+        run,
+        turn,
+        parent,
+        status,
+        facts,
+        messages,
+        toolCalls: [],
+        answer,
+        deliveries,
+        ...next,
+      });
+    }
+    case "compact": {
+      const { lease, run, turn, firstKept } = operation;
+      const summary = message(turn, "assistant", `summary ${turn}`);
+      return store.turns.compact({ lease, run, turn, facts, summary, firstKept });
+    }
+    case "fork":
+      return store.sessions.fork(operation.turn, operation.label);
+    case "reset":
+      return store.sessions.reset(operation.session);
+    case "claimDeliveries":
+      return store.outbox.claim(operation.request, operation.max);
+    case "plan":
+      return store.outbox.plan(operation.fence, operation.chunks);
+    case "sending":
+      return store.outbox.sending(operation.fence, operation.chunk);
+    case "settle":
+      return store.outbox.settle(operation.fence, operation.chunk, operation.outcome);
+    case "retryDelivery":
+      return store.outbox.retry(operation.delivery);
+  }
+}
+
+export { delivery };

@@ -1,0 +1,481 @@
+/**
+ * One seed of the simulation: random calls of all verbs over several sessions and holders, with a clock
+ * that only the simulation moves and a writer that dies now and then. Every answer is compared with the
+ * model's, the whole state after every crash and at the end, and in the end all work must come to rest.
+ */
+import { deepStrictEqual, ok, strictEqual } from "node:assert";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+
+import { CortexError } from "../../src/model/errors.ts";
+import type { ItemId, RunId, TurnId } from "../../src/model/ids.ts";
+import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type {
+  Claim,
+  DeliveryClaim,
+  DeliveryFence,
+  JournalEntry,
+  LeaseRequest,
+} from "../../src/store/store.ts";
+import { message, session, START_MS, toSession } from "../support/sample.ts";
+import { memoryParent, temporaryFolder } from "../support/temporary.ts";
+import { crashingConnection } from "./crashing-connection.ts";
+import { type Answer, Model } from "./model.ts";
+import { delivery, type Operation, perform } from "./operation.ts";
+import { createRandom, type Random } from "./random.ts";
+
+const LABELS = ["work", "home", "agent:main:main", "agent:ops:cron:nightly"];
+const HOLDERS: readonly LeaseRequest[] = [
+  { holder: "one", ttlMs: 10_000 },
+  { holder: "two", ttlMs: 25_000 },
+  { holder: "three", ttlMs: 60_000 },
+];
+type Fate = "lives" | "dies before the batch" | "dies after the commit";
+
+const STEPS = 70;
+const MAX_BATCH = 4;
+
+export async function simulate(seed: number): Promise<void> {
+  const trace: string[] = [];
+  using folder = temporaryFolder(memoryParent());
+  await using simulation = new Simulation(createRandom(seed), join(folder.path, "cortex.db"), trace);
+  try {
+    await simulation.run();
+  } catch (error) {
+    const story = trace.slice(-25).join("\n  ");
+    throw new Error(`Seed ${seed} fails. Its last steps:\n  ${story}`, { cause: error });
+  }
+}
+
+class Simulation {
+  readonly #random: Random;
+  readonly #path: string;
+  readonly #trace: string[];
+  readonly #model = new Model();
+  #store: SqliteStore | undefined;
+  #fate: Fate = "lives";
+  #names = 0;
+  /** Claims that were given out and may still be used, long after they were lost too. */
+  readonly #claims: Claim[] = [];
+  readonly #sends: DeliveryClaim[] = [];
+  readonly #attempts = new Set<string>();
+  /** What the platform has received: the truth that an unknown send is reconciled with. */
+  readonly #received: { readonly delivery: string; readonly target: string; readonly chunk: number }[] = [];
+
+  constructor(random: Random, path: string, trace: string[]) {
+    this.#random = random;
+    this.#path = path;
+    this.#trace = trace;
+    this.#model.nowMs = START_MS;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store?.crash();
+  }
+
+  async run(): Promise<void> {
+    await this.#open();
+    for (let step = 0; step < STEPS; step++) {
+      if (this.#random.chance(0.3)) this.#advance(this.#random.pick([1, 500, 9_000, 30_000]));
+      if (this.#random.chance(0.04)) await this.#crash();
+      const fate = this.#random.chance(0.05)
+        ? this.#random.pick<Fate>(["dies before the batch", "dies after the commit"])
+        : "lives";
+      await this.#send(this.#batch(), fate);
+    }
+    await this.#drain();
+    this.#compareAll();
+    this.#checkInvariants();
+    await this.#checkHashes();
+  }
+
+  /**
+   * Puts a batch to the store at once, and its answers to the model one after another. Where the writer
+   * dies, before it has read the batch or after it has committed it, nobody knows what became of the
+   * calls; so they are made again, and must have been done once.
+   */
+  async #send(operations: readonly Operation[], fate: Fate): Promise<void> {
+    this.#fate = fate;
+    for (const operation of operations) this.#trace.push(`${fate}: ${JSON.stringify(operation)}`);
+    const answers = await Promise.all(operations.map((operation) => ask(this.#store!, operation)));
+    if (fate === "dies before the batch") {
+      for (const answer of answers) deepStrictEqual(answer, { refused: "store_writer_lost" });
+    } else {
+      operations.forEach((operation, i) => this.#learn(operation, answers[i]!));
+    }
+    if (fate === "lives") return;
+    await this.#crash();
+    for (const operation of operations) await this.#send([operation], "lives");
+  }
+
+  #learn(operation: Operation, answer: Answer): void {
+    this.#model.apply(operation, answer);
+    if (!("value" in answer)) return;
+    const { value } = answer as { value: any }; // oxlint-disable-line typescript/no-explicit-any
+    const claims: (Claim | undefined)[] =
+      operation.kind === "lease" ? value : [value?.dispatched?.claim ?? value?.claim ?? value?.next];
+    if (operation.kind !== "claimDeliveries")
+      this.#claims.push(...claims.filter((claim) => claim !== undefined));
+    else this.#sends.push(...(value as DeliveryClaim[]));
+    if (operation.kind === "sending") this.#receive(operation.fence, operation.chunk);
+  }
+
+  /** Between saying that it sends and hearing back, a sender may reach the platform or not. */
+  #receive({ delivery: id, epoch }: DeliveryFence, chunk: number): void {
+    const attempt = `${id}/${chunk}/${epoch}`;
+    if (this.#attempts.has(attempt)) return; // the note was made twice, the sending is one
+    this.#attempts.add(attempt);
+    const { target } = this.#model.deliveries.get(id)!;
+    if (this.#random.chance(0.7)) this.#received.push({ delivery: id, target, chunk });
+  }
+
+  #hasReceived(id: string, chunk: number): boolean {
+    return this.#received.some((entry) => entry.delivery === id && entry.chunk === chunk);
+  }
+
+  async #open(): Promise<void> {
+    const connect = crashingConnection(() => this.#fate === "dies before the batch");
+    this.#store = await openSqliteStore({ path: this.#path, clock: () => this.#model.nowMs, connect });
+  }
+
+  async #crash(): Promise<void> {
+    this.#trace.push("crash");
+    await this.#store!.crash();
+    this.#model.crash();
+    await this.#open();
+    this.#compareAll();
+  }
+
+  #advance(ms: number): void {
+    this.#model.nowMs += ms;
+    this.#trace.push(`advance ${ms}`);
+  }
+
+  #batch(): Operation[] {
+    const size = this.#random.chance(0.4) ? 1 + this.#random.below(MAX_BATCH) : 1;
+    return Array.from({ length: size }, () => this.#operation());
+  }
+
+  #operation(): Operation {
+    const random = this.#random;
+    const model = this.#model;
+    const holder = random.pick(HOLDERS);
+    const claim = random.chance(0.6) ? holder : undefined;
+    const turns = [...model.turns.keys()] as TurnId[];
+    const items = model.items.map(({ id }) => id as ItemId);
+    const held = this.#claims.length === 0 ? undefined : random.pick(this.#claims.slice(-8));
+    const choice = random.fraction();
+    if (choice < 0.25 || model.items.length === 0) return this.#accept(claim);
+    if (choice < 0.3) {
+      const name = random.pick([...model.events.keys(), "never-seen"]);
+      const hook = random.pick(["alpha", "beta"]);
+      return { kind: "dispatch", name, hook, target: this.#target(), ids: this.#name(), claim };
+    }
+    if (choice < 0.4) return { kind: "lease", request: holder, max: 1 + random.below(3) };
+    if (choice < 0.43) {
+      return { kind: "renew", request: holder, leases: this.#claims.slice(-4).map(({ lease }) => lease) };
+    }
+    if (choice < 0.46 && turns.length > 0) {
+      const label = session(random.chance(0.2) ? random.pick(LABELS) : `fork-${this.#name()}`);
+      return { kind: "fork", turn: random.chance(0.1) ? ("none" as TurnId) : random.pick(turns), label };
+    }
+    if (choice < 0.47) return { kind: "reset", session: session(random.pick([...LABELS, "unknown"])) };
+    if (choice < 0.5) return { kind: "drop", items: [random.pick(items), random.pick(items)], policy: "old" };
+    if (choice < 0.53) return { kind: random.pick(["retryDead", "dropDead"]), item: random.pick(items) };
+    if (choice < 0.68) return this.#outbox(holder);
+    return held === undefined ? this.#accept(claim) : this.#runOperation(held, claim);
+  }
+
+  #accept(claim: LeaseRequest | undefined): Operation {
+    const random = this.#random;
+    const known = [...this.#model.events.keys()];
+    const again = known.length > 0 && random.chance(0.25);
+    const name = again ? random.pick(known) : this.#name();
+    const content = random.chance(0.1) ? "edited" : `message ${name}`;
+    const dueMs = this.#model.nowMs + (random.chance(0.15) ? 1_000 : 0);
+    const send = random.chance(0.9) ? { hook: "direct", target: this.#target(), dueMs } : undefined;
+    return { kind: "accept", name, content, send, ids: this.#name(), claim };
+  }
+
+  #target(): ReturnType<typeof toSession> {
+    const random = this.#random;
+    const turns = [...this.#model.turns.keys()] as TurnId[];
+    if (turns.length > 0 && random.chance(0.15)) {
+      const turn = random.chance(0.1) ? ("none" as TurnId) : random.pick(turns);
+      return { kind: "turn", turn, forkAs: session(`fork-${this.#name()}`) };
+    }
+    return toSession(random.pick(LABELS));
+  }
+
+  #runOperation(held: Claim, claimNext: LeaseRequest | undefined): Operation {
+    const random = this.#random;
+    const { lease, run, turn } = held;
+    const parent = (this.#model.runs.get(run)?.parent ?? held.parent) as TurnId | undefined;
+    const choice = random.fraction();
+    if (choice < 0.45) {
+      const status = random.chance(0.15) ? "aborted" : "completed";
+      const place = random.pick(["a", "b"]);
+      const deliveries = random.chance(0.5) ? [delivery(this.#name(), place)] : [];
+      return { kind: "commit", lease, run, turn, parent, status, deliveries, claimNext };
+    }
+    if (choice < 0.65) return { kind: "journal", lease, run, entries: this.#entries(held) };
+    if (choice < 0.72) return { kind: "suspend", lease, run };
+    if (choice < 0.79) return { kind: "resume", run, entries: [] };
+    if (choice < 0.82) return { kind: "requestAbort", run: random.chance(0.1) ? ("none" as RunId) : run };
+    if (choice < 0.85) return { kind: "release", leases: [lease] };
+    if (choice < 0.9) {
+      const context =
+        parent === undefined || !this.#model.turns.has(parent) ? [] : this.#model.context(parent);
+      const firstKept =
+        context.length > 0 && random.chance(0.7) ? (random.pick(context) as TurnId) : undefined;
+      return { kind: "compact", lease, run, turn: `compaction-${this.#name()}` as TurnId, firstKept };
+    }
+    const retryAtMs = random.chance(0.6) ? this.#model.nowMs + random.pick([0, 2_000]) : undefined;
+    return { kind: "fail", lease, run, retryAtMs, claimNext };
+  }
+
+  /** The next message of a run, often with a waiting item steered in, and a call or its result. */
+  #entries({ turn, lease }: Claim): JournalEntry[] {
+    const random = this.#random;
+    const draft = this.#model.drafts.get(turn)!;
+    const place = random.chance(0.9) ? draft.messages.size : 0;
+    const waiting = this.#model.items.filter(
+      ({ session: label, state }) => label === lease.session && state === "queued",
+    );
+    const items = waiting.length > 0 && random.chance(0.5) ? [random.pick(waiting).id as ItemId] : [];
+    const name = `${turn}-${place}`;
+    const entries: JournalEntry[] = [{ kind: "message", place, message: message(name, "user", name), items }];
+    const ordinal = draft.calls.size;
+    if (random.chance(0.5)) {
+      entries.push({
+        kind: "call",
+        ordinal,
+        callId: `call-${ordinal}`,
+        tool: "Tool",
+        params: {},
+        startedAtMs: 1,
+      });
+    }
+    if (ordinal > 0 && random.chance(0.6)) {
+      const last = ordinal - 1;
+      entries.push({
+        kind: "result",
+        ordinal: last,
+        status: "ok",
+        result: `result ${last}`,
+        completedAtMs: 2,
+      });
+    }
+    return entries;
+  }
+
+  #outbox(holder: LeaseRequest): Operation {
+    const random = this.#random;
+    const claim = this.#sends.length === 0 ? undefined : random.pick(this.#sends.slice(-4));
+    if (claim === undefined || random.chance(0.3)) {
+      return { kind: "claimDeliveries", request: holder, max: 1 + random.below(3) };
+    }
+    return this.#sendStep(claim) ?? { kind: "retryDelivery", delivery: claim.delivery };
+  }
+
+  /** What a careful sender does next with a delivery that it has claimed. */
+  #sendStep({ delivery: id, epoch }: DeliveryClaim): Operation | undefined {
+    const random = this.#random;
+    const fence = { delivery: id, epoch };
+    const known = this.#model.deliveries.get(id)!;
+    if (known.chunks.length === 0) return { kind: "plan", fence, chunks: ["one", "two"] };
+    const chunk = known.chunks.findIndex(({ state }) => state !== "sent");
+    if (chunk === -1) return undefined;
+    const received = this.#hasReceived(id, chunk);
+    const { state } = known.chunks[chunk]!;
+    if (received)
+      return { kind: "settle", fence, chunk, outcome: { kind: "sent", platformId: `p-${id}-${chunk}` } };
+    if (state === "pending" || state === "unknown") return { kind: "sending", fence, chunk };
+    const retryAtMs = this.#model.nowMs + 1_000;
+    const failure = random.chance(0.8)
+      ? { kind: random.pick(["retry", "unknown"] as const), error: "cut", retryAtMs }
+      : { kind: "dead" as const, error: "blocked" };
+    return { kind: "settle", fence, chunk, outcome: failure };
+  }
+
+  /** Lets everything come to rest: all runs end, all deliveries leave or die. */
+  async #drain(): Promise<void> {
+    const patient: LeaseRequest = { holder: "drain", ttlMs: 1_000_000 };
+    for (const run of this.#model.runs.values()) {
+      if (run.state === "suspended")
+        await this.#send([{ kind: "resume", run: run.id as RunId, entries: [] }], "lives");
+    }
+    for (let round = 0; round < 1_000; round++) {
+      this.#advance(100_000);
+      const before = this.#claims.length;
+      await this.#send([{ kind: "lease", request: patient, max: 10 }], "lives");
+      const claims = this.#claims.slice(before);
+      for (const { lease, run, turn, parent } of claims) {
+        const status = "completed";
+        const rest = { lease, run, turn, parent, status, deliveries: [], claimNext: undefined } as const;
+        await this.#send([{ kind: "commit", ...rest }], "lives");
+      }
+      const sends = this.#sends.length;
+      await this.#send([{ kind: "claimDeliveries", request: patient, max: 10 }], "lives");
+      for (const claim of this.#sends.slice(sends)) {
+        while (this.#model.deliveries.get(claim.delivery)!.state === "sending") {
+          await this.#send([this.#sendStep(claim)!], "lives");
+        }
+      }
+      if (claims.length === 0 && this.#sends.length === sends) return;
+    }
+    throw new Error("the work does not come to rest");
+  }
+
+  /** The whole state, read past the store, against the model. */
+  #compareAll(): void {
+    using db = openRaw(this.#path);
+    const model = this.#model;
+    const rows = (sql: string): unknown[] => db.prepare(sql).all();
+    const sorted = <T>(list: Iterable<T>): T[] =>
+      [...list].toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+
+    deepStrictEqual(
+      sorted(rows("select id, status from queue_items")),
+      sorted(model.items.map(({ id, state }) => ({ id, status: state }))),
+    );
+    deepStrictEqual(
+      sorted(rows("select id, thread_id as head from agent_sessions")),
+      sorted([...model.sessions.values()].map(({ label, head }) => ({ id: label, head: head ?? null }))),
+    );
+    deepStrictEqual(
+      sorted(rows("select label, epoch, holder, ready_ms from session")),
+      sorted(
+        [...model.sessions.values()].map(({ label, epoch, holder, readyMs }) => ({
+          label,
+          epoch,
+          holder: holder ?? null,
+          ready_ms: readyMs ?? null,
+        })),
+      ),
+    );
+    deepStrictEqual(
+      sorted(
+        rows(
+          "select id, parent_turn_id as parent, turn_type as type, source_event_id as event from agent_turns",
+        ),
+      ),
+      sorted(
+        [...model.turns.values()].map(({ id, parent, type, event }) => ({
+          id,
+          parent: parent ?? null,
+          type,
+          event: event === undefined ? null : `test:${event}`,
+        })),
+      ),
+    );
+    deepStrictEqual(
+      sorted(
+        rows(
+          "select id, turn_id as turn, status as state, attempt, interruptions from runs where id not in (select r.id from run r join turn t on t.key = r.key where t.type = 'compaction')",
+        ),
+      ),
+      sorted(
+        [...model.runs.values()].map(({ id, turn, state, attempt, interruptions }) => ({
+          id,
+          turn,
+          state,
+          attempt,
+          interruptions,
+        })),
+      ),
+    );
+    deepStrictEqual(
+      sorted(rows("select id, status as state from deliveries")),
+      sorted([...model.deliveries.values()].map(({ id, state }) => ({ id, state }))),
+    );
+    deepStrictEqual(
+      sorted(rows("select id, differing_redeliveries as differing from events where direction = 'received'")),
+      sorted([...model.events].map(([name, { differing }]) => ({ id: `test:${name}`, differing }))),
+    );
+  }
+
+  /** The promises of the data model, stated once more over what is in the database at rest. */
+  #checkInvariants(): void {
+    using db = openRaw(this.#path);
+    const none = (what: string, sql: string): void => deepStrictEqual(db.prepare(sql).all(), [], what);
+    none(
+      "one run a session",
+      "select session from run where state = 'running' group by session having count(*) > 1",
+    );
+    none("everything ends", "select id from item where state in ('queued', 'claimed')");
+    none(
+      "a failed run leaves no turn",
+      "select t.id from turn t where not exists (select 1 from run r where r.turn = t.key and r.state in ('completed', 'aborted'))",
+    );
+    none(
+      "one turn for (event, session)",
+      "select source from turn where source is not null group by source, session having count(*) > 1",
+    );
+    none(
+      "every item that is done has its turn",
+      "select i.id from item i left join turn t on t.key = i.turn where i.state in ('done', 'merged') and t.key is null",
+    );
+    none(
+      "an item that was dropped or is dead has no turn",
+      "select i.id from item i join turn t on t.key = i.turn where i.state in ('dropped', 'dead')",
+    );
+    none("a dropped item says by what", "select id from item where state = 'dropped' and policy is null");
+    none(
+      "every dispatch has its item",
+      "select d.id from dispatch d left join item i on i.key = d.item where i.key is null",
+    );
+    const siblings = db
+      .prepare<[], string>(
+        "select p.id from turn t join turn p on p.key = t.parent group by t.parent having count(*) > 1",
+      )
+      .pluck()
+      .all();
+    for (const parent of siblings) ok(this.#model.forked.has(parent), `nobody forked ${parent}`);
+    this.#checkDeliveries();
+  }
+
+  /** In order for each target, and nothing twice. */
+  #checkDeliveries(): void {
+    const order = [...this.#model.deliveries.keys()];
+    for (const target of new Set(this.#received.map((entry) => entry.target))) {
+      const arrived = this.#received.filter((entry) => entry.target === target);
+      const alive = arrived.filter((entry) => this.#model.deliveries.get(entry.delivery)!.state === "sent");
+      const places = alive.map(({ delivery: id, chunk }) => order.indexOf(id) * 10 + chunk);
+      const retried =
+        this.#model.deliveries.size > 0 && this.#trace.some((line) => line.includes('"retryDelivery"'));
+      if (!retried) {
+        deepStrictEqual(
+          places,
+          places.toSorted((a, b) => a - b),
+          `order of ${target}`,
+        );
+      }
+      strictEqual(new Set(places).size, places.length, `nothing is sent twice to ${target}`);
+    }
+  }
+
+  async #checkHashes(): Promise<void> {
+    const { verifyTurns } = await import("../../src/store/sqlite/verify.ts");
+    using db = openRaw(this.#path);
+    deepStrictEqual(verifyTurns(db), { ok: true, turns: this.#model.turns.size });
+  }
+
+  #name(): string {
+    return `n${++this.#names}`;
+  }
+}
+
+async function ask(store: SqliteStore, operation: Operation): Promise<Answer> {
+  try {
+    return { value: await perform(store, operation) };
+  } catch (error) {
+    if (error instanceof CortexError) return { refused: error.code };
+    throw error;
+  }
+}
+
+function openRaw(path: string): Database.Database & Disposable {
+  const db = new Database(path, { readonly: true });
+  return Object.assign(db, { [Symbol.dispose]: () => void db.close() });
+}
