@@ -14,7 +14,6 @@ export type ErrorCode =
   | "lease_lost"
   | "limit_invalid"
   | "message_too_large"
-  | "node_too_old"
   | "query_refused"
   | "query_timeout"
   | "query_too_large"

@@ -2,7 +2,7 @@
  * The hash chain. A turn's hash covers its parent's hash and everything that was said and done in the
  * turn, so whoever knows the hash of a head can tell whether anything before it was changed.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** A message as it is stored. `body` is canonical JSON already, and is hashed as that text. */
 export interface HashedMessage {
@@ -28,9 +28,8 @@ export function turnHash(
   messages: readonly HashedMessage[],
   toolCalls: readonly HashedToolCall[],
 ): Buffer {
-  const hash = createHash("sha256");
-  if (parentHash !== undefined) hash.update(parentHash);
-  return hash.update(canonicalTurn(messages, toolCalls)).digest();
+  const parent = parentHash === undefined ? "" : Buffer.from(parentHash).toString("hex");
+  return hash("sha256", parent + canonicalTurn(messages, toolCalls), "buffer");
 }
 
 /** Lists instead of objects: their order is fixed, so this JSON has one form. */

@@ -166,7 +166,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       },
       {
         file: "src/store/sqlite/commit-turn.ts",
-        from: "if (held.head === held.parent && held.head === key) return undefined;",
+        from: "if (held.head === held.parent && held.head_id === parent) return undefined;",
         to: "if (held.head === held.parent) return undefined;",
       },
       {

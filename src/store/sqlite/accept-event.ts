@@ -29,7 +29,12 @@ export const acceptEvent = operation(
       const seq = known?.seq ?? insertEvent(input.event, moment.nowMs, null);
       if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);
       if (input.dispatch === undefined) return { fresh: known === undefined, dispatched: undefined };
-      const dispatched = dispatchEvent(seq, input.dispatch, input.claim, moment);
+      const dispatched = dispatchEvent(
+        { seq, fresh: known === undefined },
+        input.dispatch,
+        input.claim,
+        moment,
+      );
       if (dispatched instanceof Refusal) return dispatched;
       return { fresh: known === undefined, dispatched };
     };

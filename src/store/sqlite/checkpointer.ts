@@ -10,36 +10,45 @@ import { Worker } from "node:worker_threads";
 
 import { moduleBeside } from "./module-beside.ts";
 
-/** 8 MiB in pages of 4 KiB. */
+/** 16 MiB in pages of 8 KiB. */
 export const CHECKPOINT_FRAMES = 2_048;
 /** 64 MiB: the writer copies everything itself rather than let the log grow further. */
-export const MAX_WAL_FRAMES = 16_384;
+export const MAX_WAL_FRAMES = 8_192;
+
+/**
+ * idle → copying, in the thread → ready to finish → finishing, by the writer, after it has answered the
+ * batch that told it to; the reply to that batch still shows the old length of the log → idle.
+ */
+type State = "idle" | "copying" | "ready" | "finishing";
 
 export class Checkpointer {
   readonly #path: string;
-  readonly #onFinish: () => void;
+  readonly #onReady: () => void;
   #thread: Worker | undefined;
-  #working = false;
+  #state: State = "idle";
   #closed = false;
-  wantsFinish = false;
 
-  constructor(path: string, onFinish: () => void) {
+  constructor(path: string, onReady: () => void) {
     this.#path = path;
-    this.#onFinish = onFinish;
+    this.#onReady = onReady;
   }
 
-  /** Told after each batch how long the log is. */
+  get wantsFinish(): boolean {
+    return this.#state === "ready";
+  }
+
+  /** Told with the reply to each batch how long the log is. */
   observe(frames: number): void {
-    if (this.#closed || this.wantsFinish) return;
-    if (frames >= MAX_WAL_FRAMES) this.wantsFinish = true;
-    else if (frames >= CHECKPOINT_FRAMES && !this.#working) this.#start();
+    if (this.#state === "finishing") this.#state = "idle";
+    else if (frames >= MAX_WAL_FRAMES) this.#state = "ready";
+    else if (frames >= CHECKPOINT_FRAMES && this.#state === "idle") this.#start();
   }
 
   /** Whether the batch that is about to leave should finish a checkpoint. */
   takeFinish(): boolean {
-    const finish = this.wantsFinish;
-    this.wantsFinish = false;
-    return finish;
+    if (this.#state !== "ready") return false;
+    this.#state = "finishing";
+    return true;
   }
 
   async close(): Promise<void> {
@@ -48,7 +57,8 @@ export class Checkpointer {
   }
 
   #start(): void {
-    this.#working = true;
+    if (this.#closed) return;
+    this.#state = "copying";
     this.#thread ??= this.#open();
     this.#thread.postMessage("checkpoint");
   }
@@ -56,19 +66,18 @@ export class Checkpointer {
   #open(): Worker {
     const thread = new Worker(moduleBeside(import.meta.url, "checkpoint-thread"), { workerData: this.#path });
     thread.unref();
-    thread.on("message", () => this.#finish());
+    thread.on("message", () => this.#copied());
     // Without this thread the writer does all the copying: slower, and nothing is lost.
     thread.on("error", () => {
       this.#thread = undefined;
-      this.#finish();
+      this.#copied();
     });
     return thread;
   }
 
-  #finish(): void {
-    this.#working = false;
-    if (this.#closed) return;
-    this.wantsFinish = true;
-    this.#onFinish();
+  #copied(): void {
+    if (this.#closed || this.#state !== "copying") return;
+    this.#state = "ready";
+    this.#onReady();
   }
 }

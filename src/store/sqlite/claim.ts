@@ -6,6 +6,7 @@
  */
 import type { Database } from "better-sqlite3";
 
+import { oncePerDatabase } from "./once.ts";
 import { number, record, text } from "./wire.ts";
 
 /** The ids are those of the run and the turn, should new ones be needed: the caller makes them. */
@@ -36,6 +37,7 @@ export interface SessionRow {
   readonly label: string;
   readonly epoch: number;
   readonly head: number | null;
+  readonly head_id: string | null;
   readonly run: number | null;
   readonly ready_ms: number | null;
 }
@@ -67,15 +69,19 @@ interface Started {
 }
 
 const NO_SESSION = 0;
-const SESSION_COLUMNS = "key, label, epoch, head, run, ready_ms";
+const SESSION_COLUMNS = "s.key, s.label, s.epoch, s.head, t.id as head_id, s.run, s.ready_ms";
+const SESSION_TABLES = "session s left join turn t on t.key = s.head";
 
-export function prepareClaims(db: Database) {
+export const prepareClaims = oncePerDatabase(prepare);
+
+function prepare(db: Database) {
   const findSession = db.prepare<[string], SessionRow>(
-    `select ${SESSION_COLUMNS} from session where label = ?`,
+    `select ${SESSION_COLUMNS} from ${SESSION_TABLES} where s.label = ?`,
   );
   const findReady = db.prepare<[number, string, number], SessionRow>(
-    `select ${SESSION_COLUMNS} from session
-     where ready_ms <= ? and (holder is null or holder <> ?) and key <> ? order by ready_ms, epoch limit 1`,
+    `select ${SESSION_COLUMNS} from ${SESSION_TABLES}
+     where s.ready_ms <= ? and (s.holder is null or s.holder <> ?) and s.key <> ?
+     order by s.ready_ms, s.epoch limit 1`,
   );
   const findQueued = db.prepare<[number], ItemRow>(
     `select key, due_ms, turn from item
@@ -93,9 +99,11 @@ export function prepareClaims(db: Database) {
   );
   const findRunOfTurn = db.prepare<[number], RunRow>(
     `select key, id, turn, turn_id, attempt, state, interruptions, progress, claimed_progress, pinned, abort
-     from run where turn_id = (select turn_id from run where key = ?) order by key desc limit 1`,
+     from run where turn_id = (select turn_id from run where key = ?) and state <> 'completed'
+     order by key desc limit 1`,
   );
-  const nextRun = db.prepare<[], number>("select coalesce(max(key), 0) + 1 from run").pluck();
+  // There is one writer, so the next key can be counted here. A batch that is undone leaves a gap.
+  let lastRun = db.prepare<[], number>("select coalesce(max(key), 0) from run").pluck().get()!;
   const insertRun = db.prepare(
     `insert into run (key, id, turn, turn_id, session, parent, attempt, state, progress, claimed_progress,
                       pinned, abort, started_ms)
@@ -110,7 +118,6 @@ export function prepareClaims(db: Database) {
     `update session set head = ?, epoch = ?, holder = ?, run = ?, ready_ms = ?, used_ms = ? where key = ?`,
   );
   const readySession = db.prepare(`update session set ready_ms = ? where key = ?`);
-  const turnId = db.prepare<[number], string>("select id from turn where key = ?").pluck();
 
   return {
     findSession: (label: string): SessionRow | undefined => findSession.get(label),
@@ -123,35 +130,33 @@ export function prepareClaims(db: Database) {
     claimSession(session: SessionRow, request: ClaimRequest, nowMs: number): ClaimRow | undefined {
       const started = startUnfinished(session, request, nowMs) ?? startQueued(session, request, nowMs);
       if (started === undefined) {
-        settleSession(session, session.head, nowMs);
+        settleSession(session, nowMs);
         return undefined;
       }
-      return hold(session, session.head, started, request, nowMs);
+      return hold(session, started, request, nowMs);
     },
 
     /** Starts a run for an item that is about to be inserted: its turn is given, the item is the caller's. */
     claimIdle(session: SessionRow, request: ClaimRequest, nowMs: number): { claim: ClaimRow; turn: number } {
       const started = startNew(session.key, session.head, request, null, nowMs);
-      return { claim: hold(session, session.head, started, request, nowMs), turn: started.turnKey };
+      return { claim: hold(session, started, request, nowMs), turn: started.turnKey };
     },
 
     /**
-     * Ends the hold on a session whose run is over, with the head where it now is, and uses the free
-     * slot at once: for whoever has waited longest, else for the next message of the same session.
+     * Ends the hold on a session, which is given with its new head and no run, and uses the free slot
+     * at once: for whoever has waited longest, else for the next message of the same session.
      */
-    finish(
-      session: SessionRow,
-      head: number | null,
-      request: ClaimRequest | undefined,
-      nowMs: number,
-    ): ClaimRow | undefined {
+    finish(session: SessionRow, request: ClaimRequest | undefined, nowMs: number): ClaimRow | undefined {
       const other = request === undefined ? undefined : findReady.get(nowMs, request.holder, session.key);
       if (request === undefined || other !== undefined) {
-        settleSession({ ...session, run: null }, head, nowMs);
+        settleSession(session, nowMs);
         return other === undefined ? undefined : this.claimSession(other, request!, nowMs);
       }
-      return this.claimSession({ ...session, head, run: null }, request, nowMs);
+      return this.claimSession(session, request, nowMs);
     },
+
+    /** The key of a run that is about to be inserted. */
+    nextRunKey: (): number => ++lastRun,
 
     /** Leaves a session to whoever comes: ready when its next message is due. */
     settleSession,
@@ -195,7 +200,7 @@ export function prepareClaims(db: Database) {
     before: RunRow | null,
     nowMs: number,
   ): Started {
-    const runKey = nextRun.get()!;
+    const runKey = ++lastRun;
     const turnKey = before?.turn ?? runKey;
     const turn = before?.turn_id ?? request.turn;
     const attempt = (before?.attempt ?? 0) + 1;
@@ -218,23 +223,16 @@ export function prepareClaims(db: Database) {
     return { runKey, turnKey, row: { run: request.run, turn, attempt, interruptions: 0, progress, abort } };
   }
 
-  function hold(
-    session: SessionRow,
-    head: number | null,
-    started: Started,
-    request: ClaimRequest,
-    nowMs: number,
-  ): ClaimRow {
+  function hold(session: SessionRow, started: Started, request: ClaimRequest, nowMs: number): ClaimRow {
     const epoch = session.epoch + 1;
     const until = nowMs + request.ttlMs;
-    updateSession.run(head, epoch, request.holder, started.runKey, until, nowMs, session.key);
-    const parent = head === null ? null : turnId.get(head)!;
-    return { session: session.label, epoch, parent, ...started.row };
+    updateSession.run(session.head, epoch, request.holder, started.runKey, until, nowMs, session.key);
+    return { session: session.label, epoch, parent: session.head_id, ...started.row };
   }
 
-  function settleSession(session: SessionRow, head: number | null, nowMs: number): void {
+  function settleSession(session: SessionRow, nowMs: number): void {
     const next = findQueued.get(session.key);
     const ready = next === undefined ? null : Math.max(next.due_ms, nowMs);
-    updateSession.run(head, session.epoch, null, null, ready, nowMs, session.key);
+    updateSession.run(session.head, session.epoch, null, null, ready, nowMs, session.key);
   }
 }

@@ -85,6 +85,7 @@ export const commitTurn = operation(
           status: input.status,
           firstKept: null,
           source: source?.event ?? null,
+          run: held.run,
           facts: input.facts,
           startedMs: held.started_ms,
         },
@@ -96,8 +97,10 @@ export const commitTurn = operation(
       insertDeliveries(input.deliveries, { turn: held.turn, message: answer }, nowMs);
       settleItems.run(source?.key ?? null, nowMs, held.key);
       endRun.run(input.status, nowMs, held.run);
-      const session = { ...held, label: input.lease.session, ready_ms: null };
-      const next = claims.finish(session, held.turn, input.claim, nowMs);
+      const { key, epoch } = held;
+      const label = input.lease.session;
+      const session = { key, label, epoch, head: held.turn, head_id: input.turn, run: null, ready_ms: null };
+      const next = claims.finish(session, input.claim, nowMs);
       wake("queue");
       if (input.deliveries.length > 0) wake("outbox");
       return { next };
@@ -129,6 +132,7 @@ function checkTurn(held: Held, turn: string): Refusal | undefined {
 function prepareCheckHead(db: Database): (held: Held, parent: string | null) => Refusal | undefined {
   const findTurn = db.prepare<[string], number>("select key from turn where id = ?").pluck();
   return (held, parent) => {
+    if (held.head === held.parent && held.head_id === parent) return undefined;
     if (parent !== null && parent === held.turn_id) {
       return new Refusal(
         "turn_cyclic",
@@ -136,15 +140,13 @@ function prepareCheckHead(db: Database): (held: Held, parent: string | null) => 
         "Give the parent that the claim named.",
       );
     }
-    const key = parent === null ? null : findTurn.get(parent);
-    if (key === undefined) {
+    if (parent !== null && findTurn.get(parent) === undefined) {
       return new Refusal(
         "turn_unknown",
         `No turn has the id "${parent}"`,
         "Give the parent that the claim named.",
       );
     }
-    if (held.head === held.parent && held.head === key) return undefined;
     return new Refusal(
       "head_moved",
       `The session no longer points at ${parent ?? "no turn"}, which turn ${held.turn_id} was to follow`,

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import { prepareClaims } from "./claim.ts";
 import { turnUnknown } from "./dispatch.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { factsCodec, prepareInsertTurn } from "./insert-turn.ts";
@@ -23,7 +24,7 @@ export const compact = operation(
     const findHeld = prepareHeld(db);
     const findTurn = db.prepare<[string], number>("select key from turn where id = ?").pluck();
     const isInContext = prepareIsInContext(db);
-    const nextRun = db.prepare<[], number>("select coalesce(max(key), 0) + 1 from run").pluck();
+    const claims = prepareClaims(db);
     const insertRun = db.prepare(
       `insert into run (key, id, turn, turn_id, session, parent, attempt, state, started_ms, ended_ms)
        values (?, ?, ?, ?, ?, ?, 1, 'completed', ?, ?)`,
@@ -43,7 +44,7 @@ export const compact = operation(
       if (firstKept !== null && !isInContext(held.head, firstKept)) return notInContext(input.firstKept!);
       if (input.summary.id !== input.turn) return summaryMisnamed(input.turn, input.summary.id);
 
-      const key = nextRun.get()!;
+      const key = claims.nextRunKey();
       insertRun.run(key, input.compactionRun, key, input.turn, held.key, held.head, nowMs, nowMs);
       insertMessage(firstKey(key), input.summary);
       insertTurn(
@@ -55,6 +56,7 @@ export const compact = operation(
           status: "completed",
           firstKept,
           source: null,
+          run: key,
           facts: input.facts,
           startedMs: nowMs,
         },

@@ -46,7 +46,7 @@ export const dispatch = operation(
           "Accept the event before dispatching it.",
         );
       }
-      return dispatchEvent(event, input.dispatch, input.claim, moment);
+      return dispatchEvent({ seq: event, fresh: false }, input.dispatch, input.claim, moment);
     };
   },
 );
@@ -72,17 +72,18 @@ export function prepareDispatch(db: Database) {
   );
 
   return (
-    event: number,
+    /** An event that is new has no dispatches and no items yet. */
+    { seq: event, fresh }: { readonly seq: number; readonly fresh: boolean },
     input: DispatchInput,
     request: ClaimRequest | undefined,
     moment: Moment,
   ): DispatchedRow | Refusal => {
-    const before = findDispatch.get(event, input.hook);
+    const before = fresh ? undefined : findDispatch.get(event, input.hook);
     if (before !== undefined) return { outcome: "repeated", ...before, claim: undefined };
     const session = resolveSession(input, moment.nowMs);
     if (session instanceof Refusal) return session;
 
-    const present = findItem.get(event, session.key);
+    const present = fresh ? undefined : findItem.get(event, session.key);
     if (present !== undefined) {
       const outcome = present.state === "queued" ? "joined" : "merged";
       record(event, input, present.key, outcome, moment.nowMs);
@@ -152,7 +153,7 @@ function prepareResolve(db: Database): (input: DispatchInput, nowMs: number) => 
       const { session: label, agent, persona } = input;
       return (
         claims.findSession(label) ??
-        insertSession({ label, agent: agent!, persona: persona!, head: null }, nowMs)
+        insertSession({ label, agent: agent!, persona: persona!, head: null, headId: null }, nowMs)
       );
     }
     const turn = findTurn.get(input.turn!);
@@ -161,7 +162,8 @@ function prepareResolve(db: Database): (input: DispatchInput, nowMs: number) => 
     if (there !== undefined) return claims.findSession(there.label)!;
     const label = input.forkAs!;
     if (claims.findSession(label) !== undefined) return sessionExists(label);
-    return insertSession({ label, agent: turn.agent, persona: turn.persona, head: turn.key }, nowMs);
+    const { agent, persona, key } = turn;
+    return insertSession({ label, agent, persona, head: key, headId: input.turn }, nowMs);
   };
 }
 
@@ -170,12 +172,20 @@ export function prepareInsertSession(db: Database) {
     "insert into session (label, agent, persona, head, created_ms, used_ms) values (?, ?, ?, ?, ?, ?)",
   );
   return (
-    session: { label: string; agent: string; persona: string; head: number | null },
+    session: { label: string; agent: string; persona: string; head: number | null; headId: string | null },
     nowMs: number,
   ): SessionRow => {
-    const { label, agent, persona, head } = session;
+    const { label, agent, persona, head, headId } = session;
     const { lastInsertRowid } = insert.run(label, agent, persona, head, nowMs, nowMs);
-    return { key: Number(lastInsertRowid), label, epoch: 0, head, run: null, ready_ms: null };
+    return {
+      key: Number(lastInsertRowid),
+      label,
+      epoch: 0,
+      head,
+      head_id: headId,
+      run: null,
+      ready_ms: null,
+    };
   };
 }
 

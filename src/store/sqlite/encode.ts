@@ -43,7 +43,7 @@ export function encodeEvent(event: NewEvent): EventInput {
     payload: jsonText(event.payload),
     metadata: jsonText(event.metadata),
   };
-  const bytes = eventBytes(encoded);
+  const bytes = weighEvent(encoded);
   if (bytes > MAX_EVENT_BYTES) {
     throw new CortexError(
       "event_too_large",
@@ -61,7 +61,7 @@ export function encodeAnswer(answer: NewAnswer): EventInput {
   return encodeEvent({ ...answer, content: null, direction: "sent" });
 }
 
-function eventBytes(event: EventInput): number {
+export function weighEvent(event: EventInput): number {
   let bytes = 0;
   for (const text of [event.content, event.payload, event.metadata, event.attachments]) {
     if (text !== null) bytes += Buffer.byteLength(text);
@@ -165,21 +165,38 @@ export function encodeDelivery({ id, target, replyTo, content }: NewDelivery): D
   };
 }
 
+/** Keys that were found good, so that a busy session's is not parsed for each of its messages. */
+const goodKeys = new Set<SessionKey>();
+const MAX_GOOD_KEYS = 10_000;
+
 /** A key that was not normalised would be a second session for the same place. */
 export function checkKey(session: SessionKey): SessionKey {
+  if (goodKeys.has(session)) return session;
   const key = normalizeSessionKey(session);
-  if (key === session) return key;
+  if (key === session) {
+    if (goodKeys.size >= MAX_GOOD_KEYS) goodKeys.clear();
+    goodKeys.add(key);
+    return key;
+  }
   throw new CortexError("session_key_invalid", `"${session}" is written "${key}"`, {
     hint: "Build session keys with the functions of the model, which normalise them.",
   });
 }
 
-/** Strings are counted in UTF-16 units: exact enough for bounding a queue. */
-export function weigh(input: unknown): number {
-  if (typeof input === "string") return input.length;
-  if (typeof input !== "object" || input === null) return 0;
+/** Roughly what a turn's content weighs, in UTF-16 units: exact enough for bounding a queue. */
+export function weigh(messages: readonly MessageInput[], toolCalls: readonly ToolCallInput[]): number {
   let weight = 0;
-  for (const value of Object.values(input)) weight += weigh(value);
+  for (const { content, body } of messages) weight += content.length + (body?.length ?? 0);
+  for (const { params, result } of toolCalls) weight += params.length + (result?.length ?? 0);
+  return weight;
+}
+
+export function weighEntries(entries: readonly EntryInput[]): number {
+  let weight = 0;
+  for (const { message, call, result } of entries) {
+    weight += weigh(message === undefined ? [] : [message.message], call === undefined ? [] : [call]);
+    weight += result?.result.length ?? 0;
+  }
   return weight;
 }
 

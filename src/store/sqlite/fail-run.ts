@@ -33,10 +33,10 @@ export const failRun = operation(
       insertDeliveries(input.deliveries, { turn: held.turn, message: null }, nowMs);
       if (input.deliveries.length > 0) wake("outbox");
       wake("queue");
-      const session = { ...held, label: input.lease.session, ready_ms: null };
       if (input.retryAtMs === null) {
         bury.run(nowMs, held.key);
-        return { next: claims.finish(session, held.head, input.claim, nowMs) };
+        const session = { ...held, label: input.lease.session, run: null, ready_ms: null };
+        return { next: claims.finish(session, input.claim, nowMs) };
       }
       letGo.run(input.retryAtMs, held.key);
       if (input.claim === undefined) return { next: undefined };

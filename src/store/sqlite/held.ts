@@ -11,6 +11,7 @@ export interface Held {
   readonly epoch: number;
   readonly holder: string;
   readonly head: number | null;
+  readonly head_id: string | null;
   readonly agent: string;
   readonly persona: string;
   readonly run: number;
@@ -33,9 +34,9 @@ export function prepareHeld(
     [string],
     Held | { key: number; epoch: number; holder: string | null; run_id: null }
   >(
-    `select s.key, s.epoch, s.holder, s.head, s.agent, s.persona, s.run, r.id as run_id, r.turn, r.turn_id,
+    `select s.key, s.epoch, s.holder, s.head, h.id as head_id, s.agent, s.persona, s.run, r.id as run_id, r.turn, r.turn_id,
             r.parent, r.progress, r.started_ms
-     from session s left join run r on r.key = s.run where s.label = ?`,
+     from session s left join run r on r.key = s.run left join turn h on h.key = s.head where s.label = ?`,
   );
   return (lease, run) => {
     const held = find.get(lease.session);

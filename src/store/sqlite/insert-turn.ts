@@ -29,6 +29,7 @@ export interface TurnInput {
   readonly status: string;
   readonly firstKept: number | null;
   readonly source: number | null;
+  readonly run: number;
   readonly facts: FactsInput;
   readonly startedMs: number;
 }
@@ -39,8 +40,8 @@ export function prepareInsertTurn(db: Database) {
   const insert = db.prepare(
     `insert into turn (key, id, parent, depth, jump, type, status, first_kept, session, agent, persona, role, profile,
                        provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                       reasoning_tokens, cost_usd, tool_calls, permissions, source, started_ms, completed_ms, hash)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+                       reasoning_tokens, cost_usd, tool_calls, permissions, source, run, started_ms, completed_ms, hash)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   return (
     held: Held,
@@ -75,6 +76,7 @@ export function prepareInsertTurn(db: Database) {
       content.toolCalls.length,
       facts.permissions,
       turn.source,
+      turn.run,
       turn.startedMs,
       nowMs,
       turnHash(position.parentHash, content.messages, content.toolCalls),

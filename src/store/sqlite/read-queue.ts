@@ -68,9 +68,18 @@ export function prepareReadQueue(db: Database) {
      where i.session = (select key from session where label = ?) and i.settled_ms is null and i.state = 'queued'
      order by i.key`,
   );
-  const findOfTurn = db.prepare<[string], ItemRow>(
+  const findTurn = db.prepare<[string, string], { turn: number; session: number; source: number | null }>(
+    `select key as turn, session, source from turn where id = ?
+     union all select turn, session, null from run where turn_id = ? and state <> 'completed' limit 1`,
+  );
+  // Each arm has an index that holds only what is rare or open; the items of a turn need no large one.
+  const findOfTurn = db.prepare<[{ turn: number; session: number; source: number | null }], ItemRow>(
     `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES}
-     where i.turn = (select turn from run where turn_id = ? limit 1) order by i.key`,
+     where i.key in (select key from item where event = @source and session = @session
+                     union all select key from item where session = @session and settled_ms is null and turn = @turn
+                     union all select key from item where turn = @turn and state = 'merged'
+                     union all select key from item where turn = @turn and state = 'dead')
+     order by i.key`,
   );
   const findDispatches = db.prepare<[number, number], DispatchRow>(
     `select id, hook, message, context, permissions, profile, delivery from dispatch
@@ -80,7 +89,7 @@ export function prepareReadQueue(db: Database) {
     `select i.id as item, r.turn_id as turn, s.label as session, e.id as event, r.error, r.attempt as attempts,
             i.settled_ms as died
      from item i join session s on s.key = i.session join event e on e.seq = i.event
-       join run r on r.key = (select max(b.key) from run a join run b on b.turn_id = a.turn_id where a.key = i.turn)
+       join run r on r.key = (select max(b.key) from run a join run b on b.turn_id = a.turn_id where a.key = i.turn and b.state <> 'completed')
      where i.state = 'dead' order by i.settled_ms desc, i.key desc limit ? offset ?`,
   );
   const findRun = db.prepare<[string], RunRow>(
@@ -98,7 +107,10 @@ export function prepareReadQueue(db: Database) {
 
   return {
     pending: (session: SessionKey): QueueItem[] => findPending.all(session).map(toItem),
-    itemsOf: (turn: TurnId): QueueItem[] => findOfTurn.all(turn).map(toItem),
+    itemsOf(id: TurnId): QueueItem[] {
+      const turn = findTurn.get(id, id);
+      return turn === undefined ? [] : findOfTurn.all(turn).map(toItem);
+    },
     dead: (limit: number, offset: number): DeadLetter[] => findDead.all(limit, offset).map(toDead),
     run: (id: RunId): StoredRun | undefined => {
       const row = findRun.get(id);

@@ -76,7 +76,6 @@ create table session (
 ) strict;
 create index session_ready on session (ready_ms, epoch) where ready_ms is not null;
 create index session_head on session (head) where head is not null;
-create index session_used on session (used_ms);
 
 create table run (
   key integer primary key,
@@ -98,7 +97,7 @@ create table run (
   started_ms integer not null,
   ended_ms integer
 ) strict;
-create index run_turn on run (turn_id);
+create index run_turn on run (turn_id) where state <> 'completed';
 create index run_active on run (key) where ended_ms is null;
 
 create table turn (
@@ -126,6 +125,7 @@ create table turn (
   tool_calls integer not null,
   permissions text,
   source integer references event,
+  run integer not null, -- the one that completed it
   started_ms integer not null,
   completed_ms integer not null,
   hash blob not null
@@ -168,8 +168,8 @@ create table item (
   unique (event, session)
 ) strict;
 create index item_open on item (session, key) where settled_ms is null;
-create index item_turn on item (turn) where turn is not null;
-create index item_dead on item (settled_ms) where state = 'dead';
+create index item_merged on item (turn) where state = 'merged';
+create index item_dead on item (turn) where state = 'dead';
 
 create table dispatch (
   key integer primary key,
@@ -211,7 +211,7 @@ create table delivery (
 ) strict;
 create index delivery_open on delivery (target, key) where settled_ms is null;
 create index delivery_due on delivery (due_ms) where settled_ms is null;
-create index delivery_state on delivery (state, key);
+create index delivery_dead on delivery (key) where state = 'dead';
 
 create table chunk (
   delivery integer not null references delivery,

@@ -19,7 +19,7 @@ export const fork = operation(record({ turn: text, label: text }), (db) => {
     if (at === undefined) return turnUnknown(turn);
     if (isAlready.get(label, at.key) !== undefined) return null; // the same call came before
     if (claims.findSession(label) !== undefined) return sessionExists(label);
-    insertSession({ label, agent: at.agent, persona: at.persona, head: at.key }, nowMs);
+    insertSession({ label, agent: at.agent, persona: at.persona, head: at.key, headId: turn }, nowMs);
     return null;
   };
 });

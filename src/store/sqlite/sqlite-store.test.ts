@@ -169,7 +169,7 @@ describe("schema", () => {
     await store[Symbol.asyncDispose]();
     const bytes = readFileSync(path);
     const page = tableRoot(path, "event");
-    bytes.fill(0xff, (page - 1) * 4_096, page * 4_096);
+    bytes.fill(0xff, (page - 1) * 8_192, page * 8_192);
     writeFileSync(path, bytes);
     await expect(readDamaged(path)).rejects.toEqual(refusal("store_corrupt"));
   });
@@ -279,7 +279,7 @@ describe("limits", () => {
       largest = Math.max(largest, statSync(`${path}-wal`).size);
     }
     // 160 MB went through it.
-    expect(largest).toBeLessThan((MAX_WAL_FRAMES + CHECKPOINT_FRAMES) * 4_200);
+    expect(largest).toBeLessThan((MAX_WAL_FRAMES + CHECKPOINT_FRAMES) * 8_300);
   });
 });
 

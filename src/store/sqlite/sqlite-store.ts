@@ -167,12 +167,16 @@ export class SqliteStore implements Store {
           dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
           claim: this.#claimRequest(claim),
         };
-        const { fresh, dispatched } = await this.#writer.call("acceptEvent", input, encode.weigh(input));
+        const { fresh, dispatched } = await this.#writer.call(
+          "acceptEvent",
+          input,
+          encode.weighEvent(input.event),
+        );
         return dispatched === undefined ? { fresh } : { fresh, dispatched: toDispatched(dispatched) };
       },
       dispatch: async (event, dispatch, { claim } = {}) => {
         const input = { event, dispatch: encode.encodeDispatch(dispatch), claim: this.#claimRequest(claim) };
-        return toDispatched(await this.#writer.call("dispatch", input, encode.weigh(input)));
+        return toDispatched(await this.#writer.call("dispatch", input));
       },
       get: this.#reading((id: EventId) => readEvent(id)),
     };
@@ -210,7 +214,7 @@ export class SqliteStore implements Store {
     return {
       journal: async (lease, run, entries) => {
         const input = { lease, run, entries: entries.map(encode.encodeEntry) };
-        await this.#writer.call("journal", input, encode.weigh(input));
+        await this.#writer.call("journal", input, encode.weighEntries(input.entries));
       },
       readJournal: this.#reading((run: RunId) => read.journal(run) ?? throwing(runUnknown(run))),
       pin: async (lease, run, pinned) => {
@@ -257,7 +261,9 @@ export class SqliteStore implements Store {
           deliveries: deliveries.map(encode.encodeDelivery),
           claim: this.#claimRequest(turn.claimNext),
         };
-        return toFinished(await this.#writer.call("commitTurn", input, encode.weigh(input)));
+        return toFinished(
+          await this.#writer.call("commitTurn", input, encode.weigh(input.messages, input.toolCalls)),
+        );
       },
       compact: async ({ lease, run, turn, facts, summary, firstKept }) => {
         await this.#writer.call("compact", {
