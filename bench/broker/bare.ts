@@ -37,8 +37,8 @@ const insertDispatch = db.prepare(
   `insert into dispatch (id, event, hook, item, outcome, mode, at_ms) values (?, ?, 'direct', ?, 'queued', 'followup', ?)`,
 );
 const insertRun = db.prepare(
-  `insert into run (key, id, turn, turn_id, session, parent, attempt, state, started_ms)
-   values (?, ?, ?, ?, ?, ?, 1, 'running', ?)`,
+  `insert into run (key, id, turn, turn_id, session, parent, item, source, attempt, state, started_ms)
+   values (?, ?, ?, ?, ?, ?, ?, ?, 1, 'running', ?)`,
 );
 const holdSession = db.prepare(
   "update session set epoch = epoch + 1, holder = 'bench', run = ?, ready_ms = ?, used_ms = ? where key = ?",
@@ -117,10 +117,10 @@ function accept(id: number): Work {
   );
   const run = ++runs;
   const turn = nextId();
-  insertRun.run(run, nextId(), run, turn, session + 1, heads[session], nowMs);
-  holdSession.run(run, nowMs + 60_000, nowMs, session + 1);
   const item = Number(insertItem.run(nextId(), event, session + 1, nowMs, nowMs, run).lastInsertRowid);
   insertDispatch.run(nextId(), event, item, nowMs);
+  insertRun.run(run, nextId(), run, turn, session + 1, heads[session], item, event, nowMs);
+  holdSession.run(run, nowMs + 60_000, nowMs, session + 1);
   return { session, run, turn, item, event, body };
 }
 

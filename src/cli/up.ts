@@ -4,8 +4,9 @@ import { findHome } from "../runtime/home.ts";
 /** Holds the home until it is told to stop. */
 export async function run(): Promise<number> {
   await using cortex = await openCortex({ home: findHome(process.env) });
+  const stopped = stopSignal();
   console.log(`Cortex is up on ${cortex.home}. Ctrl-C stops it.`);
-  await stopSignal();
+  await stopped;
   console.log("Cortex is stopping.");
   return 0;
 }

@@ -18,7 +18,7 @@ const parent = turnHash(undefined, messages, toolCalls);
 test("the hash of a turn is what it always was", () => {
   expect(parent.toString("hex")).toBe("d658c42c9faef67a917bd280603e3280b4a91e1141b7bc16d3306dce2f534ce5");
   expect(turnHash(parent, messages, toolCalls).toString("hex")).toBe(
-    "aed0a19ea1a0256102f39efcf0d4eb44d565c3e451715776141a9166ce3a6826",
+    "8af70a0335968a84d050a717d7b86fee91eb8231635445ca5b9b87df65be939b",
   );
   expect(turnHash(undefined, [], []).toString("hex")).toBe(
     "643d5437104296e21d906ecb15b2c96ad278f20cfc4af53b12bb6069bd853726",

@@ -274,7 +274,7 @@ export interface RunStore {
   fail(failure: RunFailure): Promise<{ readonly next?: Claim }>;
 
   get(run: RunId): Promise<StoredRun | undefined>;
-  /** The runs that are not over. */
+  /** The runs that are not over: at work, waiting, or about to be tried again. */
   active(options?: Page): Promise<StoredRun[]>;
 }
 

@@ -54,21 +54,34 @@ interface RunRow {
   readonly claimed_progress: number;
   readonly pinned: string | null;
   readonly abort: string | null;
+  readonly item: number | null;
+  readonly source: number | null;
+  readonly merged: number;
 }
 
 interface ItemRow {
   readonly key: number;
+  readonly event: number;
   readonly due_ms: number;
   readonly turn: number | null;
 }
 
+/** What a run is for, and the key that it gets. */
+interface NewWork {
+  readonly run: number;
+  readonly item: number | null;
+  readonly source: number | null;
+  readonly merged: number;
+}
+
 interface Started {
   readonly runKey: number;
-  readonly turnKey: number;
   readonly row: Omit<ClaimRow, "session" | "epoch" | "parent">;
 }
 
 const NO_SESSION = 0;
+const RUN_COLUMNS = `key, id, turn, turn_id, attempt, state, interruptions, progress, claimed_progress, pinned, abort,
+  item, source, merged`;
 const SESSION_COLUMNS = "s.key, s.label, s.epoch, s.head, t.id as head_id, s.run, s.ready_ms";
 const SESSION_TABLES = "session s left join turn t on t.key = s.head";
 
@@ -84,7 +97,7 @@ function prepare(db: Database) {
      order by s.ready_ms, s.epoch limit 1`,
   );
   const findQueued = db.prepare<[number], ItemRow>(
-    `select key, due_ms, turn from item
+    `select key, event, due_ms, turn from item
      where session = ? and settled_ms is null and state = 'queued' order by key limit 1`,
   );
   const takeItem = db.prepare(`update item set state = 'claimed', turn = ? where key = ?`);
@@ -93,21 +106,18 @@ function prepare(db: Database) {
     `update item set state = 'claimed'
      where session = ? and settled_ms is null and state = 'queued' and turn = ?`,
   );
-  const findRun = db.prepare<[number], RunRow>(
-    `select key, id, turn, turn_id, attempt, state, interruptions, progress, claimed_progress, pinned, abort
-     from run where key = ?`,
-  );
+  const findRun = db.prepare<[number], RunRow>(`select ${RUN_COLUMNS} from run where key = ?`);
   const findRunOfTurn = db.prepare<[number], RunRow>(
-    `select key, id, turn, turn_id, attempt, state, interruptions, progress, claimed_progress, pinned, abort
-     from run where turn_id = (select turn_id from run where key = ?) and state <> 'completed'
+    `select ${RUN_COLUMNS} from run
+     where turn_id = (select turn_id from run where key = ?) and state <> 'completed'
      order by key desc limit 1`,
   );
   // There is one writer, so the next key can be counted here. A batch that is undone leaves a gap.
   let lastRun = db.prepare<[], number>("select coalesce(max(key), 0) from run").pluck().get()!;
   const insertRun = db.prepare(
-    `insert into run (key, id, turn, turn_id, session, parent, attempt, state, progress, claimed_progress,
-                      pinned, abort, started_ms)
-     values (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)`,
+    `insert into run (key, id, turn, turn_id, session, parent, item, source, merged, attempt, state, progress,
+                      claimed_progress, pinned, abort, started_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)`,
   );
   const continueRun = db.prepare(
     `update run set state = 'running', parent = ?, interruptions = ?, claimed_progress = progress,
@@ -136,10 +146,9 @@ function prepare(db: Database) {
       return hold(session, started, request, nowMs);
     },
 
-    /** Starts a run for an item that is about to be inserted: its turn is given, the item is the caller's. */
-    claimIdle(session: SessionRow, request: ClaimRequest, nowMs: number): { claim: ClaimRow; turn: number } {
-      const started = startNew(session.key, session.head, request, null, nowMs);
-      return { claim: hold(session, started, request, nowMs), turn: started.turnKey };
+    /** Gives an idle session to a holder, for an item that was just inserted as part of the turn `run`. */
+    claimIdle(session: SessionRow, request: ClaimRequest, work: NewWork, nowMs: number): ClaimRow {
+      return hold(session, startNew(session, request, work, null, nowMs), request, nowMs);
     },
 
     /**
@@ -170,7 +179,7 @@ function prepare(db: Database) {
   function startUnfinished(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
     if (session.run === null) return undefined;
     const run = findRun.get(session.run)!;
-    if (run.state === "failed") return startNew(session.key, session.head, request, run, nowMs);
+    if (run.state === "failed") return startNew(session, request, { ...run, run: ++lastRun }, run, nowMs);
     const crashed = run.state === "running";
     const progressed = run.progress > run.claimed_progress;
     const interruptions = crashed ? (progressed ? 1 : run.interruptions + 1) : run.interruptions;
@@ -178,7 +187,6 @@ function prepare(db: Database) {
     const { id, turn_id, attempt, progress, abort } = run;
     return {
       runKey: run.key,
-      turnKey: run.turn,
       row: { run: id, turn: turn_id, attempt, interruptions, progress, abort },
     };
   }
@@ -186,33 +194,39 @@ function prepare(db: Database) {
   function startQueued(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
     const item = findQueued.get(session.key);
     if (item === undefined || item.due_ms > nowMs) return undefined;
-    const before = item.turn === null ? null : { ...findRunOfTurn.get(item.turn)!, attempt: 0, abort: null };
-    const started = startNew(session.key, session.head, request, before, nowMs);
-    if (item.turn === null) takeItem.run(started.turnKey, item.key);
-    else takeItemsOfTurn.run(session.key, item.turn);
-    return started;
+    const run = ++lastRun;
+    const work = { run, item: item.key, source: item.event, merged: 0 };
+    if (item.turn === null) {
+      takeItem.run(run, item.key);
+      return startNew(session, request, work, null, nowMs);
+    }
+    // A dead letter that is tried again: the turn keeps its id and its journal.
+    const merged = takeItemsOfTurn.run(session.key, item.turn).changes - 1;
+    const before = { ...findRunOfTurn.get(item.turn)!, attempt: 0, abort: null };
+    return startNew(session, request, { ...work, merged }, before, nowMs);
   }
 
   function startNew(
-    session: number,
-    head: number | null,
+    session: SessionRow,
     request: ClaimRequest,
+    work: NewWork,
     before: RunRow | null,
     nowMs: number,
   ): Started {
-    const runKey = ++lastRun;
-    const turnKey = before?.turn ?? runKey;
     const turn = before?.turn_id ?? request.turn;
     const attempt = (before?.attempt ?? 0) + 1;
     const progress = before?.progress ?? 0;
     const abort = before?.abort ?? null;
     insertRun.run(
-      runKey,
+      work.run,
       request.run,
-      turnKey,
+      before?.turn ?? work.run,
       turn,
-      session,
-      head,
+      session.key,
+      session.head,
+      work.item,
+      work.source,
+      work.merged,
       attempt,
       progress,
       progress,
@@ -220,7 +234,7 @@ function prepare(db: Database) {
       abort,
       nowMs,
     );
-    return { runKey, turnKey, row: { run: request.run, turn, attempt, interruptions: 0, progress, abort } };
+    return { runKey: work.run, row: { run: request.run, turn, attempt, interruptions: 0, progress, abort } };
   }
 
   function hold(session: SessionRow, started: Started, request: ClaimRequest, nowMs: number): ClaimRow {

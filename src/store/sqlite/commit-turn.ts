@@ -47,12 +47,9 @@ export const commitTurn = operation(
     const insertTurn = prepareInsertTurn(db);
     const insertEvent = prepareInsertEvent(db);
     const insertDeliveries = prepareInsertDeliveries(db);
-    const findSource = db.prepare<[number], { key: number; event: number }>(
-      `select key, event from item
-       where session = ? and settled_ms is null and state = 'claimed' order by key limit 1`,
-    );
-    const settleItems = db.prepare(
-      `update item set state = iif(key = ?, 'done', 'merged'), settled_ms = ?
+    const settleItem = db.prepare("update item set state = 'done', settled_ms = ? where key = ?");
+    const settleMerged = db.prepare(
+      `update item set state = 'merged', settled_ms = ?
        where session = ? and settled_ms is null and state = 'claimed'`,
     );
     const endRun = db.prepare("update run set state = ?, ended_ms = ? where key = ?");
@@ -75,7 +72,6 @@ export const commitTurn = operation(
       input.messages.forEach((message, i) => insertMessage(base + before.messages.length + i, message));
       for (const call of input.toolCalls) insertToolCall(base, call);
 
-      const source = findSource.get(held.key);
       insertTurn(
         held,
         {
@@ -84,7 +80,7 @@ export const commitTurn = operation(
           type: "normal",
           status: input.status,
           firstKept: null,
-          source: source?.event ?? null,
+          source: held.source,
           run: held.run,
           facts: input.facts,
           startedMs: held.started_ms,
@@ -95,7 +91,8 @@ export const commitTurn = operation(
       const answer = messages.length === 0 ? null : base + messages.length - 1;
       if (input.answer !== undefined) insertEvent(input.answer, nowMs, answer);
       insertDeliveries(input.deliveries, { turn: held.turn, message: answer }, nowMs);
-      settleItems.run(source?.key ?? null, nowMs, held.key);
+      settleItem.run(nowMs, held.item);
+      if (held.merged > 0) settleMerged.run(nowMs, held.key);
       endRun.run(input.status, nowMs, held.run);
       const { key, epoch } = held;
       const label = input.lease.session;

@@ -103,16 +103,19 @@ export function prepareDispatch(db: Database) {
   ): { item: number; claim: ClaimRow | undefined } {
     const dueMs = input.dueMs ?? nowMs;
     const idle = session.run === null && session.ready_ms === null;
-    const claimed =
-      idle && request !== undefined && dueMs <= nowMs ? claims.claimIdle(session, request, nowMs) : undefined;
-    const state = claimed === undefined ? "queued" : "claimed";
-    const turn = claimed?.turn ?? null;
-    const inserted = insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn);
-    if (claimed === undefined) {
-      if (idle) claims.wakeSession(session.key, dueMs);
-      wake("queue");
+    const insert = (state: string, turn: number | null): number =>
+      Number(
+        insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn).lastInsertRowid,
+      );
+    if (idle && request !== undefined && dueMs <= nowMs) {
+      const run = claims.nextRunKey();
+      const item = insert("claimed", run);
+      const work = { run, item, source: event, merged: 0 };
+      return { item, claim: claims.claimIdle(session, request, work, nowMs) };
     }
-    return { item: Number(inserted.lastInsertRowid), claim: claimed?.claim };
+    if (idle) claims.wakeSession(session.key, dueMs);
+    wake("queue");
+    return { item: insert("queued", null), claim: undefined };
   }
 
   function record(event: number, input: DispatchInput, item: number, outcome: string, nowMs: number): void {

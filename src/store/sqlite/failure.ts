@@ -5,7 +5,11 @@ export function storeFailure(cause: unknown, where: string): Error {
   const code = codeOf(cause);
   const why = cause instanceof Error ? cause.message : String(cause);
   // Ours already, or a mistake of ours that no hint would help against.
-  if (cause instanceof Error && !/^(SQLITE|E[A-Z]+$)/.test(code)) return cause;
+  if (
+    cause instanceof Error &&
+    !/^(SQLITE_(?!CONSTRAINT_(NOTNULL|FOREIGNKEY|CHECK|DATATYPE))|E[A-Z]+$)/.test(code)
+  )
+    return cause;
   if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
     return new CortexError("store_full", `There is no room left on the disk of ${where}`, {
       hint: "Free some space. Nothing that was acknowledged is lost, and Cortex goes on by itself.",
@@ -26,7 +30,7 @@ export function storeFailure(cause: unknown, where: string): Error {
       cause,
     });
   }
-  if (code.startsWith("SQLITE_CONSTRAINT")) {
+  if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(code)) {
     return new CortexError("state_conflict", `An id was used for two things: ${why}`, {
       hint: "Make a new id for each new thing.",
       cause,

@@ -19,6 +19,9 @@ export interface Held {
   readonly turn: number;
   readonly turn_id: string;
   readonly parent: number | null;
+  readonly item: number | null;
+  readonly source: number | null;
+  readonly merged: number;
   readonly progress: number;
   readonly started_ms: number;
 }
@@ -35,7 +38,7 @@ export function prepareHeld(
     Held | { key: number; epoch: number; holder: string | null; run_id: null }
   >(
     `select s.key, s.epoch, s.holder, s.head, h.id as head_id, s.agent, s.persona, s.run, r.id as run_id, r.turn, r.turn_id,
-            r.parent, r.progress, r.started_ms
+            r.parent, r.item, r.source, r.merged, r.progress, r.started_ms
      from session s left join run r on r.key = s.run left join turn h on h.key = s.head where s.label = ?`,
   );
   return (lease, run) => {

@@ -87,16 +87,18 @@ export function prepareJournal(
   const isTaken = db
     .prepare<[string, number], number>("select 1 from item where id = ? and turn = ?")
     .pluck();
-  const addProgress = db.prepare("update run set progress = progress + ? where key = ?");
+  const addProgress = db.prepare("update run set progress = progress + ?, merged = merged + ? where key = ?");
 
   return (run, entries) => {
     let written = 0;
+    let merged = 0;
     for (const entry of entries) {
       const outcome = writeEntry(run, entry);
       if (outcome instanceof Refusal) return outcome;
       if (outcome) written++;
+      if (outcome) merged += entry.message?.items.length ?? 0;
     }
-    if (written > 0) addProgress.run(written, run.run);
+    if (written > 0) addProgress.run(written, merged, run.run);
     return undefined;
   };
 

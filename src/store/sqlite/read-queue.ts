@@ -96,8 +96,7 @@ export function prepareReadQueue(db: Database) {
     `select ${RUN_COLUMNS} from run r join session s on s.key = r.session where r.id = ?`,
   );
   const findActive = db.prepare<[number, number], RunRow>(
-    `select ${RUN_COLUMNS} from run r join session s on s.key = r.session
-     where r.ended_ms is null order by r.key limit ? offset ?`,
+    `select ${RUN_COLUMNS} from session s join run r on r.key = s.run order by r.key limit ? offset ?`,
   );
   const findJournal = db.prepare<
     [string],

@@ -84,6 +84,9 @@ create table run (
   turn_id text not null,
   session integer not null references session,
   parent integer references turn,
+  item integer, -- the one that the turn is for
+  source integer, -- the event of that item
+  merged integer not null default 0, -- further items that became part of the turn
   attempt integer not null,
   state text not null,
   interruptions integer not null default 0,
@@ -98,7 +101,6 @@ create table run (
   ended_ms integer
 ) strict;
 create index run_turn on run (turn_id) where state <> 'completed';
-create index run_active on run (key) where ended_ms is null;
 
 create table turn (
   key integer primary key,

@@ -1,0 +1,44 @@
+/** The package as somebody else installs it: packed, unpacked far from here, with its dependencies only. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "./support/temporary.ts";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+test("the packed package runs where it is installed", { timeout: 120_000 }, () => {
+  using folder = temporaryFolder();
+  execFileSync("npm", ["pack", "--pack-destination", folder.path], { cwd: ROOT, stdio: "pipe" });
+  const [tarball] = readdirSync(folder.path);
+  const installed = join(folder.path, "node_modules", "cortexd");
+  mkdirSync(installed, { recursive: true });
+  execFileSync("tar", ["-xzf", join(folder.path, tarball!), "-C", installed, "--strip-components=1"]);
+
+  expect(readdirSync(installed).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    "bin",
+    "CHANGELOG.md",
+    "dist",
+    "LICENSE",
+    "package.json",
+    "README.md",
+  ]);
+  const { dependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  for (const name of Object.keys(dependencies)) {
+    symlinkSync(join(ROOT, "node_modules", name), join(folder.path, "node_modules", name));
+  }
+
+  const env = { ...process.env, CORTEX_HOME: join(folder.path, "home") };
+  const cortex = (...args: string[]): string =>
+    execFileSync(process.execPath, [join(installed, "bin/cortex.js"), ...args], { env, encoding: "utf8" });
+  expect(cortex("version")).toMatch(/^cortex \d+\.\d+\.\d+ \(node \d+/);
+  expect(cortex("verify")).toContain("All 0 turns are as they were written");
+
+  const program = join(folder.path, "program.mjs");
+  writeFileSync(program, 'import { openCortex } from "cortexd"; console.log(typeof openCortex);');
+  expect(execFileSync(process.execPath, [program], { encoding: "utf8" })).toBe("function\n");
+});
