@@ -64,6 +64,22 @@ test("up makes a home, keeps it from others, and gives it back when it is told t
   expect(readdirSync(join(path, "data"))).toEqual(["cortex.db"]);
 });
 
+test("verify checks a ledger that is in use, and says where there is none", async () => {
+  using home = temporaryFolder();
+  expect(await start(home.path, "verify").ended).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("no ledger"),
+  });
+  const up = start(home.path, "up");
+  await isUp(up);
+  expect(await start(home.path, "verify").ended).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("All 0 turns"),
+  });
+  up.child.kill("SIGTERM");
+  await up.ended;
+});
+
 test("after a kill the next start takes over", async () => {
   using home = temporaryFolder();
   const first = start(home.path, "up");

@@ -36,9 +36,11 @@ test("the packed package runs where it is installed", { timeout: 120_000 }, () =
   const cortex = (...args: string[]): string =>
     execFileSync(process.execPath, [join(installed, "bin/cortex.js"), ...args], { env, encoding: "utf8" });
   expect(cortex("version")).toMatch(/^cortex \d+\.\d+\.\d+ \(node \d+/);
-  expect(cortex("verify")).toContain("All 0 turns are as they were written");
-
   const program = join(folder.path, "program.mjs");
-  writeFileSync(program, 'import { openCortex } from "cortexd"; console.log(typeof openCortex);');
-  expect(execFileSync(process.execPath, [program], { encoding: "utf8" })).toBe("function\n");
+  writeFileSync(
+    program,
+    'import { openCortex } from "cortexd"; await using cortex = await openCortex({ home: process.env.CORTEX_HOME }); console.log(cortex.home);',
+  );
+  expect(execFileSync(process.execPath, [program], { env, encoding: "utf8" })).toBe(`${env.CORTEX_HOME}\n`);
+  expect(cortex("verify")).toContain("All 0 turns are as they were written");
 });

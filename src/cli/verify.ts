@@ -1,9 +1,8 @@
-import { openCortex } from "../runtime/cortex.ts";
 import { findHome } from "../runtime/home.ts";
+import { verifyHome } from "../runtime/verify.ts";
 
 export async function run(): Promise<number> {
-  await using cortex = await openCortex({ home: findHome(process.env) });
-  const verdict = await cortex.store.verify();
+  const verdict = verifyHome(findHome(process.env));
   if (verdict.ok) {
     console.log(`All ${verdict.turns} turns are as they were written.`);
     return 0;

@@ -29,6 +29,7 @@ export type ErrorCode =
   | "store_foreign"
   | "store_full"
   | "store_locked"
+  | "store_missing"
   | "store_newer"
   | "store_unwritable"
   | "store_writer_lost"
