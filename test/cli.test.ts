@@ -42,11 +42,13 @@ test("help lists the commands, and so does asking for nothing", async () => {
 
 test("an unknown command is named, with a hint, and ends with 2", async () => {
   using home = temporaryFolder();
-  expect(await start(home.path, "nonsense").ended).toMatchObject({
-    code: 2,
-    out: "",
-    err: expect.stringMatching(/no command "nonsense"[^]*cortex help/),
-  });
+  for (const word of ["nonsense", "constructor", "__proto__"]) {
+    expect(await start(home.path, word).ended).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringMatching(new RegExp(`no command "${word}"[^]*cortex help`)),
+    });
+  }
 });
 
 test("up makes a home, keeps it from others, and gives it back when it is told to stop", async () => {
@@ -57,11 +59,11 @@ test("up makes a home, keeps it from others, and gives it back when it is told t
   const second = await start(path, "up").ended;
   expect(second).toMatchObject({
     code: 1,
-    err: expect.stringContaining(`Process ${first.child.pid} is using`),
+    err: expect.stringContaining(`Process ${first.child.pid}, up since`),
   });
   first.child.kill("SIGTERM");
   expect(await first.ended).toMatchObject({ code: 0, signal: null });
-  expect(readdirSync(join(path, "data"))).toEqual(["cortex.db"]);
+  expect(readdirSync(join(path, "data"))).toEqual(["cortex.db", "cortex.db.mutex"]);
 });
 
 test("verify checks a ledger that is in use, and says where there is none", async () => {

@@ -134,7 +134,17 @@ function record({ session, run, turn, item, event, body }: Work): void {
   rows.forEach(({ id, role, content }, i) => insertMessage.run(base + i, id, role, content, nowMs));
   insertCall.run(base, toolCall.name, toolCall.arguments, toolCall.result, nowMs, nowMs);
   const { name: tool, arguments: params, result } = toolCall;
-  const call = { ordinal: 0, callId: "call-1", tool, params, status: "ok", result };
+  const call = {
+    ordinal: 0,
+    callId: "call-1",
+    tool,
+    params,
+    status: "ok",
+    result,
+    childSession: null,
+    startedAtMs: nowMs,
+    completedAtMs: nowMs,
+  };
   const hash = hashes ? turnHash(lastHashes[session], rows, [call]) : zeros;
   lastHashes[session] = hash;
   const head = heads[session]!;

@@ -16,7 +16,8 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main([name = "help", ...args]: readonly string[]): Promise<number> {
   if (name === "help" || name === "--help" || name === "-h") return help();
-  const command = COMMANDS[name === "--version" || name === "-v" ? "version" : name];
+  const word = name === "--version" || name === "-v" ? "version" : name;
+  const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
   try {
     if (command === undefined) throw commandUnknown(name);
     return await (await command.load()).run(args);

@@ -10,7 +10,8 @@ export const MAX_JSON_DEPTH = 200;
  * have equal texts. Fields that are undefined are left out, as JSON.stringify does.
  */
 export function canonicalJson(value: unknown, depth = 0): string {
-  if (depth > MAX_JSON_DEPTH) throw tooDeep();
+  if (depth > MAX_JSON_DEPTH) throw invalid(`is nested more than ${MAX_JSON_DEPTH} deep`);
+  if (typeof value === "bigint") throw invalid(`holds ${value}n, a number that JSON has no form for`);
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
   if (Array.isArray(value))
     return `[${Array.from(value, (item) => canonicalJson(item, depth + 1)).join(",")}]`;
@@ -23,8 +24,8 @@ export function canonicalJson(value: unknown, depth = 0): string {
   return `{${fields.join(",")}}`;
 }
 
-function tooDeep(): CortexError {
-  return new CortexError("json_too_deep", `A value is nested more than ${MAX_JSON_DEPTH} deep`, {
-    hint: "Flatten it, or send it as an attachment.",
+function invalid(why: string): CortexError {
+  return new CortexError("json_invalid", `A value ${why}`, {
+    hint: "Give a plain JSON value, or send an attachment.",
   });
 }

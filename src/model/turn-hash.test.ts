@@ -8,7 +8,17 @@ const messages: readonly HashedMessage[] = [
   { id: "01B", role: "assistant", content: "Hello", body: '{"thinking":"…"}', atMs: 2000 },
 ];
 const toolCalls: readonly HashedToolCall[] = [
-  { ordinal: 0, callId: "call_1", tool: "read", params: '{"path":"a"}', status: "ok", result: '"text"' },
+  {
+    ordinal: 0,
+    callId: "call_1",
+    tool: "read",
+    params: '{"path":"a"}',
+    status: "ok",
+    result: '"text"',
+    childSession: null,
+    startedAtMs: 1100,
+    completedAtMs: 1200,
+  },
 ];
 const [user, assistant] = messages as [HashedMessage, HashedMessage];
 const [call] = toolCalls as [HashedToolCall];
@@ -16,9 +26,9 @@ const parent = turnHash(undefined, messages, toolCalls);
 
 // Computed with Python's hashlib. A hash that came out otherwise would make every ledger look forged.
 test("the hash of a turn is what it always was", () => {
-  expect(parent.toString("hex")).toBe("d658c42c9faef67a917bd280603e3280b4a91e1141b7bc16d3306dce2f534ce5");
+  expect(parent.toString("hex")).toBe("d39b9abb55570643adc9aaebfe5b66938d077a143045d8d4670eb3d3cafce241");
   expect(turnHash(parent, messages, toolCalls).toString("hex")).toBe(
-    "8af70a0335968a84d050a717d7b86fee91eb8231635445ca5b9b87df65be939b",
+    "be1a497e3cf9ebc7484d0bba2c7425d0aa059a3bbb67ad0f35d8e044c2cf346f",
   );
   expect(turnHash(undefined, [], []).toString("hex")).toBe(
     "643d5437104296e21d906ecb15b2c96ad278f20cfc4af53b12bb6069bd853726",
@@ -44,6 +54,9 @@ const changedCalls: Readonly<Record<keyof HashedToolCall, HashedToolCall>> = {
   params: { ...call, params: '{"path":"b"}' },
   status: { ...call, status: "error" },
   result: { ...call, result: null },
+  childSession: { ...call, childSession: "agent:main:subagent:1" },
+  startedAtMs: { ...call, startedAtMs: 1101 },
+  completedAtMs: { ...call, completedAtMs: null },
 };
 
 test.each(Object.entries(changedCalls))("another %s of a tool call makes another hash", (_, changed) => {

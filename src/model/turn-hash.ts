@@ -21,6 +21,9 @@ export interface HashedToolCall {
   readonly params: string;
   readonly status: string;
   readonly result: string | null;
+  readonly childSession: string | null;
+  readonly startedAtMs: number;
+  readonly completedAtMs: number | null;
 }
 
 export function turnHash(
@@ -36,6 +39,16 @@ export function turnHash(
 function canonicalTurn(messages: readonly HashedMessage[], toolCalls: readonly HashedToolCall[]): string {
   return JSON.stringify([
     messages.map((message) => [message.id, message.role, message.content, message.body, message.atMs]),
-    toolCalls.map((call) => [call.ordinal, call.callId, call.tool, call.params, call.status, call.result]),
+    toolCalls.map((call) => [
+      call.ordinal,
+      call.callId,
+      call.tool,
+      call.params,
+      call.status,
+      call.result,
+      call.childSession,
+      call.startedAtMs,
+      call.completedAtMs,
+    ]),
   ]);
 }

@@ -166,6 +166,16 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await store.queue.lease(alice, 10)).toEqual([]);
     });
 
+    test("a hook that fires for an item that was dropped does not bring it back", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      await store.events.accept(event("a"), { dispatch: dispatch("a", toSession("work")) });
+      await store.queue.drop(["item-a" as ItemId], "old");
+      const late = dispatch("late", toSession("work"), { hook: "late" });
+      expect(await store.events.dispatch("test:a" as EventId, late)).toMatchObject({ outcome: "dropped" });
+      expect(await store.queue.lease(alice, 1)).toEqual([]);
+    });
+
     test("different sessions each get a turn of the same event", async () => {
       await using opened = await open();
       const { store } = opened;
@@ -190,6 +200,16 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         store.events.accept(event("over", { content: "x".repeat(MAX_EVENT_BYTES + 1) })),
       ).rejects.toEqual(refusal("event_too_large"));
       expect(await store.events.get("test:over" as EventId)).toBeUndefined();
+    });
+
+    test("a dispatch over the size limit is refused, and with it the event", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const large = dispatch("a", toSession("work"), { message: "x".repeat(MAX_EVENT_BYTES + 1) });
+      await expect(store.events.accept(event("a"), { dispatch: large })).rejects.toEqual(
+        refusal("event_too_large"),
+      );
+      expect(await store.events.get("test:a" as EventId)).toBeUndefined();
     });
 
     test("an event without an adapter or with a broken time is refused", async () => {
@@ -293,6 +313,42 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       clock.advance(1);
       const after = await store.turns.commit({ ...turnFor(next!), claimNext: alice });
       expect(after.next!.lease.session).toBe("busy");
+    });
+
+    test("a message that is due is not held up by one that is due later", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      const tomorrow = dispatch("later", toSession("work"), { dueMs: clock() + 86_400_000 });
+      await store.events.accept(event("later"), { dispatch: tomorrow });
+      await store.events.accept(event("now"), { dispatch: dispatch("now", toSession("work")) });
+      const [claim] = await store.queue.lease(alice, 1);
+      await store.turns.commit({ ...turnFor(claim!), claimNext: alice });
+      expect(await store.turns.get(claim!.turn)).toMatchObject({ sourceEvent: "test:now" });
+      clock.advance(86_400_000);
+      expect(await store.queue.lease(alice, 1)).toHaveLength(1);
+    });
+
+    test("what another holder has ended is not acknowledged to the one who lost the lease", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      const wait = { id: "w", kind: "question" as const, detail: "?" };
+      const take = async (name: string): Promise<[Claim, Claim]> => {
+        const lost = await begin(store, name, name);
+        clock.advance(alice.ttlMs + 1);
+        return [lost, (await store.queue.lease(bob, 1))[0]!];
+      };
+      const [lost1, taken1] = await take("one");
+      await store.turns.commit(turnFor(taken1));
+      await expect(store.turns.commit(turnFor(lost1))).rejects.toEqual(refusal("lease_lost"));
+      const [lost2, taken2] = await take("two");
+      await store.runs.suspend(taken2.lease, taken2.run, wait);
+      await expect(store.runs.suspend(lost2.lease, lost2.run, wait)).rejects.toEqual(refusal("lease_lost"));
+      const [lost3, taken3] = await take("three");
+      const failure = { run: lost3.run, error: "x", outcome: { kind: "dead" as const } };
+      await store.runs.fail({ ...failure, lease: taken3.lease });
+      await expect(store.runs.fail({ ...failure, lease: lost3.lease })).rejects.toEqual(
+        refusal("lease_lost"),
+      );
     });
 
     test("a message that is not due yet is not claimed before its time", async () => {
@@ -435,6 +491,43 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await store.turns.get(claim.turn)).toBeUndefined();
       expect(await store.sessions.head(session("work"))).toBeUndefined();
       await store.turns.commit(turnFor(claim)); // it was not hurt by the refusal
+    });
+
+    test("a turn holds as many messages as it may and not one more", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const claim = await begin(store, "a");
+      const many = Array.from({ length: MAX_MESSAGES_IN_TURN }, (_, i) => message(`m${i}`, "user", ""));
+      await expect(
+        store.turns.commit({ ...turnFor(claim), messages: [...many, answer(claim.turn)] }),
+      ).rejects.toEqual(refusal("limit_invalid"));
+      await store.turns.commit({ ...turnFor(claim), messages: [...many.slice(1), answer(claim.turn)] });
+      expect(await store.verify()).toEqual({ ok: true, turns: 1 });
+    });
+
+    test("the answer that goes out is what the agent said last, not what was said to it", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const claim = await begin(store, "a");
+      await store.turns.commit({
+        ...turnFor(claim),
+        messages: [answer(claim.turn), message("late", "user", "one more thing")],
+        deliveries: [delivery("a")],
+      });
+      expect(await store.outbox.list()).toMatchObject([{ content: `answer of ${claim.turn}` }]);
+    });
+
+    test("a tool call without an outcome cannot be committed, one whose result is null can", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const claim = await begin(store, "a");
+      const call = { ordinal: 0, callId: "c", tool: "t", params: null, startedAtMs: 1 };
+      await expect(
+        store.turns.commit({ ...turnFor(claim), toolCalls: [{ ...call, status: "started" }] }),
+      ).rejects.toEqual(refusal("turn_invalid"));
+      const done = { ...call, status: "ok" as const, result: null, completedAtMs: 2 };
+      await store.turns.commit({ ...turnFor(claim), toolCalls: [done] });
+      expect((await store.turns.read(claim.turn))!.toolCalls).toEqual([done]);
     });
 
     test("an aborted run is kept with what it had produced, open tool calls marked as aborted", async () => {
@@ -629,6 +722,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       const { sessions } = opened.store;
       await expect(sessions.head(session("none"))).rejects.toEqual(refusal("session_unknown"));
       await expect(sessions.reset(session("none"))).rejects.toEqual(refusal("session_unknown"));
+      await expect(opened.store.queue.pending(session("none"))).rejects.toEqual(refusal("session_unknown"));
       expect(await sessions.get(session("none"))).toBeUndefined();
     });
 
@@ -712,6 +806,19 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       }
     });
 
+    test("a journal has no gaps", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const { lease, run } = await begin(store, "a");
+      const gaps: JournalEntry[] = [
+        { kind: "message", place: 1, message: message("m", "user", "hi") },
+        { ...call, ordinal: 1 },
+      ];
+      for (const entry of gaps) {
+        await expect(store.runs.journal(lease, run, [entry])).rejects.toEqual(refusal("journal_conflict"));
+      }
+    });
+
     test("a steered message is part of the turn in the same commit as its journal entry", async () => {
       await using opened = await open();
       const { store } = opened;
@@ -771,7 +878,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       const { store, clock } = opened;
       const claim = await begin(store, "a");
       await store.runs.journal(claim.lease, claim.run, [call]);
-      const wait = { kind: "approval" as const, detail: { call: "c" } };
+      const wait = { id: "call-0", kind: "approval" as const, detail: { call: "c" } };
       await store.runs.suspend(claim.lease, claim.run, wait);
       await store.runs.suspend(claim.lease, claim.run, wait);
       await store.events.accept(event("b"), { dispatch: dispatch("b", toSession("work")), claim: alice });
@@ -782,8 +889,9 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         refusal("lease_lost"),
       );
 
-      expect(await store.runs.resume(claim.run, [result])).toBe(true);
-      expect(await store.runs.resume(claim.run, [result])).toBe(false);
+      expect(await store.runs.resume(claim.run, "another", [result])).toBe(false);
+      expect(await store.runs.resume(claim.run, "call-0", [result])).toBe(true);
+      expect(await store.runs.resume(claim.run, "call-0", [result])).toBe(false);
       const [resumed] = await store.queue.lease(bob, 10);
       expect(resumed).toMatchObject({ run: claim.run, turn: claim.turn, attempt: 1, interruptions: 0 });
       expect((await store.runs.readJournal(claim.run)).toolCalls).toMatchObject([{ status: "ok" }]);
@@ -796,7 +904,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       const { store } = opened;
       const working = await begin(store, "a", "one");
       const waiting = await begin(store, "b", "two");
-      await store.runs.suspend(waiting.lease, waiting.run, { kind: "question", detail: null });
+      await store.runs.suspend(waiting.lease, waiting.run, { id: "q", kind: "question", detail: null });
       expect(await store.runs.requestAbort(working.run, "stop")).toBe(true);
       expect(await store.runs.requestAbort(waiting.run, "stop")).toBe(true);
       expect(await store.runs.get(working.run)).toMatchObject({ abort: "stop", state: "running" });
@@ -989,6 +1097,47 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await expect(store.outbox.settle(begun!, 0, { kind: "sent" })).rejects.toEqual(refusal("lease_lost"));
     });
 
+    test("a claim whose sender fell silent is handed out again, to its own holder too", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      await deliver(store, "a");
+      await store.outbox.claim(alice, 1);
+      clock.advance(alice.ttlMs + 1);
+      expect(await store.outbox.claim(alice, 1)).toMatchObject([
+        { delivery: "delivery-a", state: "pending" },
+      ]);
+    });
+
+    test("a delivery can be given back, and can fail before any of it was sent", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      await deliver(store, "a");
+      const [first] = await store.outbox.claim(alice, 1);
+      await store.outbox.release([first!]);
+      const [second] = await store.outbox.claim(bob, 1);
+      const retry = { kind: "retry" as const, error: "no such channel", retryAtMs: clock() + 10 };
+      await store.outbox.fail(second!, retry);
+      await store.outbox.fail(second!, retry); // its outcome was not heard
+      await expect(store.outbox.fail(first!, retry)).rejects.toEqual(refusal("lease_lost"));
+      clock.advance(10);
+      const [third] = await store.outbox.claim(bob, 1);
+      await store.outbox.fail(third!, { kind: "dead", error: "gone" });
+      expect(await store.outbox.list({ state: "dead" })).toMatchObject([{ error: "gone", attempt: 3 }]);
+    });
+
+    test("what became of a chunk can be recorded again where nobody heard the answer", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      await deliver(store, "a");
+      const [claim] = await store.outbox.claim(alice, 1);
+      await store.outbox.plan(claim!, ["text"]);
+      await store.outbox.sending(claim!, 0);
+      const unknown = { kind: "unknown" as const, error: "cut", retryAtMs: clock() };
+      await store.outbox.settle(claim!, 0, unknown);
+      await store.outbox.settle(claim!, 0, unknown);
+      expect(await store.outbox.list({ state: "unknown" })).toHaveLength(1);
+    });
+
     test("a dead delivery stays visible, blocks nothing, and can be tried again", async () => {
       await using opened = await open();
       const { store } = opened;
@@ -1097,6 +1246,25 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await store.query("select 2 as two")).toEqual([{ two: 2 }]);
     });
 
+    test("a slow query delays the ones behind it and fails none of them", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const endless =
+        "with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) from n";
+      const slow = store.query(endless, [], { deadlineMs: 400 });
+      const behind = Array.from({ length: 5 }, () =>
+        store.query("select 1 as one", [], { deadlineMs: 5_000 }),
+      );
+      await expect(slow).rejects.toEqual(refusal("query_timeout"));
+      expect(await Promise.all(behind)).toEqual(Array.from({ length: 5 }, () => [{ one: 1 }]));
+    });
+
+    test("a query that would bring back too much is refused", async () => {
+      await using opened = await open();
+      const large = "select hex(zeroblob(1000000)) from (values (1), (2), (3), (4), (5), (6), (7), (8), (9))";
+      await expect(opened.store.query(large)).rejects.toEqual(refusal("query_too_large"));
+    });
+
     test("a query with more rows than were asked for is refused", async () => {
       await using opened = await open();
       await expect(opened.store.query("values (1), (2), (3)", [], { maxRows: 2 })).rejects.toEqual(
@@ -1126,6 +1294,26 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await expect(opened.store.sessions.get(session("work"))).rejects.toEqual(refusal("store_closed"));
       await expect(opened.store.query("select 1")).rejects.toEqual(refusal("store_closed"));
     });
+  });
+
+  test("a value that cannot be stored fails its own call, and not its neighbours", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const claim = await begin(store, "a");
+    const { lease, run } = claim;
+    const bad = await Promise.allSettled([
+      store.events.accept(event("fine")),
+      store.runs.requestAbort(run, undefined as unknown as string),
+      store.runs.fail({ lease, run, error: "x", outcome: { kind: "retry", atMs: Number.NaN } }),
+      store.queue.lease({ holder: "x", ttlMs: Number.NaN }, 1),
+      store.turns.commit({ ...turnFor(claim), facts: { ...facts, costUsd: Number.NaN } }),
+      store.turns.commit({ ...turnFor(claim), messages: [{ ...answer(claim.turn), atMs: 1.5 }] }),
+      store.events.accept(event("also fine")),
+    ]);
+    const outcomes = bad.map((each) => (each.status === "fulfilled" ? "ok" : each.reason.code));
+    const refused = Array.from({ length: 5 }, () => "limit_invalid");
+    expect(outcomes).toEqual(["ok", ...refused, "ok"]);
+    await store.turns.commit(turnFor(claim));
   });
 
   test("many callers at once each get their own answer, refusals among them", async () => {

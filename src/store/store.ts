@@ -8,7 +8,8 @@
  * Three rules hold for every verb that writes.
  *
  * - It may be called again with the same ids. A call that failed with `store_writer_lost` may have been
- *   committed all the same; repeating it does nothing twice and gives the same answer.
+ *   committed all the same; repeating it does nothing twice. It succeeds again, or is refused because
+ *   things have gone on since.
  * - It refuses before it writes. Unknown ids, stale leases and bad input are CortexErrors, and nothing
  *   of the operation is kept.
  * - What a run writes carries its lease. Once another holder has taken the session over, every write
@@ -135,10 +136,11 @@ export interface Accepted {
 
 export interface Dispatched {
   /**
-   * queued: a new item. joined: added to the item of the same event that waits in that session. merged:
-   * that item is part of a turn already. repeated: this (event, hook) was dispatched before.
+   * queued: a new item. joined: added to the item of the same event that waits in that session, or is a
+   * dead letter of it. merged: that item is part of a turn already. dropped: it was dropped, and stays so.
+   * repeated: this (event, hook) was dispatched before.
    */
-  readonly outcome: "queued" | "joined" | "merged" | "repeated";
+  readonly outcome: "queued" | "joined" | "merged" | "dropped" | "repeated";
   readonly item: ItemId;
   readonly session: SessionKey;
   readonly claim?: Claim;
@@ -161,7 +163,7 @@ export interface QueueStore {
   release(leases: readonly Lease[]): Promise<void>;
 
   /** What waits in a session, in order. Read at every step of a run for messages that steer or interrupt. */
-  pending(session: SessionKey): Promise<QueueItem[]>;
+  pending(session: SessionKey, options?: Page): Promise<QueueItem[]>;
 
   /** The items of a turn that is under way or done, in order. */
   itemsOf(turn: TurnId): Promise<QueueItem[]>;
@@ -199,7 +201,7 @@ export interface Claim {
   readonly parent: TurnId | undefined;
   /** 1 for the first run of the turn. Only failed runs count. */
   readonly attempt: number;
-  /** How often in a row the run was cut off by a crash without having written to its journal. */
+  /** How often in a row the run was cut off by a crash. Counted anew from 1 when its journal has grown. */
   readonly interruptions: number;
   /** Whether there is a journal to replay. */
   readonly journalled: boolean;
@@ -260,8 +262,8 @@ export interface RunStore {
   /** Stops at a tool call that needs an answer from elsewhere. The lease ends; the session stays occupied. */
   suspend(lease: Lease, run: RunId, wait: Wait): Promise<void>;
 
-  /** Journals the answer and makes the run ready to be leased. False: it was not suspended. */
-  resume(run: RunId, entries: readonly JournalEntry[]): Promise<boolean>;
+  /** Journals the answer to a wait and makes the run ready to be leased. False: it does not wait for this. */
+  resume(run: RunId, wait: string, entries: readonly JournalEntry[]): Promise<boolean>;
 
   /** Leaves a note that the run is to be aborted, and wakes it where it waits. False: it is over. */
   requestAbort(run: RunId, reason: string): Promise<boolean>;
@@ -309,8 +311,9 @@ export interface Journal {
   readonly wait: Wait | undefined;
 }
 
-/** What a suspended run waits for. */
+/** What a suspended run waits for. The id keeps an answer that comes late from ending another wait. */
 export interface Wait {
+  readonly id: string;
   readonly kind: "approval" | "question" | "child" | "other";
   readonly detail: Json;
 }
@@ -504,6 +507,12 @@ export interface OutboxStore {
   /** Records what became of a chunk. The last one sent settles the delivery. */
   settle(claim: DeliveryFence, chunk: number, outcome: ChunkOutcome): Promise<void>;
 
+  /** Records that nothing could be sent at all: the delivery is tried again later, or is dead. */
+  fail(claim: DeliveryFence, outcome: Extract<ChunkOutcome, { kind: "retry" | "dead" }>): Promise<void>;
+
+  /** Gives deliveries back at once. One with a chunk under way is `unknown`. */
+  release(claims: readonly DeliveryFence[]): Promise<void>;
+
   get(id: DeliveryId): Promise<StoredDelivery | undefined>;
   /** Newest first. */
   list(options?: Page & { state?: DeliveryState }): Promise<StoredDelivery[]>;
@@ -592,6 +601,8 @@ export const MAX_EVENT_BYTES = 1024 * 1024;
 export const MAX_MESSAGES_IN_TURN = 65_536;
 export const MAX_TOOL_CALLS_IN_TURN = 65_536;
 export const MAX_CHUNKS_IN_DELIVERY = 10_000;
+/** What a query may bring back, in characters and bytes. */
+export const MAX_QUERY_BYTES = 16 * 1024 * 1024;
 export const DEFAULT_QUERY_DEADLINE_MS = 5_000;
 export const DEFAULT_QUERY_ROWS = 10_000;
 export const DEFAULT_PAGE = 100;

@@ -5,8 +5,6 @@ export type Acknowledgement =
   | { readonly kind: "claim"; readonly session: string; readonly run: string }
   | { readonly kind: "journal"; readonly turn: string; readonly messages: number; readonly calls: number }
   | { readonly kind: "turn"; readonly turn: string; readonly session: string }
-  | { readonly kind: "suspended"; readonly run: string }
-  | { readonly kind: "resumed"; readonly run: string }
   | { readonly kind: "failed"; readonly run: string }
   | { readonly kind: "dead"; readonly item: string }
   | { readonly kind: "fork"; readonly label: string; readonly turn: string }

@@ -89,9 +89,6 @@ function lostOf(db: Database.Database, each: Acknowledgement): string[] {
           each.chunk,
         ),
       );
-    case "suspended":
-    case "resumed":
-      return lost(`run ${each.run}`, count("select count(*) from run where id = ?", each.run));
     case "violation":
       return [each.text];
     case "up":

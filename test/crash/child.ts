@@ -78,7 +78,7 @@ async function sendForEver(sender: number): Promise<never> {
 async function takeUpWhatWasLeft(): Promise<void> {
   const self = newHolder();
   for (const run of await store.runs.active({ limit: 1_000 })) {
-    if (run.state === "suspended") await store.runs.resume(run.id, []);
+    if (run.state === "suspended") await store.runs.resume(run.id, run.wait!.id, []);
   }
   while ((await leaseAndWork(self, 5)) > 0) {
     if (mode === "work" && random.chance(0.5)) return;
@@ -203,10 +203,8 @@ async function steerInto({ lease, run, turn }: Claim, place: number): Promise<nu
 
 async function suspendAndResume({ lease, run }: Claim): Promise<undefined> {
   finished(lease);
-  await store.runs.suspend(lease, run, { kind: "question", detail: "?" });
-  say({ kind: "suspended", run });
-  await store.runs.resume(run, []);
-  say({ kind: "resumed", run });
+  await store.runs.suspend(lease, run, { id: run, kind: "question", detail: "?" });
+  await store.runs.resume(run, run, []);
 }
 
 async function failAndRetry({ lease, run }: Claim, self: LeaseRequest): Promise<Claim | undefined> {

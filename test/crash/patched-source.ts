@@ -101,14 +101,14 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       // leaves the main thread a moment to pass the answer on.
       {
         file: RUNNER,
-        from: 'void db.pragma("wal_checkpoint(passive)")',
+        from: "copyLog(db),",
         to: `{
       if (Math.random() < 0.02) {
         for (const start = Date.now(); Date.now() < start + 10;);
         process.kill(process.pid, "SIGKILL");
       }
       commit.run();
-    }`,
+    },`,
       },
       { file: RUNNER, from: "walFrames: walState.get()?.log ?? 0", to: "walFrames: 0" },
       { file: "src/store/sqlite/writer-thread.ts", from: "if (batch.checkpoint) runner", to: "runner" },

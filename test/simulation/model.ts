@@ -33,12 +33,17 @@ export interface ModelRun {
   readonly turn: string;
   readonly session: string;
   readonly attempt: number;
+  /** The one that the turn is for; others are merged into it. */
+  readonly item: ModelItem;
   state: "running" | "suspended" | "resumable" | "failed" | "completed" | "aborted";
   parent: string | undefined;
   interruptions: number;
   progress: number;
   claimedProgress: number;
   abort: string | undefined;
+  wait: string | undefined;
+  /** The epoch of the lease under which it ended. */
+  endedEpoch: number | undefined;
 }
 
 export interface ModelSession {
@@ -220,7 +225,8 @@ export class Model {
     const present = this.items.find((item) => item.event === work.name && item.session === session.label);
     if (present !== undefined) {
       this.dispatches.set(key, present);
-      return check(value, present.state === "queued" ? "joined" : "merged", present);
+      const joins = present.state === "queued" || present.state === "dead";
+      return check(value, present.state === "dropped" ? "dropped" : joins ? "joined" : "merged", present);
     }
     const item: ModelItem = {
       id: `item-${work.ids}`,
@@ -232,7 +238,7 @@ export class Model {
     const idle = session.run === undefined && session.readyMs === undefined;
     this.items.push(item);
     this.dispatches.set(key, item);
-    if (idle) session.readyMs = work.dueMs;
+    if (session.run === undefined) session.readyMs = Math.min(session.readyMs ?? work.dueMs, work.dueMs);
     if (idle && work.claim !== undefined && work.dueMs <= this.nowMs) {
       ok(value?.claim !== undefined, "an idle session is claimed at once");
       this.#claim(session, work.claim, value.claim);
@@ -301,9 +307,9 @@ export class Model {
     const old = session.run;
     let run: ModelRun;
     if (old === undefined) {
-      const item = this.#queued(session)[0];
-      ok(item !== undefined && item.dueMs.value <= this.nowMs, "a session without work is not claimed");
-      run = this.#startRun(session, claim, item.turn);
+      const item = this.#queued(session).find(({ dueMs }) => dueMs.value <= this.nowMs);
+      ok(item !== undefined, "a session without work is not claimed");
+      run = this.#startRun(session, claim, item, item.turn);
       const taken =
         item.turn === undefined ? [item] : this.#queued(session).filter(({ turn }) => turn === item.turn);
       for (const each of taken) {
@@ -311,7 +317,7 @@ export class Model {
         each.turn = run.turn;
       }
     } else if (old.state === "failed") {
-      run = this.#startRun(session, claim, old.turn, old);
+      run = this.#startRun(session, claim, old.item, old.turn, old);
     } else {
       ok(old.state !== "suspended", "a suspended run is not claimed");
       if (old.state === "running")
@@ -321,6 +327,7 @@ export class Model {
     run.state = "running";
     run.parent = session.head;
     run.claimedProgress = run.progress;
+    run.wait = undefined;
     Object.assign(session, { run, epoch: session.epoch + 1, holder: request.holder, usedMs: this.nowMs });
     session.readyMs = this.nowMs + request.ttlMs;
     deepStrictEqual(claim, {
@@ -335,7 +342,13 @@ export class Model {
     });
   }
 
-  #startRun(session: ModelSession, claim: Claim, turn: string | undefined, before?: ModelRun): ModelRun {
+  #startRun(
+    session: ModelSession,
+    claim: Claim,
+    item: ModelItem,
+    turn: string | undefined,
+    before?: ModelRun,
+  ): ModelRun {
     ok(!this.runs.has(claim.run), "a run's id is new");
     ok(turn !== undefined || !this.drafts.has(claim.turn), "a turn's id is new");
     const name = turn ?? claim.turn;
@@ -346,12 +359,15 @@ export class Model {
       turn: name,
       session: session.label,
       attempt: (before?.attempt ?? 0) + 1,
+      item,
       state: "running",
       parent: session.head,
       interruptions: 0,
       progress: earlier?.progress ?? 0,
       claimedProgress: earlier?.progress ?? 0,
       abort: before?.abort,
+      wait: undefined,
+      endedEpoch: undefined,
     };
     this.runs.set(run.id, run);
     return run;
@@ -420,8 +436,8 @@ export class Model {
 
   #refresh(session: ModelSession): void {
     if (session.run !== undefined) return;
-    const next = this.#queued(session)[0];
-    session.readyMs = next === undefined ? undefined : Math.max(next.dueMs.value, this.nowMs);
+    const due = this.#queued(session).map(({ dueMs }) => dueMs.value);
+    session.readyMs = due.length === 0 ? undefined : Math.max(Math.min(...due), this.nowMs);
   }
 
   #retryDead(id: string): void {
@@ -456,7 +472,13 @@ export class Model {
       if (entry.kind === "message") {
         const there = messages.get(entry.place);
         if (there !== undefined && there !== entry.message.content) throw new Refused("journal_conflict");
-        if (there !== undefined) continue;
+        if (there !== undefined) {
+          const all = (entry.items ?? []).map((id) => this.items.find((each) => each.id === id)!);
+          if (all.some((item) => item.turn !== run.turn && !taken.includes(item)))
+            throw new Refused("journal_conflict");
+          continue;
+        }
+        if (entry.place > 0 && !messages.has(entry.place - 1)) throw new Refused("journal_conflict");
         for (const id of entry.items ?? []) {
           const item = this.items.find((each) => each.id === id);
           const here = item?.session === run.session && item.state === "queued" && !taken.includes(item);
@@ -466,6 +488,7 @@ export class Model {
         messages.set(entry.place, entry.message.content);
       } else if (entry.kind === "call") {
         if (calls.has(entry.ordinal)) continue;
+        if (entry.ordinal > 0 && !calls.has(entry.ordinal - 1)) throw new Refused("journal_conflict");
         calls.set(entry.ordinal, undefined);
       } else {
         if (!calls.has(entry.ordinal)) throw new Refused("journal_conflict");
@@ -485,26 +508,24 @@ export class Model {
     run.progress += written;
   }
 
-  #suspend({ lease, run }: Extract<Operation, { kind: "suspend" }>): void {
-    if (this.runs.get(run)?.state === "suspended") {
-      const session = this.sessions.get(lease.session);
-      if (session?.holder === undefined || session.run?.id !== run) return; // it was suspended before
-    }
-    const session = this.#held(lease, run);
-    session.run!.state = "suspended";
-    session.holder = undefined;
-    session.readyMs = undefined;
+  #suspend({ lease, run, wait }: Extract<Operation, { kind: "suspend" }>): void {
+    const session = this.sessions.get(lease.session);
+    const before = session?.run?.id === run && session.run.state === "suspended" && session.run.wait === wait;
+    if (before && session.epoch === lease.epoch) return;
+    const held = this.#held(lease, run);
+    held.run!.state = "suspended";
+    held.run!.wait = wait;
+    held.holder = undefined;
+    held.readyMs = undefined;
   }
 
-  #resume({ run, entries }: Extract<Operation, { kind: "resume" }>, value: unknown, answered: boolean): void {
-    const target = this.runs.get(run);
+  #resume(operation: Extract<Operation, { kind: "resume" }>, value: unknown, answered: boolean): void {
+    const target = this.runs.get(operation.run);
     if (target === undefined) throw new Refused("run_unknown");
-    if (target.state !== "suspended") {
-      if (answered) strictEqual(value, false);
-      return;
-    }
-    this.#journal(target, entries);
-    if (answered) strictEqual(value, true);
+    const waits = target.state === "suspended" && target.wait === operation.wait;
+    if (waits) this.#journal(target, operation.entries);
+    if (answered) strictEqual(value, waits);
+    if (!waits) return;
     target.state = "resumable";
     this.sessions.get(target.session)!.readyMs = this.nowMs;
   }
@@ -526,10 +547,12 @@ export class Model {
     try {
       session = this.#held(operation.lease, operation.run);
     } catch (error) {
-      if (this.runs.get(operation.run)?.state !== "failed") throw error;
+      const run = this.runs.get(operation.run);
+      if (run?.state !== "failed" || run.endedEpoch !== operation.lease.epoch) throw error;
       return strictEqual(value?.next, undefined);
     }
     session.run!.state = "failed";
+    session.run!.endedEpoch = session.epoch;
     if (operation.retryAtMs === undefined) {
       for (const item of this.#claimed(session)) item.state = "dead";
       return this.#finish(session, session.head, operation.claimNext, value?.next);
@@ -544,8 +567,9 @@ export class Model {
     try {
       session = this.#held(operation.lease, operation.run);
     } catch (error) {
-      const committed =
-        this.turns.has(operation.turn) && this.runs.get(operation.run)?.turn === operation.turn;
+      const run = this.runs.get(operation.run);
+      const ended = run?.turn === operation.turn && run.endedEpoch === operation.lease.epoch;
+      const committed = ended && (run.state === "completed" || run.state === "aborted");
       if (!committed) throw error;
       return strictEqual(value?.next, undefined);
     }
@@ -555,17 +579,17 @@ export class Model {
       throw new Refused("turn_unknown");
     if (session.head !== run.parent || session.head !== operation.parent) throw new Refused("head_moved");
     const draft = this.drafts.get(run.turn)!;
-    const items = this.#claimed(session);
-    items.forEach((item, i) => (item.state = i === 0 ? "done" : "merged"));
+    for (const item of this.#claimed(session)) item.state = item === run.item ? "done" : "merged";
     this.turns.set(run.turn, {
       id: run.turn,
       parent: session.head,
       session: session.label,
       type: "normal",
-      event: items[0]?.event,
+      event: run.item.event,
       messages: draft.messages.size + 1,
     });
     run.state = operation.status;
+    run.endedEpoch = session.epoch;
     this.#addDeliveries(operation);
     this.#finish(session, run.turn, operation.claimNext, value?.next);
   }
@@ -610,8 +634,10 @@ export class Model {
   }
 
   #compact({ lease, run, turn, firstKept }: Extract<Operation, { kind: "compact" }>): void {
-    if (this.turns.has(turn)) return;
+    const before = this.turns.get(turn);
+    if (before?.type === "compaction" && before.session === lease.session) return;
     const session = this.#held(lease, run);
+    if (before !== undefined) throw new Refused("state_conflict");
     if (session.head === undefined) throw new Refused("turn_invalid");
     if (firstKept !== undefined && !this.turns.has(firstKept)) throw new Refused("turn_unknown");
     if (firstKept !== undefined && !this.context(session.head).includes(firstKept))
@@ -661,8 +687,7 @@ export class Model {
   ): void {
     const open = [...this.deliveries.values()].filter(({ state }) => state !== "sent" && state !== "dead");
     for (const delivery of open) {
-      const expired =
-        delivery.state === "sending" && delivery.dueMs <= this.nowMs && delivery.holder !== request.holder;
+      const expired = delivery.state === "sending" && delivery.dueMs <= this.nowMs;
       if (expired) this.#abandon(delivery, delivery.dueMs);
     }
     const first = open.filter(
@@ -702,6 +727,9 @@ export class Model {
   }
 
   #settle({ fence, chunk: place, outcome }: Extract<Operation, { kind: "settle" }>): void {
+    const known = this.deliveries.get(fence.delivery);
+    const after = { sent: "sent", dead: "dead", unknown: "unknown", retry: "pending" }[outcome.kind];
+    if (known?.epoch === fence.epoch && known.state !== "sending" && known.state === after) return;
     const delivery = this.#fenced(fence);
     const chunk = this.#chunk(delivery, place);
     if (chunk.state === "sent") return;

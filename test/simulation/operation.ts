@@ -45,8 +45,13 @@ export type Operation =
       readonly run: RunId;
       readonly entries: readonly JournalEntry[];
     }
-  | { readonly kind: "suspend"; readonly lease: Lease; readonly run: RunId }
-  | { readonly kind: "resume"; readonly run: RunId; readonly entries: readonly JournalEntry[] }
+  | { readonly kind: "suspend"; readonly lease: Lease; readonly run: RunId; readonly wait: string }
+  | {
+      readonly kind: "resume";
+      readonly run: RunId;
+      readonly wait: string;
+      readonly entries: readonly JournalEntry[];
+    }
   | { readonly kind: "requestAbort"; readonly run: RunId }
   | {
       readonly kind: "fail";
@@ -115,9 +120,13 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
     case "journal":
       return store.runs.journal(operation.lease, operation.run, operation.entries);
     case "suspend":
-      return store.runs.suspend(operation.lease, operation.run, { kind: "other", detail: null });
+      return store.runs.suspend(operation.lease, operation.run, {
+        id: operation.wait,
+        kind: "other",
+        detail: null,
+      });
     case "resume":
-      return store.runs.resume(operation.run, operation.entries);
+      return store.runs.resume(operation.run, operation.wait, operation.entries);
     case "requestAbort":
       return store.runs.requestAbort(operation.run, "asked");
     case "fail": {

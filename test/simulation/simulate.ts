@@ -219,8 +219,11 @@ class Simulation {
       return { kind: "commit", lease, run, turn, parent, status, deliveries, claimNext };
     }
     if (choice < 0.65) return { kind: "journal", lease, run, entries: this.#entries(held) };
-    if (choice < 0.72) return { kind: "suspend", lease, run };
-    if (choice < 0.79) return { kind: "resume", run, entries: [] };
+    if (choice < 0.72) return { kind: "suspend", lease, run, wait: random.pick(["first", "second"]) };
+    if (choice < 0.79) {
+      const wait = random.pick(["first", "second"]);
+      return { kind: "resume", run, wait, entries: random.chance(0.5) ? [] : this.#entries(held) };
+    }
     if (choice < 0.82) return { kind: "requestAbort", run: random.chance(0.1) ? ("none" as RunId) : run };
     if (choice < 0.85) return { kind: "release", leases: [lease] };
     if (choice < 0.9) {
@@ -238,7 +241,11 @@ class Simulation {
   #entries({ turn, lease }: Claim): JournalEntry[] {
     const random = this.#random;
     const draft = this.#model.drafts.get(turn)!;
-    const place = random.chance(0.9) ? draft.messages.size : 0;
+    const place = random.pick([
+      ...Array.from({ length: 9 }, () => draft.messages.size),
+      0,
+      draft.messages.size + 2,
+    ]);
     const waiting = this.#model.items.filter(
       ({ session: label, state }) => label === lease.session && state === "queued",
     );
@@ -302,8 +309,8 @@ class Simulation {
   async #drain(): Promise<void> {
     const patient: LeaseRequest = { holder: "drain", ttlMs: 1_000_000 };
     for (const run of this.#model.runs.values()) {
-      if (run.state === "suspended")
-        await this.#send([{ kind: "resume", run: run.id as RunId, entries: [] }], "lives");
+      if (run.state !== "suspended") continue;
+      await this.#send([{ kind: "resume", run: run.id as RunId, wait: run.wait!, entries: [] }], "lives");
     }
     for (let round = 0; round < 1_000; round++) {
       this.#advance(100_000);

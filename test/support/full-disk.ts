@@ -10,13 +10,13 @@ import { dispatch, event, toSession } from "./sample.ts";
 
 const disk = process.argv[2]!;
 const ballast = join(disk, "ballast");
-writeFileSync(ballast, Buffer.alloc(3 * 1024 * 1024));
+writeFileSync(ballast, Buffer.alloc(Number(process.argv[3]) * 1024 * 1024));
 await using store = await openSqliteStore({ path: join(disk, "cortex.db"), clock: Date.now });
 
 const acknowledged: EventId[] = [];
 let failure: unknown;
 for (let i = 0; i < 10_000 && failure === undefined; i++) {
-  const sample = event(`e${i}`, { content: "x".repeat(5_000) });
+  const sample = event(`e${i}`, { content: "x".repeat(50_000) });
   try {
     await store.events.accept(sample, { dispatch: dispatch(`e${i}`, toSession("work")) });
     acknowledged.push(sample.id);

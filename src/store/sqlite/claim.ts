@@ -62,7 +62,6 @@ interface RunRow {
 interface ItemRow {
   readonly key: number;
   readonly event: number;
-  readonly due_ms: number;
   readonly turn: number | null;
 }
 
@@ -96,10 +95,15 @@ function prepare(db: Database) {
      where s.ready_ms <= ? and (s.holder is null or s.holder <> ?) and s.key <> ?
      order by s.ready_ms, s.epoch limit 1`,
   );
-  const findQueued = db.prepare<[number], ItemRow>(
-    `select key, event, due_ms, turn from item
-     where session = ? and settled_ms is null and state = 'queued' order by key limit 1`,
+  const findDue = db.prepare<[number, number], ItemRow>(
+    `select key, event, turn from item
+     where session = ? and settled_ms is null and state = 'queued' and due_ms <= ? order by key limit 1`,
   );
+  const findDueTime = db
+    .prepare<[number], number | null>(
+      "select min(due_ms) from item where session = ? and settled_ms is null and state = 'queued'",
+    )
+    .pluck();
   const takeItem = db.prepare(`update item set state = 'claimed', turn = ? where key = ?`);
   // A dead letter that is tried again comes back with all the items of its turn.
   const takeItemsOfTurn = db.prepare(
@@ -121,7 +125,7 @@ function prepare(db: Database) {
   );
   const continueRun = db.prepare(
     `update run set state = 'running', parent = ?, interruptions = ?, claimed_progress = progress,
-                    wait_kind = null, wait_detail = null
+                    wait_id = null, wait_kind = null, wait_detail = null
      where key = ?`,
   );
   const updateSession = db.prepare(
@@ -192,8 +196,8 @@ function prepare(db: Database) {
   }
 
   function startQueued(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
-    const item = findQueued.get(session.key);
-    if (item === undefined || item.due_ms > nowMs) return undefined;
+    const item = findDue.get(session.key, nowMs);
+    if (item === undefined) return undefined;
     const run = ++lastRun;
     const work = { run, item: item.key, source: item.event, merged: 0 };
     if (item.turn === null) {
@@ -245,8 +249,8 @@ function prepare(db: Database) {
   }
 
   function settleSession(session: SessionRow, nowMs: number): void {
-    const next = findQueued.get(session.key);
-    const ready = next === undefined ? null : Math.max(next.due_ms, nowMs);
+    const dueMs = findDueTime.get(session.key) ?? null;
+    const ready = dueMs === null ? null : Math.max(dueMs, nowMs);
     updateSession.run(session.head, session.epoch, null, null, ready, nowMs, session.key);
   }
 }

@@ -12,6 +12,7 @@ import {
   type ToolCallInput,
 } from "./journal.ts";
 import { firstKey, lastKey } from "./keys.ts";
+import { MAX_MESSAGES_IN_TURN } from "../store.ts";
 import { operation, Refusal } from "./operation.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { list, optional, record, text, textOrNull } from "./wire.ts";
@@ -52,12 +53,13 @@ export const commitTurn = operation(
       `update item set state = 'merged', settled_ms = ?
        where session = ? and settled_ms is null and state = 'claimed'`,
     );
-    const endRun = db.prepare("update run set state = ?, ended_ms = ? where key = ?");
+    const endRun = db.prepare("update run set state = ?, ended_ms = ?, ended_epoch = ? where key = ?");
     const claims = prepareClaims(db);
 
     return (input, { nowMs, wake }): FinishedRow | Refusal => {
       const held = findHeld(input.lease, input.run);
-      if (held instanceof Refusal) return isCommitted(input.turn, input.run) ? { next: undefined } : held;
+      if (held instanceof Refusal)
+        return isCommitted(input.turn, input.run, input.lease.epoch) ? { next: undefined } : held;
       const refused = checkTurn(held, input.turn) ?? checkHead(held, input.parent);
       if (refused !== undefined) return refused;
 
@@ -88,12 +90,13 @@ export const commitTurn = operation(
         { messages, toolCalls },
         nowMs,
       );
-      const answer = messages.length === 0 ? null : base + messages.length - 1;
+      const last = messages.findLastIndex(({ role }) => role === "assistant");
+      const answer = last === -1 ? null : base + last;
       if (input.answer !== undefined) insertEvent(input.answer, nowMs, answer);
       insertDeliveries(input.deliveries, { turn: held.turn, message: answer }, nowMs);
       settleItem.run(nowMs, held.item);
       if (held.merged > 0) settleMerged.run(nowMs, held.key);
-      endRun.run(input.status, nowMs, held.run);
+      endRun.run(input.status, nowMs, held.epoch, held.run);
       const { key, epoch } = held;
       const label = input.lease.session;
       const session = { key, label, epoch, head: held.turn, head_id: input.turn, run: null, ready_ms: null };
@@ -108,13 +111,13 @@ export const commitTurn = operation(
 const NOTHING = { messages: [] as MessageInput[], toolCalls: [] as ToolCallInput[] };
 
 /** A call that comes again after its outcome got lost must find that it has been done. */
-function prepareIsCommitted(db: Database): (turn: string, run: string) => boolean {
+function prepareIsCommitted(db: Database): (turn: string, run: string, epoch: number) => boolean {
   const find = db
-    .prepare<[string, string], number>(
-      "select 1 from turn t join run r on r.turn_id = t.id where t.id = ? and r.id = ?",
+    .prepare<[string, string, number], number>(
+      "select 1 from turn t join run r on r.key = t.run where t.id = ? and r.id = ? and r.ended_epoch = ?",
     )
     .pluck();
-  return (turn, run) => find.get(turn, run) !== undefined;
+  return (turn, run, epoch) => find.get(turn, run, epoch) !== undefined;
 }
 
 function checkTurn(held: Held, turn: string): Refusal | undefined {
@@ -179,6 +182,21 @@ function checkContent(
       "turn_invalid",
       `The answer of turn ${input.turn} has the id ${last?.id ?? "of no message"}`,
       "The last assistant message of a turn carries the turn's own id.",
+    );
+  }
+  if (messages.length > MAX_MESSAGES_IN_TURN) {
+    return new Refusal(
+      "limit_invalid",
+      `Turn ${input.turn} has ${messages.length} messages, ${MAX_MESSAGES_IN_TURN} are allowed`,
+      "End the turn earlier.",
+    );
+  }
+  const open = toolCalls.find(({ status }) => status === "started");
+  if (open !== undefined) {
+    return new Refusal(
+      "turn_invalid",
+      `Call ${open.callId} of turn ${input.turn} has no result`,
+      "Give every tool call of a turn its outcome.",
     );
   }
   const misplaced = toolCalls.findIndex((call, place) => call.ordinal !== place);

@@ -23,6 +23,11 @@ export const compact = operation(
   (db) => {
     const findHeld = prepareHeld(db);
     const findTurn = db.prepare<[string], number>("select key from turn where id = ?").pluck();
+    const findCompaction = db
+      .prepare<[string], string>(
+        "select s.label from turn t join session s on s.key = t.session where t.id = ? and t.type = 'compaction'",
+      )
+      .pluck();
     const isInContext = prepareIsInContext(db);
     const claims = prepareClaims(db);
     const insertRun = db.prepare(
@@ -35,9 +40,11 @@ export const compact = operation(
     const moveParent = db.prepare("update run set parent = ?, progress = progress + 1 where key = ?");
 
     return (input, { nowMs, wake }): null | Refusal => {
-      if (findTurn.get(input.turn) !== undefined) return null; // it was committed before
+      const before = findCompaction.get(input.turn);
+      if (before === input.lease.session) return null; // the same call came before
       const held = findHeld(input.lease, input.run);
       if (held instanceof Refusal) return held;
+      if (findTurn.get(input.turn) !== undefined) return turnExists(input.turn);
       if (held.head === null) return nothingToCompact(input.lease.session);
       const firstKept = input.firstKept === null ? null : findTurn.get(input.firstKept);
       if (firstKept === undefined) return turnUnknown(input.firstKept!);
@@ -85,6 +92,10 @@ function prepareIsInContext(db: Database): (head: number, turn: number) => boole
     }
     return false;
   };
+}
+
+function turnExists(turn: string): Refusal {
+  return new Refusal("state_conflict", `There is a turn ${turn} already`, "Make a new id for each new turn.");
 }
 
 function notInContext(turn: string): Refusal {

@@ -25,11 +25,6 @@ export function openForWriting(path: string): Database.Database {
   }
 }
 
-/** A connection that changes nothing, not even the journal mode, until it is known whose database this is. */
-export function openToInspect(path: string): Database.Database {
-  return new Database(path, { timeout: BUSY_TIMEOUT_MS });
-}
-
 export function openForReading(path: string): Database.Database {
   const db = new Database(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
   db.pragma("query_only = on");

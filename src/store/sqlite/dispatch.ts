@@ -26,7 +26,7 @@ export const dispatchCodec = record({
 export type DispatchInput = Decoded<typeof dispatchCodec>;
 
 export interface DispatchedRow {
-  readonly outcome: "queued" | "joined" | "merged" | "repeated";
+  readonly outcome: "queued" | "joined" | "merged" | "dropped" | "repeated";
   readonly item: string;
   readonly session: string;
   readonly claim: ClaimRow | undefined;
@@ -85,7 +85,7 @@ export function prepareDispatch(db: Database) {
 
     const present = fresh ? undefined : findItem.get(event, session.key);
     if (present !== undefined) {
-      const outcome = present.state === "queued" ? "joined" : "merged";
+      const outcome = outcomeOf(present.state);
       record(event, input, present.key, outcome, moment.nowMs);
       return { outcome, item: present.id, session: session.label, claim: undefined };
     }
@@ -113,7 +113,9 @@ export function prepareDispatch(db: Database) {
       const work = { run, item, source: event, merged: 0 };
       return { item, claim: claims.claimIdle(session, request, work, nowMs) };
     }
-    if (idle) claims.wakeSession(session.key, dueMs);
+    const waits = session.run === null;
+    if (waits && (session.ready_ms === null || dueMs < session.ready_ms))
+      claims.wakeSession(session.key, dueMs);
     wake("queue");
     return { item: insert("queued", null), claim: undefined };
   }
@@ -135,6 +137,12 @@ export function prepareDispatch(db: Database) {
       nowMs,
     );
   }
+}
+
+/** A dead letter may be tried again, and then with all its dispatches. */
+function outcomeOf(item: string): "joined" | "merged" | "dropped" {
+  if (item === "dropped") return "dropped";
+  return item === "queued" || item === "dead" ? "joined" : "merged";
 }
 
 /**

@@ -44,15 +44,7 @@ export function encodeEvent(event: NewEvent): EventInput {
     metadata: jsonText(event.metadata),
   };
   const bytes = weighEvent(encoded);
-  if (bytes > MAX_EVENT_BYTES) {
-    throw new CortexError(
-      "event_too_large",
-      `Event ${event.id} has ${bytes} bytes, ${MAX_EVENT_BYTES} are allowed`,
-      {
-        hint: "Send large content as an attachment.",
-      },
-    );
-  }
+  if (bytes > MAX_EVENT_BYTES) throw tooLarge(`Event ${event.id}`, bytes);
   return encoded;
 }
 
@@ -61,7 +53,7 @@ export function encodeAnswer(answer: NewAnswer): EventInput {
   return encodeEvent({ ...answer, content: null, direction: "sent" });
 }
 
-export function weighEvent(event: EventInput): number {
+function weighEvent(event: EventInput): number {
   let bytes = 0;
   for (const text of [event.content, event.payload, event.metadata, event.attachments]) {
     if (text !== null) bytes += Buffer.byteLength(text);
@@ -81,7 +73,7 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
           forkAs: null,
         }
       : { session: null, agent: null, persona: null, turn: target.turn, forkAs: checkKey(target.forkAs) };
-  return {
+  const encoded = {
     id: dispatch.id,
     item: dispatch.item,
     hook: dispatch.hook,
@@ -94,6 +86,17 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
     profile: dispatch.profile ?? null,
     delivery: jsonText(dispatch.delivery),
   };
+  const { message, context, permissions, delivery } = encoded;
+  const bytes = [message, context, permissions, delivery].reduce(
+    (sum, text) => sum + Buffer.byteLength(text ?? ""),
+    0,
+  );
+  if (bytes > MAX_EVENT_BYTES) throw tooLarge(`The dispatch of ${dispatch.hook}`, bytes);
+  return encoded;
+}
+
+export function encodeJson(value: Json, what: string): string {
+  return checkSize(canonicalJson(value), what);
 }
 
 export function encodeEntry(entry: JournalEntry): EntryInput {
@@ -183,28 +186,19 @@ export function checkKey(session: SessionKey): SessionKey {
   });
 }
 
-/** Roughly what a turn's content weighs, in UTF-16 units: exact enough for bounding a queue. */
-export function weigh(messages: readonly MessageInput[], toolCalls: readonly ToolCallInput[]): number {
-  let weight = 0;
-  for (const { content, body } of messages) weight += content.length + (body?.length ?? 0);
-  for (const { params, result } of toolCalls) weight += params.length + (result?.length ?? 0);
-  return weight;
-}
-
-export function weighEntries(entries: readonly EntryInput[]): number {
-  let weight = 0;
-  for (const { message, call, result } of entries) {
-    weight += weigh(message === undefined ? [] : [message.message], call === undefined ? [] : [call]);
-    weight += result?.result.length ?? 0;
-  }
-  return weight;
-}
-
 function encodePlace(event: NewEvent): EventInput["place"] {
-  if (event.place === undefined) return undefined;
+  if (event.place === undefined) {
+    if (event.account === undefined && event.topic === undefined) return undefined;
+    throw eventInvalid(event.id, "it has an account or a topic and no place");
+  }
   const { channel, account = DEFAULT_ACCOUNT, place, topic } = event;
   const parts = topic === undefined ? [channel, account, place] : [channel, account, place, topic];
-  return { id: parts.map(encodeURIComponent).join(":"), account, place, topic: topic ?? null };
+  return {
+    id: parts.map((part) => encodeURIComponent(part.toWellFormed())).join(":"),
+    account,
+    place,
+    topic: topic ?? null,
+  };
 }
 
 function jsonText(value: Json | undefined): string | null {
@@ -223,6 +217,12 @@ function checkPlace(place: number, limit: number, what: string): void {
   if (Number.isInteger(place) && place >= 0 && place < limit) return;
   throw new CortexError("limit_invalid", `${place} is not a place among the ${what} of a turn`, {
     hint: `A turn holds up to ${limit} ${what}, numbered from 0.`,
+  });
+}
+
+function tooLarge(what: string, bytes: number): CortexError {
+  return new CortexError("event_too_large", `${what} has ${bytes} bytes, ${MAX_EVENT_BYTES} are allowed`, {
+    hint: "Send large content as an attachment.",
   });
 }
 

@@ -17,8 +17,14 @@ export const failRun = operation(
   }),
   (db) => {
     const findHeld = prepareHeld(db);
-    const stateOf = db.prepare<[string], string>("select state from run where id = ?").pluck();
-    const endRun = db.prepare("update run set state = 'failed', error = ?, ended_ms = ? where key = ?");
+    const isFailed = db
+      .prepare<[string, number], number>(
+        "select 1 from run where id = ? and state = 'failed' and ended_epoch = ?",
+      )
+      .pluck();
+    const endRun = db.prepare(
+      "update run set state = 'failed', error = ?, ended_ms = ?, ended_epoch = ? where key = ?",
+    );
     const letGo = db.prepare("update session set holder = null, ready_ms = ? where key = ?");
     const bury = db.prepare(
       `update item set state = 'dead', settled_ms = ? where session = ? and settled_ms is null and state = 'claimed'`,
@@ -28,8 +34,9 @@ export const failRun = operation(
 
     return (input, { nowMs, wake }): FinishedRow | Refusal => {
       const held = findHeld(input.lease, input.run);
-      if (held instanceof Refusal) return stateOf.get(input.run) === "failed" ? { next: undefined } : held;
-      endRun.run(input.error, nowMs, held.run);
+      if (held instanceof Refusal)
+        return isFailed.get(input.run, input.lease.epoch) === undefined ? held : { next: undefined };
+      endRun.run(input.error, nowMs, held.epoch, held.run);
       insertDeliveries(input.deliveries, { turn: held.turn, message: null }, nowMs);
       if (input.deliveries.length > 0) wake("outbox");
       wake("queue");

@@ -4,7 +4,7 @@ import { turnHash } from "../../model/turn-hash.ts";
 import { preparePosition } from "./ancestry.ts";
 import type { Held } from "./held.ts";
 import type { MessageInput, ToolCallInput } from "./journal.ts";
-import { type Decoded, number, numberOrNull, record, text, textOrNull } from "./wire.ts";
+import { type Decoded, number, realOrNull, record, text, textOrNull } from "./wire.ts";
 
 export const factsCodec = record({
   role: text,
@@ -16,7 +16,7 @@ export const factsCodec = record({
   cacheRead: number,
   cacheWrite: number,
   reasoning: number,
-  costUsd: numberOrNull,
+  costUsd: realOrNull,
   permissions: textOrNull,
 });
 

@@ -5,11 +5,12 @@ import { operation, Refusal } from "./operation.ts";
 import { list, record, text } from "./wire.ts";
 
 export const dropItems = operation(record({ items: list(text), policy: text }), (db) => {
-  const find = db.prepare<[string], { key: number; session: number; state: string; policy: string | null }>(
-    "select key, session, state, policy from item where id = ?",
+  const find = db.prepare<[string], ItemRow>(
+    "select key, session, state, policy, turn from item where id = ?",
   );
   const settle = db.prepare("update item set state = 'dropped', policy = ?, settled_ms = ? where key = ?");
   const settleSession = prepareReadiness(db);
+  const forget = prepareForget(db);
   return ({ items, policy }, { nowMs, wake }): string[] | Refusal => {
     const found = items.map((id) => ({ id, item: find.get(id) }));
     const missing = found.find(({ item }) => item === undefined);
@@ -20,6 +21,7 @@ export const dropItems = operation(record({ items: list(text), policy: text }), 
       if (item!.state === "dropped" && item!.policy === policy) dropped.push(id);
       if (item!.state !== "queued") continue;
       settle.run(policy, nowMs, item!.key);
+      if (item!.turn !== null) forget(item!.turn); // a dead letter that was to be tried again
       settleSession(item!.session, nowMs);
       dropped.push(id);
     }
@@ -52,19 +54,42 @@ export const dropDead = operation(record({ item: text }), (db) => {
   const drop = db.prepare(
     "update item set state = 'dropped', policy = 'dead letter given up', settled_ms = ? where turn = ? and state = 'dead'",
   );
-  const forgetMessages = db.prepare("delete from message where key between ? and ?");
-  const forgetCalls = db.prepare("delete from tool_call where key between ? and ?");
+  const forget = prepareForget(db);
   return ({ item }, { nowMs }): null | Refusal => {
     const dead = findDead(item);
     if (dead instanceof Refusal) return dead;
     if (dead.state === "dropped") return null;
     if (dead.state !== "dead") return notDead(item, dead.state);
     drop.run(nowMs, dead.turn);
-    forgetMessages.run(firstKey(dead.turn!), lastKey(dead.turn!));
-    forgetCalls.run(firstKey(dead.turn!), lastKey(dead.turn!));
+    forget(dead.turn!);
     return null;
   };
 });
+
+/** Removes the journal of a turn that will never be, unless another of its items still waits. */
+function prepareForget(db: Database): (turn: number) => void {
+  const isWanted = db
+    .prepare<[number, number], number>(
+      `select 1 from item i join run r on r.session = i.session
+       where r.key = ? and i.turn = ? and i.settled_ms is null limit 1`,
+    )
+    .pluck();
+  const forgetMessages = db.prepare("delete from message where key between ? and ?");
+  const forgetCalls = db.prepare("delete from tool_call where key between ? and ?");
+  return (turn) => {
+    if (isWanted.get(turn, turn) !== undefined) return;
+    forgetMessages.run(firstKey(turn), lastKey(turn));
+    forgetCalls.run(firstKey(turn), lastKey(turn));
+  };
+}
+
+interface ItemRow {
+  readonly key: number;
+  readonly session: number;
+  readonly state: string;
+  readonly policy: string | null;
+  readonly turn: number | null;
+}
 
 interface DeadRow {
   readonly session: number;
@@ -81,8 +106,8 @@ function prepareFindDead(db: Database): (item: string) => DeadRow | Refusal {
 function prepareReadiness(db: Database): (session: number, nowMs: number) => void {
   const update = db.prepare(
     `update session set ready_ms = (
-       select max(i.due_ms, ?) from item i
-       where i.session = session.key and i.settled_ms is null and i.state = 'queued' order by i.key limit 1)
+       select max(min(i.due_ms), ?) from item i
+       where i.session = session.key and i.settled_ms is null and i.state = 'queued')
      where key = ? and run is null`,
   );
   return (session, nowMs) => {

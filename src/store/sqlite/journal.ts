@@ -108,8 +108,12 @@ export function prepareJournal(
     if (entry.message !== undefined) {
       const { place, message, items } = entry.message;
       const there = findMessage.get(base + place);
-      if (there !== undefined)
-        return sameMessage(there, message) ? false : conflict(`message ${place}`, message.id);
+      if (there !== undefined) {
+        const same =
+          sameMessage(there, message) && items.every((item) => isTaken.get(item, run.turn) !== undefined);
+        return same ? false : conflict(`message ${place}`, message.id);
+      }
+      if (place > 0 && findMessage.get(base + place - 1) === undefined) return gap(`message ${place}`);
       for (const item of items) {
         if (
           takeItem.run(run.turn, item, run.key).changes === 0 &&
@@ -132,6 +136,8 @@ export function prepareJournal(
           ? false
           : conflict(`call ${entry.call.ordinal}`, entry.call.callId);
       }
+      const { ordinal } = entry.call;
+      if (ordinal > 0 && findCall.get(base + ordinal - 1) === undefined) return gap(`call ${ordinal}`);
       insertToolCall(base, entry.call);
       return true;
     }
@@ -182,6 +188,14 @@ export function prepareContent(db: Database) {
 function sameMessage(a: MessageInput, b: MessageInput): boolean {
   return (
     a.id === b.id && a.role === b.role && a.content === b.content && a.body === b.body && a.atMs === b.atMs
+  );
+}
+
+function gap(place: string): Refusal {
+  return new Refusal(
+    "journal_conflict",
+    `The journal holds nothing before ${place}`,
+    "Journal the messages and the calls of a turn in order, without gaps.",
   );
 }
 

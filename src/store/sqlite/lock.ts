@@ -1,83 +1,61 @@
 /**
- * One writer for each database, over all processes.
+ * One writer for each database, over all processes and containers that share its disk.
  *
- * The lock is a small file beside the database that names its owner: process id and the moment that
- * process started, since ids are used again. An owner that no longer runs is replaced. Looking and
- * replacing happen while SQLite's own write lock on the database is held, so that of two processes that
- * find the same dead owner only one takes its place.
+ * What decides is a lock of the system, held on a file beside the database for as long as the process
+ * lives: when the process dies, however it dies, the lock is free. SQLite takes it, since Node has no call
+ * for it. A second file says who holds it, for the message that others get: process id and when it started.
  */
-import { execFileSync } from "node:child_process";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import type { Database } from "better-sqlite3";
+import Database from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
 
 interface Owner {
   readonly pid: number;
-  readonly started: string;
+  readonly startedAt: string;
 }
 
-export function takeLock(db: Database, path: string): void {
-  db.exec("begin immediate");
+/** Takes the lock until it is disposed of. Refuses with `store_locked` where somebody has it. */
+export function takeLock(path: string): Disposable {
+  const note = `${path}.lock`;
+  const mutex = new Database(`${path}.mutex`, { timeout: 0 });
   try {
-    const owner = readOwner(path);
-    if (owner !== undefined && startOf(owner.pid) === owner.started) throw locked(path, owner);
-    const self: Owner = { pid: process.pid, started: startOf(process.pid) ?? "" };
-    const draft = `${path}.${process.pid}`;
-    writeFileSync(draft, JSON.stringify(self) + "\n", { mode: 0o600 });
-    renameSync(draft, path);
-  } finally {
-    db.exec("rollback");
-  }
-}
-
-/** Gives the lock up, unless somebody has taken it over. */
-export function dropLock(path: string): void {
-  if (readOwner(path)?.pid === process.pid) rmSync(path, { force: true });
-}
-
-function readOwner(path: string): Owner | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
+    mutex.exec("begin exclusive");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    mutex.close();
+    if ((error as { code?: unknown }).code === "SQLITE_BUSY") throw locked(path, readOwner(note));
     throw error;
   }
   try {
-    const owner = JSON.parse(text) as Partial<Owner> | null;
-    if (typeof owner?.pid === "number" && typeof owner.started === "string") return owner as Owner;
-  } catch {
-    // A file that is no JSON was not written by takeLock, which renames a complete one into place.
-  }
-  return undefined;
-}
-
-/** When a process started, as a text that no other process of the same id will have; undefined: it does not run. */
-function startOf(pid: number): string | undefined {
-  if (process.platform === "linux") {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      const started = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]!; // field 22 of proc(5)
-      return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}:${started}`;
-    } catch {
-      return undefined; // no such process
-    }
-  }
-  try {
-    process.kill(pid, 0);
+    const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
+    const draft = `${note}.${process.pid}`;
+    writeFileSync(draft, JSON.stringify({ pid: process.pid, startedAt } satisfies Owner) + "\n", {
+      mode: 0o600,
+    });
+    renameSync(draft, note);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return undefined;
+    mutex.close();
+    throw error;
   }
+  return {
+    [Symbol.dispose](): void {
+      rmSync(note, { force: true });
+      mutex.close();
+    },
+  };
+}
+
+function readOwner(note: string): Owner | undefined {
   try {
-    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim();
+    return JSON.parse(readFileSync(note, "utf8")) as Owner;
   } catch {
-    return ""; // it runs, and there is no `ps` to say since when
+    return undefined; // its owner is just starting or stopping
   }
 }
 
-function locked(path: string, owner: Owner): CortexError {
-  return new CortexError("store_locked", `Process ${owner.pid} is using this database (${path})`, {
+function locked(path: string, owner: Owner | undefined): CortexError {
+  const who = owner === undefined ? "Another process" : `Process ${owner.pid}, up since ${owner.startedAt},`;
+  return new CortexError("store_locked", `${who} is using the database ${path}`, {
     hint: "Stop that process first, or give this one a home of its own with CORTEX_HOME.",
   });
 }

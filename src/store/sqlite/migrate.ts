@@ -1,4 +1,5 @@
-import type { Database } from "better-sqlite3";
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import Database from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
 import { MIGRATIONS, type Migration } from "./schema.ts";
@@ -7,8 +8,19 @@ import { VIEWS } from "./views.ts";
 /** "Ctx1": in the header of every database of ours, so that one of another program is left alone. */
 const APPLICATION_ID = 0x43_74_78_31;
 
+/** Looks at a file, if there is one, through a connection that cannot change it. */
+export function inspectDatabase(path: string): void {
+  if (!existsSync(path) || statSync(path).size === 0) return;
+  const db = new Database(path, { readonly: true });
+  try {
+    checkDatabase(db, path);
+  } finally {
+    db.close();
+  }
+}
+
 /** Refuses a database that is not ours or is too new. Writes nothing. */
-export function checkDatabase(db: Database, path: string, migrations = MIGRATIONS): void {
+export function checkDatabase(db: Database.Database, path: string, migrations = MIGRATIONS): void {
   const empty = db.prepare("select count(*) from sqlite_schema").pluck().get() === 0;
   const application = db.pragma("application_id", { simple: true });
   if (application !== APPLICATION_ID && !(empty && application === 0)) {
@@ -22,29 +34,62 @@ export function checkDatabase(db: Database, path: string, migrations = MIGRATION
     throw new CortexError(
       "store_newer",
       `${path} has schema ${version}, and this Cortex knows schemas up to ${newest}`,
-      {
-        hint: "Update Cortex to at least the version that last used this database.",
-      },
+      { hint: "Update Cortex to at least the version that last used this database." },
     );
   }
 }
 
 /** Brings the schema up to date, each migration in one transaction; before a major one a copy is made. */
-export function migrate(db: Database, path: string, migrations = MIGRATIONS): void {
+export function migrate(db: Database.Database, path: string, migrations = MIGRATIONS): void {
   for (const migration of migrations.filter(({ version }) => version > versionOf(db))) {
     if (migration.major && versionOf(db) > 0) backUp(db, `${path}.before-${migration.version}`);
-    apply(db, migration);
+    inTransaction(db, () => apply(db, migration));
   }
+  if (viewsOf(db) !== Object.entries(VIEWS).map(viewText).join("\n")) inTransaction(db, () => renewViews(db));
 }
 
-function apply(db: Database, migration: Migration): void {
+function apply(db: Database.Database, migration: Migration): void {
+  dropViews(db);
+  db.exec(migration.sql);
+  db.pragma(`application_id = ${APPLICATION_ID}`);
+  db.pragma(`user_version = ${migration.version}`);
+}
+
+function renewViews(db: Database.Database): void {
+  dropViews(db);
+  for (const view of Object.entries(VIEWS)) db.exec(viewText(view));
+}
+
+function dropViews(db: Database.Database): void {
+  const names = db.prepare<[], string>("select name from sqlite_schema where type = 'view'").pluck().all();
+  for (const name of names) db.exec(`drop view "${name}"`);
+}
+
+/** As SQLite keeps it, so that a view which was edited is noticed. */
+function viewText([name, sql]: readonly [string, string]): string {
+  return `CREATE VIEW ${name} as ${sql}`;
+}
+
+function viewsOf(db: Database.Database): string {
+  return db
+    .prepare<[], string>("select sql from sqlite_schema where type = 'view' order by rowid")
+    .pluck()
+    .all()
+    .join("\n");
+}
+
+/** A copy that was cut short by a crash never has the name of one that is whole. */
+function backUp(db: Database.Database, copy: string): void {
+  const unfinished = `${copy}.unfinished`;
+  rmSync(unfinished, { force: true });
+  db.prepare("vacuum into ?").run(unfinished);
+  renameSync(unfinished, copy);
+}
+
+function inTransaction(db: Database.Database, change: () => void): void {
   db.exec("begin immediate");
   try {
-    for (const name of Object.keys(VIEWS)) db.exec(`drop view if exists ${name}`);
-    db.exec(migration.sql);
-    for (const [name, sql] of Object.entries(VIEWS)) db.exec(`create view ${name} as ${sql}`);
-    db.pragma(`application_id = ${APPLICATION_ID}`);
-    db.pragma(`user_version = ${migration.version}`);
+    change();
     db.exec("commit");
   } catch (error) {
     if (db.inTransaction) db.exec("rollback");
@@ -52,10 +97,6 @@ function apply(db: Database, migration: Migration): void {
   }
 }
 
-function backUp(db: Database, copy: string): void {
-  db.prepare("vacuum into ?").run(copy);
-}
-
-function versionOf(db: Database): number {
+function versionOf(db: Database.Database): number {
   return db.pragma("user_version", { simple: true }) as number;
 }

@@ -8,7 +8,15 @@ import { dropDead, dropItems, retryDead } from "./items.ts";
 import { journal, pin } from "./journal.ts";
 import { leaseSessions, releaseLeases, renewLeases } from "./lease.ts";
 import type { Operation, Refusal } from "./operation.ts";
-import { claimDeliveries, planDelivery, retryDelivery, sendingChunk, settleChunk } from "./outbox.ts";
+import {
+  claimDeliveries,
+  failDelivery,
+  planDelivery,
+  releaseDeliveries,
+  retryDelivery,
+  sendingChunk,
+  settleChunk,
+} from "./outbox.ts";
 import { fork, resetSession } from "./session.ts";
 import { requestAbort, resume, suspend } from "./suspend.ts";
 
@@ -35,6 +43,8 @@ export const OPERATIONS = {
   planDelivery,
   sendingChunk,
   settleChunk,
+  failDelivery,
+  releaseDeliveries,
   retryDelivery,
 };
 

@@ -25,13 +25,13 @@ export const claimDeliveries = operation(record({ holder: text, ttlMs: number, m
      where d.settled_ms is null and d.state <> 'sending' and d.due_ms <= ?
        and not exists (select 1 from delivery e
                        where e.target = d.target and e.key < d.key and e.settled_ms is null)
-     order by d.key limit ?`,
+     order by +d.key limit ?`,
   );
   const take = db.prepare(
     "update delivery set state = 'sending', epoch = ?, holder = ?, attempt = attempt + 1, due_ms = ? where key = ?",
   );
   return ({ holder, ttlMs, max }, { nowMs }) => {
-    expire(nowMs, holder);
+    expire(nowMs);
     const found = find.all(nowMs, max);
     for (const { key, epoch } of found) take.run(epoch + 1, holder, nowMs + ttlMs, key);
     return found.map(({ id, epoch, state }) => ({ delivery: id, epoch: epoch + 1, state }));
@@ -93,27 +93,59 @@ export const settleChunk = operation(
       .prepare<[number], number>("select 1 from chunk where delivery = ? and state <> 'sent' limit 1")
       .pluck();
     const settle = db.prepare(
-      "update delivery set state = ?, holder = null, error = ?, due_ms = coalesce(?, due_ms), settled_ms = ? where key = ?",
+      "update delivery set state = 'sent', holder = null, error = null, settled_ms = ? where key = ?",
     );
+    const end = prepareEnd(db);
+    const isSettled = prepareIsSettled(db);
     return ({ fence, chunk, kind, platformId, error, retryAtMs }, { nowMs, wake }): null | Refusal => {
       const delivery = find(fence);
-      if (delivery instanceof Refusal) return delivery;
+      if (delivery instanceof Refusal) return isSettled(fence, kind) ? null : delivery;
       const state = findChunk(fence, delivery.key, chunk);
       if (state instanceof Refusal) return state;
       if (state === "sent") return null; // the same call came before
       wake("outbox");
       if (kind === "sent") {
         markChunk.run("sent", platformId, delivery.key, chunk);
-        if (isLast.get(delivery.key) === undefined) settle.run("sent", null, null, nowMs, delivery.key);
+        if (isLast.get(delivery.key) === undefined) settle.run(nowMs, delivery.key);
         return null;
       }
       markChunk.run(kind === "unknown" ? "unknown" : "pending", null, delivery.key, chunk);
-      if (kind === "dead") settle.run("dead", error, null, nowMs, delivery.key);
-      else settle.run(kind === "unknown" ? "unknown" : "pending", error, retryAtMs, null, delivery.key);
+      end(delivery.key, { kind, error, retryAtMs }, nowMs);
       return null;
     };
   },
 );
+
+/** Nothing could be sent at all: no chunk is touched. */
+export const failDelivery = operation(
+  record({ fence: fenceCodec, kind: text, error: text, retryAtMs: numberOrNull }),
+  (db) => {
+    const find = prepareFence(db);
+    const end = prepareEnd(db);
+    const isSettled = prepareIsSettled(db);
+    return ({ fence, kind, error, retryAtMs }, { nowMs, wake }): null | Refusal => {
+      const delivery = find(fence);
+      if (delivery instanceof Refusal) return isSettled(fence, kind) ? null : delivery;
+      end(delivery.key, { kind, error, retryAtMs }, nowMs);
+      wake("outbox");
+      return null;
+    };
+  },
+);
+
+export const releaseDeliveries = operation(record({ fences: list(fenceCodec) }), (db) => {
+  const find = prepareFence(db);
+  const abandon = prepareAbandon(db);
+  return ({ fences }, { nowMs, wake }) => {
+    for (const fence of fences) {
+      const delivery = find(fence);
+      if (delivery instanceof Refusal || delivery.state !== "sending") continue;
+      abandon(delivery.key, nowMs);
+      wake("outbox");
+    }
+    return null;
+  };
+});
 
 export const retryDelivery = operation(record({ delivery: text }), (db) => {
   const find = db.prepare<[string], DeliveryRow>("select key, epoch, state from delivery where id = ?");
@@ -137,21 +169,57 @@ export const retryDelivery = operation(record({ delivery: text }), (db) => {
   };
 });
 
-function prepareExpire(db: Database): (nowMs: number, holder: string) => void {
-  const findExpired = db.prepare<[number, string], { key: number }>(
-    "select key from delivery where settled_ms is null and due_ms <= ? and state = 'sending' and holder <> ?",
+/** Ends claims whose time is over, whoever held them: what is sent under an old claim cannot be recorded. */
+function prepareExpire(db: Database): (nowMs: number) => void {
+  const findExpired = db.prepare<[number], { key: number }>(
+    "select key from delivery where settled_ms is null and due_ms <= ? and state = 'sending'",
   );
+  const abandon = prepareAbandon(db);
+  return (nowMs) => {
+    for (const { key } of findExpired.all(nowMs)) abandon(key, nowMs);
+  };
+}
+
+/** A chunk that was under way may have arrived: then the delivery is to be reconciled, not sent again. */
+function prepareAbandon(db: Database): (delivery: number, dueMs: number) => void {
   const doubt = db.prepare("update chunk set state = 'unknown' where delivery = ? and state = 'sending'");
   const isDoubtful = db
     .prepare<[number], number>("select 1 from chunk where delivery = ? and state = 'unknown' limit 1")
     .pluck();
-  const expire = db.prepare("update delivery set state = ?, holder = null where key = ?");
-  return (nowMs, holder) => {
-    for (const { key } of findExpired.all(nowMs, holder)) {
-      doubt.run(key);
-      expire.run(isDoubtful.get(key) === undefined ? "pending" : "unknown", key);
-    }
+  const leave = db.prepare(
+    "update delivery set state = ?, holder = null, due_ms = min(due_ms, ?) where key = ?",
+  );
+  return (delivery, dueMs) => {
+    doubt.run(delivery);
+    leave.run(isDoubtful.get(delivery) === undefined ? "pending" : "unknown", dueMs, delivery);
   };
+}
+
+/** Ends a claim without success. The epoch stays, so that the same call is known when it comes again. */
+function prepareEnd(db: Database) {
+  const leave = db.prepare(
+    "update delivery set state = ?, holder = null, error = ?, due_ms = coalesce(?, due_ms), settled_ms = ? where key = ?",
+  );
+  return (
+    delivery: number,
+    outcome: { readonly kind: string; readonly error: string | null; readonly retryAtMs: number | null },
+    nowMs: number,
+  ): void => {
+    const { kind, error, retryAtMs } = outcome;
+    const dead = kind === "dead";
+    leave.run(STATE_AFTER[kind], error, dead ? null : retryAtMs, dead ? nowMs : null, delivery);
+  };
+}
+
+const STATE_AFTER: Readonly<Record<string, string>> = { dead: "dead", unknown: "unknown", retry: "pending" };
+
+function prepareIsSettled(db: Database): (fence: Fence, kind: string) => boolean {
+  const find = db
+    .prepare<[string, number, string], number>(
+      "select 1 from delivery where id = ? and epoch = ? and state = ?",
+    )
+    .pluck();
+  return (fence, kind) => find.get(fence.delivery, fence.epoch, STATE_AFTER[kind] ?? "sent") !== undefined;
 }
 
 function prepareFence(db: Database): (fence: Fence) => DeliveryRow | Refusal {

@@ -41,6 +41,13 @@ export function prepareReadOutbox(db: Database) {
   const listState = db.prepare<[string, number, number], DeliveryRow>(
     `select ${COLUMNS} from ${TABLES} where d.state = ? order by d.key desc limit ? offset ?`,
   );
+  const listDead = db.prepare<[number, number], DeliveryRow>(
+    `select ${COLUMNS} from ${TABLES} where d.state = 'dead' order by d.key desc limit ? offset ?`,
+  );
+  const listOpen = db.prepare<[string, number, number], DeliveryRow>(
+    `select ${COLUMNS} from ${TABLES} where d.settled_ms is null and d.state = ?
+     order by +d.key desc limit ? offset ?`,
+  );
   const chunks = db.prepare<[number], ChunkRow>(
     "select content, state, platform_id from chunk where delivery = ? order by place",
   );
@@ -50,8 +57,9 @@ export function prepareReadOutbox(db: Database) {
       return row === undefined ? undefined : toDelivery(row);
     },
     list(limit: number, offset: number, state: DeliveryState | undefined): StoredDelivery[] {
-      const rows = state === undefined ? list.all(limit, offset) : listState.all(state, limit, offset);
-      return rows.map(toDelivery);
+      if (state === undefined) return list.all(limit, offset).map(toDelivery);
+      if (state === "dead") return listDead.all(limit, offset).map(toDelivery);
+      return (state === "sent" ? listState : listOpen).all(state, limit, offset).map(toDelivery);
     },
   };
 

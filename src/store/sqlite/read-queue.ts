@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import type { DispatchId, EventId, ItemId, RunId, TurnId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
 import type { QueueMode } from "../../model/queue-mode.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type {
@@ -46,6 +47,7 @@ interface RunRow {
   readonly attempt: number;
   readonly state: RunState;
   readonly interruptions: number;
+  readonly wait_id: string | null;
   readonly wait_kind: Wait["kind"] | null;
   readonly wait_detail: string | null;
   readonly abort: string | null;
@@ -59,14 +61,15 @@ const ITEM_COLUMNS = `i.id as item, i.key as item_key, i.event as event_seq, s.l
 
 const ITEM_TABLES = `join session s on s.key = i.session join ${EVENT_TABLES.replace("event e", "event e on e.seq = i.event")}`;
 
-const RUN_COLUMNS = `r.id, r.turn_id, s.label as session, r.attempt, r.state, r.interruptions, r.wait_kind, r.wait_detail,
+const RUN_COLUMNS = `r.id, r.turn_id, s.label as session, r.attempt, r.state, r.interruptions, r.wait_id, r.wait_kind, r.wait_detail,
   r.abort, r.error, r.started_ms, r.ended_ms`;
 
 export function prepareReadQueue(db: Database) {
-  const findPending = db.prepare<[string], ItemRow>(
+  const findSession = db.prepare<[string], number>("select 1 from session where label = ?").pluck();
+  const findPending = db.prepare<[string, number, number], ItemRow>(
     `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES}
      where i.session = (select key from session where label = ?) and i.settled_ms is null and i.state = 'queued'
-     order by i.key`,
+     order by i.key limit ? offset ?`,
   );
   const findTurn = db.prepare<[string, string], { turn: number; session: number; source: number | null }>(
     `select key as turn, session, source from turn where id = ?
@@ -100,12 +103,14 @@ export function prepareReadQueue(db: Database) {
   );
   const findJournal = db.prepare<
     [string],
-    Pick<RunRow, "wait_kind" | "wait_detail"> & { turn: number; pinned: string | null }
-  >("select turn, pinned, wait_kind, wait_detail from run where id = ?");
+    Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail"> & { turn: number; pinned: string | null }
+  >("select turn, pinned, wait_id, wait_kind, wait_detail from run where id = ?");
   const readJournal = prepareReadJournal(db);
 
   return {
-    pending: (session: SessionKey): QueueItem[] => findPending.all(session).map(toItem),
+    hasSession: (session: SessionKey): boolean => findSession.get(session) !== undefined,
+    pending: (session: SessionKey, limit: number, offset: number): QueueItem[] =>
+      findPending.all(session, limit, offset).map(toItem),
     itemsOf(id: TurnId): QueueItem[] {
       const turn = findTurn.get(id, id);
       return turn === undefined ? [] : findOfTurn.all(turn).map(toItem);
@@ -196,6 +201,7 @@ function toRun(row: RunRow): StoredRun {
   };
 }
 
-function toWait(row: Pick<RunRow, "wait_kind" | "wait_detail">): Wait | undefined {
-  return row.wait_kind === null ? undefined : { kind: row.wait_kind, detail: json(row.wait_detail)! };
+function toWait(row: Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail">): Wait | undefined {
+  if (row.wait_kind === null) return undefined;
+  return { id: row.wait_id!, kind: row.wait_kind, detail: JSON.parse(row.wait_detail!) as Json };
 }

@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import type { AgentId, EventId, MessageId, PersonaId, TurnId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
 import type { Message, Role, ToolCall, ToolStatus } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Context, StoredTurn, TurnContent, TurnFacts } from "../store.ts";
@@ -172,11 +173,11 @@ export function toToolCall(row: ToolCallInput): ToolCall {
     ordinal,
     callId,
     tool,
-    params: json(params)!,
+    params: JSON.parse(params) as Json,
     status: status as ToolStatus,
     startedAtMs,
+    ...(row.result === null ? {} : { result: JSON.parse(row.result) as Json }), // which may be null itself
     ...defined({
-      result: json(row.result),
       completedAtMs: row.completedAtMs,
       childSession: row.childSession,
     }),

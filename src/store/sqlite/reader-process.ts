@@ -2,10 +2,11 @@
  * A process of its own for reads that may take long: SQL from outside, and the check of all hashes. It
  * can be killed in the middle of a statement, which no thread can be.
  */
+import { Worker } from "node:worker_threads";
 import type { Database } from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
-import type { Row, SqlValue } from "../store.ts";
+import { MAX_QUERY_BYTES, type Row, type SqlValue } from "../store.ts";
 import { openForReading } from "./connection.ts";
 import type { ReaderAnswer, ReaderRequest } from "./reader.ts";
 import { verifyTurns } from "./verify.ts";
@@ -14,11 +15,15 @@ const db = openForReading(process.argv[2]!);
 
 process.on("message", (request: ReaderRequest) => {
   answer(request).then(
-    (value) => process.send!({ id: request.id, value } satisfies ReaderAnswer),
-    (error: unknown) => process.send!({ id: request.id, error: portable(error) } satisfies ReaderAnswer),
+    (value) => process.send!({ value } satisfies ReaderAnswer),
+    (error: unknown) => process.send!({ error: portable(error) } satisfies ReaderAnswer),
   );
 });
 process.on("disconnect", () => process.exit()); // whoever asked is gone
+// In the middle of a statement this thread hears nothing, so another one looks whether anybody is left.
+const watch = `const parent = process.ppid;
+setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGKILL"); }, 1000);`;
+new Worker(watch, { eval: true }).unref();
 
 async function answer(request: ReaderRequest): Promise<unknown> {
   return request.kind === "verify"
@@ -33,8 +38,13 @@ function query(database: Database, sql: string, params: readonly SqlValue[], max
   const statement = prepare(database, sql);
   if (!statement.reader || !statement.readonly) throw refused("it would change something");
   const rows: Row[] = [];
+  let bytes = 0;
   for (const row of statement.iterate(...params)) {
-    if (rows.length === maxRows) throw tooLarge(maxRows);
+    if (rows.length === maxRows) throw tooLarge(`${maxRows} rows`);
+    for (const value of Object.values(row)) {
+      if (typeof value === "string" || value instanceof Uint8Array) bytes += value.length;
+    }
+    if (bytes > MAX_QUERY_BYTES) throw tooLarge(`${MAX_QUERY_BYTES} bytes`);
     rows.push(row);
   }
   return rows;
@@ -54,8 +64,8 @@ function refused(why: string): CortexError {
   });
 }
 
-function tooLarge(maxRows: number): CortexError {
-  return new CortexError("query_too_large", `The query has more than ${maxRows} rows`, {
+function tooLarge(limit: string): CortexError {
+  return new CortexError("query_too_large", `The query has more than ${limit}`, {
     hint: "Add a limit, or count instead of listing.",
   });
 }

@@ -8,34 +8,35 @@ import { moduleBeside } from "./module-beside.ts";
 
 export type ReaderRequest =
   | {
-      readonly id: number;
       readonly kind: "query";
       readonly sql: string;
       readonly params: readonly SqlValue[];
       readonly maxRows: number;
     }
-  | { readonly id: number; readonly kind: "verify" };
+  | { readonly kind: "verify" };
 
 export interface ReaderAnswer {
-  readonly id: number;
   readonly value?: unknown;
   readonly error?: { readonly code: ErrorCode; readonly message: string; readonly hint: string };
 }
 
 interface Waiting {
+  readonly request: ReaderRequest;
+  readonly deadlineMs: number | undefined;
   readonly resolve: (value: never) => void;
   readonly reject: (error: CortexError) => void;
 }
 
 /**
- * Hands slow reads to a process and ends that process when a query outlives its deadline. It is started
- * when it is first needed. A query that shares it with one that had to be stopped is asked again.
+ * Hands slow reads to a process, one after another, and ends that process when a query outlives its
+ * deadline, which counts from when its turn has come. The process is started when it is first needed.
  */
 export class Reader {
   readonly #path: string;
+  readonly #queue: Waiting[] = [];
+  #current: Waiting | undefined;
+  #deadline: NodeJS.Timeout | undefined;
   #child: ChildProcess | undefined;
-  readonly #waiting = new Map<number, Waiting & { readonly request: ReaderRequest }>();
-  #lastId = 0;
   #closed = false;
 
   constructor(path: string) {
@@ -45,20 +46,16 @@ export class Reader {
   query(
     sql: string,
     params: readonly SqlValue[],
-    options: { maxRows: number; deadlineMs: number },
+    { maxRows, deadlineMs }: { maxRows: number; deadlineMs: number },
   ): Promise<Row[]> {
-    const { maxRows, deadlineMs } = options;
-    const id = ++this.#lastId;
-    const deadline = setTimeout(() => this.#expire(id, deadlineMs), deadlineMs);
-    const answer = this.#ask<Row[]>({ id, kind: "query", sql, params, maxRows });
-    return answer.finally(() => clearTimeout(deadline));
+    return this.#ask<Row[]>({ kind: "query", sql, params, maxRows }, deadlineMs);
   }
 
   /** In a process of its own, so that it holds up no query. */
   async verify(): Promise<Verdict> {
     const reader = new Reader(this.#path);
     try {
-      return await reader.#ask<Verdict>({ id: 1, kind: "verify" });
+      return await reader.#ask<Verdict>({ kind: "verify" }, undefined);
     } finally {
       await reader.close();
     }
@@ -66,21 +63,36 @@ export class Reader {
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { reject } of this.#waiting.values()) reject(storeClosed(this.#path));
-    this.#waiting.clear();
+    for (const { reject } of this.#queue.splice(0)) reject(storeClosed(this.#path));
+    this.#settle()?.reject(storeClosed(this.#path));
     await this.#kill();
   }
 
-  #ask<T>(request: ReaderRequest): Promise<T> {
+  #ask<T>(request: ReaderRequest, deadlineMs: number | undefined): Promise<T> {
     if (this.#closed) return Promise.reject(storeClosed(this.#path));
     return new Promise((resolve, reject) => {
-      this.#waiting.set(request.id, { request, resolve, reject });
-      this.#open().send(request);
+      this.#queue.push({ request, deadlineMs, resolve, reject });
+      this.#next();
     });
   }
 
+  #next(): void {
+    if (this.#current !== undefined || this.#closed) return;
+    const waiting = this.#queue.shift();
+    if (waiting === undefined) return;
+    this.#current = waiting;
+    const { request, deadlineMs } = waiting;
+    if (deadlineMs !== undefined) this.#deadline = setTimeout(() => this.#expire(deadlineMs), deadlineMs);
+    try {
+      this.#child ??= this.#open();
+      this.#child.send(request);
+    } catch (cause) {
+      this.#settle()?.reject(failed("it could not be handed to the process that answers queries", cause));
+      this.#next();
+    }
+  }
+
   #open(): ChildProcess {
-    if (this.#child !== undefined) return this.#child;
     const program = fileURLToPath(moduleBeside(import.meta.url, "reader-process"));
     const child = fork(program, [this.#path], {
       serialization: "advanced",
@@ -88,56 +100,57 @@ export class Reader {
       execArgv: [],
     });
     child.on("message", (answer: ReaderAnswer) => this.#receive(answer));
-    child.on("exit", () => this.#lose(child));
-    this.#child = child;
+    child.on("error", (cause) => this.#lose(child, cause));
+    child.on("exit", (code) => this.#lose(child, new Error(`it exited with ${code}`)));
     return child;
   }
 
-  #receive({ id, value, error }: ReaderAnswer): void {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
+  #receive({ value, error }: ReaderAnswer): void {
+    const waiting = this.#settle();
     if (error === undefined) waiting?.resolve(value as never);
     else waiting?.reject(new CortexError(error.code, error.message, { hint: error.hint }));
+    this.#next();
   }
 
-  #expire(id: number, deadlineMs: number): void {
-    const expired = this.#waiting.get(id);
-    if (expired === undefined) return;
-    this.#waiting.delete(id);
-    expired.reject(
+  #expire(deadlineMs: number): void {
+    this.#settle()?.reject(
       new CortexError("query_timeout", `The query took longer than ${deadlineMs} ms and was stopped`, {
         hint: "Narrow it down, for example by `timestamp`, or give it a longer deadline.",
       }),
     );
     void this.#kill();
+    this.#next();
+  }
+
+  /** The one that is being answered is done with. */
+  #settle(): Waiting | undefined {
+    clearTimeout(this.#deadline);
+    const waiting = this.#current;
+    this.#current = undefined;
+    return waiting;
   }
 
   async #kill(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    if (child === undefined) return;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     child.kill("SIGKILL");
     await gone;
-    this.#askAgain();
   }
 
-  /** A child that ends by itself has failed to start: asking again would fail again. */
-  #lose(child: ChildProcess): void {
-    if (this.#child !== child) return;
+  #lose(child: ChildProcess, cause: unknown): void {
+    if (this.#child !== child) return; // it was ended on purpose
     this.#child = undefined;
-    for (const { reject } of this.#waiting.values()) reject(readerLost());
-    this.#waiting.clear();
-  }
-
-  #askAgain(): void {
-    for (const { request } of this.#waiting.values()) this.#open().send(request);
+    this.#settle()?.reject(failed("the process that answers queries has ended", cause));
+    this.#next();
   }
 }
 
-function readerLost(): CortexError {
-  return new CortexError("store_closed", "The process that answers queries has ended", {
-    hint: "Ask again; if it happens again, its error is in the log above.",
+function failed(why: string, cause: unknown): CortexError {
+  return new CortexError("query_failed", `The query has no answer: ${why}`, {
+    hint: "Ask again; if it happens again, the cause is in the log.",
     transient: true,
+    cause,
   });
 }

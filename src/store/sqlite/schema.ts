@@ -93,12 +93,14 @@ create table run (
   progress integer not null default 0, -- journal entries so far
   claimed_progress integer not null default 0, -- of these, those that were there when the run was last claimed
   pinned text,
+  wait_id text,
   wait_kind text,
   wait_detail text,
   abort text,
   error text,
   started_ms integer not null,
-  ended_ms integer
+  ended_ms integer,
+  ended_epoch integer -- under which lease
 ) strict;
 create index run_turn on run (turn_id) where state <> 'completed';
 
@@ -133,6 +135,8 @@ create table turn (
   hash blob not null
 ) strict;
 create index turn_parent on turn (parent);
+create index turn_session on turn (session);
+create index turn_completed on turn (completed_ms);
 
 create table message (
   key integer primary key,
@@ -213,6 +217,7 @@ create table delivery (
 ) strict;
 create index delivery_open on delivery (target, key) where settled_ms is null;
 create index delivery_due on delivery (due_ms) where settled_ms is null;
+create index delivery_turn on delivery (turn);
 create index delivery_dead on delivery (key) where state = 'dead';
 
 create table chunk (

@@ -19,7 +19,6 @@ import {
   dispatch,
   event,
   message,
-  session,
   START_MS,
   testClock,
   toSession,
@@ -55,7 +54,7 @@ describe("one writer", () => {
     const path = join(folder.path, "cortex.db");
     await using first = await open(path);
     await expect(open(path)).rejects.toEqual(refusal("store_locked"));
-    await expect(open(path)).rejects.toThrow(`Process ${process.pid} is using this database`);
+    await expect(open(path)).rejects.toThrow(`Process ${process.pid}, up since 20`);
     await first.events.accept(event("a")); // which does not hurt the one that has it
   });
 
@@ -63,7 +62,7 @@ describe("one writer", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "cortex.db");
     await (await open(path))[Symbol.asyncDispose]();
-    expect(readdirSync(folder.path)).toEqual(["cortex.db"]);
+    expect(readdirSync(folder.path)).toEqual(["cortex.db", "cortex.db.mutex"]);
     await (await open(path))[Symbol.asyncDispose]();
   });
 
@@ -88,7 +87,7 @@ describe("one writer", () => {
   test("of many processes that find a dead owner, one takes its place", async () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "cortex.db");
-    writeFileSync(`${path}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, started: "x" }));
+    writeFileSync(`${path}.lock`, JSON.stringify({ pid: 2 ** 22 + 1, startedAt: "x" }));
     const openers = Array.from({ length: 4 }, () => startOpener(path));
     const said = await Promise.all(openers.map((opener) => opener.firstLine));
     for (const opener of openers) opener.release();
@@ -150,6 +149,16 @@ describe("schema", () => {
     expect(readdirSync(folder.path)).toEqual(["cortex.db"]);
   });
 
+  test("a database of another program that has a write-ahead log is left as it is too", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    using foreign = writeForeignLog(path);
+    const before = [readFileSync(path), readFileSync(`${path}-wal`)];
+    await expect(open(path)).rejects.toEqual(refusal("store_foreign"));
+    expect([readFileSync(path), readFileSync(`${path}-wal`)]).toEqual(before);
+    expect(foreign.rows()).toBe(1);
+  });
+
   test.each([
     ["text", Buffer.from("this is no database, but it is long enough to look at. ".repeat(100))],
     ["noise", Buffer.alloc(8_192, 0xa5)],
@@ -184,7 +193,9 @@ describe("schema", () => {
     expect(db.pragma("user_version", { simple: true })).toBe(1);
     expect(db.prepare("select name from sqlite_schema where name = 'extra'").all()).toEqual([]);
 
-    const working = { version: 2, major: false, sql: "create table extra (a)" };
+    // The copy of a start that was killed while it copied does not stand in the way of the next.
+    writeFileSync(`${path}.before-2.unfinished`, "half a cop");
+    const working = { version: 2, major: true, sql: "create table extra (a)" };
     migrate(db, path, [...MIGRATIONS, working]);
     expect(db.pragma("user_version", { simple: true })).toBe(2);
     expect(() => checkDatabase(db, path)).toThrow("knows schemas up to 1");
@@ -193,6 +204,18 @@ describe("schema", () => {
     const copy = new Database(`${path}.before-2`, { readonly: true });
     expect(copy.pragma("user_version", { simple: true })).toBe(1);
     copy.close();
+  });
+
+  test("a view that was edited is made anew at the next start", async () => {
+    using folder = temporaryFolder(memoryParent());
+    const path = join(folder.path, "cortex.db");
+    await (await open(path))[Symbol.asyncDispose]();
+    const db = new Database(path);
+    db.exec("drop view events; create view events as select 'old' as id");
+    db.close();
+    await using store = await open(path);
+    await store.events.accept(event("a"));
+    expect(await store.query("select id from events")).toEqual([{ id: "test:a" }]);
   });
 
   test("the database is written with full synchronisation and checked references", () => {
@@ -348,19 +371,17 @@ describe("a disk that fails", () => {
     async () => {
       using folder = temporaryFolder();
       const script = fileURLToPath(new URL("../../../test/support/full-disk.ts", import.meta.url));
-      const mount = `mount -t tmpfs -o size=6m tmpfs "$1" && exec "$2" "$3" "$1"`;
-      const { said, code } = await run("unshare", [
-        "-m",
-        "sh",
-        "-c",
-        mount,
-        "sh",
-        folder.path,
-        process.execPath,
-        script,
-      ]);
-      expect(said).toContain("after room was made: ok");
-      expect(code).toBe(0);
+      // On the larger disk the log is long enough to be copied when there is no room for the copy.
+      for (const [size, ballast] of [
+        ["6m", 3],
+        ["32m", 8],
+      ] as const) {
+        const mount = `mount -t tmpfs -o size=${size} tmpfs "$1" && exec "$2" "$3" "$1" ${ballast}`;
+        const args = ["-m", "sh", "-c", mount, "sh", folder.path, process.execPath, script];
+        const { said, code } = await run("unshare", args);
+        expect(said).toContain("after room was made: ok");
+        expect(code).toBe(0);
+      }
     },
   );
 
@@ -385,18 +406,16 @@ describe("a disk that fails", () => {
   });
 });
 
-test("opening and closing leaves no thread, process or file behind", async () => {
+test("opening and closing leaves no file behind, however often it is closed", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "cortex.db");
   for (let i = 0; i < 3; i++) {
-    await using store = await open(path);
-    await store.query("select 1");
-    expect(await store.sessions.get(session("none"))).toBeUndefined();
+    const store = await open(path);
+    expect(await store.query("select 1 as one")).toEqual([{ one: 1 }]);
+    const late = store.events.accept(event("a"));
+    await Promise.all([store[Symbol.asyncDispose](), store[Symbol.asyncDispose](), late]);
   }
-  expect(readdirSync(folder.path)).toEqual(["cortex.db"]);
-  expect(
-    process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap" || name === "MessagePort"),
-  ).toEqual([]);
+  expect(readdirSync(folder.path)).toEqual(["cortex.db", "cortex.db.mutex"]);
 });
 
 test("the moment of a call is the caller's, not the writer's", async () => {
@@ -434,6 +453,15 @@ function run(command: string, args: readonly string[]): Promise<{ said: string; 
 /** A disk of a few megabytes can be had by root in a mount namespace of its own. */
 function canMountSmallDisk(): boolean {
   return process.platform === "linux" && process.getuid?.() === 0;
+}
+
+/** A database in WAL mode, not ours, whose rows are still in the log. */
+function writeForeignLog(path: string): Disposable & { rows(): number } {
+  const db = new Database(path);
+  db.pragma("journal_mode = wal");
+  db.exec("create table notes (text); insert into notes values ('x')");
+  const count = db.prepare<[], number>("select count(*) from notes").pluck();
+  return { rows: () => count.get()!, [Symbol.dispose]: () => void db.close() };
 }
 
 function tableRoot(path: string, table: string): number {

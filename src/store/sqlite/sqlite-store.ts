@@ -8,7 +8,6 @@ import type { Database } from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
 import type { DeliveryId, EventId, ItemId, RunId, TurnId } from "../../model/ids.ts";
-import { canonicalJson } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { createUlidSource, type UlidSource } from "../../model/ulid.ts";
 import type {
@@ -41,12 +40,12 @@ import {
 } from "../store.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
-import { openForReading, openToInspect } from "./connection.ts";
+import { openForReading } from "./connection.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import * as encode from "./encode.ts";
 import { storeClosed, storeFailure } from "./failure.ts";
-import { dropLock, takeLock } from "./lock.ts";
-import { checkDatabase } from "./migrate.ts";
+import { takeLock } from "./lock.ts";
+import { inspectDatabase } from "./migrate.ts";
 import { prepareReadEvent } from "./read-events.ts";
 import { prepareReadOutbox } from "./read-outbox.ts";
 import { prepareReadQueue } from "./read-queue.ts";
@@ -63,8 +62,8 @@ export interface SqliteOptions {
   readonly connect?: Connect;
 }
 
-/** More than anybody has ever read of a thread at once. */
-const WHOLE_CONTEXT = 1_000_000;
+/** More turns than any model takes. A thread that grows past this without a compaction is cut there. */
+const WHOLE_CONTEXT = 10_000;
 
 /**
  * Opens the database, creating it where there is none, and becomes its only writer. Whatever held leases
@@ -75,29 +74,29 @@ export async function openSqliteStore({
   clock,
   connect = connectThread,
 }: SqliteOptions): Promise<SqliteStore> {
-  const lock = `${path}.lock`;
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    claimDatabase(path, lock);
-  } catch (error) {
-    throw storeFailure(error, path);
-  }
+  const lock = claimDatabase(path);
   try {
     const writer = await Writer.open(path, clock, connect);
-    return new SqliteStore({ path, lock, clock, writer, db: openForReading(path) });
+    try {
+      return new SqliteStore({ path, lock, clock, writer, db: openForReading(path) });
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
   } catch (error) {
-    dropLock(lock);
+    lock[Symbol.dispose]();
     throw storeFailure(error, path);
   }
 }
 
-function claimDatabase(path: string, lock: string): void {
-  const db = openToInspect(path);
+/** Looks whose database this is before anything is opened for writing. */
+function claimDatabase(path: string): Disposable {
   try {
-    checkDatabase(db, path);
-    takeLock(db, lock);
-  } finally {
-    db.close();
+    mkdirSync(dirname(path), { recursive: true });
+    inspectDatabase(path);
+    return takeLock(path);
+  } catch (error) {
+    throw storeFailure(error, path);
   }
 }
 
@@ -109,13 +108,14 @@ export class SqliteStore implements Store {
   readonly sessions: SessionStore;
   readonly outbox: OutboxStore;
   readonly #path: string;
-  readonly #lock: string;
+  readonly #lock: Disposable;
   readonly #writer: Writer;
   readonly #db: Database;
   readonly #reader: Reader;
   readonly #mintId: UlidSource;
+  #closing: Promise<void> | undefined;
 
-  constructor(parts: { path: string; lock: string; clock: () => number; writer: Writer; db: Database }) {
+  constructor(parts: { path: string; lock: Disposable; clock: () => number; writer: Writer; db: Database }) {
     this.#path = parts.path;
     this.#lock = parts.lock;
     this.#writer = parts.writer;
@@ -143,19 +143,23 @@ export class SqliteStore implements Store {
     return this.#writer.onWake(topic, listener);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
     await this.#reader.close();
     await this.#writer.drain();
     this.#db.close(); // before the writer, so that the last one out can fold the write-ahead log in
     await this.#writer.close();
-    dropLock(this.#lock);
+    this.#lock[Symbol.dispose]();
   }
 
   /** Ends where it stands, as a crash of the process would leave it: for tests of what comes after one. */
   async crash(): Promise<void> {
     await Promise.all([this.#writer.terminate(), this.#reader.close()]);
     this.#db.close();
-    dropLock(this.#lock);
+    this.#lock[Symbol.dispose]();
   }
 
   #eventStore(): EventStore {
@@ -167,11 +171,7 @@ export class SqliteStore implements Store {
           dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
           claim: this.#claimRequest(claim),
         };
-        const { fresh, dispatched } = await this.#writer.call(
-          "acceptEvent",
-          input,
-          encode.weighEvent(input.event),
-        );
+        const { fresh, dispatched } = await this.#writer.call("acceptEvent", input);
         return dispatched === undefined ? { fresh } : { fresh, dispatched: toDispatched(dispatched) };
       },
       dispatch: async (event, dispatch, { claim } = {}) => {
@@ -196,7 +196,10 @@ export class SqliteStore implements Store {
       release: async (leases: readonly Lease[]) => {
         await this.#writer.call("releaseLeases", { leases });
       },
-      pending: this.#reading((session: SessionKey) => read.pending(session)),
+      pending: this.#reading((session: SessionKey, page?: Page) => {
+        if (!read.hasSession(session)) throw sessionUnknown(session);
+        return read.pending(session, ...range(page));
+      }),
       itemsOf: this.#reading((turn: TurnId) => read.itemsOf(turn)),
       drop: async (items, policy) => (await this.#writer.call("dropItems", { items, policy })) as ItemId[],
       dead: this.#reading((page?: Page) => read.dead(...range(page))),
@@ -214,17 +217,18 @@ export class SqliteStore implements Store {
     return {
       journal: async (lease, run, entries) => {
         const input = { lease, run, entries: entries.map(encode.encodeEntry) };
-        await this.#writer.call("journal", input, encode.weighEntries(input.entries));
+        await this.#writer.call("journal", input);
       },
       readJournal: this.#reading((run: RunId) => read.journal(run) ?? throwing(runUnknown(run))),
       pin: async (lease, run, pinned) => {
-        await this.#writer.call("pin", { lease, run, pinned: canonicalJson(pinned) });
+        await this.#writer.call("pin", { lease, run, pinned: encode.encodeJson(pinned, "What is pinned") });
       },
-      suspend: async (lease, run, { kind, detail }) => {
-        await this.#writer.call("suspend", { lease, run, kind, detail: canonicalJson(detail) });
+      suspend: async (lease, run, { id, kind, detail }) => {
+        const text = encode.encodeJson(detail, "The detail of a wait");
+        await this.#writer.call("suspend", { lease, run, id, kind, detail: text });
       },
-      resume: (run, entries) =>
-        this.#writer.call("resume", { run, entries: entries.map(encode.encodeEntry) }),
+      resume: async (run, wait, entries) =>
+        this.#writer.call("resume", { run, wait, entries: entries.map(encode.encodeEntry) }),
       requestAbort: (run, reason) => this.#writer.call("requestAbort", { run, reason }),
       fail: async ({ lease, run, error, outcome, deliveries = [], claimNext }) => {
         const input = {
@@ -261,9 +265,7 @@ export class SqliteStore implements Store {
           deliveries: deliveries.map(encode.encodeDelivery),
           claim: this.#claimRequest(turn.claimNext),
         };
-        return toFinished(
-          await this.#writer.call("commitTurn", input, encode.weigh(input.messages, input.toolCalls)),
-        );
+        return toFinished(await this.#writer.call("commitTurn", input));
       },
       compact: async ({ lease, run, turn, facts, summary, firstKept }) => {
         await this.#writer.call("compact", {
@@ -333,6 +335,13 @@ export class SqliteStore implements Store {
           error: "error" in outcome ? outcome.error : null,
           retryAtMs: "retryAtMs" in outcome ? outcome.retryAtMs : null,
         });
+      },
+      fail: async ({ delivery, epoch }, { kind, error, ...rest }) => {
+        const retryAtMs = "retryAtMs" in rest ? rest.retryAtMs : null;
+        await this.#writer.call("failDelivery", { fence: { delivery, epoch }, kind, error, retryAtMs });
+      },
+      release: async (claims) => {
+        await this.#writer.call("releaseDeliveries", { fences: claims });
       },
       get: this.#reading((id: DeliveryId) => read.get(id)),
       list: this.#reading((options: Page & { state?: DeliveryState } = {}) =>

@@ -7,36 +7,48 @@ interface WaitingRun {
   readonly run: number;
   readonly turn: number;
   readonly state: string;
-  readonly ended_ms: number | null;
+  readonly wait_id: string | null;
   /** The session, where the run is the one that it waits with. */
   readonly key: number;
   readonly current: number | null;
   readonly holder: string | null;
 }
 
-export const suspend = operation(record({ lease: leaseCodec, run: text, kind: text, detail: text }), (db) => {
-  const findHeld = prepareHeld(db);
-  const stateOf = db.prepare<[string], string>("select state from run where id = ?").pluck();
-  const park = db.prepare("update run set state = 'suspended', wait_kind = ?, wait_detail = ? where key = ?");
-  const leave = db.prepare("update session set holder = null, ready_ms = null where key = ?");
-  return ({ lease, run, kind, detail }, { wake }) => {
-    const held = findHeld(lease, run);
-    if (held instanceof Refusal) return stateOf.get(run) === "suspended" ? null : held;
-    park.run(kind, detail, held.run);
-    leave.run(held.key);
-    wake("runs");
-    return null;
-  };
-});
+export const suspend = operation(
+  record({ lease: leaseCodec, run: text, id: text, kind: text, detail: text }),
+  (db) => {
+    const findHeld = prepareHeld(db);
+    const isSuspended = db
+      .prepare<[string, string, number], number>(
+        `select 1 from run r join session s on s.run = r.key
+       where r.id = ? and r.state = 'suspended' and r.wait_id = ? and s.epoch = ?`,
+      )
+      .pluck();
+    const park = db.prepare(
+      "update run set state = 'suspended', wait_id = ?, wait_kind = ?, wait_detail = ? where key = ?",
+    );
+    const leave = db.prepare("update session set holder = null, ready_ms = null where key = ?");
+    return ({ lease, run, id, kind, detail }, { wake }) => {
+      const held = findHeld(lease, run);
+      if (held instanceof Refusal) {
+        return isSuspended.get(run, id, lease.epoch) === undefined ? held : null; // the same call came before
+      }
+      park.run(id, kind, detail, held.run);
+      leave.run(held.key);
+      wake("runs");
+      return null;
+    };
+  },
+);
 
-export const resume = operation(record({ run: text, entries: list(entryCodec) }), (db) => {
+export const resume = operation(record({ run: text, wait: text, entries: list(entryCodec) }), (db) => {
   const find = prepareFind(db);
   const write = prepareJournal(db);
   const ready = prepareReady(db);
-  return ({ run, entries }, { nowMs, wake }): boolean | Refusal => {
+  return ({ run, wait, entries }, { nowMs, wake }): boolean | Refusal => {
     const waiting = find(run);
     if (waiting instanceof Refusal) return waiting;
-    if (waiting.state !== "suspended") return false;
+    if (waiting.state !== "suspended" || waiting.wait_id !== wait) return false;
     const refused = write(waiting, entries);
     if (refused !== undefined) return refused;
     ready(waiting, nowMs);
@@ -65,7 +77,7 @@ type Db = Parameters<Parameters<typeof operation>[1]>[0];
 
 function prepareFind(db: Db): (run: string) => WaitingRun | Refusal {
   const find = db.prepare<[string], WaitingRun>(
-    `select r.key as run, r.turn, r.state, r.ended_ms, s.key, s.run as current, s.holder
+    `select r.key as run, r.turn, r.state, r.wait_id, s.key, s.run as current, s.holder
      from run r join session s on s.key = r.session where r.id = ?`,
   );
   return (run) => find.get(run) ?? runUnknown(run);

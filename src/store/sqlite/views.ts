@@ -2,7 +2,7 @@
  * The public views: what hooks and people may query. Text ids, milliseconds since 1970, and the column
  * names that scripts written for the original systems use; what we do not keep is null under its name.
  *
- * Views hold no data, so they are made anew whenever the schema changes.
+ * Views hold no data: they are made anew when what is written here has changed.
  */
 export const VIEWS: Readonly<Record<string, string>> = {
   threads: `
@@ -56,14 +56,14 @@ export const VIEWS: Readonly<Record<string, string>> = {
     select m.id, s.label as session_id, m.role, m.content, m.key % 65536 as sequence, m.at_ms as timestamp,
            null as checkpoint_id, 1 as is_agentic, 0 as is_plan_execution, m.body as context_json,
            null as cursor_rules_json, null as metadata_json, t.id as turn_id
-    from message m join turn t on t.key = m.key / 65536 join session s on s.key = t.session`,
+    from turn t join message m on m.key between t.key * 65536 and t.key * 65536 + 65535 join session s on s.key = t.session`,
 
   agent_tool_calls: `
     select t.id || ':' || (c.key % 65536) as id, t.id as message_id, s.label as session_id,
            c.tool as tool_name, c.key % 65536 as tool_number, c.params as params_json, c.result as result_json,
            c.status, c.child_session as child_session_id, c.started_ms as started_at,
            c.completed_ms as completed_at, c.call_id, t.id as turn_id
-    from tool_call c join turn t on t.key = c.key / 65536 join session s on s.key = t.session`,
+    from turn t join tool_call c on c.key between t.key * 65536 and t.key * 65536 + 65535 join session s on s.key = t.session`,
 
   queue_items: `
     select i.id, e.id as event_id, s.label as session_label, i.mode, i.state as status,
@@ -85,10 +85,10 @@ export const VIEWS: Readonly<Record<string, string>> = {
     from run r join session s on s.key = r.session`,
 
   deliveries: `
-    select d.id, (select r.turn_id from run r where r.key = d.turn) as turn_id, d.channel, d.account,
+    select d.id, r.turn_id, d.channel, d.account,
            d.place, d.topic, d.reply_to, coalesce(d.content, m.content) as content, d.state as status, d.attempt,
            d.due_ms as due_at, d.error, d.created_ms as created_at, d.settled_ms as settled_at
-    from delivery d left join message m on m.key = d.message`,
+    from delivery d left join run r on r.key = d.turn left join message m on m.key = d.message`,
 
   hooks: `
     select id, name, description, mode, state as status, error, failures as consecutive_errors,

@@ -3,6 +3,8 @@
  * cheaper than cloning many small objects. A codec writes a value as a fixed sequence of cells and reads
  * it back; both sides use the same codec, so the sequence is described once.
  */
+import { CortexError } from "../../model/errors.ts";
+
 export type Cell = string | number | null;
 
 export interface Codec<T> {
@@ -19,10 +21,11 @@ interface Cursor {
   at: number;
 }
 
-export const text: Codec<string> = textCell();
-export const number: Codec<number> = cell();
-export const textOrNull: Codec<string | null> = textCell();
-export const numberOrNull: Codec<number | null> = cell();
+export const text: Codec<string> = cell(checkText);
+export const number: Codec<number> = cell(checkInteger);
+export const textOrNull: Codec<string | null> = cell(checkTextOrNull);
+export const numberOrNull: Codec<number | null> = cell(checkInteger);
+export const realOrNull: Codec<number | null> = cell(checkReal);
 
 export function record<T extends object>(fields: { readonly [Name in keyof T]: Codec<T[Name]> }): Codec<
   Readonly<T>
@@ -70,14 +73,10 @@ export function optional<T>(inner: Codec<T>): Codec<T | undefined> {
   };
 }
 
-/**
- * Half a surrogate pair, from a text that was cut inside an emoji, cannot be stored as UTF-8. It becomes
- * the replacement character here, before anything is hashed or compared.
- */
-function textCell<T extends string | null>(): Codec<T> {
+function cell<T extends Cell>(check: (value: T) => T): Codec<T> {
   return {
     write(value, out) {
-      out.push(value === null ? null : value.toWellFormed());
+      out.push(check(value));
     },
     read(cells) {
       return cells.cells[cells.at++] as T;
@@ -85,13 +84,32 @@ function textCell<T extends string | null>(): Codec<T> {
   };
 }
 
-function cell<T extends Cell>(): Codec<T> {
-  return {
-    write(value, out) {
-      out.push(value);
-    },
-    read(cells) {
-      return cells.cells[cells.at++] as T;
-    },
-  };
+/**
+ * Half a surrogate pair, from a text that was cut inside an emoji, cannot be stored as UTF-8. It becomes
+ * the replacement character here, before anything is hashed or compared.
+ */
+function checkText(value: string): string {
+  if (typeof value === "string") return value.toWellFormed();
+  throw invalid(value, "a text");
+}
+
+function checkTextOrNull(value: string | null): string | null {
+  return value === null ? null : checkText(value);
+}
+
+/** SQLite would store NaN as null, and a moment that is null never comes. */
+function checkInteger<T extends number | null>(value: T): T {
+  if (value === null || Number.isSafeInteger(value)) return value;
+  throw invalid(value, "a whole number");
+}
+
+function checkReal(value: number | null): number | null {
+  if (value === null || Number.isFinite(value)) return value;
+  throw invalid(value, "a number");
+}
+
+function invalid(value: unknown, expected: string): CortexError {
+  return new CortexError("limit_invalid", `${String(value)} stands where ${expected} belongs`, {
+    hint: "Give the store plain values; nothing of this call was written.",
+  });
 }

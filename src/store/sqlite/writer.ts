@@ -28,10 +28,9 @@ export const MAX_QUEUED_OPERATIONS = 20_000;
 export const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
 interface Call {
-  readonly code: number;
-  readonly nowMs: number;
-  readonly input: unknown;
-  readonly bytes: number;
+  /** Its part of the batch: code, moment, input. */
+  readonly cells: readonly Cell[];
+  readonly weight: number;
   readonly resolve: (value: never) => void;
   readonly reject: (error: Error) => void;
 }
@@ -55,7 +54,7 @@ export class Writer {
   #flight: Call[] | undefined;
   #due = false;
   #ended: CortexError | undefined;
-  #idle: (() => void) | undefined;
+  #idle: (() => void)[] = [];
 
   private constructor(path: string, clock: () => number, connection: WriterConnection) {
     this.#path = path;
@@ -70,14 +69,18 @@ export class Writer {
     return new Writer(path, clock, await connect({ path, nowMs: clock() }));
   }
 
-  /** Resolves when the operation is on disk. `bytes` is roughly what it carries. */
-  call<Name extends OperationName>(name: Name, input: Input<Name>, bytes = 0): Promise<Output<Name>> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
-    const full = this.#queue.length >= MAX_QUEUED_OPERATIONS || this.#queuedBytes + bytes > MAX_QUEUED_BYTES;
-    if (full && NEW_WORK.has(name)) return Promise.reject(busy(this.#queue.length));
+  /** Resolves when the operation is on disk. Input that cannot be encoded fails this call and no other. */
+  async call<Name extends OperationName>(name: Name, input: Input<Name>): Promise<Output<Name>> {
+    if (this.#ended !== undefined) throw this.#ended;
+    const code = CODES.get(name)!;
+    const cells: Cell[] = [code, this.#clock()];
+    CODECS[code]!.write(input, cells);
+    const weight = weigh(cells);
+    const full = this.#queue.length >= MAX_QUEUED_OPERATIONS || this.#queuedBytes + weight > MAX_QUEUED_BYTES;
+    if (full && NEW_WORK.has(name)) throw busy(this.#queue.length);
     return new Promise((resolve, reject) => {
-      this.#queue.push({ code: CODES.get(name)!, nowMs: this.#clock(), input, bytes, resolve, reject });
-      this.#queuedBytes += bytes;
+      this.#queue.push({ cells, weight, resolve, reject });
+      this.#queuedBytes += weight;
       this.#kick();
     });
   }
@@ -90,15 +93,15 @@ export class Writer {
   /** Waits until everything that was called has been answered. */
   async drain(): Promise<void> {
     while (this.#flight !== undefined || this.#queue.length > 0) {
-      await new Promise<void>((resolve) => (this.#idle = resolve));
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
     }
   }
 
   async close(): Promise<void> {
-    if (this.#ended !== undefined) return;
     await this.drain();
-    this.#end(storeClosed(this.#path));
     await this.#checkpointer.close();
+    if (this.#ended !== undefined) return;
+    this.#end(storeClosed(this.#path));
     await this.#connection.close();
   }
 
@@ -118,12 +121,9 @@ export class Writer {
   #post(): void {
     this.#due = false;
     if (this.#ended !== undefined) return;
-    const cells: Cell[] = [];
     const flight = this.#takeBatch();
-    for (const call of flight) {
-      cells.push(call.code, call.nowMs);
-      CODECS[call.code]!.write(call.input, cells);
-    }
+    const cells: Cell[] = [];
+    for (const call of flight) for (const cell of call.cells) cells.push(cell);
     this.#flight = flight;
     this.#connection.post({ cells, checkpoint: this.#checkpointer.takeFinish() });
   }
@@ -132,7 +132,7 @@ export class Writer {
     let bytes = 0;
     let count = 0;
     while (count < this.#queue.length && count < MAX_BATCH_OPERATIONS && bytes < MAX_BATCH_BYTES) {
-      bytes += this.#queue[count++]!.bytes;
+      bytes += this.#queue[count++]!.weight;
     }
     this.#queuedBytes -= bytes;
     const batch = this.#queue.slice(0, count);
@@ -151,7 +151,11 @@ export class Writer {
     this.#kick();
     // After the promises above have moved their owners on.
     if (wakes > 0) queueMicrotask(() => this.#wake(wakes));
-    if (this.#queue.length === 0) this.#idle?.();
+    if (this.#queue.length === 0) this.#rest();
+  }
+
+  #rest(): void {
+    for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   #wake(wakes: number): void {
@@ -168,7 +172,7 @@ export class Writer {
     this.#flight = undefined;
     this.#queue = [];
     for (const call of lost) call.reject(error);
-    this.#idle?.();
+    this.#rest();
   }
 }
 
@@ -183,6 +187,13 @@ function settle(call: Call, ending: unknown, value: unknown, path: string): void
 
 function asError(plain: { readonly message: string; readonly code: string }): Error {
   return Object.assign(new Error(plain.message), { code: plain.code });
+}
+
+/** Roughly its bytes: texts in UTF-16 units, exact enough for bounding a queue. */
+function weigh(cells: readonly Cell[]): number {
+  let weight = 0;
+  for (const cell of cells) if (typeof cell === "string") weight += cell.length;
+  return weight;
 }
 
 function busy(waiting: number): CortexError {
