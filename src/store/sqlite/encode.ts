@@ -3,7 +3,7 @@
  * and what breaks a limit is refused here, on the caller's side, before anything is queued.
  */
 import { CortexError } from "../../model/errors.ts";
-import { DEFAULT_ACCOUNT, type TurnId } from "../../model/ids.ts";
+import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import type { Message, ToolCall } from "../../model/message.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
@@ -229,11 +229,5 @@ function tooLarge(what: string, bytes: number): CortexError {
 function eventInvalid(id: string, why: string): CortexError {
   return new CortexError("event_invalid", `Event ${JSON.stringify(id)} cannot be taken in: ${why}`, {
     hint: "Make the id with `eventId` of the model.",
-  });
-}
-
-export function turnUnknown(turn: TurnId): CortexError {
-  return new CortexError("turn_unknown", `No turn has the id "${turn}"`, {
-    hint: "`cortex log` shows the turns of a session.",
   });
 }

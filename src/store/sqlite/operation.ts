@@ -4,7 +4,7 @@
  */
 import type { Database } from "better-sqlite3";
 
-import type { ErrorCode } from "../../model/errors.ts";
+import { CortexError, type ErrorCode } from "../../model/errors.ts";
 import type { WakeTopic } from "../store.ts";
 import type { Codec } from "./wire.ts";
 
@@ -33,6 +33,11 @@ export class Refusal {
     this.code = code;
     this.message = message;
     this.hint = hint;
+  }
+
+  /** For a read, which refuses on the caller's side. */
+  toError(): CortexError {
+    return new CortexError(this.code, this.message, { hint: this.hint });
   }
 }
 

@@ -41,9 +41,10 @@ import {
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
 import { openForReading } from "./connection.ts";
-import type { DispatchedRow } from "./dispatch.ts";
+import { type DispatchedRow, turnUnknown } from "./dispatch.ts";
 import * as encode from "./encode.ts";
 import { storeClosed, storeFailure } from "./failure.ts";
+import { sessionUnknown } from "./held.ts";
 import { takeLock } from "./lock.ts";
 import { inspectDatabase } from "./migrate.ts";
 import { prepareReadEvent } from "./read-events.ts";
@@ -52,6 +53,7 @@ import { prepareReadQueue } from "./read-queue.ts";
 import { prepareReadSessions } from "./read-sessions.ts";
 import { prepareReadTurns } from "./read-turns.ts";
 import { Reader } from "./reader.ts";
+import { runUnknown } from "./suspend.ts";
 import type { Connect } from "./writer-protocol.ts";
 import { Writer } from "./writer.ts";
 
@@ -197,7 +199,7 @@ export class SqliteStore implements Store {
         await this.#writer.call("releaseLeases", { leases });
       },
       pending: this.#reading((session: SessionKey, page?: Page) => {
-        if (!read.hasSession(session)) throw sessionUnknown(session);
+        if (!read.hasSession(session)) throw sessionUnknown(session).toError();
         return read.pending(session, ...range(page));
       }),
       itemsOf: this.#reading((turn: TurnId) => read.itemsOf(turn)),
@@ -219,7 +221,7 @@ export class SqliteStore implements Store {
         const input = { lease, run, entries: entries.map(encode.encodeEntry) };
         await this.#writer.call("journal", input);
       },
-      readJournal: this.#reading((run: RunId) => read.journal(run) ?? throwing(runUnknown(run))),
+      readJournal: this.#reading((run: RunId) => read.journal(run) ?? throwing(runUnknown(run).toError())),
       pin: async (lease, run, pinned) => {
         await this.#writer.call("pin", { lease, run, pinned: encode.encodeJson(pinned, "What is pinned") });
       },
@@ -248,7 +250,7 @@ export class SqliteStore implements Store {
 
   #turnStore(): TurnStore {
     const read = prepareReadTurns(this.#db);
-    const known = (id: TurnId): TurnId => (read.exists(id) ? id : throwing(encode.turnUnknown(id)));
+    const known = (id: TurnId): TurnId => (read.exists(id) ? id : throwing(turnUnknown(id).toError()));
     return {
       commit: async (turn) => {
         const { lease, run, status, deliveries = [] } = turn;
@@ -293,7 +295,7 @@ export class SqliteStore implements Store {
     const read = prepareReadSessions(this.#db);
     return {
       head: this.#reading(
-        (session: SessionKey) => (read.head(session) ?? throwing(sessionUnknown(session))).head,
+        (session: SessionKey) => (read.head(session) ?? throwing(sessionUnknown(session).toError())).head,
       ),
       get: this.#reading((session: SessionKey) => read.get(session)),
       list: this.#reading((page?: Page) => read.list(...range(page))),
@@ -410,18 +412,6 @@ function checkCount(count: number): number {
 
 function throwing(error: CortexError): never {
   throw error;
-}
-
-function sessionUnknown(session: SessionKey): CortexError {
-  return new CortexError("session_unknown", `No session is called "${session}"`, {
-    hint: "`cortex sessions` lists the sessions there are.",
-  });
-}
-
-function runUnknown(run: RunId): CortexError {
-  return new CortexError("run_unknown", `No run has the id "${run}"`, {
-    hint: "`cortex runs` lists the runs there are.",
-  });
 }
 
 function chunksInvalid(count: number): CortexError {

@@ -93,6 +93,6 @@ function prepareReady(db: Db): (run: WaitingRun, nowMs: number) => void {
   };
 }
 
-function runUnknown(run: string): Refusal {
+export function runUnknown(run: string): Refusal {
   return new Refusal("run_unknown", `No run has the id "${run}"`, "`cortex runs` lists the runs there are.");
 }
