@@ -110,7 +110,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       commit.run();
     },`,
       },
-      { file: RUNNER, from: "walFrames: walState.get()?.log ?? 0", to: "walFrames: 0" },
+      { file: RUNNER, from: "walFrames: logFrames()", to: "walFrames: 0" },
       { file: "src/store/sqlite/writer-thread.ts", from: "if (batch.checkpoint) runner", to: "runner" },
     ],
   },
