@@ -11,9 +11,11 @@ import { CortexError } from "../../src/model/errors.ts";
 import type { ItemId, RunId, TurnId } from "../../src/model/ids.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type {
+  Accepted,
   Claim,
   DeliveryClaim,
   DeliveryFence,
+  Dispatched,
   JournalEntry,
   LeaseRequest,
 } from "../../src/store/store.ts";
@@ -111,12 +113,8 @@ class Simulation {
   #learn(operation: Operation, answer: Answer): void {
     this.#model.apply(operation, answer);
     if (!("value" in answer)) return;
-    const { value } = answer as { value: any }; // oxlint-disable-line typescript/no-explicit-any
-    const claims: (Claim | undefined)[] =
-      operation.kind === "lease" ? value : [value?.dispatched?.claim ?? value?.claim ?? value?.next];
-    if (operation.kind !== "claimDeliveries")
-      this.#claims.push(...claims.filter((claim) => claim !== undefined));
-    else this.#sends.push(...(value as DeliveryClaim[]));
+    this.#claims.push(...claimsIn(operation, answer.value));
+    if (operation.kind === "claimDeliveries") this.#sends.push(...(answer.value as DeliveryClaim[]));
     if (operation.kind === "sending") this.#receive(operation.fence, operation.chunk);
   }
 
@@ -471,6 +469,16 @@ class Simulation {
   #name(): string {
     return `n${++this.#names}`;
   }
+}
+
+/** The claims that an operation has brought. */
+function claimsIn(operation: Operation, value: unknown): Claim[] {
+  if (operation.kind === "lease") return value as Claim[];
+  let claim: Claim | undefined;
+  if (operation.kind === "accept") claim = (value as Accepted).dispatched?.claim;
+  if (operation.kind === "dispatch") claim = (value as Dispatched).claim;
+  if (operation.kind === "commit" || operation.kind === "fail") claim = (value as { next?: Claim }).next;
+  return claim === undefined ? [] : [claim];
 }
 
 async function ask(store: SqliteStore, operation: Operation): Promise<Answer> {
