@@ -990,6 +990,24 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await expect(store.queue.dropDead("none" as ItemId)).rejects.toEqual(refusal("item_unknown"));
     });
 
+    test("a message that was dropped while its dead turn waited to be tried again is no part of that turn", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const claim = await begin(store, "a");
+      await store.events.accept(event("s"), { dispatch: dispatch("s", toSession("work")) });
+      const steered = { kind: "message" as const, place: 0, message: message("m", "user", "also") };
+      await store.runs.journal(claim.lease, claim.run, [{ ...steered, items: ["item-s" as ItemId] }]);
+      await store.runs.fail({ lease: claim.lease, run: claim.run, error: "x", outcome: { kind: "dead" } });
+      await store.queue.retryDead("item-a" as ItemId);
+      expect(await store.queue.drop(["item-s" as ItemId], "old")).toEqual(["item-s"]);
+      const [again] = await store.queue.lease(alice, 1);
+      await store.turns.commit({ ...turnFor(again!), messages: [answer(claim.turn)] });
+      expect(await store.queue.itemsOf(claim.turn)).toMatchObject([{ id: "item-a", state: "done" }]);
+      expect(await store.query("select turn_id from queue_items where id = 'item-s'")).toEqual([
+        { turn_id: null },
+      ]);
+    });
+
     test("interruptions are counted only while the journal does not grow", async () => {
       await using opened = await open();
       const { store, clock } = opened;

@@ -419,6 +419,7 @@ export class Model {
       if (item.state !== "queued") return false;
       item.state = "dropped";
       item.policy = policy;
+      delete item.turn; // a dead letter's turn may still come about, without this item
       this.#refresh(this.sessions.get(item.session)!);
       return true;
     });

@@ -8,7 +8,9 @@ export const dropItems = operation(record({ items: list(text), policy: text }), 
   const find = db.prepare<[string], ItemRow>(
     "select key, session, state, policy, turn from item where id = ?",
   );
-  const settle = db.prepare("update item set state = 'dropped', policy = ?, settled_ms = ? where key = ?");
+  const settle = db.prepare(
+    "update item set state = 'dropped', policy = ?, settled_ms = ?, turn = null where key = ?",
+  );
   const settleSession = prepareReadiness(db);
   const forget = prepareForget(db);
   return ({ items, policy }, { nowMs, wake }): string[] | Refusal => {
