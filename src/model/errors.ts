@@ -2,27 +2,50 @@
  * What went wrong, for programs. A code is never renamed once released; `docs/errors.md` explains each.
  */
 export type ErrorCode =
+  | "agent_unknown"
+  | "auth_failed"
+  | "auth_limited"
+  | "body_invalid"
+  | "body_too_large"
+  | "config_invalid"
   | "delivery_unknown"
   | "event_invalid"
   | "event_too_large"
   | "event_unknown"
   | "head_moved"
+  | "home_unwritable"
   | "id_invalid"
+  | "idempotency_conflict"
+  | "internal"
   | "item_unknown"
-  | "json_invalid"
   | "journal_conflict"
+  | "json_invalid"
   | "lease_lost"
   | "limit_invalid"
   | "message_too_large"
+  | "method_unsupported"
+  | "model_failed"
+  | "model_unconfigured"
+  | "origin_forbidden"
+  | "package_missing"
+  | "path_forbidden"
+  | "persona_unknown"
+  | "port_in_use"
+  | "profile_unknown"
   | "query_failed"
   | "query_refused"
   | "query_timeout"
   | "query_too_large"
   | "queue_mode_unknown"
+  | "request_invalid"
+  | "route_unknown"
   | "run_unknown"
+  | "script_invalid"
+  | "server_missing"
   | "session_exists"
   | "session_key_invalid"
   | "session_unknown"
+  | "smart_unconfigured"
   | "state_conflict"
   | "store_busy"
   | "store_closed"
@@ -32,11 +55,18 @@ export type ErrorCode =
   | "store_locked"
   | "store_missing"
   | "store_newer"
+  | "store_older"
   | "store_unwritable"
   | "store_writer_lost"
   | "target_conflict"
   | "target_invalid"
+  | "token_unsafe"
+  | "tool_failed"
+  | "tool_input_invalid"
+  | "tool_timeout"
+  | "tool_unknown"
   | "turn_cyclic"
+  | "turn_failed"
   | "turn_invalid"
   | "turn_unknown"
   | "usage";
@@ -48,15 +78,18 @@ export class CortexError extends Error {
   readonly hint: string;
   /** Whether the same work can succeed later. The queue retries on this and on nothing else. */
   readonly transient: boolean;
+  /** Not before this long from now, where whoever refused has said so. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { hint: string; transient?: boolean; cause?: unknown },
+    options: { hint: string; transient?: boolean; retryAfterMs?: number | undefined; cause?: unknown },
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
     this.transient = options.transient ?? false;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }

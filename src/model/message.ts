@@ -1,5 +1,6 @@
-import type { Json } from "./json.ts";
 import type { MessageId } from "./ids.ts";
+import type { Json } from "./json.ts";
+import type { Usage } from "./usage.ts";
 
 export type Role = "user" | "assistant" | "tool" | "system";
 
@@ -10,11 +11,68 @@ export interface Message {
   /** What a person would read. */
   readonly content: string;
   /**
-   * All that an agent's engine needs to play the message back exactly: content blocks, thinking,
-   * signatures, usage. Nothing but that engine looks inside. Absent where `content` says it all.
+   * What the text does not say: an `AssistantBody` or a `UserBody`. Absent where `content` says it all.
    */
   readonly body?: Json;
   readonly atMs: number;
+}
+
+/** What there is to a message of the user beside its text: the model reads these first. */
+export interface UserBody {
+  /** One line: when it was said, where, by whom. */
+  readonly envelope?: string;
+  /** What a hook added. */
+  readonly extracted?: string;
+}
+
+/** An assistant message in full: enough to play it back to any provider, exactly to the one that made it. */
+export interface AssistantBody {
+  readonly blocks: readonly Block[];
+  /** `tools`: it waits for the results of its calls. `length`: the model ran out of room. */
+  readonly stop: "stop" | "length" | "tools" | "aborted";
+  readonly provider: string;
+  readonly model: string;
+  /** The provider's protocol: signatures mean something only to the one that made them. */
+  readonly api?: string;
+  readonly usage: Usage;
+  /** Null where the price is not known. */
+  readonly costUsd: number | null;
+}
+
+/** Signatures are the provider's own and are kept untouched. */
+export type Block =
+  | { readonly type: "text"; readonly text: string; readonly textSignature?: string }
+  | {
+      readonly type: "thinking";
+      readonly thinking: string;
+      readonly thinkingSignature?: string;
+      readonly redacted?: boolean;
+    }
+  | CallBlock;
+
+export interface CallBlock {
+  readonly type: "toolCall";
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Json;
+  readonly thoughtSignature?: string;
+}
+
+/** The body of an assistant message, also of one that was stored without. */
+export function assistantBody(message: Message): Pick<AssistantBody, "blocks"> & Partial<AssistantBody> {
+  if (message.body !== undefined) return message.body as unknown as AssistantBody;
+  return { blocks: message.content === "" ? [] : [{ type: "text", text: message.content }] };
+}
+
+export function callsOf(message: Message): readonly CallBlock[] {
+  if (message.role !== "assistant") return [];
+  return assistantBody(message).blocks.filter((block) => block.type === "toolCall");
+}
+
+/** A message of the user as the model reads it: envelope, what a hook added, then the words, verbatim. */
+export function promptText(message: Message): string {
+  const { envelope, extracted } = (message.body ?? {}) as UserBody;
+  return [envelope, extracted, message.content].filter((part) => part !== undefined).join("\n");
 }
 
 /** `unknown`: the call had begun when the process died and nobody can say whether it took effect. */
@@ -28,6 +86,7 @@ export interface ToolCall {
   readonly tool: string;
   readonly params: Json;
   readonly status: ToolStatus;
+  /** A `ToolResult` of `tool.ts`. */
   readonly result?: Json;
   readonly startedAtMs: number;
   readonly completedAtMs?: number;

@@ -1,0 +1,96 @@
+/**
+ * The loop that makes an agent of a model: ask, make the calls that it wants, ask again, until it has an
+ * answer.
+ *
+ * All it knows is in the messages and in the outcomes of calls, so it has no beginning: given a turn that
+ * was cut off after its second tool call, it goes on with the third. Calls are made one after the other,
+ * in the order in which the model gave them. The place of a call is counted over all messages of its turn,
+ * so it is the same each time that the turn is taken up.
+ */
+import type { MessageId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import {
+  type AssistantBody,
+  type CallBlock,
+  callsOf,
+  type Message,
+  type ToolCall,
+} from "../model/message.ts";
+import { NO_USAGE } from "../model/usage.ts";
+import type { Agent, AgentRequest, AgentResult, Model } from "./agent.ts";
+
+export interface LoopParts {
+  readonly model: Model;
+  readonly clock: () => number;
+  readonly mintId: () => string;
+}
+
+export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
+  return {
+    capabilities: { steer: true, replay: true, suspend: true },
+    async run(request) {
+      const messages = [...request.current.messages];
+      const toolCalls = request.current.toolCalls.filter(({ status }) => status !== "started");
+      for (;;) {
+        const ended = await makeCalls(request, messages, toolCalls);
+        if (ended !== undefined) return ended;
+        const continuation = await request.beforeModelCall();
+        if (request.signal.aborted) return { kind: "aborted", partial: undefined };
+        if (continuation.kind === "park") return { kind: "parked" };
+        if (continuation.kind === "stop")
+          return { kind: "done", answer: answer(request, said(continuation.text)) };
+        messages.push(...continuation.messages);
+
+        const body = await model.ask({ ...request, exchanges: [...request.history, { messages, toolCalls }] });
+        if (body.stop === "aborted") return { kind: "aborted", partial: answer(request, withoutCalls(body)) };
+        if (!body.blocks.some(isCall)) return { kind: "done", answer: answer(request, body) };
+        const message = toMessage(mintId(), body, clock());
+        await request.record(message);
+        messages.push(message);
+      }
+    },
+  };
+
+  function answer(request: AgentRequest, body: AssistantBody): Message {
+    return toMessage(request.turn, body, clock());
+  }
+}
+
+/** Makes the calls that have no outcome yet. Undefined: all have one now, and the model is to be asked. */
+async function makeCalls(
+  request: AgentRequest,
+  messages: readonly Message[],
+  toolCalls: ToolCall[],
+): Promise<AgentResult | undefined> {
+  const finished = new Set(toolCalls.map(({ ordinal }) => ordinal));
+  let suspended = false;
+  for (const [ordinal, call] of messages.flatMap(callsOf).entries()) {
+    if (finished.has(ordinal)) continue;
+    const outcome = await request.callTool(call, ordinal);
+    if (request.signal.aborted) return { kind: "aborted", partial: undefined };
+    if (outcome.kind === "park") return { kind: "parked" };
+    if (outcome.kind === "suspended") suspended = true;
+    else toolCalls.push(outcome.call);
+  }
+  return suspended ? { kind: "suspended" } : undefined;
+}
+
+function toMessage(id: string, body: AssistantBody, atMs: number): Message {
+  const content = body.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+  return { id: id as MessageId, role: "assistant", content, body: body as unknown as Json, atMs };
+}
+
+/** Something that Cortex says in the model's place. */
+function said(text: string): AssistantBody {
+  const blocks = [{ type: "text", text } as const];
+  return { blocks, stop: "stop", provider: "cortex", model: "cortex", usage: NO_USAGE, costUsd: 0 };
+}
+
+/** Calls of an answer that was cut off were never made, and a call without an outcome is refused by providers. */
+function withoutCalls(body: AssistantBody): AssistantBody {
+  return { ...body, blocks: body.blocks.filter((block) => !isCall(block)) };
+}
+
+function isCall(block: { readonly type: string }): block is CallBlock {
+  return block.type === "toolCall";
+}

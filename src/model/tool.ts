@@ -1,0 +1,60 @@
+import type { AgentId, RunId, TurnId } from "./ids.ts";
+import type { Json } from "./json.ts";
+import type { SessionKey } from "./session-key.ts";
+
+/** Something that an agent can do. Each folder exports the tools for the thing that it knows. */
+export interface Tool {
+  readonly name: string;
+  /** For the model: what it does and when to use it. */
+  readonly description: string;
+  /** JSON Schema of the parameters, an object. */
+  readonly parameters: Json;
+  /** Whether a call may change something. */
+  readonly writes: boolean;
+  /** Whether a call that may already have taken effect can simply be made again. */
+  readonly repeatable: boolean;
+  /** How long a call may take before it is stopped. */
+  readonly timeoutMs: number;
+  /**
+   * Makes a call. The parameters are as the model gave them: the tool checks them. A CortexError is the
+   * answer that the model gets; it can try again with other parameters.
+   */
+  run(params: Json, context: ToolContext): Promise<ToolOutcome>;
+}
+
+export interface ToolContext {
+  readonly session: SessionKey;
+  readonly agent: AgentId;
+  readonly turn: TurnId;
+  readonly run: RunId;
+  readonly callId: string;
+  /** The same for every attempt at this call: for tools that can say whether they did it already. */
+  readonly callKey: string;
+  /** The agent's own folder: relative paths start here. Exists. */
+  readonly workspace: string;
+  /** Further folders that the agent may use. */
+  readonly roots: readonly string[];
+  /** Where what is too long for the model is kept. Exists. */
+  readonly outputFolder: string;
+  /** The environment for child processes; nothing else of ours is inherited. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Aborts when the turn is aborted or the time is over. The tool stops all that it started. */
+  readonly signal: AbortSignal;
+}
+
+export type ToolOutcome =
+  | { readonly kind: "done"; readonly result: ToolResult }
+  /** The answer comes from elsewhere, later: the turn is suspended and resumed with it. */
+  | {
+      readonly kind: "suspend";
+      readonly waitKind: "approval" | "question" | "child" | "other";
+      readonly detail: Json;
+    };
+
+/** What the model is told of a call. */
+export interface ToolResult {
+  readonly text: string;
+  readonly isError?: boolean;
+  /** For people and programs: not shown to the model. */
+  readonly details?: Json;
+}
