@@ -1,0 +1,80 @@
+/**
+ * Finds the play of a script whose turn it is. Only the messages of the turn decide, so that a turn that
+ * was cut off goes on where it was:
+ *
+ * - The first entry that matches a message of the user is the one that is played.
+ * - Every message of the assistant is one play of it.
+ * - A message that arrives in between goes to the entry that it matches. If that is another one, it is
+ *   played from its first play; if it is the same one, or none, what is being played goes on.
+ */
+import type { AgentId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
+import type { Exchange } from "../agent.ts";
+import type { Play, Script } from "./script.ts";
+
+/** What of a message is matched and can be repeated. */
+export const MAX_MATCHED_LENGTH = 100_000;
+
+export type Choice =
+  /** Filled in with the message and the groups of the match. */
+  | { readonly kind: "play"; readonly play: Play; readonly entry: number; readonly number: number }
+  /** All plays were played, and the last one has left something open. */
+  | { readonly kind: "over" }
+  | { readonly kind: "none" };
+
+interface Match {
+  readonly entry: number;
+  readonly message: string;
+  /** From `$0`, all of it. */
+  readonly groups: readonly string[];
+}
+
+export function choosePlay(script: Script, exchange: Exchange, agent: AgentId): Choice {
+  let match: Match | undefined;
+  let played = 0;
+  for (const { role, content } of exchange.messages) {
+    if (role === "assistant") played++;
+    if (role !== "user") continue;
+    const next = findMatch(script, content, agent);
+    if (next === undefined && played > 0) continue;
+    if (next?.entry !== match?.entry) played = 0;
+    match = next;
+  }
+  if (match === undefined) return { kind: "none" };
+  const play = script[match.entry]!.plays[played];
+  if (play === undefined) return { kind: "over" };
+  return { kind: "play", play: fillPlay(play, match), entry: match.entry, number: played };
+}
+
+function findMatch(script: Script, content: string, agent: string): Match | undefined {
+  const message = content.slice(0, MAX_MATCHED_LENGTH).toWellFormed();
+  for (const [entry, { when, agent: only }] of script.entries()) {
+    if (only !== undefined && only !== agent) continue;
+    const matcher = when.matcher(message);
+    if (!matcher.find()) continue;
+    const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, at) => matcher.group(at) ?? "");
+    return { entry, message, groups };
+  }
+  return undefined;
+}
+
+function fillPlay(play: Play, match: Match): Play {
+  const calls = play.calls.map(({ tool, args }) => ({ tool, args: fillJson(args, match) }));
+  return { ...play, say: fillText(play.say, match), calls };
+}
+
+function fillJson(value: Json, match: Match): Json {
+  if (typeof value === "string") return fillText(value, match);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((item: Json) => fillJson(item, match));
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, fillJson(field, match)]));
+}
+
+/** In one pass, so that what the message brings is not filled in itself. `$$1` is a plain `$1`. */
+function fillText(text: string, { message, groups }: Match): string {
+  return text.replaceAll(/\{\{message\}\}|\$?\$[1-9]/g, (found) => {
+    if (found === "{{message}}") return message;
+    if (found.startsWith("$$")) return found.slice(1);
+    return groups[Number(found.slice(1))] ?? found;
+  });
+}

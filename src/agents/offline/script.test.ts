@@ -1,0 +1,132 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { CortexError } from "../../model/errors.ts";
+import { MAX_ARGUMENTS_DEPTH, MAX_CALLS } from "./draft.ts";
+import { FAULT_KINDS } from "./fault.ts";
+import { MAX_DELAY_MS, MAX_PATTERN_LENGTH, MAX_SCRIPT_BYTES, parseScript } from "./script.ts";
+
+const FILE = "/home/me/play.yaml";
+
+test("a script is read with its defaults", () => {
+  const [entry] = parseScript(
+    '- {when: "^hi", agent: Main, plays: [{say: hello, calls: [{tool: List}]}]}',
+    FILE,
+  );
+  expect(entry?.when.pattern()).toBe("^hi");
+  expect(entry?.agent).toBe("main");
+  expect(entry?.plays).toEqual([{ say: "hello", calls: [{ tool: "List", args: {} }], delayMs: 0 }]);
+});
+
+test.each(FAULT_KINDS)("the fault %s is known, by its name alone and with settings", (kind) => {
+  const calls = "calls: [{tool: A}, {tool: B}]";
+  const text = `- {when: x, plays: [{${calls}, fault: ${kind}}, {${calls}, fault: {kind: ${kind}, times: 2}}]}`;
+  const plays = parseScript(text, FILE)[0]?.plays;
+  expect(plays?.map(({ fault }) => fault)).toEqual([{ kind }, { kind, times: 2 }]);
+});
+
+test.each([
+  ["", "a list of entries"],
+  ["when: x", "a list of entries"],
+  ["- when: [", "at line 1"],
+  ["- {when: x, when: y, plays: [{say: a}]}", "Map keys must be unique"],
+  ["- &a {when: x, plays: [{say: a}]}\n- *a", "aliases (`*name`) are not allowed"],
+  ["[".repeat(20_000), "The script"],
+  ["- {plays: [{say: a}]}", "entry 1, when: "],
+  ["- {when: '(', plays: [{say: a}]}", "entry 1, when: "],
+  ["- {when: '(a)\\1', plays: [{say: a}]}", "entry 1, when: "],
+  ["- {when: '', plays: [{say: a}]}", "entry 1, when: "],
+  [`- {when: '${"a".repeat(MAX_PATTERN_LENGTH + 1)}', plays: [{say: a}]}`, "entry 1, when: "],
+  ["- {when: x, agent: 'no one', plays: [{say: a}]}", 'entry 1, agent: "no one" is not an agent id'],
+  ["- {when: x, plays: []}", "entry 1, plays: "],
+  ["- {when: x, plays: [{}]}", "entry 1, play 1: it needs `say`, `calls` or `fault`"],
+  [
+    "- {when: x, plays: [{say: 5}]}",
+    "entry 1, play 1, say: Invalid input: expected string, received number (it is 5)",
+  ],
+  ["- {when: x, plays: [{say: a, sya: b}]}", 'entry 1, play 1: Unrecognized key: "sya"'],
+  [`- {when: x, plays: [{say: a, delayMs: ${MAX_DELAY_MS + 1}}]}`, "entry 1, play 1, delayMs: "],
+  [
+    "- {when: x, plays: [{say: a, fault: burnt}]}",
+    'entry 1, play 1, fault, kind: Invalid option: expected one of "429"',
+  ],
+  ["- {when: x, plays: [{say: a, fault: {kind: cut, times: 0}}]}", "entry 1, play 1, fault, times: "],
+  ["- {when: x, plays: [{say: a, fault: {kind: cut, times: 1001}}]}", "entry 1, play 1, fault, times: "],
+  ["- {when: x, plays: [{fault: unknown-tool}]}", "needs 1 or more `calls`"],
+  ["- {when: x, plays: [{calls: [{tool: A}], fault: duplicate-ids}]}", "needs 2 or more `calls`"],
+  ["- {when: x, plays: [{calls: [{tool: A}, {args: {}}]}]}", "entry 1, play 1, call 2, tool: "],
+  ["- {when: x, plays: [{calls: [{tool: A, args: [1]}]}]}", "entry 1, play 1, call 1, args: "],
+  [`- {when: x, plays: [{calls: [${"{tool: A},".repeat(MAX_CALLS + 1)}]}]}`, "entry 1"],
+  [nested(MAX_ARGUMENTS_DEPTH + 1), "entry 1, play 1, call 1, args: A value is nested"],
+  [`# ${" ".repeat(MAX_SCRIPT_BYTES)}`, `${MAX_SCRIPT_BYTES} are allowed`],
+])("of broken script %# it is said what is wrong", (text, problem) => {
+  const error = failureOf(text);
+  expect(error?.code).toBe("script_invalid");
+  expect(error?.message).toContain(FILE);
+  expect(error?.message).toContain(problem);
+  expect(error?.hint).toContain("docs/offline.md");
+});
+
+test("a long value is cut where it is quoted", () => {
+  const { message } = failureOf(`- {when: x, agent: "a", plays: [{say: a, delayMs: "${"1".repeat(100)}"}]}`)!;
+  expect(message).toContain(`(it is "${"1".repeat(59)}…)`);
+});
+
+test("what is at its limit is accepted", () => {
+  const texts = [
+    nested(MAX_ARGUMENTS_DEPTH),
+    `- {when: '${"a".repeat(MAX_PATTERN_LENGTH)}', plays: [{say: a, delayMs: ${MAX_DELAY_MS}}]}`,
+    `- {when: x, plays: [{calls: [${"{tool: A},".repeat(MAX_CALLS)}]}]}`,
+    "[]".padEnd(MAX_SCRIPT_BYTES),
+  ];
+  for (const text of texts) expect(() => parseScript(text, FILE)).not.toThrow();
+});
+
+test("everything that is wrong is said at once, up to a point", () => {
+  const message = failureOf(
+    "- {when: '(', plays: [{}]}\n- {when: x}\n- {when: ')', plays: [{say: a}]}",
+  )?.message;
+  for (const place of ["entry 1, when", "entry 2, plays", "entry 3, when"]) expect(message).toContain(place);
+  expect(failureOf("- {}\n".repeat(100))?.message).toContain("and 180 more");
+});
+
+test("no text makes anything but a script or a complaint about it", () => {
+  const piece = fc.constantFrom(
+    "- ",
+    "when: ",
+    "plays: ",
+    "say: ",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\n",
+    "  ",
+    "x",
+    "&a ",
+    "*a",
+    "!!",
+    "?",
+  );
+  const text = fc.array(fc.oneof(piece, fc.string()), { maxLength: 40 }).map((pieces) => pieces.join(""));
+  fc.assert(
+    fc.property(text, (script) => {
+      expect(["script_invalid", undefined]).toContain(failureOf(script)?.code);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function nested(depth: number): string {
+  return `- {when: x, plays: [{calls: [{tool: A, args: ${"{a: ".repeat(depth)}1${"}".repeat(depth)}}]}]}`;
+}
+
+function failureOf(text: string): CortexError | undefined {
+  try {
+    parseScript(text, FILE);
+  } catch (error) {
+    if (error instanceof CortexError) return error;
+    throw error;
+  }
+  return undefined;
+}
