@@ -1,0 +1,89 @@
+/**
+ * What a command prints, of any length, in bounded memory: its end for the model, and all of it in a file
+ * once it is more than the model gets. The file is bounded too, and then has the beginning.
+ */
+import type { FileHandle } from "node:fs/promises";
+import { stripVTControlCharacters } from "node:util";
+
+import type { ToolContext } from "../../model/tool.ts";
+import { MAX_SHOWN_BYTES, openOutput, tailOf } from "./output.ts";
+
+export interface ShownOutput {
+  readonly text: string;
+  readonly bytes: number;
+  /** Where all of it is, if `text` is not all. */
+  readonly file?: string;
+  /** What is wrong with the file. */
+  readonly flaw?: string;
+}
+
+export class CommandOutput implements AsyncDisposable {
+  readonly #context: Pick<ToolContext, "outputFolder" | "callKey">;
+  readonly #maxFileBytes: number;
+  #tail: Buffer = Buffer.alloc(0);
+  #bytes = 0;
+  #file: { readonly path: string; readonly handle: FileHandle } | undefined;
+  #fileBytes = 0;
+  #failure: unknown;
+
+  constructor(context: Pick<ToolContext, "outputFolder" | "callKey">, maxFileBytes: number) {
+    this.#context = context;
+    this.#maxFileBytes = maxFileBytes;
+  }
+
+  async append(chunk: Buffer): Promise<void> {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_SHOWN_BYTES) {
+      if (this.#file === undefined) await this.#keep(this.#tail); // Until now, that was all of it.
+      await this.#keep(chunk);
+    }
+    const tail = chunk.length < MAX_SHOWN_BYTES ? Buffer.concat([this.#tail, chunk]) : chunk;
+    this.#tail = tail.subarray(-MAX_SHOWN_BYTES);
+  }
+
+  /** What there is to show. Nothing is appended after it. */
+  async finish(): Promise<ShownOutput> {
+    const isTail = this.#bytes > this.#tail.length;
+    const decoded = this.#tail.toString();
+    // A tail may begin in the middle of a character.
+    const readable = makeReadable(isTail ? decoded.replace(/^\ufffd{1,3}/, "") : decoded);
+    const text = tailOf(readable);
+    const isCut = isTail || text.length < readable.trimEnd().length;
+    if (isCut && this.#file === undefined) await this.#keep(this.#tail);
+    const flaw = this.#flaw();
+    return {
+      text,
+      bytes: this.#bytes,
+      ...(isCut && this.#file !== undefined ? { file: this.#file.path } : {}),
+      ...(isCut && flaw !== undefined ? { flaw } : {}),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.handle.close();
+  }
+
+  /** A file that cannot be written is no reason to stop the command: it is said at the end. */
+  async #keep(bytes: Buffer): Promise<void> {
+    if (this.#failure !== undefined) return;
+    try {
+      this.#file ??= await openOutput(this.#context);
+      const fitting = bytes.subarray(0, this.#maxFileBytes - this.#fileBytes);
+      await this.#file.handle.writeFile(fitting);
+      this.#fileBytes += fitting.length;
+    } catch (error) {
+      this.#failure = error;
+    }
+  }
+
+  #flaw(): string | undefined {
+    if (this.#failure instanceof Error)
+      return `The output could not be kept completely: ${this.#failure.message}`;
+    return this.#bytes > this.#maxFileBytes ? `Only the first ${this.#fileBytes} bytes were kept` : undefined;
+  }
+}
+
+/** Without colours, and without characters that are no text and that some databases refuse. */
+function makeReadable(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(/(?![\t\n\r])\p{Cc}/gu, "\ufffd");
+}

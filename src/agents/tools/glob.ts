@@ -1,0 +1,74 @@
+import { lstat } from "node:fs/promises";
+import { z } from "zod";
+
+import type { ToolContext, ToolResult } from "../../model/tool.ts";
+import { confine, type Place, placeIn } from "./confine.ts";
+import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { hasCode } from "./file-failure.ts";
+import { capOutput } from "./output.ts";
+import { compileGlob, MAX_PATTERN_LENGTH } from "./pattern.ts";
+import { type Entry, MAX_VISITED, type Walk, walk } from "./walk.ts";
+
+export const MAX_FOUND = 1000;
+
+export const globTool = defineTool({
+  name: "Glob",
+  description:
+    "Finds files by their path, like src/**/*.{ts,js}; **/ is any number of folders. Sorted, at most " +
+    `${MAX_FOUND}. Enters .git and node_modules only where the pattern or path begins with one.`,
+  parameters: z.strictObject({
+    pattern: z.string().min(1).max(MAX_PATTERN_LENGTH).describe("Relative to path"),
+    path: pathParameter.optional().describe("The folder to begin in; the workspace if left out"),
+  }),
+  writes: false,
+  repeatable: true,
+  timeoutMs: FILE_TIMEOUT_MS,
+  run: (params, context) => findFiles(params, context),
+});
+
+interface GlobParams {
+  readonly pattern: string;
+  readonly path?: string | undefined;
+}
+
+export async function findFiles(
+  { pattern, path = "." }: GlobParams,
+  context: ToolContext,
+  maxVisited = MAX_VISITED,
+): Promise<ToolResult> {
+  const { folder, rest } = splitPattern(pattern);
+  const start = await confine(path, context, "read");
+  await lstat(start.path);
+  const below = await confine(placeIn(start, folder).path, context, "read");
+  const matches = await compileGlob(rest);
+
+  const found: string[] = [];
+  const tour = { signal: context.signal, left: maxVisited };
+  for await (const { path, place, kind } of walkIfThere(below, tour)) {
+    if (kind !== "folder" && matches(path)) found.push(place.shown);
+    if (found.length > MAX_FOUND) break;
+  }
+  const notes: string[] = [];
+  if (found.length > MAX_FOUND) notes.push(`[These are the first ${MAX_FOUND}: narrow the pattern]`);
+  if (tour.left === 0) notes.push(`[Stopped after ${maxVisited} files and folders: give a path]`);
+  if (found.length === 0) return { text: ["No files match.", ...notes].join("\n") };
+  return { text: await capOutput([...notes, ...found.slice(0, MAX_FOUND)].join("\n"), context) };
+}
+
+/** The folders at the start of a pattern that are spelt out: nothing outside them can match. */
+function splitPattern(pattern: string): { readonly folder: string; readonly rest: string } {
+  const names = pattern.split("/");
+  const first = names.findIndex((name) => /[*?[\]{},\\]/.test(name));
+  const count = first === -1 ? names.length - 1 : first;
+  const folder = names.slice(0, count).join("/");
+  return { folder, rest: names.slice(count).join("/") };
+}
+
+/** Where the pattern names a folder that does not exist, nothing matches, which is no failure. */
+async function* walkIfThere(place: Place, tour: Walk): AsyncGenerator<Entry> {
+  try {
+    yield* walk(place, tour);
+  } catch (error) {
+    if (!hasCode(error, "ENOENT", "ENOTDIR")) throw error;
+  }
+}

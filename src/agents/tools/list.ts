@@ -1,0 +1,60 @@
+import { readlink } from "node:fs/promises";
+import { z } from "zod";
+
+import { confine } from "./confine.ts";
+import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { hasCode } from "./file-failure.ts";
+import { capOutput } from "./output.ts";
+import { type Entry, MAX_VISITED, walk } from "./walk.ts";
+
+export const MAX_LISTED = 500;
+export const MAX_LIST_DEPTH = 10;
+
+export const listTool = defineTool({
+  name: "List",
+  description:
+    "Lists what is in a folder: folders end in /, links show where they lead. With a depth, what is in its " +
+    `folders too, but not in .git and node_modules. At most ${MAX_LISTED} entries.`,
+  parameters: z.strictObject({
+    path: pathParameter.optional().describe("The workspace if left out"),
+    depth: z.int().min(1).max(MAX_LIST_DEPTH).optional().describe("1, if left out, is the folder alone"),
+  }),
+  writes: false,
+  repeatable: true,
+  timeoutMs: FILE_TIMEOUT_MS,
+  async run({ path = ".", depth = 1 }, context) {
+    const folder = await confine(path, context, "read");
+    const lines: string[] = [];
+    for await (const entry of walk(folder, { signal: context.signal, left: MAX_VISITED, depth })) {
+      if (lines.length === MAX_LISTED) {
+        lines.push(`[There is more: these are the first ${MAX_LISTED}]`);
+        break;
+      }
+      lines.push(await lineFor(entry));
+    }
+    if (lines.length === 0) return { text: `[${JSON.stringify(folder.shown)} is empty]` };
+    return { text: await capOutput(lines.join("\n"), context) };
+  },
+});
+
+async function lineFor({ path, place, kind }: Entry): Promise<string> {
+  switch (kind) {
+    case "file":
+      return path;
+    case "folder":
+      return `${path}/`;
+    case "link":
+      return `${path} -> ${await targetOf(place.path)}`;
+    case "other":
+      return `${path} [no file]`;
+  }
+}
+
+async function targetOf(path: string): Promise<string> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "EINVAL")) return "?"; // It is gone, or no link any more.
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+import { lstat, readlink } from "node:fs/promises";
+import { z } from "zod";
+
+import { confineEntry } from "./confine.ts";
+import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { kindOf } from "./walk.ts";
+
+export const statTool = defineTool({
+  name: "Stat",
+  description: "Says what is at a path: its kind, size, time of change, permissions, and where a link leads.",
+  parameters: z.strictObject({ path: pathParameter }),
+  writes: false,
+  repeatable: true,
+  timeoutMs: FILE_TIMEOUT_MS,
+  async run({ path }, context) {
+    const place = await confineEntry(path, context);
+    const stats = await lstat(place.path);
+    const facts = {
+      path: place.shown,
+      kind: kindOf(stats),
+      size: stats.size,
+      modified: stats.mtime.toISOString(),
+      mode: (stats.mode & 0o7777).toString(8).padStart(4, "0"),
+      ...(stats.isSymbolicLink() ? { target: await readlink(place.path) } : {}),
+    };
+    const text = Object.entries(facts).map(([name, value]) => `${name}: ${value}`);
+    return { text: text.join("\n"), details: facts };
+  },
+});

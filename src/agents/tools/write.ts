@@ -1,0 +1,24 @@
+import { z } from "zod";
+
+import { confine } from "./confine.ts";
+import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { replaceFile } from "./replace-file.ts";
+
+export const writeTool = defineTool({
+  name: "Write",
+  description:
+    "Writes a text file, with the folders above it. Replaces what is there: to change a part, use Edit.",
+  parameters: z.strictObject({
+    path: pathParameter,
+    content: z.string().describe("All that the file is to hold"),
+  }),
+  writes: true,
+  repeatable: true,
+  timeoutMs: FILE_TIMEOUT_MS,
+  async run({ path, content }, context) {
+    const place = await confine(path, context, "write");
+    const bytes = Buffer.from(content);
+    await replaceFile(place, bytes, context);
+    return { text: `Wrote ${bytes.length} bytes to ${JSON.stringify(place.shown)}.` };
+  },
+});
