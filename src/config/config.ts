@@ -1,0 +1,117 @@
+import { join, resolve } from "node:path";
+import { CortexError } from "../model/errors.ts";
+import { type AgentId, DEFAULT_AGENT, type PersonaId } from "../model/ids.ts";
+import type { Profile } from "../model/profile.ts";
+import type { CortexFile } from "./cortex-schema.ts";
+import type { ProfilesFile } from "./profiles-schema.ts";
+
+/** The whole configuration, with every default filled in and every path absolute. */
+export type Config = DeepReadonly<
+  Omit<CortexFile, "$schema" | "agents" | "personas" | "timezone"> & {
+    agents: Record<AgentId, AgentConfig>;
+    personas: Record<PersonaId, PersonaConfig>;
+    timezone: string;
+    profiles: Record<string, Profile>;
+    /** The active profile: `--profile`, `CORTEX_PROFILE` or the file. Undefined: the runtime finds one. */
+    defaultProfile?: string;
+  }
+>;
+
+export type AgentConfig = DeepReadonly<
+  Omit<AgentEntry, "persona" | "role" | "workspace"> & {
+    persona: PersonaId;
+    role: NonNullable<AgentEntry["role"]>;
+    workspace: string;
+  }
+>;
+
+export type PersonaConfig = DeepReadonly<
+  Omit<PersonaEntry, "identity"> & { identity: PersonaEntry["identity"] & { name: string } }
+>;
+
+export interface Folders {
+  /** The home of this Cortex. */
+  readonly home: string;
+  /** Where its files of configuration are. */
+  readonly config: string;
+  /** The user's own folder, for paths that start with `~/`. */
+  readonly user: string | undefined;
+}
+
+export const DEFAULT_PERSONA = "atlas" as PersonaId;
+
+export function buildConfig(
+  { agents, personas, timezone, ...cortex }: CortexFile,
+  { profiles, defaultProfile }: ProfilesFile,
+  given: { folders: Folders; systemTimezone: string },
+): Config {
+  const { folders } = given;
+  delete cortex.$schema;
+  return {
+    ...cortex,
+    agents: mapEntries(agents, (agent, id) => buildAgent(id, agent, folders)),
+    personas: mapEntries(personas, (persona, id) => buildPersona(id, persona, folders)),
+    timezone: timezone ?? given.systemTimezone,
+    profiles: mapEntries(profiles, (profile, name) => ({
+      name,
+      ...profile,
+      ...(profile.script === undefined ? {} : { script: absolute(folders.config, profile.script, folders) }),
+    })),
+    ...(defaultProfile === undefined ? {} : { defaultProfile }),
+  };
+}
+
+/** The profile of this name. Throws `profile_unknown`. */
+export function profile(config: Config, name: string): Profile {
+  if (Object.hasOwn(config.profiles, name)) return config.profiles[name]!;
+  throw new CortexError("profile_unknown", `No profile is called "${name}"`, {
+    hint: `The profiles are ${Object.keys(config.profiles).join(", ")}; config/profiles.json holds them.`,
+  });
+}
+
+/** What `__active__` stands for, where that is configured. */
+export function activeProfile(config: Config): Profile | undefined {
+  return config.defaultProfile === undefined ? undefined : profile(config, config.defaultProfile);
+}
+
+type AgentEntry = CortexFile["agents"][string];
+type PersonaEntry = CortexFile["personas"][string];
+
+type DeepReadonly<T> = unknown extends T
+  ? T
+  : T extends string | number | boolean | undefined
+    ? T
+    : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
+
+function buildAgent(id: string, agent: AgentEntry, folders: Folders): AgentConfig {
+  return {
+    ...agent,
+    persona: agent.persona as PersonaId,
+    role: agent.role ?? (id === DEFAULT_AGENT ? "manager" : "worker"),
+    workspace: absolute(folders.home, agent.workspace ?? join("workspaces", id), folders),
+    pluginDirs: agent.pluginDirs.map((path) => absolute(folders.home, path, folders)),
+  };
+}
+
+function buildPersona(id: string, persona: PersonaEntry, folders: Folders): PersonaConfig {
+  const { identity, permissions } = persona;
+  return {
+    ...persona,
+    identity: { ...identity, name: identity.name ?? id.slice(0, 1).toUpperCase() + id.slice(1) },
+    permissions: {
+      ...permissions,
+      roots: permissions.roots.map((path) => absolute(folders.home, path, folders)),
+    },
+  };
+}
+
+function absolute(from: string, path: string, { user }: Folders): string {
+  return user !== undefined && /^~(\/|$)/.test(path) ? join(user, path.slice(1)) : resolve(from, path);
+}
+
+function mapEntries<From, To>(
+  entries: Readonly<Record<string, From>>,
+  change: (entry: From, key: string) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(entries).map(([key, entry]) => [key, change(entry, key)]));
+}

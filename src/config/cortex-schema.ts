@@ -1,0 +1,233 @@
+/**
+ * What `config/cortex.json` may hold. The descriptions are the help that editors show, through the JSON
+ * Schema, and the hints of whatever is wrong with the file.
+ *
+ * What depends on another part of the configuration (a name that must exist, a default made from an id)
+ * is not here: see references.ts and config.ts.
+ */
+import { z } from "zod";
+import { CortexError } from "../model/errors.ts";
+import { DEFAULT_ACCOUNT } from "../model/ids.ts";
+import { ACTIVE_PROFILE } from "../model/profile.ts";
+import {
+  DEFAULT_MODE_OF_AGENTS,
+  DEFAULT_MODE_OF_PEOPLE,
+  parseQueueMode,
+  QUEUE_MODES,
+} from "../model/queue-mode.ts";
+import { normalizeSessionKey } from "../model/session-key.ts";
+import { quote } from "./problem.ts";
+
+/** How many agents, personas or profiles there may be, each. */
+export const MAX_ENTRIES = 1_000;
+
+const text = (description: string) => z.string().min(1).describe(description);
+const texts = (description: string) => z.array(z.string().min(1)).describe(description);
+const whole = (min: number, description: string) => z.int().min(min).describe(description);
+const usd = (description: string) => z.number().min(0).describe(description);
+
+/** A text that another part of Cortex knows how to read; its CortexError becomes the problem. */
+const parsed = <T>(parse: (text: string) => T, description: string, examples: readonly string[]) =>
+  z
+    .string()
+    .transform((value, context): T => {
+      try {
+        return parse(value);
+      } catch (error) {
+        if (!(error instanceof CortexError)) throw error;
+        context.addIssue({ code: "custom", message: error.message, params: { hint: error.hint } });
+        return z.NEVER;
+      }
+    })
+    .meta({ description, examples });
+
+const queueMode = (description: string) => parsed(parseQueueMode, description, QUEUE_MODES);
+
+/** Entries by name. */
+export function named<Entry extends z.ZodType>(entry: Entry, description: string) {
+  return z
+    .record(z.string(), entry)
+    .refine((entries) => Object.keys(entries).length <= MAX_ENTRIES, {
+      error: `has more than ${MAX_ENTRIES} entries`,
+    })
+    .describe(description);
+}
+
+const limits = z
+  .strictObject({
+    modelCalls: whole(1, "How often one turn may call the model.").default(50),
+    costUsd: usd("What one turn may cost, in USD.").default(5),
+    wallClockMs: whole(1_000, "How long one turn may take, in milliseconds.").default(3_600_000),
+    repeatedCalls: whole(1, "How often one turn may repeat the same tool call.").default(5),
+  })
+  .describe("What one turn of the agent may use before it is ended.");
+
+const agent = z
+  .strictObject({
+    persona: text("The persona whose identity and permissions it has.").default("atlas"),
+    profile: text(`The profile it runs on; "${ACTIVE_PROFILE}" is whatever is active.`).default(
+      ACTIVE_PROFILE,
+    ),
+    role: z
+      .enum(["manager", "worker"])
+      .describe(`A manager talks to people and delegates, a worker does one task. "manager" for main.`)
+      .exactOptional(),
+    tools: texts("The tools it has; * stands for any characters.").default(["*"]),
+    workspace: text("Its folder, from the home where it is relative.").exactOptional(),
+    skills: texts("The skills it knows, by name; * stands for any characters.").default(["*"]),
+    pluginDirs: texts("Folders of plugins, from the home where they are relative.").default([]),
+    queueMode: queueMode(
+      "What a message does while the agent is busy, instead of broker.queue.",
+    ).exactOptional(),
+    limits: limits.prefault({}),
+    systemPrompt: text("Replaces the system prompt, all but notes on tools and skills.").exactOptional(),
+  })
+  .describe("Whoever runs turns.");
+
+const permissions = z
+  .strictObject({
+    tools: z
+      .strictObject({
+        allow: texts("Tools it may use; * stands for any characters.").default(["*"]),
+        deny: texts("Tools it may not use, whatever is allowed.").default([]),
+      })
+      .describe("Which tools it may use.")
+      .prefault({}),
+    ask: texts("Tools of which every call needs a person's yes.").default([]),
+    roots: texts("Folders it may use beside its workspace, from the home where they are relative.").default(
+      [],
+    ),
+    hosts: texts("Hosts it may reach; * stands for any characters.").default(["*"]),
+    channels: texts("Channels it may send to; * stands for any characters.").default(["*"]),
+    credentials: texts("Credentials it may use, by name.").default([]),
+    spendUsdPerDay: usd("What it may spend in a day, in USD.").default(20),
+  })
+  .describe("What it may do.");
+
+const persona = z
+  .strictObject({
+    identity: z
+      .strictObject({
+        name: text("What it is called. Its id with a capital letter, unless given.").exactOptional(),
+        soul: text("Who it is, in its own words.").exactOptional(),
+        emoji: text("A sign beside its name.").exactOptional(),
+      })
+      .describe("Who it is.")
+      .prefault({}),
+    permissions: permissions.prefault({}),
+    mainSession: parsed(
+      normalizeSessionKey,
+      "Its main session. That of the first agent with this persona, unless given.",
+      ["main", "agent:main:telegram:group:123"],
+    ).exactOptional(),
+  })
+  .describe("Identity and permissions.");
+
+const queue = z
+  .strictObject({
+    mode: queueMode("What a person's message does while the session is busy.").prefault(
+      DEFAULT_MODE_OF_PEOPLE,
+    ),
+    agentMode: queueMode("The same for messages of agents, timers and webhooks.").prefault(
+      DEFAULT_MODE_OF_AGENTS,
+    ),
+    debounceMs: whole(0, "How long it must be quiet before messages are collected.").default(1_000),
+    cap: whole(1, "How many messages may wait in one session.").default(20),
+    drop: z
+      .enum(["summarize", "old", "new"])
+      .describe(
+        "What happens above the cap: one line each of the oldest is kept, or the oldest or newest goes.",
+      )
+      .default("summarize"),
+  })
+  .describe("Messages that meet a busy session.");
+
+const broker = z
+  .strictObject({
+    maxConcurrentRuns: whole(1, "How many turns run at the same time.").default(8),
+    maxAttempts: whole(1, "How often a turn is tried before it is put aside.").default(3),
+    maxInterruptions: whole(1, "How many crashes without progress count as a failed attempt.").default(20),
+    maxProcesses: whole(1, "How many sub-agents run as processes at the same time.").default(4),
+    leaseMs: whole(1_000, "How long a process that does not answer keeps its sessions.").default(30_000),
+    shutdownMs: whole(0, "How long runs have to end when Cortex stops.").default(10_000),
+    queue: queue.prefault({}),
+  })
+  .describe("How turns are queued and run.");
+
+const admin = z
+  .strictObject({
+    channel: text("The channel, such as telegram."),
+    account: text("The account on it, where there are several.").default(DEFAULT_ACCOUNT),
+    place: text("The chat, channel or address on it."),
+  })
+  .describe("Where Cortex reports what its owner should know.");
+
+export const cortexSchema = z
+  .strictObject({
+    $schema: z.string().describe("Where editors find the description of this file.").exactOptional(),
+    agents: named(agent, "Agents by id. There is always one called main.").default({}),
+    personas: named(persona, "Personas by id. There is always one called atlas.").default({}),
+    broker: broker.prefault({}),
+    hooks: z
+      .strictObject({
+        profile: text("The profile that hooks ask.").default(ACTIVE_PROFILE),
+        llmUsdPerDay: usd("What hooks may spend on models in a day, in USD.").default(1),
+      })
+      .describe("What hooks may use.")
+      .prefault({}),
+    relay: z
+      .strictObject({
+        onRestart: z
+          .enum(["fail", "resume"])
+          .describe("What becomes of a relay that a crash has interrupted.")
+          .default("fail"),
+      })
+      .describe("Agents that pass one artifact along.")
+      .prefault({}),
+    sandbox: z
+      .enum(["auto", "require", "off"])
+      .describe("Commands run in a sandbox: where there is one, always (or not at all), or never.")
+      .default("auto"),
+    store: z.enum(["sqlite"]).describe("Where the ledger is kept.").default("sqlite"),
+    timezone: z
+      .string()
+      .refine(isTimezone, { error: ({ input }) => `${quote(input)} is not a time zone` })
+      .describe("The time zone of timers and of what agents read, such as Europe/Berlin.")
+      .exactOptional(),
+    admin: admin.exactOptional(),
+    server: z
+      .strictObject({
+        host: text("The address that the server listens on.").default("127.0.0.1"),
+        port: z.int().min(0).max(65_535).describe("Its port; 0 takes any that is free.").default(4747),
+      })
+      .describe("HTTP and the web app.")
+      .prefault({}),
+    channels: z.record(z.string(), z.unknown()).describe("Ways in and out, by name.").default({}),
+    mcpServers: z
+      .record(z.string(), z.unknown())
+      .describe("MCP servers whose tools agents have.")
+      .default({}),
+    dmScope: z
+      .enum(["main", "per-peer", "per-channel-peer"])
+      .describe("Direct messages go to the main session, one a person, or one a person and channel.")
+      .default("main"),
+    identityLinks: named(
+      z.array(
+        z.string().regex(/^[^:\s]+:\S+$/, {
+          error: ({ input }) => `${quote(input)} is not of the form channel:peer`,
+        }),
+      ),
+      "Several peers that are one person: a name for the person, and channel:peer of each.",
+    ).default({}),
+  })
+  .describe("The configuration of Cortex.");
+
+export type CortexFile = z.output<typeof cortexSchema>;
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false; // Intl has no other way to ask.
+  }
+}

@@ -1,0 +1,23 @@
+import { parseEnv } from "node:util";
+
+/** Looks a variable up. A function, so that secrets are not printed along with whatever holds it. */
+export type Environment = (name: string) => string | undefined;
+
+export interface MergedEnvironment {
+  readonly lookup: Environment;
+  /** `environment` where the process had it, `.env` where only the file does. */
+  originOf(name: string): "environment" | ".env";
+}
+
+/** The variables of the process, and below them those of `config/.env`. Nothing is put into the process. */
+export function mergeEnvironment(
+  real: Readonly<Record<string, string | undefined>>,
+  fileText: string,
+): MergedEnvironment {
+  const file = new Map(Object.entries(parseEnv(fileText)));
+  const isReal = (name: string): boolean => Object.hasOwn(real, name) && real[name] !== undefined;
+  return {
+    lookup: (name) => (isReal(name) ? real[name] : file.get(name)),
+    originOf: (name) => (isReal(name) ? "environment" : ".env"),
+  };
+}

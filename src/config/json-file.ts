@@ -1,0 +1,177 @@
+/**
+ * Reads one JSON file of the home, with comments and trailing commas, and remembers on which line each
+ * of its values stands. Whatever is wrong with the file is a problem in the result, never an exception:
+ * the caller wants the problems of all files together.
+ */
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { MAX_JSON_DEPTH } from "../model/json.ts";
+import { formatPath, type Path, type Problem } from "./problem.ts";
+
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+export interface JsonFile {
+  readonly name: string;
+  /** An empty object where there is no file, or none that can be read. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  /** Where a value, or its key, stands, from 1. Undefined where the file does not have it. */
+  position(path: Path, at?: "key" | "value"): Position | undefined;
+}
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Undefined where there is no such file. */
+export type FileText = { readonly text: string } | { readonly problem: Problem } | undefined;
+
+export async function readText(folder: string, name: string): Promise<FileText> {
+  const path = join(folder, name);
+  const problem = (message: string, hint: string): FileText => ({ problem: whole(name, message, hint) });
+  try {
+    const found = await stat(path);
+    if (!found.isFile()) return problem("is not a file", "Put a file in its place, or remove it.");
+    if (found.size > MAX_FILE_BYTES) {
+      const message = `has ${found.size} bytes, ${MAX_FILE_BYTES} are allowed`;
+      return problem(message, "Move long texts to files of their own.");
+    }
+    const decoder = new TextDecoder("utf-8", { fatal: true }); // drops a byte order mark
+    return { text: decoder.decode(await readFile(path)) };
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
+      return problem("is not UTF-8", "Save it with the encoding UTF-8.");
+    }
+    return problem(
+      `cannot be read (${code ?? String(cause)})`,
+      "Check its permissions and those of its folder.",
+    );
+  }
+}
+
+export function parseJsonFile(name: string, file: FileText): JsonFile {
+  if (file === undefined) return emptyFile(name, []);
+  if ("problem" in file) return emptyFile(name, [file.problem]);
+  const { text } = file;
+  if (isTooDeep(text)) {
+    return emptyFile(name, [whole(name, `is nested more than ${MAX_JSON_DEPTH} deep`, "Make it flatter.")]);
+  }
+  const locate = locator(text);
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  if (errors[0] !== undefined) return emptyFile(name, [syntaxProblem(name, errors[0], locate)]);
+  if (tree === undefined) return emptyFile(name, []);
+
+  const reading: Reading = { name, locate, problems: [], positions: new Map() };
+  const value = readNode(tree, [], reading);
+  return {
+    name,
+    value,
+    problems: reading.problems,
+    position: (path, at = "value") => reading.positions.get(formatPath(path))?.[at],
+  };
+}
+
+/** `cortex.json:3:14`. */
+export function formatSource(name: string, position: Position | undefined): string {
+  return position === undefined ? name : `${name}:${position.line}:${position.column}`;
+}
+
+function whole(name: string, message: string, hint: string): Problem {
+  return { source: name, path: "", message, hint };
+}
+
+function emptyFile(name: string, problems: readonly Problem[]): JsonFile {
+  return { name, value: {}, problems, position: () => undefined };
+}
+
+// Scanning does not recurse; the parser does.
+function isTooDeep(text: string): boolean {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  while (scanner.getPosition() < text.length) {
+    scanner.scan();
+    const character = scanner.getTokenLength() === 1 ? text[scanner.getTokenOffset()]! : "";
+    if ("{[".includes(character) && character !== "") depth++;
+    if ("}]".includes(character) && character !== "") depth--;
+    if (depth > MAX_JSON_DEPTH) return true;
+  }
+  return false;
+}
+
+/** Only the first: what a parser says after it has lost its way is a guess. */
+function syntaxProblem(name: string, { error, offset }: ParseError, locate: Locate): Problem {
+  return {
+    source: formatSource(name, locate(offset)),
+    path: "",
+    message: `is not JSON: ${SYNTAX[printParseErrorCode(error)] ?? "this cannot be understood"}`,
+    hint: "Comments and trailing commas are fine; keys and texts need double quotes.",
+  };
+}
+
+const SYNTAX: Readonly<Record<string, string>> = {
+  CloseBraceExpected: "a closing } is missing",
+  CloseBracketExpected: "a closing ] is missing",
+  ColonExpected: "a colon is missing",
+  CommaExpected: "a comma is missing",
+  EndOfFileExpected: "something follows the end",
+  InvalidEscapeCharacter: "a text has a \\ before a character that needs none",
+  InvalidSymbol: "a word without quotes",
+  PropertyNameExpected: "a key in double quotes is missing",
+  UnexpectedEndOfComment: "a comment has no end",
+  UnexpectedEndOfString: "a text has no closing quote",
+  ValueExpected: "a value is missing",
+};
+
+interface Reading {
+  readonly name: string;
+  readonly locate: Locate;
+  readonly problems: Problem[];
+  readonly positions: Map<string, { key: Position; value: Position }>;
+}
+
+function readNode(node: Node, path: Path, reading: Reading, keyOffset = node.offset): unknown {
+  const position = { key: reading.locate(keyOffset), value: reading.locate(node.offset) };
+  reading.positions.set(formatPath(path), position);
+  const children = node.children ?? [];
+  if (node.type === "array")
+    return children.map((child, index) => readNode(child, [...path, index], reading));
+  return node.type === "object" ? readObject(children, path, reading) : (node.value as unknown);
+}
+
+function readObject(properties: readonly Node[], path: Path, reading: Reading): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  for (const { children, offset } of properties) {
+    const [key, value] = children!;
+    const name = String(key!.value);
+    const message = Object.hasOwn(object, name) ? "is there twice" : "is not a name that can be used";
+    if (Object.hasOwn(object, name) || name === "__proto__") {
+      const source = formatSource(reading.name, reading.locate(offset));
+      const hint = "Remove it, or give it another name.";
+      reading.problems.push({ source, path: formatPath([...path, name]), message, hint });
+    }
+    if (name === "__proto__") continue; // assigning it would change what the object is
+    object[name] = readNode(value!, [...path, name], reading, offset);
+  }
+  return object;
+}
+
+type Locate = (offset: number) => Position;
+
+function locator(text: string): Locate {
+  const lineStarts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
+  return (offset) => {
+    let low = 0;
+    let high = lineStarts.length - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (lineStarts[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - lineStarts[low]! + 1 };
+  };
+}

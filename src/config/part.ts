@@ -1,0 +1,63 @@
+import type { z } from "zod";
+import { formatSource, type JsonFile } from "./json-file.ts";
+import { applyOverrides, type Override } from "./overrides.ts";
+import { formatPath, type Mistake, type Path, type Problem } from "./problem.ts";
+import { validate } from "./validate.ts";
+
+/** One file of the configuration with what is set over it and what is there without it. */
+export interface Part<Output> {
+  readonly file: JsonFile;
+  readonly output: Output;
+  readonly problems: readonly Problem[];
+  /** The names under a key, built in or in the file, also those of entries that are wrong. */
+  readonly names: (key: string) => string[];
+  /** Says where the user finds a mistake. */
+  readonly locate: (mistake: Mistake) => Problem;
+}
+
+type BuiltIn = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+/**
+ * The file is checked by itself first: a flag must not hide that the value below it is wrong. What is
+ * wrong after the overrides were put in is due to them.
+ */
+export function readPart<Output>(
+  schema: z.ZodType<Output>,
+  file: JsonFile,
+  { overrides, builtIn }: { overrides: readonly Override[]; builtIn: BuiltIn },
+): Part<Output> {
+  const alone = validate(schema, file.value);
+  const together = validate(schema, applyOverrides(withBuiltIn(alone.kept, builtIn), overrides));
+  const origins = new Map(overrides.map(({ path, origin }) => [formatPath(path), origin]));
+  const locate = ({ path, at, message, hint }: Mistake): Problem => {
+    const name = formatPath(path);
+    const source = origins.get(name) ?? formatSource(file.name, nearestPosition(file, path, at));
+    return { source, path: name, message, hint };
+  };
+  return {
+    file,
+    output: together.output,
+    problems: [...file.problems, ...[...alone.mistakes, ...together.mistakes].map(locate)],
+    names: (key) => [...new Set([...Object.keys(builtIn[key] ?? {}), ...keysWithin(file.value, key)])],
+    locate,
+  };
+}
+
+function withBuiltIn(value: Readonly<Record<string, unknown>>, builtIn: BuiltIn): Record<string, unknown> {
+  const merged = Object.entries(builtIn).map(([key, entries]) => [
+    key,
+    { ...entries, ...(value[key] as object | undefined) },
+  ]);
+  return { ...value, ...Object.fromEntries(merged) };
+}
+
+/** What is missing is shown where it should be: in whatever misses it. */
+function nearestPosition(file: JsonFile, path: Path, at: Mistake["at"]): ReturnType<JsonFile["position"]> {
+  const found = file.position(path, at);
+  return found !== undefined || path.length === 0 ? found : nearestPosition(file, path.slice(0, -1), "value");
+}
+
+function keysWithin(value: unknown, key: string): string[] {
+  const entries: unknown = (value as Record<string, unknown> | null)?.[key];
+  return typeof entries === "object" && entries !== null ? Object.keys(entries) : [];
+}

@@ -1,0 +1,62 @@
+import { CortexError } from "../model/errors.ts";
+
+export type Path = readonly (string | number)[];
+
+/** Something that is wrong within a value that was read, wherever the value came from. */
+export interface Mistake {
+  readonly path: Path;
+  /** Whether the key itself is wrong, or what it holds. */
+  readonly at: "key" | "value";
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** A mistake, and where the user finds it. */
+export interface Problem {
+  /** `cortex.json:3:14`, `environment CORTEX_PORT` or `flag --port`. */
+  readonly source: string;
+  /** `agents.main.role`; empty where the whole file is meant. */
+  readonly path: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** A file of mistakes is not made more useful by the next thousand of them. */
+export const MAX_PROBLEMS_LISTED = 100;
+
+/** One error for all problems there are: whoever corrects a file wants to do it once. */
+export function configInvalid(folder: string, problems: readonly Problem[]): CortexError {
+  const lines = problems.slice(0, MAX_PROBLEMS_LISTED).map(describe);
+  const more = problems.length - lines.length;
+  const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
+  const text = [`The configuration in ${folder} has ${count}:`, ...lines];
+  if (more > 0) text.push(`and ${more} more`);
+  return new CortexError("config_invalid", text.join("\n"), {
+    hint:
+      problems.length === 1 ? problems[0]!.hint : "Correct them all: each line ends with what belongs there.",
+  });
+}
+
+/** `agents.main.tools[0]`; a name with other characters is written `profiles["gpt-4.1"]`. */
+export function formatPath(path: Path): string {
+  return path.map(formatStep).join("").replace(/^\./, "");
+}
+
+/** Texts and numbers as they were written, cut off where they are long; of the rest only its kind. */
+export function quote(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "an object";
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length <= MAX_QUOTED ? text : `${text.slice(0, MAX_QUOTED)}…`;
+}
+
+const MAX_QUOTED = 60;
+
+function describe({ source, path, message, hint }: Problem): string {
+  return `  ${source} ${path === "" ? "" : `${path}: `}${message}. ${hint}`;
+}
+
+function formatStep(step: string | number): string {
+  if (typeof step === "number") return `[${step}]`;
+  return /^[\w$-]+$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+}

@@ -1,0 +1,257 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { configHome, loadFiles, problemsIn } from "../../test/support/config-home.ts";
+import type { AgentId, PersonaId } from "../model/ids.ts";
+import { activeProfile, profile } from "./config.ts";
+import { MAX_ENTRIES } from "./cortex-schema.ts";
+import { MAX_PROBLEMS_LISTED } from "./problem.ts";
+import { readConfig } from "./read.ts";
+
+const main = "main" as AgentId;
+const atlas = "atlas" as PersonaId;
+
+test("with no file at all there is a manager called main with the persona Atlas and all tools", async () => {
+  using home = configHome();
+  const { config } = await readConfig({ home: home.path, environment: {}, systemTimezone: "Europe/Berlin" });
+
+  expect(config).toMatchObject({
+    agents: { main: { persona: "atlas", profile: "__active__", role: "manager", tools: ["*"] } },
+    personas: {
+      atlas: {
+        identity: { name: "Atlas" },
+        permissions: { tools: { allow: ["*"], deny: [] }, hosts: ["*"] },
+      },
+    },
+    broker: {
+      maxConcurrentRuns: 8,
+      maxAttempts: 3,
+      maxInterruptions: 20,
+      leaseMs: 30_000,
+      shutdownMs: 10_000,
+      queue: { mode: "steer-backlog", agentMode: "followup", debounceMs: 1_000, cap: 20, drop: "summarize" },
+    },
+    hooks: { profile: "__active__", llmUsdPerDay: 1 },
+    relay: { onRestart: "fail" },
+    sandbox: "auto",
+    store: "sqlite",
+    timezone: "Europe/Berlin",
+    server: { host: "127.0.0.1", port: 4747 },
+    dmScope: "main",
+    profiles: { offline: { name: "offline", backend: "offline", fallback: [] } },
+  });
+  expect(Object.keys(config.agents)).toEqual(["main"]);
+  expect(config.agents[main]!.workspace).toBe(join(home.path, "workspaces", "main"));
+  expect(config.admin).toBeUndefined();
+  expect(activeProfile(config)).toBeUndefined();
+});
+
+test("a home that is not there is a home without files", async () => {
+  using home = configHome();
+  const nowhere = join(home.path, "nowhere");
+  const { config } = await readConfig({ home: nowhere, environment: {}, systemTimezone: "UTC" });
+  expect(config.server.port).toBe(4747);
+});
+
+test("an agent beside main is a worker unless it says otherwise, and main is always there", async () => {
+  const { config } = await loadFiles({
+    "cortex.json": { agents: { scout: {}, clerk: { role: "manager" } }, personas: { nova: {} } },
+  });
+  expect(
+    Object.entries(config.agents)
+      .map(([id, { role }]) => `${id} ${role}`)
+      .toSorted(),
+  ).toEqual(["clerk manager", "main manager", "scout worker"]);
+  expect(
+    Object.values(config.personas)
+      .map(({ identity }) => identity.name)
+      .toSorted(),
+  ).toEqual(["Atlas", "Nova"]);
+});
+
+test("what is said of main or atlas changes only that", async () => {
+  const { config } = await loadFiles({
+    "cortex.json": {
+      agents: { main: { limits: { modelCalls: 7 } } },
+      personas: { atlas: { permissions: { spendUsdPerDay: 3 }, mainSession: "Telegram:group:123" } },
+    },
+  });
+  expect(config.agents[main]).toMatchObject({ role: "manager", limits: { modelCalls: 7, repeatedCalls: 5 } });
+  expect(config.personas[atlas]!.permissions).toMatchObject({ spendUsdPerDay: 3, ask: [] });
+  expect(config.personas[atlas]!.mainSession).toBe("agent:main:telegram:group:123");
+});
+
+test("paths are made absolute: from the home, from the config folder for scripts, from the user's folder for ~", async () => {
+  using home = configHome({
+    "cortex.json": {
+      agents: { main: { workspace: "work", pluginDirs: ["~/plugins", "/opt/plugins"] } },
+      personas: { atlas: { permissions: { roots: ["notes"] } } },
+    },
+    "profiles.json": { profiles: { demo: { backend: "offline", script: "demo.yaml" } } },
+  });
+  const { config } = await readConfig({
+    home: home.path,
+    environment: { HOME: "/home/ann" },
+    systemTimezone: "UTC",
+  });
+  expect(config.agents[main]!.workspace).toBe(join(home.path, "work"));
+  expect(config.agents[main]!.pluginDirs).toEqual(["/home/ann/plugins", "/opt/plugins"]);
+  expect(config.personas[atlas]!.permissions.roots).toEqual([join(home.path, "notes")]);
+  expect(profile(config, "demo").script).toBe(join(home.folder, "demo.yaml"));
+});
+
+test("a configuration with ten mistakes lists all ten, with places and hints", async () => {
+  const cortex = `{
+  "agents": {
+    "main": { "rol": "manager", "persona": "nova" },
+    "Scout": { "role": "boss", "limits": { "modelCalls": 0 } }
+  },
+  "personas": { "atlas": { "mainSession": "a b" } },
+  "broker": { "maxConcurrentRuns": "8", "queue": { "mode": "stear" } },
+  "timezone": "Mars/Olympus"
+}`;
+  const profiles = `{ "profiles": {
+  "work": { "backend": "pi", "fallback": ["wrok"] }
+} }`;
+  expect(await problemsIn({ "cortex.json": cortex, "profiles.json": profiles })).toEqual([
+    'cortex.json:3:15 agents.main.rol: is not a key that is known here. Did you mean "role"?',
+    'cortex.json:4:24 agents.Scout.role: "boss" is not one of manager, worker. Write one of manager, worker.',
+    "cortex.json:4:58 agents.Scout.limits.modelCalls: 0 is less than 1. How often one turn may call the model.",
+    'cortex.json:6:43 personas.atlas.mainSession: "a b" is not a session key: a label has 1 to 64 letters, digits, dots, - and _. Write a label such as `work`, or a key such as `agent:main:main` or `telegram:group:123`.',
+    'cortex.json:7:36 broker.maxConcurrentRuns: "8" is not a number. How many turns run at the same time.',
+    'cortex.json:7:60 broker.queue.mode: "stear" is not a queue mode. The modes are steer, steer-backlog, followup, queue, collect, interrupt.',
+    'cortex.json:8:15 timezone: "Mars/Olympus" is not a time zone. The time zone of timers and of what agents read, such as Europe/Berlin.',
+    'cortex.json:3:44 agents.main.persona: no persona is called "nova". Write one of atlas.',
+    'cortex.json:4:5 agents.Scout: "Scout" has capital letters. Write "scout".',
+    'profiles.json:2:43 profiles.work.fallback[0]: no profile is called "wrok". Did you mean "work"?',
+  ]);
+});
+
+test("all problems are one error, which says how many there are", async () => {
+  await expect(loadFiles({ "cortex.json": { a: 1, b: 2 } })).rejects.toMatchObject({
+    code: "config_invalid",
+    message: expect.stringMatching(/^The configuration in .+config has 2 problems:\n/) as string,
+  });
+  await expect(loadFiles({ "cortex.json": { dmscope: "main" } })).rejects.toMatchObject({
+    message: expect.stringContaining("has a problem:\n") as string,
+    hint: 'Did you mean "dmScope"?',
+  });
+});
+
+test("a file that is not JSON does not hide what is wrong with the other", async () => {
+  const problems = await problemsIn({ "cortex.json": "{", "profiles.json": { defaultProfil: "x" } });
+  expect(problems).toHaveLength(2);
+  expect(problems[0]).toMatch(/^cortex\.json:1:2 is not JSON: a closing } is missing\. /);
+  expect(problems[1]).toMatch(/^profiles\.json:2:3 defaultProfil: is not a key/);
+});
+
+test.each([["[]"], ["5"], ["null"]])("a file that holds %s is a problem of the whole file", async (text) => {
+  const [problem, ...more] = await problemsIn({ "cortex.json": text });
+  expect(problem).toMatch(
+    /^cortex\.json:1:1 (a list|5|null) is not an object\. The configuration of Cortex\.$/,
+  );
+  expect(more).toEqual([]);
+});
+
+test("what misses a key is shown once, and is not taken for more than it is", async () => {
+  expect(await problemsIn({ "cortex.json": { admin: {}, agents: { x: { persona: "nova" } } } })).toEqual([
+    "cortex.json:2:12 admin.channel: is missing. The channel, such as telegram.",
+    "cortex.json:2:12 admin.place: is missing. The chat, channel or address on it.",
+    'cortex.json:5:18 agents.x.persona: no persona is called "nova". Write one of atlas.',
+  ]);
+});
+
+test("a persona or profile that is wrong in itself is not also called unknown", async () => {
+  const problems = await problemsIn({
+    "cortex.json": { agents: { main: { persona: "nova", profile: "work" } }, personas: { nova: 5 } },
+    "profiles.json": { profiles: { work: [] } },
+  });
+  expect(problems).toEqual([
+    "cortex.json:9:13 personas.nova: 5 is not an object. Identity and permissions.",
+    "profiles.json:3:13 profiles.work: a list is not an object. A backend and a model.",
+  ]);
+});
+
+test("a key that was pasted into a profile is not repeated in the error", async () => {
+  const problems = await problemsIn({
+    "profiles.json": { profiles: { work: { apiKey: "sk-12345", apiKeyEnv: "sk-67890" } } },
+  });
+  expect(problems).toEqual([
+    "profiles.json:5:20 profiles.work.apiKeyEnv: is not the name of an environment variable. The name of the environment variable that holds the key, never the key itself.",
+    'profiles.json:4:7 profiles.work.apiKey: is not a key that is known here. Did you mean "apiKeyEnv"?',
+  ]);
+});
+
+test(`no more than ${MAX_PROBLEMS_LISTED} problems are listed, the others are counted`, async () => {
+  const names = Array.from({ length: MAX_PROBLEMS_LISTED + 7 }, (_, index) => [`key${index}`, 1]);
+  const problems = await problemsIn({ "cortex.json": Object.fromEntries(names) });
+  expect(problems).toHaveLength(MAX_PROBLEMS_LISTED + 1);
+  expect(problems.at(-1)).toBe("and 7 more");
+});
+
+test(`there may be ${MAX_ENTRIES} profiles with the one that is built in, and no more`, async () => {
+  const profiles = (count: number) => ({
+    profiles: Object.fromEntries(
+      Array.from({ length: count }, (_, index) => [
+        `p${index}`,
+        { fallback: index + 1 < count ? [`p${index + 1}`] : [] },
+      ]),
+    ),
+  });
+  const { config } = await loadFiles({ "profiles.json": profiles(MAX_ENTRIES - 1) });
+  expect(Object.keys(config.profiles)).toHaveLength(MAX_ENTRIES);
+  expect(await problemsIn({ "profiles.json": profiles(MAX_ENTRIES) })).toEqual([
+    "profiles.json:2:15 profiles: has more than 1000 entries. Profiles by name. There is always one called offline.",
+  ]);
+});
+
+test("a profile has its key as its name, and an unknown one is an error with the known ones", async () => {
+  const { config } = await loadFiles({
+    "profiles.json": { defaultProfile: "local", profiles: { local: { model: "qwen3" } } },
+  });
+  expect(activeProfile(config)).toEqual({ name: "local", backend: "pi", model: "qwen3", fallback: [] });
+  expect(() => profile(config, "constructor")).toThrow(
+    expect.objectContaining({
+      code: "profile_unknown",
+      message: 'No profile is called "constructor"',
+      hint: "The profiles are offline, local; config/profiles.json holds them.",
+    }),
+  );
+});
+
+test("variables of .env can be looked up, those of the process come first, and the process has no new ones", async () => {
+  const { environment } = await loadFiles(
+    { ".env": "ONLY_IN_FILE='a b' # why\nIN_BOTH=file\nexport THIRD=3\n" },
+    { environment: { IN_BOTH: "process" } },
+  );
+  expect(environment("ONLY_IN_FILE")).toBe("a b");
+  expect(environment("IN_BOTH")).toBe("process");
+  expect(environment("THIRD")).toBe("3");
+  expect(environment("NOWHERE")).toBeUndefined();
+  expect(environment("constructor")).toBeUndefined();
+  expect(process.env["ONLY_IN_FILE"]).toBeUndefined();
+});
+
+test("every value says where it came from", async () => {
+  const { origins } = await loadFiles(
+    {
+      "cortex.json":
+        '{\n "server": { "host": "::1",\n "port": 1 },\n "agents": { "main": { "tools": [] } } }',
+      "profiles.json": { profiles: { "gpt-4.1": { model: "x" } } },
+      ".env": "CORTEX_SANDBOX=off",
+    },
+    { environment: { CORTEX_PORT: "8080", CORTEX_PROFILE: "offline" }, flags: { port: "9090" } },
+  );
+  expect(origins).toMatchObject({
+    "server.host": "cortex.json:2",
+    "server.port": "flag --port",
+    sandbox: ".env CORTEX_SANDBOX",
+    defaultProfile: "environment CORTEX_PROFILE",
+    "agents.main.tools": "cortex.json:4",
+    "agents.main.role": "default",
+    timezone: "default",
+    'profiles["gpt-4.1"].model': "profiles.json:4",
+    'profiles["gpt-4.1"].backend': "default",
+    "profiles.offline.backend": "default",
+  });
+  expect(Object.keys(origins)).not.toContain("profiles.offline.name");
+});

@@ -1,0 +1,105 @@
+/**
+ * Reads the configuration of a home: flags, then the environment, then the files, then defaults.
+ *
+ * What is wrong is gathered from everywhere before anything is said. No step stops at the first mistake,
+ * so each goes on with what the step before it could make of the rest.
+ */
+import { join } from "node:path";
+import { DEFAULT_AGENT } from "../model/ids.ts";
+import { OFFLINE_PROFILE } from "../model/profile.ts";
+import { buildConfig, type Config, DEFAULT_PERSONA } from "./config.ts";
+import { cortexSchema } from "./cortex-schema.ts";
+import { type Environment, mergeEnvironment } from "./environment.ts";
+import { type FileText, parseJsonFile, readText } from "./json-file.ts";
+import { findOrigins, type Origins } from "./origins.ts";
+import { type Flags, type Override, readOverrides } from "./overrides.ts";
+import { readPart } from "./part.ts";
+import { configInvalid } from "./problem.ts";
+import { profilesSchema } from "./profiles-schema.ts";
+import { checkCortex, checkProfiles, type Names } from "./references.ts";
+
+export interface ConfigSources {
+  readonly home: string;
+  /** The variables of the process. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly flags?: Flags;
+  /** What `timezone` is unless it is set. */
+  readonly systemTimezone: string;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** The variables of the process, and below them those of `config/.env`. */
+  readonly environment: Environment;
+  /** By path: where the effective value came from. */
+  readonly origins: Origins;
+}
+
+/** The files as they are, not yet understood. */
+export interface ConfigTexts {
+  readonly cortex: FileText;
+  readonly profiles: FileText;
+  readonly env: FileText;
+}
+
+/** Throws one `config_invalid` that lists all that is wrong. */
+export async function readConfig(sources: ConfigSources): Promise<LoadedConfig> {
+  return loadConfig(sources, await readTexts(sources.home));
+}
+
+export async function readTexts(home: string): Promise<ConfigTexts> {
+  const folder = configFolder(home);
+  const [cortex, profiles, env] = await Promise.all([
+    readText(folder, "cortex.json"),
+    readText(folder, "profiles.json"),
+    readText(folder, ".env"),
+  ]);
+  return { cortex, profiles, env };
+}
+
+export function loadConfig(sources: ConfigSources, texts: ConfigTexts): LoadedConfig {
+  const envText = texts.env !== undefined && "text" in texts.env ? texts.env.text : "";
+  const environment = mergeEnvironment(sources.environment, envText);
+  const { overrides, problems } = readOverrides(sources.flags ?? {}, environment);
+  if (texts.env !== undefined && "problem" in texts.env) problems.push(texts.env.problem);
+
+  const cortex = readPart(cortexSchema, parseJsonFile("cortex.json", texts.cortex), {
+    overrides: overrides.filter((override) => !isOfProfiles(override)),
+    builtIn: { agents: { [DEFAULT_AGENT]: {} }, personas: { [DEFAULT_PERSONA]: {} } },
+  });
+  const profiles = readPart(profilesSchema, parseJsonFile("profiles.json", texts.profiles), {
+    overrides: overrides.filter(isOfProfiles),
+    builtIn: { profiles: { [OFFLINE_PROFILE.name]: { backend: OFFLINE_PROFILE.backend } } },
+  });
+  const names: Names = { personas: cortex.names("personas"), profiles: profiles.names("profiles") };
+  problems.push(
+    ...cortex.problems,
+    ...checkCortex(cortex.output, names).map(cortex.locate),
+    ...profiles.problems,
+    ...checkProfiles(profiles.output, names).map(profiles.locate),
+  );
+  if (problems.length > 0) throw configInvalid(configFolder(sources.home), problems);
+
+  const folders = {
+    home: sources.home,
+    config: configFolder(sources.home),
+    user: environment.lookup("HOME") ?? environment.lookup("USERPROFILE"),
+  };
+  const config = buildConfig(cortex.output, profiles.output, {
+    folders,
+    systemTimezone: sources.systemTimezone,
+  });
+  return {
+    config,
+    environment: environment.lookup,
+    origins: findOrigins(config, { cortex: cortex.file, profiles: profiles.file, overrides }),
+  };
+}
+
+export function configFolder(home: string): string {
+  return join(home, "config");
+}
+
+function isOfProfiles({ path }: Override): boolean {
+  return Object.hasOwn(profilesSchema.shape, path[0]!);
+}

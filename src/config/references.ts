@@ -1,0 +1,125 @@
+/** What must fit together between the parts of the configuration: names that are used exist, and are names. */
+import { CortexError } from "../model/errors.ts";
+import { parseAgentId } from "../model/ids.ts";
+import { ACTIVE_PROFILE, OFFLINE_PROFILE } from "../model/profile.ts";
+import type { CortexFile } from "./cortex-schema.ts";
+import { suggest } from "./nearest.ts";
+import { type Mistake, type Path, quote } from "./problem.ts";
+import type { ProfilesFile } from "./profiles-schema.ts";
+
+/** The names that are taken, also those of entries that are wrong in themselves. */
+export interface Names {
+  readonly personas: readonly string[];
+  readonly profiles: readonly string[];
+}
+
+export function checkCortex(file: CortexFile, names: Names): Mistake[] {
+  const agents = Object.entries(file.agents).flatMap(([id, agent]) =>
+    checkId(["agents", id]).concat(
+      checkName(["agents", id, "persona"], agent.persona, "persona", names.personas),
+      checkName(["agents", id, "profile"], agent.profile, "profile", [ACTIVE_PROFILE, ...names.profiles]),
+    ),
+  );
+  const personas = Object.keys(file.personas).flatMap((id) => checkId(["personas", id]));
+  const { profile } = file.hooks;
+  const hooks = checkName(["hooks", "profile"], profile, "profile", [ACTIVE_PROFILE, ...names.profiles]);
+  return [...agents, ...personas, ...hooks];
+}
+
+export function checkProfiles({ defaultProfile, profiles }: ProfilesFile, names: Names): Mistake[] {
+  const missing =
+    defaultProfile === undefined
+      ? []
+      : checkName(["defaultProfile"], defaultProfile, "profile", names.profiles);
+  const each = Object.entries(profiles).flatMap(([name, profile]) =>
+    checkProfileName(name).concat(
+      checkBackend(name, profile),
+      profile.fallback.flatMap((fallback, index) =>
+        checkName(["profiles", name, "fallback", index], fallback, "profile", names.profiles),
+      ),
+    ),
+  );
+  return [...missing, ...each, ...circles(profiles)];
+}
+
+const PROFILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
+
+function checkName(
+  path: Path,
+  name: string,
+  kind: "persona" | "profile",
+  known: readonly string[],
+): Mistake[] {
+  if (known.includes(name)) return [];
+  return [mistake(path, "value", `no ${kind} is called ${quote(name)}`, suggest(name, known))];
+}
+
+/** Ids are compared byte for byte, so one that only differs in case would be two agents. */
+function checkId(path: readonly string[]): Mistake[] {
+  const id = path.at(-1)!;
+  try {
+    const parsed = parseAgentId(id);
+    if (parsed === id) return [];
+    return [mistake(path, "key", `${quote(id)} has capital letters`, `Write ${quote(parsed)}.`)];
+  } catch (error) {
+    if (!(error instanceof CortexError)) throw error;
+    const kind = path[0] === "agents" ? "agent" : "persona";
+    const hint = "An id has 1 to 64 small letters, digits, - and _, and starts with a letter or digit.";
+    return [
+      mistake(
+        path,
+        "key",
+        `${quote(id)} is not the id of ${kind === "agent" ? "an agent" : "a persona"}`,
+        hint,
+      ),
+    ];
+  }
+}
+
+function checkProfileName(name: string): Mistake[] {
+  if (PROFILE_NAME.test(name) && name !== ACTIVE_PROFILE) return [];
+  const hint = `A name has 1 to 64 letters, digits, dots, - and _; "${ACTIVE_PROFILE}" is taken.`;
+  return [mistake(["profiles", name], "key", `${quote(name)} is not the name of a profile`, hint)];
+}
+
+function checkBackend(
+  name: string,
+  { backend, provider, baseUrl }: ProfilesFile["profiles"][string],
+): Mistake[] {
+  if (name === OFFLINE_PROFILE.name && backend !== "offline") {
+    const hint = `Add "backend": "offline", or give the profile another name.`;
+    return [mistake(["profiles", name], "value", `"offline" names the profile without a model`, hint)];
+  }
+  if (provider?.endsWith("-compatible") && baseUrl === undefined) {
+    const hint = `${quote(provider)} needs the address of the server, such as http://127.0.0.1:11434/v1.`;
+    return [mistake(["profiles", name, "baseUrl"], "value", "is missing", hint)];
+  }
+  return [];
+}
+
+/** Every fallback that leads back to a profile on the way to it. */
+function circles(profiles: ProfilesFile["profiles"]): Mistake[] {
+  const found: Mistake[] = [];
+  const finished = new Set<string>();
+  const follow = (name: string, way: readonly string[]): void => {
+    if (finished.has(name) || !Object.hasOwn(profiles, name)) return;
+    for (const [index, fallback] of profiles[name]!.fallback.entries()) {
+      const start = [...way, name].indexOf(fallback);
+      if (start === -1) follow(fallback, [...way, name]);
+      else {
+        const circle = [...way, name].slice(start).concat(fallback).join(" → ");
+        const path = ["profiles", name, "fallback", index];
+        found.push(
+          mistake(path, "value", `goes in a circle: ${circle}`, "Let the last one have no fallback."),
+        );
+      }
+    }
+    finished.add(name);
+  };
+  for (const name of Object.keys(profiles)) follow(name, []);
+  return found;
+}
+
+function mistake(path: Path, at: Mistake["at"], message: string, hint: string): Mistake {
+  return { path, at, message, hint };
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import type { z } from "zod";
+import { suggest } from "./nearest.ts";
+import { type Mistake, type Path, quote } from "./problem.ts";
+import { keysOf, schemaAt } from "./schema-tree.ts";
+
+export interface Validated<Output> {
+  /** What was read, with all defaults; what was wrong is left out as if it had not been there. */
+  readonly output: Output;
+  /** The value that the output was made from. */
+  readonly kept: Record<string, unknown>;
+  readonly mistakes: readonly Mistake[];
+}
+
+/**
+ * Finds all that is wrong with a value, and reads the rest of it. The schema must accept `{}`.
+ *
+ * The rest is needed because most mistakes are independent: an agent whose role is misspelt may also
+ * name a persona that does not exist, and the user wants to hear of both at once.
+ */
+export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Validated<Output> {
+  const mistakes = findMistakes(schema, value);
+  let rest = value;
+  // Every round removes something, up to all of it: the later ones remove what misses what was removed.
+  for (;;) {
+    const { success, data, error } = schema.safeParse(rest);
+    if (success) return { output: data, kept: rest as Record<string, unknown>, mistakes };
+    assert(!isEmpty(rest), "the schema does not accept {}");
+    rest = without(
+      rest,
+      error.issues.flatMap((issue) => culpritsOf(issue, rest)),
+    );
+  }
+}
+
+export function findMistakes(schema: z.ZodType, value: unknown): Mistake[] {
+  const issues = schema.safeParse(value).error?.issues ?? [];
+  return issues.flatMap((issue) => mistakesOf(issue, schema, value));
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    typeof value === "object" && value !== null && Object.keys(value).length === 0 && !Array.isArray(value)
+  );
+}
+
+function mistakesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): Mistake[] {
+  const path = issue.path as Path;
+  if (issue.code === "unrecognized_keys") {
+    const known = keysOf(schemaAt(schema, path));
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      at: "key",
+      message: "is not a key that is known here",
+      hint: suggest(key, known),
+    }));
+  }
+  const found = valueAt(value, path);
+  return [{ path, at: "value", message: messageOf(issue, found), hint: hintOf(issue, schema, found) }];
+}
+
+function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
+  switch (issue.code) {
+    case "invalid_type":
+      if (value === undefined) return "is missing";
+      return `${quote(value)} is not ${KINDS[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `${quote(value)} is not one of ${issue.values.join(", ")}`;
+    case "too_small":
+      return typeof value === "string" ? "is empty" : `${quote(value)} is less than ${issue.minimum}`;
+    case "too_big":
+      return `${quote(value)} is more than ${issue.maximum}`;
+    case "custom":
+    case "invalid_element":
+    case "invalid_format":
+    case "invalid_key":
+    case "invalid_union":
+    case "not_multiple_of":
+    case "unrecognized_keys":
+      return issue.message;
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  array: "a list",
+  boolean: "true or false",
+  int: "a whole number",
+  number: "a number",
+  object: "an object",
+  record: "an object",
+  string: "a text",
+};
+
+function hintOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {
+  if (issue.code === "invalid_value" && typeof value === "string") {
+    return suggest(value, issue.values.map(String));
+  }
+  if (issue.code === "custom" && typeof issue.params?.["hint"] === "string") return issue.params["hint"];
+  return descriptionOf(schema, issue.path as Path);
+}
+
+/** What an item of a list is for is said of the list. */
+function descriptionOf(schema: z.ZodType, path: Path): string {
+  const description = schemaAt(schema, path)?.description;
+  if (description !== undefined) return description;
+  return path.length === 0 ? "" : descriptionOf(schema, path.slice(0, -1));
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (current, step) =>
+      typeof current === "object" && current !== null && Object.hasOwn(current, step)
+        ? (current as Record<string | number, unknown>)[step]
+        : undefined,
+    value,
+  );
+}
+
+/**
+ * What an issue is about: unknown keys, or a value. What is missing cannot be taken out, so whatever
+ * misses it goes; so does a whole list with a bad item, because the items after it would move.
+ */
+function culpritsOf(issue: z.core.$ZodIssue, value: unknown): Path[] {
+  const path = issue.path as Path;
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => [...path, key]);
+  for (let length = path.length; length > 0; length--) {
+    const holder = valueAt(value, path.slice(0, length - 1));
+    if (!Array.isArray(holder) && valueAt(holder, [path[length - 1]!]) !== undefined) {
+      return [path.slice(0, length)];
+    }
+  }
+  return [[]];
+}
+
+function without(value: unknown, culprits: readonly Path[]): unknown {
+  if (culprits.some((path) => path.length === 0)) return {};
+  const rest = structuredClone(value);
+  for (const path of culprits) {
+    const holder = valueAt(rest, path.slice(0, -1)) as Record<string, unknown> | undefined;
+    delete holder?.[path.at(-1)!];
+  }
+  return rest;
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { CortexError } from "../model/errors.ts";
+import { cortexSchema } from "./cortex-schema.ts";
+import { profilesSchema } from "./profiles-schema.ts";
+import { configFolder } from "./read.ts";
+
+const SCHEMAS = { "cortex.schema.json": cortexSchema, "profiles.schema.json": profilesSchema };
+
+/**
+ * Puts the JSON Schemas beside the files they describe, so that editors can complete and check them. Files
+ * that are as they should be are not touched. Throws `home_unwritable`.
+ */
+export async function writeSchemas(home: string): Promise<void> {
+  const folder = configFolder(home);
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const [name, schema] of Object.entries(SCHEMAS)) {
+      await replaceFile(join(folder, name), schemaText(schema));
+    }
+  } catch (cause) {
+    throw new CortexError("home_unwritable", `The schemas cannot be written to ${folder}`, {
+      hint: "Check the permissions of the folder and the space on its disk.",
+      cause,
+    });
+  }
+}
+
+function schemaText(schema: z.ZodType): string {
+  // Of the versions of JSON Schema, draft 7 is the one that all editors know.
+  return `${JSON.stringify(z.toJSONSchema(schema, { io: "input", target: "draft-7" }), null, 2)}\n`;
+}
+
+/** Whoever reads the file meanwhile sees the old text or the new one, never a part. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  if ((await currentText(path)) === text) return;
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, text);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function currentText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
