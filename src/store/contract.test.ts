@@ -14,14 +14,12 @@ import {
   facts,
   message,
   session,
-  testClock,
   toSession,
   turnFor,
 } from "../../test/support/sample.ts";
-import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
+import { begin, finishTurn, STORES } from "../../test/support/stores.ts";
 import type { DeliveryId, EventId, ItemId, RunId, TurnId } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import { openSqliteStore } from "./sqlite/sqlite-store.ts";
 import {
   type Claim,
   type JournalEntry,
@@ -33,43 +31,7 @@ import {
   type Store,
 } from "./store.ts";
 
-interface Opened extends AsyncDisposable {
-  readonly store: Store;
-  readonly clock: ReturnType<typeof testClock>;
-}
-
-const STORES: Readonly<Record<string, () => Promise<Opened>>> = {
-  sqlite: async () => {
-    const folder = temporaryFolder(memoryParent());
-    const clock = testClock();
-    const store = await openSqliteStore({ path: `${folder.path}/cortex.db`, clock });
-    return {
-      store,
-      clock,
-      [Symbol.asyncDispose]: async () => {
-        await store[Symbol.asyncDispose]();
-        folder[Symbol.dispose]();
-      },
-    };
-  },
-};
-
 describe.each(Object.entries(STORES))("%s", (_, open) => {
-  /** Sends a message to a session and takes the claim on it at once. */
-  async function begin(store: Store, name: string, label = "work"): Promise<Claim> {
-    const accepted = await store.events.accept(event(name), {
-      dispatch: dispatch(name, toSession(label)),
-      claim: alice,
-    });
-    return accepted.dispatched!.claim!;
-  }
-
-  async function finishTurn(store: Store, name: string, label = "work"): Promise<TurnId> {
-    const claim = await begin(store, name, label);
-    await store.turns.commit(turnFor(claim));
-    return claim.turn;
-  }
-
   const refusal = (code: string) =>
     expect.objectContaining({ name: "CortexError", code, hint: expect.any(String) });
 
@@ -239,7 +201,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         opened.store.events.accept(event("a"), { dispatch: dispatch("a", target) }),
       ).rejects.toEqual(refusal("turn_unknown"));
       expect(await opened.store.events.get("test:a" as EventId)).toBeUndefined();
-      expect(await opened.store.sessions.list()).toEqual([]);
+      expect((await opened.store.sessions.list()).items).toEqual([]);
     });
   });
 
@@ -415,7 +377,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         direction: "sent",
         content: `answer of ${claim.turn}`,
       });
-      expect(await store.outbox.list()).toMatchObject([
+      expect((await store.outbox.list()).items).toMatchObject([
         { state: "pending", content: `answer of ${claim.turn}` },
       ]);
     });
@@ -514,7 +476,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         messages: [answer(claim.turn), message("late", "user", "one more thing")],
         deliveries: [delivery("a")],
       });
-      expect(await store.outbox.list()).toMatchObject([{ content: `answer of ${claim.turn}` }]);
+      expect((await store.outbox.list()).items).toMatchObject([{ content: `answer of ${claim.turn}` }]);
     });
 
     test("a tool call without an outcome cannot be committed, one whose result is null can", async () => {
@@ -726,15 +688,15 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await sessions.get(session("none"))).toBeUndefined();
     });
 
-    test("sessions are listed with the most recently used first, a page at a time", async () => {
+    test("sessions are listed with the most recently used first", async () => {
       await using opened = await open();
       const { store, clock } = opened;
       for (const label of ["one", "two", "three"]) {
         clock.advance(1);
         await finishTurn(store, label, label);
       }
-      expect((await store.sessions.list()).map(({ key }) => key)).toEqual(["three", "two", "one"]);
-      expect((await store.sessions.list({ limit: 1, offset: 1 })).map(({ key }) => key)).toEqual(["two"]);
+      const { items } = await store.sessions.list();
+      expect(items.map(({ key }) => key)).toEqual(["three", "two", "one"]);
     });
   });
 
@@ -952,7 +914,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         deliveries: [delivery("notice", "dm-1", { content: "It did not work." })],
         claimNext: alice,
       });
-      expect(await store.queue.dead()).toMatchObject([
+      expect((await store.queue.dead()).items).toMatchObject([
         {
           item: "item-a",
           turn: claim.turn,
@@ -962,7 +924,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
           attempts: 1,
         },
       ]);
-      expect(await store.outbox.list()).toMatchObject([{ content: "It did not work." }]);
+      expect((await store.outbox.list()).items).toMatchObject([{ content: "It did not work." }]);
       await store.turns.commit(turnFor(next!));
 
       await store.queue.retryDead("item-a" as ItemId);
@@ -970,7 +932,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       const [again] = await store.queue.lease(alice, 10);
       expect(again).toMatchObject({ turn: claim.turn, parent: next!.turn, attempt: 1, journalled: true });
       await store.turns.commit({ ...turnFor(again!), messages: [answer(claim.turn)] });
-      expect(await store.queue.dead()).toEqual([]);
+      expect((await store.queue.dead()).items).toEqual([]);
       expect(await store.sessions.head(session("work"))).toBe(claim.turn);
       expect(await store.verify()).toEqual({ ok: true, turns: 2 });
     });
@@ -982,7 +944,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await store.runs.fail({ lease, run, error: "x", outcome: { kind: "dead" } });
       await store.queue.dropDead("item-a" as ItemId);
       await store.queue.dropDead("item-a" as ItemId);
-      expect(await store.queue.dead()).toEqual([]);
+      expect((await store.queue.dead()).items).toEqual([]);
       expect(await store.query("select status, policy from queue_items")).toEqual([
         { status: "dropped", policy: "dead letter given up" },
       ]);
@@ -1140,7 +1102,9 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       clock.advance(10);
       const [third] = await store.outbox.claim(bob, 1);
       await store.outbox.fail(third!, { kind: "dead", error: "gone" });
-      expect(await store.outbox.list({ state: "dead" })).toMatchObject([{ error: "gone", attempt: 3 }]);
+      expect((await store.outbox.list({ state: "dead" })).items).toMatchObject([
+        { error: "gone", attempt: 3 },
+      ]);
     });
 
     test("what became of a chunk can be recorded again where nobody heard the answer", async () => {
@@ -1153,7 +1117,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       const unknown = { kind: "unknown" as const, error: "cut", retryAtMs: clock() };
       await store.outbox.settle(claim!, 0, unknown);
       await store.outbox.settle(claim!, 0, unknown);
-      expect(await store.outbox.list({ state: "unknown" })).toHaveLength(1);
+      expect((await store.outbox.list({ state: "unknown" })).items).toHaveLength(1);
     });
 
     test("a dead delivery stays visible, blocks nothing, and can be tried again", async () => {
@@ -1164,7 +1128,9 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       const [claim] = await store.outbox.claim(alice, 1);
       await store.outbox.plan(claim!, ["text"]);
       await store.outbox.settle(claim!, 0, { kind: "dead", error: "blocked by the user" });
-      expect(await store.outbox.list({ state: "dead" })).toMatchObject([{ error: "blocked by the user" }]);
+      expect((await store.outbox.list({ state: "dead" })).items).toMatchObject([
+        { error: "blocked by the user" },
+      ]);
       expect(await store.outbox.claim(alice, 10)).toMatchObject([{ delivery: "delivery-a2" }]);
       await store.outbox.retry("delivery-a1" as DeliveryId);
       expect(await store.outbox.claim(alice, 10)).toMatchObject([{ delivery: "delivery-a1" }]);

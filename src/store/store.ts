@@ -22,22 +22,30 @@ import type {
   DispatchId,
   EventId,
   ItemId,
+  MessageId,
   PersonaId,
   RunId,
   TurnId,
 } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
-import type { Message, ToolCall, ToolStatus } from "../model/message.ts";
+import type { Message, Role, ToolCall, ToolStatus } from "../model/message.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import type { Usage } from "../model/usage.ts";
 
-export interface Store extends AsyncDisposable {
-  readonly events: EventStore;
-  readonly queue: QueueStore;
-  readonly runs: RunStore;
-  readonly turns: TurnStore;
-  readonly sessions: SessionStore;
-  readonly outbox: OutboxStore;
+/** What can be read, also beside the one that writes. Reading takes no lock and changes nothing. */
+export interface Ledger extends AsyncDisposable {
+  readonly events: EventReads;
+  readonly queue: QueueReads;
+  readonly runs: RunReads;
+  readonly turns: TurnReads;
+  readonly sessions: SessionReads;
+  readonly outbox: OutboxReads;
+  /** What was changed, in order: for whoever shows it live. */
+  readonly changes: ChangeReads;
+
+  /** How much there is of everything, cheap enough to be asked for every few seconds. */
+  counts(): Promise<Counts>;
 
   /**
    * Read-only SQL over the public views. A statement that is not a single query is `query_refused`;
@@ -47,6 +55,15 @@ export interface Store extends AsyncDisposable {
 
   /** Recomputes every turn's hash and names the first turn that does not match. Takes as long as it takes. */
   verify(): Promise<Verdict>;
+}
+
+export interface Store extends Ledger {
+  readonly events: EventStore;
+  readonly queue: QueueStore;
+  readonly runs: RunStore;
+  readonly turns: TurnStore;
+  readonly sessions: SessionStore;
+  readonly outbox: OutboxStore;
 
   /**
    * Calls back after rows were written that somebody may be waiting for. A wake-up carries no data, may
@@ -55,11 +72,59 @@ export interface Store extends AsyncDisposable {
   onWake(topic: WakeTopic, listener: () => void): () => void;
 }
 
-export type WakeTopic = "queue" | "runs" | "outbox";
+export type WakeTopic = "queue" | "runs" | "outbox" | "changes";
+
+/** A page of a list, newest first. What arrives meanwhile neither repeats an item nor hides one. */
+export interface Listed<T> {
+  readonly items: readonly T[];
+  /** Give it back as `cursor` for the next page. Undefined: this was the last one. */
+  readonly next: string | undefined;
+}
+
+export interface ListOptions {
+  /** DEFAULT_PAGE unless told, at most MAX_PAGE. */
+  readonly limit?: number;
+  /** A cursor that this list did not give out is `request_invalid`. */
+  readonly cursor?: string;
+}
+
+export interface Counts {
+  /** Taken in so far. */
+  readonly events: number;
+  readonly turns: number;
+  readonly sessions: number;
+  /** Items that wait. */
+  readonly queued: number;
+  /** Runs that somebody holds. */
+  readonly running: number;
+  readonly suspended: number;
+  /** Dead letters. */
+  readonly dead: number;
+  readonly deliveries: Readonly<Record<Exclude<DeliveryState, "sent">, number>>;
+}
 
 /* ---- 1  events ---------------------------------------------------------------------------------- */
 
-export interface EventStore {
+export interface EventReads {
+  get(id: EventId): Promise<StoredEvent | undefined>;
+
+  /** By the time at which they happened. */
+  list(options?: ListOptions & EventFilter): Promise<Listed<StoredEvent>>;
+
+  /** What was made of an event, in order: why something ran. */
+  dispatches(id: EventId): Promise<EventDispatch[]>;
+}
+
+export interface EventFilter {
+  readonly channel?: string;
+  readonly direction?: Direction;
+  /** Not before this moment. */
+  readonly sinceMs?: number;
+  /** Before this moment. */
+  readonly untilMs?: number;
+}
+
+export interface EventStore extends EventReads {
   /**
    * Takes an event in, once. A second event of the same id changes nothing but the count of differing
    * redeliveries. With a dispatch, event, dispatch and queue item are one commit; with a claim and an
@@ -72,8 +137,6 @@ export interface EventStore {
    * most one turn: a second dispatch joins the waiting item, or is merged into the turn that is under way.
    */
   dispatch(eventId: EventId, dispatch: NewDispatch, options?: { claim?: LeaseRequest }): Promise<Dispatched>;
-
-  get(id: EventId): Promise<StoredEvent | undefined>;
 }
 
 export interface NewEvent {
@@ -134,21 +197,53 @@ export interface Accepted {
   readonly dispatched?: Dispatched;
 }
 
+/**
+ * queued: a new item. joined: added to the item of the same event that waits in that session, or is a
+ * dead letter of it. merged: that item is part of a turn already. dropped: it was dropped, and stays so.
+ */
+export type DispatchOutcome = "queued" | "joined" | "merged" | "dropped";
+
 export interface Dispatched {
-  /**
-   * queued: a new item. joined: added to the item of the same event that waits in that session, or is a
-   * dead letter of it. merged: that item is part of a turn already. dropped: it was dropped, and stays so.
-   * repeated: this (event, hook) was dispatched before.
-   */
-  readonly outcome: "queued" | "joined" | "merged" | "dropped" | "repeated";
+  /** repeated: this (event, hook) was dispatched before. */
+  readonly outcome: DispatchOutcome | "repeated";
   readonly item: ItemId;
   readonly session: SessionKey;
   readonly claim?: Claim;
 }
 
+export interface EventDispatch {
+  readonly id: DispatchId;
+  readonly hook: string;
+  readonly session: SessionKey;
+  readonly item: ItemId;
+  readonly outcome: DispatchOutcome;
+  /** As in `ItemOutcome`. */
+  readonly turn: TurnId | undefined;
+  readonly atMs: number;
+}
+
 /* ---- 4  queue ----------------------------------------------------------------------------------- */
 
-export interface QueueStore {
+export interface QueueReads {
+  /** What waits in a session, in order. Read at every step of a run for messages that steer or interrupt. */
+  pending(session: SessionKey, options?: { limit?: number }): Promise<QueueItem[]>;
+
+  /** What waits in all sessions, or in one. */
+  list(options?: ListOptions & { session?: SessionKey }): Promise<Listed<QueueItem>>;
+
+  item(id: ItemId): Promise<QueueItem | undefined>;
+
+  /** What became of an item so far: for whoever has sent it and waits. */
+  outcome(id: ItemId): Promise<ItemOutcome | undefined>;
+
+  /** The items of a turn that is under way or done, in order. */
+  itemsOf(turn: TurnId): Promise<QueueItem[]>;
+
+  /** Those that died last come first. */
+  dead(options?: ListOptions): Promise<Listed<DeadLetter>>;
+}
+
+export interface QueueStore extends QueueReads {
   /**
    * Takes up to `max` sessions that have something to do: a message that is due, a run that was resumed
    * or is to be tried again, or a run whose holder let its lease expire. Those that have waited longest
@@ -162,16 +257,8 @@ export interface QueueStore {
   /** Gives sessions back with their runs unfinished, for the next holder to go on with. Lost ones are passed over. */
   release(leases: readonly Lease[]): Promise<void>;
 
-  /** What waits in a session, in order. Read at every step of a run for messages that steer or interrupt. */
-  pending(session: SessionKey, options?: Page): Promise<QueueItem[]>;
-
-  /** The items of a turn that is under way or done, in order. */
-  itemsOf(turn: TurnId): Promise<QueueItem[]>;
-
   /** Drops items that still wait, by a policy with a name. Returns those it dropped. */
   drop(items: readonly ItemId[], policy: string): Promise<ItemId[]>;
-
-  dead(options?: Page): Promise<DeadLetter[]>;
 
   /** Queues a dead letter again, with all items of its turn; the turn keeps its id and its journal. */
   retryDead(item: ItemId): Promise<void>;
@@ -223,6 +310,17 @@ export interface QueueItem {
   readonly dispatches: readonly DispatchInput[];
 }
 
+export interface ItemOutcome {
+  readonly state: ItemState;
+  readonly session: SessionKey;
+  /** The turn that it is part of: committed, under way, or failed and perhaps to be tried again. */
+  readonly turn: TurnId | undefined;
+  /** By which it was dropped. */
+  readonly policy: string | undefined;
+  /** Of a dead letter: why its last run failed. */
+  readonly error: string | undefined;
+}
+
 export interface DispatchInput {
   readonly id: DispatchId;
   readonly hook: string;
@@ -245,16 +343,26 @@ export interface DeadLetter {
 
 /* ---- 5  runs and turns -------------------------------------------------------------------------- */
 
-export interface RunStore {
+export interface RunReads {
+  /** What the journal of this run's turn holds, over all attempts. */
+  readJournal(run: RunId): Promise<Journal>;
+
+  get(run: RunId): Promise<StoredRun | undefined>;
+
+  /** The runs that are not over: at work, waiting, or about to be tried again. Oldest first. */
+  active(options?: { limit?: number }): Promise<StoredRun[]>;
+
+  /** All runs, those that are over too. */
+  list(options?: ListOptions & { state?: RunState }): Promise<Listed<StoredRun>>;
+}
+
+export interface RunStore extends RunReads {
   /**
    * Writes to the journal of a run. A message has a place in the turn, a tool call an ordinal; writing
    * the same again is harmless, writing something else there is `journal_conflict`. Items named by a
    * message become part of the turn in the same commit: that is how a steered message is done.
    */
   journal(lease: Lease, run: RunId, entries: readonly JournalEntry[]): Promise<void>;
-
-  /** What the journal of this run's turn holds, over all attempts. */
-  readJournal(run: RunId): Promise<Journal>;
 
   /** Keeps what the run was started with (prompt, tools, profile), for the runs after a crash. */
   pin(lease: Lease, run: RunId, pinned: Json): Promise<void>;
@@ -274,10 +382,6 @@ export interface RunStore {
    * and leaves no turn.
    */
   fail(failure: RunFailure): Promise<{ readonly next?: Claim }>;
-
-  get(run: RunId): Promise<StoredRun | undefined>;
-  /** The runs that are not over: at work, waiting, or about to be tried again. */
-  active(options?: Page): Promise<StoredRun[]>;
 }
 
 export type JournalEntry =
@@ -344,21 +448,7 @@ export interface StoredRun {
   readonly endedAtMs: number | undefined;
 }
 
-export interface TurnStore {
-  /**
-   * Commits a turn: the turn, the messages and tool calls that were not journalled yet, the pointer, the
-   * queue items, the event of the answer and its deliveries, in one transaction. Refused with
-   * `lease_lost` or `head_moved`; then nothing of it is written. With `claimNext`, the session that has
-   * waited longest is leased in the same commit; often that is the same session.
-   */
-  commit(turn: NewTurn): Promise<{ readonly next?: Claim }>;
-
-  /**
-   * Commits a compaction within a run: a turn of its own that becomes the head, so that the run's turn
-   * follows it. `firstKept` is the oldest turn that stays in the context word for word.
-   */
-  compact(compaction: NewCompaction): Promise<void>;
-
+export interface TurnReads {
   get(id: TurnId): Promise<StoredTurn | undefined>;
 
   /** A turn with all that was said and done in it. */
@@ -379,12 +469,20 @@ export interface TurnStore {
   ancestor(id: TurnId, depth: number): Promise<TurnId | undefined>;
 }
 
-export interface Usage {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly reasoning: number;
+export interface TurnStore extends TurnReads {
+  /**
+   * Commits a turn: the turn, the messages and tool calls that were not journalled yet, the pointer, the
+   * queue items, the event of the answer and its deliveries, in one transaction. Refused with
+   * `lease_lost` or `head_moved`; then nothing of it is written. With `claimNext`, the session that has
+   * waited longest is leased in the same commit; often that is the same session.
+   */
+  commit(turn: NewTurn): Promise<{ readonly next?: Claim }>;
+
+  /**
+   * Commits a compaction within a run: a turn of its own that becomes the head, so that the run's turn
+   * follows it. `firstKept` is the oldest turn that stays in the context word for word.
+   */
+  compact(compaction: NewCompaction): Promise<void>;
 }
 
 /** What is recorded of how a turn was made. */
@@ -439,6 +537,8 @@ export interface StoredTurn {
   readonly persona: PersonaId;
   readonly facts: TurnFacts;
   readonly toolCallCount: number;
+  /** How many turns follow it directly. The one field that changes later. */
+  readonly childCount: number;
   readonly sourceEvent: EventId | undefined;
   readonly startedAtMs: number;
   readonly completedAtMs: number;
@@ -463,25 +563,46 @@ export type Verdict =
 
 /* ---- sessions ----------------------------------------------------------------------------------- */
 
-export interface SessionStore {
+export interface SessionReads {
   /** The turn that a session points at: undefined before its first turn. Reading an unknown session is an error. */
   head(session: SessionKey): Promise<TurnId | undefined>;
   get(session: SessionKey): Promise<StoredSession | undefined>;
-  /** Most recently used first. */
-  list(options?: Page): Promise<StoredSession[]>;
+  /** Most recently used first. One that is used between two pages moves ahead of both. */
+  list(options?: ListOptions): Promise<Listed<StoredSession>>;
+}
 
+export interface SessionStore extends SessionReads {
   /** A new session that points at this turn: one row, at any depth. `session_exists` if the label is taken. */
   fork(turn: TurnId, label: SessionKey): Promise<StoredSession>;
 
   /** Starts afresh: the head becomes none. The old thread stays addressable by its turn. */
   reset(session: SessionKey): Promise<void>;
+
+  /** Merges into the settings of a session that exists; a null removes a field, objects merge field by field. */
+  configure(session: SessionKey, settings: Settings): Promise<void>;
 }
+
+export type Settings = { readonly [name: string]: Json };
+
+/**
+ * queued: something waits, be it a message or a run that is to be taken up again. streaming: a run is at
+ * work. tool: at work, and a tool call of it has no result yet. suspended: its run waits for an answer.
+ */
+export type SessionState = "idle" | "queued" | "streaming" | "tool" | "suspended";
 
 export interface StoredSession {
   readonly key: SessionKey;
   readonly agent: AgentId;
   readonly persona: PersonaId;
   readonly head: TurnId | undefined;
+  readonly state: SessionState;
+  /** What it waits for, where it is suspended. */
+  readonly wait: Wait["kind"] | undefined;
+  /** Of the event that opened it. */
+  readonly channel: string | undefined;
+  /** The session whose agent opened this one. */
+  readonly parentSession: SessionKey | undefined;
+  readonly settings: Settings;
   readonly queued: number;
   readonly run: RunId | undefined;
   readonly holder: string | undefined;
@@ -491,7 +612,12 @@ export interface StoredSession {
 
 /* ---- 6  outbox ---------------------------------------------------------------------------------- */
 
-export interface OutboxStore {
+export interface OutboxReads {
+  get(id: DeliveryId): Promise<StoredDelivery | undefined>;
+  list(options?: ListOptions & { state?: DeliveryState }): Promise<Listed<StoredDelivery>>;
+}
+
+export interface OutboxStore extends OutboxReads {
   /**
    * Takes deliveries to work on, in order: of each target only the oldest that is not settled, and only
    * when it is due. One that is `unknown` is handed out to be reconciled, not to be sent again.
@@ -513,9 +639,6 @@ export interface OutboxStore {
   /** Gives deliveries back at once. One with a chunk under way is `unknown`. */
   release(claims: readonly DeliveryFence[]): Promise<void>;
 
-  get(id: DeliveryId): Promise<StoredDelivery | undefined>;
-  /** Newest first. */
-  list(options?: Page & { state?: DeliveryState }): Promise<StoredDelivery[]>;
   /** Makes a dead delivery pending again; chunks that were sent are not sent again. */
   retry(id: DeliveryId): Promise<void>;
 }
@@ -577,6 +700,109 @@ export interface StoredDelivery {
   readonly settledAtMs: number | undefined;
 }
 
+/* ---- changes ------------------------------------------------------------------------------------ */
+
+/**
+ * The feed of changes: what a live view has to know, in the order in which it was committed.
+ *
+ * Each operation that changes something writes one entry with a sequence number, in its own transaction;
+ * so nothing that happened is missing and nothing that did not happen is there. An entry is read as one
+ * or more small changes that share its number. They name things and say what state they came into; what
+ * is in them is read from the ledger. What was removed since then (the journal of a dead letter that was
+ * given up) is left out.
+ */
+export interface ChangeReads {
+  /** What came after an entry, oldest first, at most `limit` entries. */
+  since(seq: number, options?: { limit?: number }): Promise<Changes>;
+
+  /** The number of the oldest entry that is kept; 0 where there is none yet. */
+  first(): Promise<number>;
+
+  /** The number of the newest entry; 0 where there is none yet. */
+  last(): Promise<number>;
+}
+
+export interface Changes {
+  readonly changes: readonly Change[];
+  /** Where the next call goes on, also when nothing of the entries that were read is left to tell. */
+  readonly seq: number;
+  /**
+   * Entries after the one asked for are no longer kept, or the one asked for was never written here. There
+   * are no changes then: read the state anew and go on from `seq`, which is the newest.
+   */
+  readonly gap: boolean;
+}
+
+export type Change = ChangeBody & { readonly seq: number; readonly atMs: number };
+
+export type ChangeBody =
+  /** An event was taken in, or the answer of a turn entered the ledger. */
+  | {
+      readonly kind: "event";
+      readonly event: EventId;
+      readonly channel: string;
+      readonly direction: Direction;
+    }
+  | {
+      readonly kind: "dispatch";
+      readonly dispatch: DispatchId;
+      readonly hook: string;
+      readonly event: EventId;
+      readonly item: ItemId;
+      readonly session: SessionKey;
+      readonly outcome: DispatchOutcome;
+    }
+  | { readonly kind: "item"; readonly item: ItemId; readonly session: SessionKey; readonly state: ItemState }
+  | {
+      readonly kind: "run";
+      readonly run: RunId;
+      readonly turn: TurnId;
+      readonly session: SessionKey;
+      readonly state: RunState;
+      /** What it waits for, where it is suspended. */
+      readonly wait: Wait["kind"] | undefined;
+      readonly attempt: number;
+    }
+  | {
+      readonly kind: "message";
+      readonly turn: TurnId;
+      readonly run: RunId;
+      readonly session: SessionKey;
+      readonly place: number;
+      readonly message: MessageId;
+      readonly role: Role;
+    }
+  | {
+      readonly kind: "call";
+      readonly turn: TurnId;
+      readonly run: RunId;
+      readonly session: SessionKey;
+      readonly ordinal: number;
+      readonly callId: string;
+      readonly tool: string;
+      /** At that time. */
+      readonly status: ToolStatus;
+    }
+  | {
+      readonly kind: "turn";
+      readonly turn: TurnId;
+      readonly parent: TurnId | undefined;
+      readonly session: SessionKey;
+      readonly type: "normal" | "compaction";
+      readonly status: "completed" | "aborted";
+    }
+  | {
+      readonly kind: "delivery";
+      readonly delivery: DeliveryId;
+      readonly turn: TurnId | undefined;
+      readonly state: DeliveryState;
+    }
+  | {
+      readonly kind: "session";
+      readonly session: SessionKey;
+      readonly what: "forked" | "reset" | "configured";
+    };
+
 /* ---- queries ------------------------------------------------------------------------------------ */
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
@@ -585,11 +811,6 @@ export type Row = Record<string, SqlValue>;
 export interface QueryOptions {
   readonly deadlineMs?: number;
   readonly maxRows?: number;
-}
-
-export interface Page {
-  readonly limit?: number;
-  readonly offset?: number;
 }
 
 /* ---- limits, the same for every store ----------------------------------------------------------- */
@@ -601,8 +822,14 @@ export const MAX_EVENT_BYTES = 1024 * 1024;
 export const MAX_MESSAGES_IN_TURN = 65_536;
 export const MAX_TOOL_CALLS_IN_TURN = 65_536;
 export const MAX_CHUNKS_IN_DELIVERY = 10_000;
+/** How many entries of the feed of changes are kept; some hundreds more may be there. */
+export const KEPT_CHANGES = 200_000;
 /** What a query may bring back, in characters and bytes. */
 export const MAX_QUERY_BYTES = 16 * 1024 * 1024;
 export const DEFAULT_QUERY_DEADLINE_MS = 5_000;
 export const DEFAULT_QUERY_ROWS = 10_000;
+/** What is read at a time: items of a list, entries of the feed of changes. */
 export const DEFAULT_PAGE = 100;
+export const MAX_PAGE = 1_000;
+/** The settings of a session, as JSON. */
+export const MAX_SETTINGS_BYTES = 64 * 1024;

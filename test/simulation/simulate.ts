@@ -89,6 +89,7 @@ class Simulation {
     this.#compareAll();
     this.#checkInvariants();
     await this.#checkHashes();
+    await this.#checkChanges();
   }
 
   /**
@@ -464,6 +465,36 @@ class Simulation {
     const { verifyTurns } = await import("../../src/store/sqlite/verify.ts");
     using db = openRaw(this.#path);
     deepStrictEqual(verifyTurns(db), { ok: true, turns: this.#model.turns.size });
+  }
+
+  /** Whoever has followed the feed from its beginning knows the state of everything. */
+  async #checkChanges(): Promise<void> {
+    const states = new Map<string, string>();
+    for (let seq = 0; ;) {
+      const read = await this.#store!.changes.since(seq);
+      if (read.seq === seq) break;
+      seq = read.seq;
+      for (const change of read.changes) {
+        if (change.kind === "event") states.set(change.event, "accepted");
+        if (change.kind === "dispatch") states.set(change.dispatch, change.outcome);
+        if (change.kind === "item") states.set(change.item, change.state);
+        if (change.kind === "run") states.set(change.run, change.state);
+        if (change.kind === "turn") states.set(`turn ${change.turn}`, change.status);
+        if (change.kind === "message") states.set(`${change.turn} message ${change.place}`, change.message);
+        if (change.kind === "call") states.set(`${change.turn} call ${change.ordinal}`, change.status);
+        if (change.kind === "delivery") states.set(change.delivery, change.state);
+      }
+    }
+    using db = openRaw(this.#path);
+    const turnOf = "(select turn_id from run where key = c.key / 65536)";
+    const there = db.prepare<[], { id: string; state: string }>(
+      `select id, 'accepted' as state from events union all select id, outcome from dispatches
+       union all select id, status from queue_items union all select id, status from runs
+       union all select 'turn ' || id, status from agent_turns union all select id, status from deliveries
+       union all select ${turnOf} || ' message ' || (c.key % 65536), c.id from message c
+       union all select ${turnOf} || ' call ' || (c.key % 65536), c.status from tool_call c`,
+    );
+    deepStrictEqual(states, new Map(there.all().map(({ id, state }) => [id, state])));
   }
 
   #name(): string {

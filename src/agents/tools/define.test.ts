@@ -74,7 +74,7 @@ test("a call that is stopped says so, or says the reason that it was given", asy
     message: "Count was stopped before it was done",
   });
 
-  const reason = new CortexError("tool_timeout", "Count took too long", { hint: "Ask for less." });
+  const reason = new CortexError("tool_failed", "Count took too long", { hint: "Ask for less." });
   const context = { ...files.context, signal: AbortSignal.abort(reason) };
   await expect(callTool(count, { path: "a" }, context)).rejects.toBe(reason);
 });

@@ -30,7 +30,7 @@ export const acceptEvent = operation(
       if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);
       if (input.dispatch === undefined) return { fresh: known === undefined, dispatched: undefined };
       const dispatched = dispatchEvent(
-        { seq, fresh: known === undefined },
+        { seq, channel: input.event.channel, fresh: known === undefined },
         input.dispatch,
         input.claim,
         moment,

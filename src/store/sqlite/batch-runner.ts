@@ -10,6 +10,7 @@ import { voidLeases } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { type Moment, Refusal } from "./operation.ts";
 import { OPERATION_NAMES, OPERATIONS } from "./operations.ts";
+import { prepareRecorder } from "./record-changes.ts";
 import type { Codec } from "./wire.ts";
 import { type Batch, DONE, FAILED, REFUSED, type Reply, WAKE_BIT } from "./writer-protocol.ts";
 
@@ -31,6 +32,7 @@ export function openBatchRunner(path: string, nowMs: number): BatchRunner {
   migrate(db, path);
   voidLeases(db, nowMs);
   const operations = prepareAll(db);
+  const changes = prepareRecorder(db);
   const begin = db.prepare("begin immediate");
   const savepoint = db.prepare("savepoint operation");
   const release = db.prepare("release operation");
@@ -83,7 +85,9 @@ export function openBatchRunner(path: string, nowMs: number): BatchRunner {
     savepoint.run();
     let outcome: unknown;
     try {
+      changes.discard(); // what an operation noted that was then undone
       outcome = run(input, moment);
+      if (!(outcome instanceof Refusal) && changes.write(moment.nowMs)) moment.wake("changes");
     } catch (error) {
       if (!db.inTransaction) throw error; // SQLite has undone the whole batch
       undo.run();

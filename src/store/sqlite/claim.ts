@@ -7,6 +7,7 @@
 import type { Database } from "better-sqlite3";
 
 import { oncePerDatabase } from "./once.ts";
+import { prepareRecorder } from "./record-changes.ts";
 import { number, record, text } from "./wire.ts";
 
 /** The ids are those of the run and the turn, should new ones be needed: the caller makes them. */
@@ -106,10 +107,12 @@ function prepare(db: Database) {
     .pluck();
   const takeItem = db.prepare(`update item set state = 'claimed', turn = ? where key = ?`);
   // A dead letter that is tried again comes back with all the items of its turn.
-  const takeItemsOfTurn = db.prepare(
-    `update item set state = 'claimed'
-     where session = ? and settled_ms is null and state = 'queued' and turn = ?`,
-  );
+  const takeItemsOfTurn = db
+    .prepare<[number, number], number>(
+      `update item set state = 'claimed'
+       where session = ? and settled_ms is null and state = 'queued' and turn = ? returning key`,
+    )
+    .pluck();
   const findRun = db.prepare<[number], RunRow>(`select ${RUN_COLUMNS} from run where key = ?`);
   const findRunOfTurn = db.prepare<[number], RunRow>(
     `select ${RUN_COLUMNS} from run
@@ -132,6 +135,7 @@ function prepare(db: Database) {
     `update session set head = ?, epoch = ?, holder = ?, run = ?, ready_ms = ?, used_ms = ? where key = ?`,
   );
   const readySession = db.prepare(`update session set ready_ms = ? where key = ?`);
+  const changes = prepareRecorder(db);
 
   return {
     findSession: (label: string): SessionRow | undefined => findSession.get(label),
@@ -202,10 +206,13 @@ function prepare(db: Database) {
     const work = { run, item: item.key, source: item.event, merged: 0 };
     if (item.turn === null) {
       takeItem.run(run, item.key);
+      changes.item(item.key, "claimed");
       return startNew(session, request, work, null, nowMs);
     }
     // A dead letter that is tried again: the turn keeps its id and its journal.
-    const merged = takeItemsOfTurn.run(session.key, item.turn).changes - 1;
+    const taken = takeItemsOfTurn.all(session.key, item.turn);
+    for (const key of taken) changes.item(key, "claimed");
+    const merged = taken.length - 1;
     const before = { ...findRunOfTurn.get(item.turn)!, attempt: 0, abort: null };
     return startNew(session, request, { ...work, merged }, before, nowMs);
   }
@@ -245,6 +252,7 @@ function prepare(db: Database) {
     const epoch = session.epoch + 1;
     const until = nowMs + request.ttlMs;
     updateSession.run(session.head, epoch, request.holder, started.runKey, until, nowMs, session.key);
+    changes.run(started.runKey, "running");
     return { session: session.label, epoch, parent: session.head_id, ...started.row };
   }
 

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import type { ToolStatus } from "../../model/message.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
 import { eventCodec, prepareInsertEvent } from "./insert-event.ts";
@@ -12,9 +13,11 @@ import {
   type ToolCallInput,
 } from "./journal.ts";
 import { firstKey, lastKey } from "./keys.ts";
-import { MAX_MESSAGES_IN_TURN } from "../store.ts";
+import { MAX_MESSAGES_IN_TURN, type NewTurn } from "../store.ts";
 import { operation, Refusal } from "./operation.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
+import { prepareReadJournal } from "./read-journal.ts";
+import { prepareRecorder } from "./record-changes.ts";
 import { list, optional, record, text, textOrNull } from "./wire.ts";
 
 export interface FinishedRow {
@@ -41,20 +44,26 @@ export const commitTurn = operation(
     const isCommitted = prepareIsCommitted(db);
     const checkHead = prepareCheckHead(db);
     const readJournal = prepareReadJournal(db);
-    const abortOpenCalls = db.prepare(
-      "update tool_call set status = 'aborted', completed_ms = ? where key between ? and ? and status = 'started'",
-    );
+    const abortOpenCalls = db
+      .prepare<[number, number, number], number>(
+        `update tool_call set status = 'aborted', completed_ms = ?
+         where key between ? and ? and status = 'started' returning key % 65536`,
+      )
+      .pluck();
     const { insertMessage, insertToolCall } = prepareContent(db);
     const insertTurn = prepareInsertTurn(db);
     const insertEvent = prepareInsertEvent(db);
     const insertDeliveries = prepareInsertDeliveries(db);
     const settleItem = db.prepare("update item set state = 'done', settled_ms = ? where key = ?");
-    const settleMerged = db.prepare(
-      `update item set state = 'merged', settled_ms = ?
-       where session = ? and settled_ms is null and state = 'claimed'`,
-    );
+    const settleMerged = db
+      .prepare<[number, number], number>(
+        `update item set state = 'merged', settled_ms = ?
+         where session = ? and settled_ms is null and state = 'claimed' returning key`,
+      )
+      .pluck();
     const endRun = db.prepare("update run set state = ?, ended_ms = ?, ended_epoch = ? where key = ?");
     const claims = prepareClaims(db);
+    const changes = prepareRecorder(db);
 
     return (input, { nowMs, wake }): FinishedRow | Refusal => {
       const held = findHeld(input.lease, input.run);
@@ -63,16 +72,23 @@ export const commitTurn = operation(
       const refused = checkTurn(held, input.turn) ?? checkHead(held, input.parent);
       if (refused !== undefined) return refused;
 
-      if (held.progress > 0) abortOpenCalls.run(nowMs, firstKey(held.turn), lastKey(held.turn));
+      const base = firstKey(held.turn);
+      if (held.progress > 0) {
+        for (const ordinal of abortOpenCalls.all(nowMs, base, lastKey(held.turn)))
+          changes.call(held.run, ordinal, "aborted");
+      }
       const before = held.progress > 0 ? readJournal(held.turn) : NOTHING;
       const messages = [...before.messages, ...input.messages];
       const toolCalls = [...before.toolCalls, ...input.toolCalls];
       const invalid = checkContent(input, messages, toolCalls);
       if (invalid !== undefined) return invalid;
 
-      const base = firstKey(held.turn);
       input.messages.forEach((message, i) => insertMessage(base + before.messages.length + i, message));
-      for (const call of input.toolCalls) insertToolCall(base, call);
+      changes.messages(held.run, before.messages.length, input.messages.length);
+      for (const call of input.toolCalls) {
+        insertToolCall(base, call);
+        changes.call(held.run, call.ordinal, call.status as ToolStatus);
+      }
 
       insertTurn(
         held,
@@ -95,8 +111,10 @@ export const commitTurn = operation(
       if (input.answer !== undefined) insertEvent(input.answer, nowMs, answer);
       insertDeliveries(input.deliveries, { turn: held.turn, message: answer }, nowMs);
       settleItem.run(nowMs, held.item);
-      if (held.merged > 0) settleMerged.run(nowMs, held.key);
+      changes.item(held.item!, "done");
+      if (held.merged > 0) for (const item of settleMerged.all(nowMs, held.key)) changes.item(item, "merged");
       endRun.run(input.status, nowMs, held.epoch, held.run);
+      changes.run(held.run, input.status as NewTurn["status"]);
       const { key, epoch } = held;
       const label = input.lease.session;
       const session = { key, label, epoch, head: held.turn, head_id: input.turn, run: null, ready_ms: null };
@@ -153,22 +171,6 @@ function prepareCheckHead(db: Database): (held: Held, parent: string | null) => 
       "Fail the run with a retry: the next attempt follows the new head.",
     );
   };
-}
-
-/** Messages and tool calls that the journal holds of a turn, in order. */
-export function prepareReadJournal(db: Database) {
-  const readMessages = db.prepare<[number, number], MessageInput>(
-    "select id, role, content, body, at_ms as atMs from message where key between ? and ? order by key",
-  );
-  const readCalls = db.prepare<[number, number], ToolCallInput>(
-    `select key % 65536 as ordinal, call_id as callId, tool, params, status, result, child_session as childSession,
-            started_ms as startedAtMs, completed_ms as completedAtMs
-     from tool_call where key between ? and ? order by key`,
-  );
-  return (turn: number): { messages: MessageInput[]; toolCalls: ToolCallInput[] } => ({
-    messages: readMessages.all(firstKey(turn), lastKey(turn)),
-    toolCalls: readCalls.all(firstKey(turn), lastKey(turn)),
-  });
 }
 
 function checkContent(

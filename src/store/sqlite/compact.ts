@@ -1,12 +1,13 @@
 import type { Database } from "better-sqlite3";
 
 import { prepareClaims } from "./claim.ts";
-import { turnUnknown } from "./dispatch.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { factsCodec, prepareInsertTurn } from "./insert-turn.ts";
 import { messageCodec, prepareContent } from "./journal.ts";
 import { firstKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
+import { turnUnknown } from "./unknown.ts";
 import { record, text, textOrNull } from "./wire.ts";
 
 /** A compaction is a turn of its own; a run row is written with it, since a turn's key is that of a run. */
@@ -37,6 +38,7 @@ export const compact = operation(
     const { insertMessage } = prepareContent(db);
     const insertTurn = prepareInsertTurn(db);
     const moveHead = db.prepare("update session set head = ? where key = ?");
+    const changes = prepareRecorder(db);
     const moveParent = db.prepare("update run set parent = ?, progress = progress + 1 where key = ?");
 
     return (input, { nowMs, wake }): null | Refusal => {
@@ -54,6 +56,7 @@ export const compact = operation(
       const key = claims.nextRunKey();
       insertRun.run(key, input.compactionRun, key, input.turn, held.key, held.head, nowMs, nowMs);
       insertMessage(firstKey(key), input.summary);
+      changes.messages(key, 0, 1);
       insertTurn(
         held,
         {
@@ -72,6 +75,7 @@ export const compact = operation(
       );
       moveHead.run(key, held.key);
       moveParent.run(key, held.run);
+      changes.run(key, "completed");
       wake("runs");
       return null;
     };

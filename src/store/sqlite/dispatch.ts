@@ -2,6 +2,8 @@ import type { Database } from "better-sqlite3";
 
 import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
+import { turnUnknown } from "./unknown.ts";
 import { type Decoded, numberOrNull, optional, record, text, textOrNull } from "./wire.ts";
 
 export const dispatchCodec = record({
@@ -35,7 +37,9 @@ export interface DispatchedRow {
 export const dispatch = operation(
   record({ event: text, dispatch: dispatchCodec, claim: optional(claimCodec) }),
   (db) => {
-    const findEvent = db.prepare<[string], number>("select seq from event where id = ?").pluck();
+    const findEvent = db.prepare<[string], { seq: number; channel: string }>(
+      "select seq, channel from event where id = ?",
+    );
     const dispatchEvent = prepareDispatch(db);
     return (input, moment) => {
       const event = findEvent.get(input.event);
@@ -46,7 +50,7 @@ export const dispatch = operation(
           "Accept the event before dispatching it.",
         );
       }
-      return dispatchEvent({ seq: event, fresh: false }, input.dispatch, input.claim, moment);
+      return dispatchEvent({ ...event, fresh: false }, input.dispatch, input.claim, moment);
     };
   },
 );
@@ -54,6 +58,7 @@ export const dispatch = operation(
 /** Records a dispatch of an event that is in the ledger, and queues it. Refuses before it writes. */
 export function prepareDispatch(db: Database) {
   const claims = prepareClaims(db);
+  const changes = prepareRecorder(db);
   const resolveSession = prepareResolve(db);
   const findDispatch = db.prepare<[number, string], { item: string; session: string }>(
     `select i.id as item, s.label as session from dispatch d join item i on i.key = d.item
@@ -73,14 +78,18 @@ export function prepareDispatch(db: Database) {
 
   return (
     /** An event that is new has no dispatches and no items yet. */
-    { seq: event, fresh }: { readonly seq: number; readonly fresh: boolean },
+    {
+      seq: event,
+      channel,
+      fresh,
+    }: { readonly seq: number; readonly channel: string; readonly fresh: boolean },
     input: DispatchInput,
     request: ClaimRequest | undefined,
     moment: Moment,
   ): DispatchedRow | Refusal => {
     const before = fresh ? undefined : findDispatch.get(event, input.hook);
     if (before !== undefined) return { outcome: "repeated", ...before, claim: undefined };
-    const session = resolveSession(input, moment.nowMs);
+    const session = resolveSession(input, channel, moment.nowMs);
     if (session instanceof Refusal) return session;
 
     const present = fresh ? undefined : findItem.get(event, session.key);
@@ -89,8 +98,7 @@ export function prepareDispatch(db: Database) {
       record(event, input, present.key, outcome, moment.nowMs);
       return { outcome, item: present.id, session: session.label, claim: undefined };
     }
-    const { item, claim } = enqueue(event, input, session, request, moment);
-    record(event, input, item, "queued", moment.nowMs);
+    const claim = enqueue(event, input, session, request, moment);
     return { outcome: "queued", item: input.item, session: session.label, claim };
   };
 
@@ -100,29 +108,34 @@ export function prepareDispatch(db: Database) {
     session: SessionRow,
     request: ClaimRequest | undefined,
     { nowMs, wake }: Moment,
-  ): { item: number; claim: ClaimRow | undefined } {
+  ): ClaimRow | undefined {
     const dueMs = input.dueMs ?? nowMs;
     const idle = session.run === null && session.ready_ms === null;
-    const insert = (state: string, turn: number | null): number =>
-      Number(
-        insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn).lastInsertRowid,
-      );
+    const insert = (state: "queued" | "claimed", turn: number | null): number => {
+      const { item: id, mode } = input;
+      const inserted = insertItem.run(id, event, session.key, mode, state, dueMs, nowMs, turn);
+      const item = Number(inserted.lastInsertRowid);
+      record(event, input, item, "queued", nowMs);
+      changes.item(item, state);
+      return item;
+    };
     if (idle && request !== undefined && dueMs <= nowMs) {
       const run = claims.nextRunKey();
       const item = insert("claimed", run);
       const work = { run, item, source: event, merged: 0 };
-      return { item, claim: claims.claimIdle(session, request, work, nowMs) };
+      return claims.claimIdle(session, request, work, nowMs);
     }
     const waits = session.run === null;
     if (waits && (session.ready_ms === null || dueMs < session.ready_ms))
       claims.wakeSession(session.key, dueMs);
     wake("queue");
-    return { item: insert("queued", null), claim: undefined };
+    insert("queued", null);
+    return undefined;
   }
 
   function record(event: number, input: DispatchInput, item: number, outcome: string, nowMs: number): void {
     const { id, hook, mode, message, context, permissions, profile, delivery } = input;
-    insertDispatch.run(
+    const inserted = insertDispatch.run(
       id,
       event,
       hook,
@@ -136,6 +149,7 @@ export function prepareDispatch(db: Database) {
       delivery,
       nowMs,
     );
+    changes.dispatch(Number(inserted.lastInsertRowid));
   }
 }
 
@@ -149,7 +163,9 @@ function outcomeOf(item: string): "joined" | "merged" | "dropped" {
  * The session that a dispatch goes to. Decided inside the transaction, because the answer depends on
  * where the heads are at this moment.
  */
-function prepareResolve(db: Database): (input: DispatchInput, nowMs: number) => SessionRow | Refusal {
+function prepareResolve(
+  db: Database,
+): (input: DispatchInput, channel: string, nowMs: number) => SessionRow | Refusal {
   const claims = prepareClaims(db);
   const insertSession = prepareInsertSession(db);
   const findTurn = db.prepare<[string], { key: number; agent: string; persona: string }>(
@@ -159,12 +175,12 @@ function prepareResolve(db: Database): (input: DispatchInput, nowMs: number) => 
     "select label from session where head = ? order by used_ms desc, key desc limit 1",
   );
 
-  return (input, nowMs) => {
+  return (input, channel, nowMs) => {
     if (input.session !== null) {
       const { session: label, agent, persona } = input;
       return (
         claims.findSession(label) ??
-        insertSession({ label, agent: agent!, persona: persona!, head: null, headId: null }, nowMs)
+        insertSession({ label, agent: agent!, persona: persona!, channel, head: null, headId: null }, nowMs)
       );
     }
     const turn = findTurn.get(input.turn!);
@@ -174,38 +190,30 @@ function prepareResolve(db: Database): (input: DispatchInput, nowMs: number) => 
     const label = input.forkAs!;
     if (claims.findSession(label) !== undefined) return sessionExists(label);
     const { agent, persona, key } = turn;
-    return insertSession({ label, agent, persona, head: key, headId: input.turn }, nowMs);
+    return insertSession({ label, agent, persona, channel, head: key, headId: input.turn }, nowMs);
   };
 }
 
-export function prepareInsertSession(db: Database) {
+interface NewSession {
+  readonly label: string;
+  readonly agent: string;
+  readonly persona: string;
+  readonly channel: string | null;
+  readonly head: number | null;
+  readonly headId: string | null;
+}
+
+/** A session that begins with a head is a fork. */
+export function prepareInsertSession(db: Database): (session: NewSession, nowMs: number) => SessionRow {
   const insert = db.prepare(
-    "insert into session (label, agent, persona, head, created_ms, used_ms) values (?, ?, ?, ?, ?, ?)",
+    "insert into session (label, agent, persona, channel, head, created_ms, used_ms) values (?, ?, ?, ?, ?, ?, ?)",
   );
-  return (
-    session: { label: string; agent: string; persona: string; head: number | null; headId: string | null },
-    nowMs: number,
-  ): SessionRow => {
-    const { label, agent, persona, head, headId } = session;
-    const { lastInsertRowid } = insert.run(label, agent, persona, head, nowMs, nowMs);
-    return {
-      key: Number(lastInsertRowid),
-      label,
-      epoch: 0,
-      head,
-      head_id: headId,
-      run: null,
-      ready_ms: null,
-    };
+  const changes = prepareRecorder(db);
+  return ({ label, agent, persona, channel, head, headId }, nowMs) => {
+    const key = Number(insert.run(label, agent, persona, channel, head, nowMs, nowMs).lastInsertRowid);
+    if (head !== null) changes.session(key, "forked");
+    return { key, label, epoch: 0, head, head_id: headId, run: null, ready_ms: null };
   };
-}
-
-export function turnUnknown(turn: string): Refusal {
-  return new Refusal(
-    "turn_unknown",
-    `No turn has the id "${turn}"`,
-    "`cortex log` shows the turns of a session.",
-  );
 }
 
 export function sessionExists(label: string): Refusal {

@@ -7,7 +7,15 @@ import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import type { Message, ToolCall } from "../../model/message.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
-import type { JournalEntry, NewAnswer, NewDelivery, NewDispatch, NewEvent, TurnFacts } from "../store.ts";
+import type {
+  JournalEntry,
+  NewAnswer,
+  NewDelivery,
+  NewDispatch,
+  NewEvent,
+  Settings,
+  TurnFacts,
+} from "../store.ts";
 import {
   MAX_EVENT_BYTES,
   MAX_MESSAGE_BYTES,
@@ -97,6 +105,15 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
 
 export function encodeJson(value: Json, what: string): string {
   return checkSize(canonicalJson(value), what);
+}
+
+/** Settings are merged, so they must be an object. */
+export function encodeSettings(settings: Settings): string {
+  if (typeof settings === "object" && settings !== null && !Array.isArray(settings))
+    return encodeJson(settings, "The settings of a session");
+  throw new CortexError("request_invalid", `${canonicalJson(settings)} is not a set of settings`, {
+    hint: 'Give an object, such as {"profile": "fast"}.',
+  });
 }
 
 export function encodeEntry(entry: JournalEntry): EntryInput {

@@ -3,6 +3,7 @@ import type { FinishedRow } from "./commit-turn.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { operation, Refusal } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
 import { numberOrNull, list, optional, record, text } from "./wire.ts";
 
 /** Ends an attempt. Without `retryAtMs`, the items of the turn are dead letters. */
@@ -26,22 +27,27 @@ export const failRun = operation(
       "update run set state = 'failed', error = ?, ended_ms = ?, ended_epoch = ? where key = ?",
     );
     const letGo = db.prepare("update session set holder = null, ready_ms = ? where key = ?");
-    const bury = db.prepare(
-      `update item set state = 'dead', settled_ms = ? where session = ? and settled_ms is null and state = 'claimed'`,
-    );
+    const bury = db
+      .prepare<[number, number], number>(
+        `update item set state = 'dead', settled_ms = ?
+         where session = ? and settled_ms is null and state = 'claimed' returning key`,
+      )
+      .pluck();
     const insertDeliveries = prepareInsertDeliveries(db);
     const claims = prepareClaims(db);
+    const changes = prepareRecorder(db);
 
     return (input, { nowMs, wake }): FinishedRow | Refusal => {
       const held = findHeld(input.lease, input.run);
       if (held instanceof Refusal)
         return isFailed.get(input.run, input.lease.epoch) === undefined ? held : { next: undefined };
       endRun.run(input.error, nowMs, held.epoch, held.run);
+      changes.run(held.run, "failed");
       insertDeliveries(input.deliveries, { turn: held.turn, message: null }, nowMs);
       if (input.deliveries.length > 0) wake("outbox");
       wake("queue");
       if (input.retryAtMs === null) {
-        bury.run(nowMs, held.key);
+        for (const item of bury.all(nowMs, held.key)) changes.item(item, "dead");
         const session = { ...held, label: input.lease.session, run: null, ready_ms: null };
         return { next: claims.finish(session, input.claim, nowMs) };
       }

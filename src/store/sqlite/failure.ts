@@ -43,6 +43,12 @@ export function storeFailure(cause: unknown, where: string): Error {
   });
 }
 
+export function storeMissing(path: string): CortexError {
+  return new CortexError("store_missing", `There is no ledger at ${path}`, {
+    hint: "`cortex up` makes one; CORTEX_HOME names another home.",
+  });
+}
+
 export function storeClosed(where: string): CortexError {
   return new CortexError("store_closed", `The store ${where} is closed`, { hint: "Open it again." });
 }

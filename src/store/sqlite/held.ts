@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import { Refusal } from "./operation.ts";
+import { sessionUnknown } from "./unknown.ts";
 import { number, record, text } from "./wire.ts";
 
 export const leaseCodec = record({ session: text, epoch: number });
@@ -53,12 +54,4 @@ export function prepareHeld(
     }
     return held;
   };
-}
-
-export function sessionUnknown(label: string): Refusal {
-  return new Refusal(
-    "session_unknown",
-    `No session is called "${label}"`,
-    "`cortex sessions` lists the sessions there are.",
-  );
 }

@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import { prepareRecorder } from "./record-changes.ts";
 import { type Decoded, record, text, textOrNull } from "./wire.ts";
 
 export const deliveryCodec = record({
@@ -22,6 +23,7 @@ export function prepareInsertDeliveries(db: Database) {
                            due_ms, created_ms)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
   );
+  const changes = prepareRecorder(db);
   return (
     deliveries: readonly DeliveryInput[],
     answer: { readonly turn: number; readonly message: number | null },
@@ -29,7 +31,7 @@ export function prepareInsertDeliveries(db: Database) {
   ): void => {
     for (const { id, target, channel, account, place, topic, replyTo, content } of deliveries) {
       const message = content === null ? answer.message : null;
-      insert.run(
+      const inserted = insert.run(
         id,
         answer.turn,
         target,
@@ -43,6 +45,7 @@ export function prepareInsertDeliveries(db: Database) {
         nowMs,
         nowMs,
       );
+      changes.delivery(Number(inserted.lastInsertRowid), "pending");
     }
   };
 }

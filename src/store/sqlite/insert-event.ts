@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import { prepareRecorder } from "./record-changes.ts";
 import { type Decoded, number, optional, record, text, textOrNull } from "./wire.ts";
 
 const placeCodec = record({ id: text, account: text, place: text, topic: textOrNull });
@@ -35,6 +36,7 @@ export function prepareInsertEvent(
                         attachments, payload, metadata, message)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const changes = prepareRecorder(db);
 
   return (event, nowMs, message) => {
     const place = event.place === undefined ? null : placeKey(event.channel, event.place, nowMs);
@@ -54,7 +56,9 @@ export function prepareInsertEvent(
       event.metadata,
       message,
     );
-    return Number(lastInsertRowid);
+    const seq = Number(lastInsertRowid);
+    changes.event(seq);
+    return seq;
   };
 
   function placeKey(channel: string, place: NonNullable<EventInput["place"]>, nowMs: number): number {

@@ -4,6 +4,7 @@ import { turnHash } from "../../model/turn-hash.ts";
 import { preparePosition } from "./ancestry.ts";
 import type { Held } from "./held.ts";
 import type { MessageInput, ToolCallInput } from "./journal.ts";
+import { prepareRecorder } from "./record-changes.ts";
 import { type Decoded, number, realOrNull, record, text, textOrNull } from "./wire.ts";
 
 export const factsCodec = record({
@@ -37,6 +38,7 @@ export interface TurnInput {
 /** Writes the row that makes a turn of the messages and tool calls that are there under its key. */
 export function prepareInsertTurn(db: Database) {
   const positionBelow = preparePosition(db);
+  const changes = prepareRecorder(db);
   const insert = db.prepare(
     `insert into turn (key, id, parent, depth, jump, type, status, first_kept, session, agent, persona, role, profile,
                        provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
@@ -81,5 +83,6 @@ export function prepareInsertTurn(db: Database) {
       nowMs,
       turnHash(position.parentHash, content.messages, content.toolCalls),
     );
+    changes.turn(turn.key);
   };
 }

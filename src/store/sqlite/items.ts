@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import { firstKey, lastKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
 import { list, record, text } from "./wire.ts";
 
 export const dropItems = operation(record({ items: list(text), policy: text }), (db) => {
@@ -13,6 +14,7 @@ export const dropItems = operation(record({ items: list(text), policy: text }), 
   );
   const settleSession = prepareReadiness(db);
   const forget = prepareForget(db);
+  const changes = prepareRecorder(db);
   return ({ items, policy }, { nowMs, wake }): string[] | Refusal => {
     const found = items.map((id) => ({ id, item: find.get(id) }));
     const missing = found.find(({ item }) => item === undefined);
@@ -23,6 +25,7 @@ export const dropItems = operation(record({ items: list(text), policy: text }), 
       if (item!.state === "dropped" && item!.policy === policy) dropped.push(id);
       if (item!.state !== "queued") continue;
       settle.run(policy, nowMs, item!.key);
+      changes.item(item!.key, "dropped");
       if (item!.turn !== null) forget(item!.turn); // a dead letter that was to be tried again
       settleSession(item!.session, nowMs);
       dropped.push(id);
@@ -34,16 +37,20 @@ export const dropItems = operation(record({ items: list(text), policy: text }), 
 
 export const retryDead = operation(record({ item: text }), (db) => {
   const findDead = prepareFindDead(db);
-  const requeue = db.prepare(
-    "update item set state = 'queued', settled_ms = null, due_ms = ? where turn = ? and state = 'dead'",
-  );
+  const requeue = db
+    .prepare<[number, number | null], number>(
+      `update item set state = 'queued', settled_ms = null, due_ms = ?
+       where turn = ? and state = 'dead' returning key`,
+    )
+    .pluck();
   const settleSession = prepareReadiness(db);
+  const changes = prepareRecorder(db);
   return ({ item }, { nowMs, wake }): null | Refusal => {
     const dead = findDead(item);
     if (dead instanceof Refusal) return dead;
     if (dead.state === "queued" && dead.turn !== null) return null; // the same call came before
     if (dead.state !== "dead") return notDead(item, dead.state);
-    requeue.run(nowMs, dead.turn);
+    for (const key of requeue.all(nowMs, dead.turn)) changes.item(key, "queued");
     settleSession(dead.session, nowMs);
     wake("queue");
     return null;
@@ -53,16 +60,20 @@ export const retryDead = operation(record({ item: text }), (db) => {
 /** The journal goes with the last hope that it is replayed. */
 export const dropDead = operation(record({ item: text }), (db) => {
   const findDead = prepareFindDead(db);
-  const drop = db.prepare(
-    "update item set state = 'dropped', policy = 'dead letter given up', settled_ms = ? where turn = ? and state = 'dead'",
-  );
+  const drop = db
+    .prepare<[number, number | null], number>(
+      `update item set state = 'dropped', policy = 'dead letter given up', settled_ms = ?
+       where turn = ? and state = 'dead' returning key`,
+    )
+    .pluck();
   const forget = prepareForget(db);
+  const changes = prepareRecorder(db);
   return ({ item }, { nowMs }): null | Refusal => {
     const dead = findDead(item);
     if (dead instanceof Refusal) return dead;
     if (dead.state === "dropped") return null;
     if (dead.state !== "dead") return notDead(item, dead.state);
-    drop.run(nowMs, dead.turn);
+    for (const key of drop.all(nowMs, dead.turn)) changes.item(key, "dropped");
     forget(dead.turn!);
     return null;
   };

@@ -3,9 +3,11 @@
  */
 import type { Database } from "better-sqlite3";
 
+import type { ToolStatus } from "../../model/message.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
 import { firstKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
 import { type Decoded, number, numberOrNull, list, optional, record, text, textOrNull } from "./wire.ts";
 
 export const messageCodec = record({ id: text, role: text, content: text, body: textOrNull, atMs: number });
@@ -81,13 +83,17 @@ export function prepareJournal(
   const finishCall = db.prepare(
     "update tool_call set status = ?, result = ?, child_session = ?, completed_ms = ? where key = ?",
   );
-  const takeItem = db.prepare(
-    "update item set state = 'claimed', turn = ? where id = ? and session = ? and settled_ms is null and state = 'queued'",
-  );
+  const takeItem = db
+    .prepare<[number, string, number], number>(
+      `update item set state = 'claimed', turn = ?
+       where id = ? and session = ? and settled_ms is null and state = 'queued' returning key`,
+    )
+    .pluck();
   const isTaken = db
     .prepare<[string, number], number>("select 1 from item where id = ? and turn = ?")
     .pluck();
   const addProgress = db.prepare("update run set progress = progress + ?, merged = merged + ? where key = ?");
+  const changes = prepareRecorder(db);
 
   return (run, entries) => {
     let written = 0;
@@ -103,7 +109,7 @@ export function prepareJournal(
   };
 
   /** True: it was written. False: it was there already. */
-  function writeEntry(run: Pick<Held, "key" | "turn">, entry: EntryInput): boolean | Refusal {
+  function writeEntry(run: Pick<Held, "key" | "run" | "turn">, entry: EntryInput): boolean | Refusal {
     const base = firstKey(run.turn);
     if (entry.message !== undefined) {
       const { place, message, items } = entry.message;
@@ -115,10 +121,9 @@ export function prepareJournal(
       }
       if (place > 0 && findMessage.get(base + place - 1) === undefined) return gap(`message ${place}`);
       for (const item of items) {
-        if (
-          takeItem.run(run.turn, item, run.key).changes === 0 &&
-          isTaken.get(item, run.turn) === undefined
-        ) {
+        const taken = takeItem.get(run.turn, item, run.key);
+        if (taken !== undefined) changes.item(taken, "claimed");
+        else if (isTaken.get(item, run.turn) === undefined) {
           return new Refusal(
             "item_unknown",
             `Item ${item} does not wait in this session`,
@@ -127,6 +132,7 @@ export function prepareJournal(
         }
       }
       insertMessage(base + place, message);
+      changes.messages(run.run, place, 1);
       return true;
     }
     if (entry.call !== undefined) {
@@ -139,6 +145,7 @@ export function prepareJournal(
       const { ordinal } = entry.call;
       if (ordinal > 0 && findCall.get(base + ordinal - 1) === undefined) return gap(`call ${ordinal}`);
       insertToolCall(base, entry.call);
+      changes.call(run.run, ordinal, "started");
       return true;
     }
     const { ordinal, status, result, childSession, completedAtMs } = entry.result!;
@@ -150,6 +157,7 @@ export function prepareJournal(
         : conflict(`call ${ordinal}`, "another result");
     }
     finishCall.run(status, result, childSession, completedAtMs, base + ordinal);
+    changes.call(run.run, ordinal, status as ToolStatus);
     return true;
   }
 }

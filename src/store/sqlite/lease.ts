@@ -1,8 +1,10 @@
 import type { Database } from "better-sqlite3";
 
+import type { DeliveryState } from "../store.ts";
 import { claimCodec, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
 import { leaseCodec } from "./held.ts";
 import { operation } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
 import { number, list, record, text } from "./wire.ts";
 
 /** One request for each session that is wanted, because each may need ids of its own. */
@@ -46,11 +48,12 @@ export const releaseLeases = operation(record({ leases: list(leaseCodec) }), (db
   );
   const release = db.prepare("update session set holder = null, ready_ms = ? where key = ?");
   const park = db.prepare("update run set state = 'resumable' where key = ? and state = 'running'");
+  const changes = prepareRecorder(db);
   return ({ leases }, { nowMs, wake }) => {
     for (const { session, epoch } of leases) {
       const held = find.get(session, epoch);
       if (held === undefined) continue;
-      park.run(held.run);
+      if (park.run(held.run).changes > 0) changes.run(held.run, "resumable");
       release.run(nowMs, held.key);
       wake("queue");
     }
@@ -63,17 +66,20 @@ export const releaseLeases = operation(record({ leases: list(leaseCodec) }), (db
  * so that whoever claims them next counts the interruption; a send that was under way is `unknown`.
  */
 export function voidLeases(db: Database, nowMs: number): void {
+  const changes = prepareRecorder(db);
   db.transaction(() => {
     db.prepare("update session set holder = null, ready_ms = ? where holder is not null").run(nowMs);
     db.prepare(
       `update chunk set state = 'unknown'
        where state = 'sending' and delivery in (select key from delivery where settled_ms is null)`,
     ).run();
-    db.prepare(
+    const left = db.prepare<[number], { key: number; state: DeliveryState }>(
       `update delivery set holder = null, due_ms = min(due_ms, ?),
          state = iif(exists (select 1 from chunk c where c.delivery = delivery.key and c.state = 'unknown'),
                      'unknown', 'pending')
-       where settled_ms is null and state = 'sending'`,
-    ).run(nowMs);
+       where settled_ms is null and state = 'sending' returning key, state`,
+    );
+    for (const { key, state } of left.all(nowMs)) changes.delivery(key, state);
+    changes.write(nowMs);
   })();
 }

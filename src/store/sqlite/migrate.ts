@@ -39,6 +39,21 @@ export function checkDatabase(db: Database.Database, path: string, migrations = 
   }
 }
 
+/** Refuses also what is too old to be read as it is: only the one that writes brings it up to date. */
+export function checkCurrent(db: Database.Database, path: string): void {
+  checkDatabase(db, path);
+  const version = versionOf(db);
+  const newest = MIGRATIONS.at(-1)!.version;
+  if (version === newest) return;
+  throw new CortexError(
+    "store_older",
+    `${path} has schema ${version}, and this Cortex reads schema ${newest}`,
+    {
+      hint: "Run `cortex up` once: it brings the database up to date.",
+    },
+  );
+}
+
 /** Brings the schema up to date, each migration in one transaction; before a major one a copy is made. */
 export function migrate(db: Database.Database, path: string, migrations = MIGRATIONS): void {
   for (const migration of migrations.filter(({ version }) => version > versionOf(db))) {

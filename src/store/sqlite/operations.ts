@@ -17,7 +17,7 @@ import {
   sendingChunk,
   settleChunk,
 } from "./outbox.ts";
-import { fork, resetSession } from "./session.ts";
+import { configureSession, fork, resetSession } from "./session.ts";
 import { requestAbort, resume, suspend } from "./suspend.ts";
 
 export const OPERATIONS = {
@@ -39,6 +39,7 @@ export const OPERATIONS = {
   compact,
   fork,
   resetSession,
+  configureSession,
   claimDeliveries,
   planDelivery,
   sendingChunk,

@@ -4,7 +4,9 @@
  */
 import type { Database } from "better-sqlite3";
 
+import type { DeliveryState } from "../store.ts";
 import { operation, Refusal } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
 import { type Decoded, number, numberOrNull, list, record, text, textOrNull } from "./wire.ts";
 
 const fenceCodec = record({ delivery: text, epoch: number });
@@ -30,10 +32,14 @@ export const claimDeliveries = operation(record({ holder: text, ttlMs: number, m
   const take = db.prepare(
     "update delivery set state = 'sending', epoch = ?, holder = ?, attempt = attempt + 1, due_ms = ? where key = ?",
   );
+  const changes = prepareRecorder(db);
   return ({ holder, ttlMs, max }, { nowMs }) => {
     expire(nowMs);
     const found = find.all(nowMs, max);
-    for (const { key, epoch } of found) take.run(epoch + 1, holder, nowMs + ttlMs, key);
+    for (const { key, epoch } of found) {
+      take.run(epoch + 1, holder, nowMs + ttlMs, key);
+      changes.delivery(key, "sending");
+    }
     return found.map(({ id, epoch, state }) => ({ delivery: id, epoch: epoch + 1, state }));
   };
 });
@@ -97,6 +103,7 @@ export const settleChunk = operation(
     );
     const end = prepareEnd(db);
     const isSettled = prepareIsSettled(db);
+    const changes = prepareRecorder(db);
     return ({ fence, chunk, kind, platformId, error, retryAtMs }, { nowMs, wake }): null | Refusal => {
       const delivery = find(fence);
       if (delivery instanceof Refusal) return isSettled(fence, kind) ? null : delivery;
@@ -106,7 +113,9 @@ export const settleChunk = operation(
       wake("outbox");
       if (kind === "sent") {
         markChunk.run("sent", platformId, delivery.key, chunk);
-        if (isLast.get(delivery.key) === undefined) settle.run(nowMs, delivery.key);
+        if (isLast.get(delivery.key) !== undefined) return null;
+        settle.run(nowMs, delivery.key);
+        changes.delivery(delivery.key, "sent");
         return null;
       }
       markChunk.run(kind === "unknown" ? "unknown" : "pending", null, delivery.key, chunk);
@@ -152,6 +161,7 @@ export const retryDelivery = operation(record({ delivery: text }), (db) => {
   const reopen = db.prepare(
     "update delivery set state = 'pending', settled_ms = null, attempt = 0, due_ms = ? where key = ?",
   );
+  const changes = prepareRecorder(db);
   return ({ delivery }, { nowMs, wake }): null | Refusal => {
     const row = find.get(delivery);
     if (row === undefined) return deliveryUnknown(delivery);
@@ -164,6 +174,7 @@ export const retryDelivery = operation(record({ delivery: text }), (db) => {
       );
     }
     reopen.run(nowMs, row.key);
+    changes.delivery(row.key, "pending");
     wake("outbox");
     return null;
   };
@@ -189,9 +200,12 @@ function prepareAbandon(db: Database): (delivery: number, dueMs: number) => void
   const leave = db.prepare(
     "update delivery set state = ?, holder = null, due_ms = min(due_ms, ?) where key = ?",
   );
+  const changes = prepareRecorder(db);
   return (delivery, dueMs) => {
     doubt.run(delivery);
-    leave.run(isDoubtful.get(delivery) === undefined ? "pending" : "unknown", dueMs, delivery);
+    const state = isDoubtful.get(delivery) === undefined ? "pending" : "unknown";
+    leave.run(state, dueMs, delivery);
+    changes.delivery(delivery, state);
   };
 }
 
@@ -200,6 +214,7 @@ function prepareEnd(db: Database) {
   const leave = db.prepare(
     "update delivery set state = ?, holder = null, error = ?, due_ms = coalesce(?, due_ms), settled_ms = ? where key = ?",
   );
+  const changes = prepareRecorder(db);
   return (
     delivery: number,
     outcome: { readonly kind: string; readonly error: string | null; readonly retryAtMs: number | null },
@@ -207,11 +222,17 @@ function prepareEnd(db: Database) {
   ): void => {
     const { kind, error, retryAtMs } = outcome;
     const dead = kind === "dead";
-    leave.run(STATE_AFTER[kind], error, dead ? null : retryAtMs, dead ? nowMs : null, delivery);
+    const state = STATE_AFTER[kind]!;
+    leave.run(state, error, dead ? null : retryAtMs, dead ? nowMs : null, delivery);
+    changes.delivery(delivery, state);
   };
 }
 
-const STATE_AFTER: Readonly<Record<string, string>> = { dead: "dead", unknown: "unknown", retry: "pending" };
+const STATE_AFTER: Readonly<Record<string, DeliveryState>> = {
+  dead: "dead",
+  unknown: "unknown",
+  retry: "pending",
+};
 
 function prepareIsSettled(db: Database): (fence: Fence, kind: string) => boolean {
   const find = db

@@ -1,8 +1,18 @@
 import type { Database } from "better-sqlite3";
 
+import { CortexError } from "../../model/errors.ts";
 import type { Direction } from "../../model/event.ts";
-import type { EventId } from "../../model/ids.ts";
-import type { StoredEvent } from "../store.ts";
+import type { DispatchId, EventId, ItemId, TurnId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
+import type {
+  DispatchOutcome,
+  EventDispatch,
+  EventFilter,
+  Listed,
+  ListOptions,
+  StoredEvent,
+} from "../store.ts";
+import { listPage, START } from "./page.ts";
 import { defined, json } from "./row.ts";
 
 export interface EventRow {
@@ -31,11 +41,88 @@ export const EVENT_COLUMNS = `e.id, e.at_ms, e.received_ms, e.channel, e.directi
 export const EVENT_TABLES =
   "event e left join place p on p.key = e.place left join message m on m.key = e.message";
 
-export function prepareReadEvent(db: Database): (id: EventId) => StoredEvent | undefined {
+export function prepareReadEvents(db: Database) {
   const find = db.prepare<[string], EventRow>(`select ${EVENT_COLUMNS} from ${EVENT_TABLES} where e.id = ?`);
-  return (id) => {
-    const row = find.get(id);
-    return row === undefined ? undefined : toEvent(row);
+  // The index holds all that the inner query asks for, so that only the events of the page are looked at.
+  const list = db.prepare<[ListBounds], ListedRow>(
+    `select e.seq, ${EVENT_COLUMNS}
+     from (select seq from event
+           where at_ms >= @sinceMs and (at_ms, seq) < (@atMs, @seq)
+             and (@channel is null or channel = @channel) and (@direction is null or direction = @direction)
+           order by at_ms desc, seq desc limit @limit) w
+       join ${EVENT_TABLES.replace("event e", "event e on e.seq = w.seq")}
+     order by e.at_ms desc, e.seq desc`,
+  );
+  const findDispatches = db.prepare<[string], DispatchRow>(
+    `select d.id, d.hook, s.label as session, i.id as item, d.outcome, d.at_ms,
+            iif(i.state = 'dropped', null, r.turn_id) as turn
+     from dispatch d join item i on i.key = d.item join session s on s.key = i.session
+       left join run r on r.key = i.turn
+     where d.event = (select seq from event where id = ?) order by d.key`,
+  );
+  return {
+    get: (id: EventId): StoredEvent | undefined => {
+      const row = find.get(id);
+      return row === undefined ? undefined : toEvent(row);
+    },
+    list(options: ListOptions & EventFilter = {}): Listed<StoredEvent> {
+      const { channel = null, direction = null } = options;
+      const sinceMs = checkMoment(options.sinceMs ?? -START);
+      const untilMs = checkMoment(options.untilMs ?? START);
+      return listPage({
+        name: "events",
+        options,
+        find([cursorMs, seq], limit) {
+          const [atMs, before] = cursorMs < untilMs ? [cursorMs, seq] : [untilMs, 0];
+          return list.all({ channel, direction, sinceMs, atMs, seq: before, limit });
+        },
+        place: (row) => [row.at_ms, row.seq],
+        toItem: toEvent,
+      });
+    },
+    dispatches: (id: EventId): EventDispatch[] => findDispatches.all(id).map(toDispatch),
+  };
+}
+
+function checkMoment(ms: number): number {
+  if (Number.isSafeInteger(ms)) return ms;
+  throw new CortexError("request_invalid", `${ms} is not a moment`, {
+    hint: "Give milliseconds since 1970, as a whole number.",
+  });
+}
+
+interface ListBounds {
+  readonly channel: string | null;
+  readonly direction: Direction | null;
+  readonly sinceMs: number;
+  readonly atMs: number;
+  readonly seq: number;
+  readonly limit: number;
+}
+
+interface ListedRow extends EventRow {
+  readonly seq: number;
+}
+
+interface DispatchRow {
+  readonly id: string;
+  readonly hook: string;
+  readonly session: string;
+  readonly item: string;
+  readonly outcome: DispatchOutcome;
+  readonly turn: string | null;
+  readonly at_ms: number;
+}
+
+function toDispatch(row: DispatchRow): EventDispatch {
+  return {
+    id: row.id as DispatchId,
+    hook: row.hook,
+    session: row.session as SessionKey,
+    item: row.item as ItemId,
+    outcome: row.outcome,
+    turn: (row.turn ?? undefined) as TurnId | undefined,
+    atMs: row.at_ms,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { Database } from "better-sqlite3";
 
 import type { DeliveryId, TurnId } from "../../model/ids.ts";
-import type { Chunk, DeliveryState, DeliveryTarget, StoredDelivery } from "../store.ts";
+import type { Chunk, DeliveryState, DeliveryTarget, Listed, ListOptions, StoredDelivery } from "../store.ts";
+import { listPage } from "./page.ts";
 import { defined } from "./row.ts";
 
 interface DeliveryRow {
@@ -35,18 +36,21 @@ const TABLES = "delivery d left join message m on m.key = d.message";
 
 export function prepareReadOutbox(db: Database) {
   const find = db.prepare<[string], DeliveryRow>(`select ${COLUMNS} from ${TABLES} where d.id = ?`);
-  const list = db.prepare<[number, number], DeliveryRow>(
-    `select ${COLUMNS} from ${TABLES} order by d.key desc limit ? offset ?`,
+  const listAll = db.prepare<[number, number], DeliveryRow>(
+    `select ${COLUMNS} from ${TABLES} where d.key < ? order by d.key desc limit ?`,
   );
   const listState = db.prepare<[string, number, number], DeliveryRow>(
-    `select ${COLUMNS} from ${TABLES} where d.state = ? order by d.key desc limit ? offset ?`,
+    `select ${COLUMNS} from ${TABLES} where d.state = ? and d.key < ? order by d.key desc limit ?`,
   );
   const listDead = db.prepare<[number, number], DeliveryRow>(
-    `select ${COLUMNS} from ${TABLES} where d.state = 'dead' order by d.key desc limit ? offset ?`,
+    `select ${COLUMNS} from ${TABLES} where d.state = 'dead' and d.key < ? order by d.key desc limit ?`,
   );
+  // The index of what is open holds little; the order of keys would lead through all that is settled.
   const listOpen = db.prepare<[string, number, number], DeliveryRow>(
-    `select ${COLUMNS} from ${TABLES} where d.settled_ms is null and d.state = ?
-     order by +d.key desc limit ? offset ?`,
+    `select ${COLUMNS}
+     from (select key from delivery indexed by delivery_due where settled_ms is null and state = ? and +key < ?
+           order by +key desc limit ?) w
+       join ${TABLES.replace("delivery d", "delivery d on d.key = w.key")} order by d.key desc`,
   );
   const chunks = db.prepare<[number], ChunkRow>(
     "select content, state, platform_id from chunk where delivery = ? order by place",
@@ -56,12 +60,21 @@ export function prepareReadOutbox(db: Database) {
       const row = find.get(id);
       return row === undefined ? undefined : toDelivery(row);
     },
-    list(limit: number, offset: number, state: DeliveryState | undefined): StoredDelivery[] {
-      if (state === undefined) return list.all(limit, offset).map(toDelivery);
-      if (state === "dead") return listDead.all(limit, offset).map(toDelivery);
-      return (state === "sent" ? listState : listOpen).all(state, limit, offset).map(toDelivery);
-    },
+    list: (options: ListOptions & { state?: DeliveryState } = {}): Listed<StoredDelivery> =>
+      listPage({
+        name: "deliveries",
+        options,
+        find: ([, key], limit) => findPage(options.state, key, limit),
+        place: ({ key }) => [0, key],
+        toItem: toDelivery,
+      }),
   };
+
+  function findPage(state: DeliveryState | undefined, key: number, limit: number): DeliveryRow[] {
+    if (state === undefined) return listAll.all(key, limit);
+    if (state === "dead") return listDead.all(key, limit);
+    return (state === "sent" ? listState : listOpen).all(state, key, limit);
+  }
 
   function toDelivery(row: DeliveryRow): StoredDelivery {
     return {

@@ -1,22 +1,19 @@
 import type { Database } from "better-sqlite3";
 
-import type { DispatchId, EventId, ItemId, RunId, TurnId } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
+import type { DispatchId, EventId, ItemId, TurnId } from "../../model/ids.ts";
 import type { QueueMode } from "../../model/queue-mode.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type {
   DeadLetter,
   DispatchInput,
+  ItemOutcome,
   ItemState,
-  Journal,
+  Listed,
+  ListOptions,
   QueueItem,
-  RunState,
-  StoredRun,
-  Wait,
 } from "../store.ts";
-import { prepareReadJournal } from "./commit-turn.ts";
+import { listPage } from "./page.ts";
 import { EVENT_COLUMNS, EVENT_TABLES, type EventRow, toEvent } from "./read-events.ts";
-import { toMessage, toToolCall } from "./read-turns.ts";
 import { defined, json } from "./row.ts";
 
 interface ItemRow extends EventRow {
@@ -40,36 +37,40 @@ interface DispatchRow {
   readonly delivery: string | null;
 }
 
-interface RunRow {
-  readonly id: string;
-  readonly turn_id: string;
-  readonly session: string;
-  readonly attempt: number;
-  readonly state: RunState;
-  readonly interruptions: number;
-  readonly wait_id: string | null;
-  readonly wait_kind: Wait["kind"] | null;
-  readonly wait_detail: string | null;
-  readonly abort: string | null;
-  readonly error: string | null;
-  readonly started_ms: number;
-  readonly ended_ms: number | null;
-}
-
 const ITEM_COLUMNS = `i.id as item, i.key as item_key, i.event as event_seq, s.label as session, i.state, i.mode,
   i.due_ms, i.queued_ms, ${EVENT_COLUMNS}`;
 
 const ITEM_TABLES = `join session s on s.key = i.session join ${EVENT_TABLES.replace("event e", "event e on e.seq = i.event")}`;
 
-const RUN_COLUMNS = `r.id, r.turn_id, s.label as session, r.attempt, r.state, r.interruptions, r.wait_id, r.wait_kind, r.wait_detail,
-  r.abort, r.error, r.started_ms, r.ended_ms`;
+/** Of the run that an item is part of, the last one of its turn. */
+const LAST_RUN = `(select max(b.key) from run a join run b on b.turn_id = a.turn_id
+  where a.key = i.turn and b.state <> 'completed')`;
 
 export function prepareReadQueue(db: Database) {
-  const findSession = db.prepare<[string], number>("select 1 from session where label = ?").pluck();
-  const findPending = db.prepare<[string, number, number], ItemRow>(
+  const findSession = db.prepare<[string], number>("select key from session where label = ?").pluck();
+  const findItem = db.prepare<[string], ItemRow>(
+    `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES} where i.id = ?`,
+  );
+  const findOutcome = db.prepare<[string], OutcomeRow>(
+    `select i.state, s.label as session, r.turn_id as turn, i.policy,
+            iif(i.state = 'dead', (select error from run where key = ${LAST_RUN}), null) as error
+     from item i join session s on s.key = i.session left join run r on r.key = i.turn where i.id = ?`,
+  );
+  const findPending = db.prepare<[number, number], ItemRow>(
     `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES}
-     where i.session = (select key from session where label = ?) and i.settled_ms is null and i.state = 'queued'
-     order by i.key limit ? offset ?`,
+     where i.session = ? and i.settled_ms is null and i.state = 'queued' order by i.key limit ?`,
+  );
+  const listSession = db.prepare<[number, number, number], ItemRow>(
+    `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES}
+     where i.session = ? and i.settled_ms is null and i.state = 'queued' and i.key < ?
+     order by i.key desc limit ?`,
+  );
+  // The index of what is open holds little; the order of keys would lead through all that is done.
+  const listAll = db.prepare<[number, number], ItemRow>(
+    `select ${ITEM_COLUMNS}
+     from (select key from item indexed by item_open where settled_ms is null and state = 'queued' and +key < ?
+           order by +key desc limit ?) w
+       join item i on i.key = w.key ${ITEM_TABLES} order by i.key desc`,
   );
   const findTurn = db.prepare<[string, string], { turn: number; session: number; source: number | null }>(
     `select key as turn, session, source from turn where id = ?
@@ -88,50 +89,47 @@ export function prepareReadQueue(db: Database) {
     `select id, hook, message, context, permissions, profile, delivery from dispatch
      where event = ? and item = ? and outcome <> 'merged' order by hook`,
   );
-  const findDead = db.prepare<[number, number], DeadRow>(
-    `select i.id as item, r.turn_id as turn, s.label as session, e.id as event, r.error, r.attempt as attempts,
-            i.settled_ms as died
+  const listDead = db.prepare<[number, number, number], DeadRow>(
+    `select i.key, i.id as item, r.turn_id as turn, s.label as session, e.id as event, r.error,
+            r.attempt as attempts, i.settled_ms as died
      from item i join session s on s.key = i.session join event e on e.seq = i.event
-       join run r on r.key = (select max(b.key) from run a join run b on b.turn_id = a.turn_id where a.key = i.turn and b.state <> 'completed')
-     where i.state = 'dead' order by i.settled_ms desc, i.key desc limit ? offset ?`,
+       join run r on r.key = ${LAST_RUN}
+     where i.state = 'dead' and (i.settled_ms, i.key) < (?, ?)
+     order by i.settled_ms desc, i.key desc limit ?`,
   );
-  const findRun = db.prepare<[string], RunRow>(
-    `select ${RUN_COLUMNS} from run r join session s on s.key = r.session where r.id = ?`,
-  );
-  const findActive = db.prepare<[number, number], RunRow>(
-    `select ${RUN_COLUMNS} from session s join run r on r.key = s.run order by r.key limit ? offset ?`,
-  );
-  const findJournal = db.prepare<
-    [string],
-    Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail"> & { turn: number; pinned: string | null }
-  >("select turn, pinned, wait_id, wait_kind, wait_detail from run where id = ?");
-  const readJournal = prepareReadJournal(db);
 
   return {
-    hasSession: (session: SessionKey): boolean => findSession.get(session) !== undefined,
-    pending: (session: SessionKey, limit: number, offset: number): QueueItem[] =>
-      findPending.all(session, limit, offset).map(toItem),
+    sessionKey: (session: SessionKey): number | undefined => findSession.get(session),
+    pending: (session: number, limit: number): QueueItem[] => findPending.all(session, limit).map(toItem),
+    list: (session: number | undefined, options: ListOptions | undefined): Listed<QueueItem> =>
+      listPage({
+        name: "queue",
+        options,
+        find: ([, key], limit) =>
+          session === undefined ? listAll.all(key, limit) : listSession.all(session, key, limit),
+        place: (row) => [0, row.item_key],
+        toItem,
+      }),
+    item(id: ItemId): QueueItem | undefined {
+      const row = findItem.get(id);
+      return row === undefined ? undefined : toItem(row);
+    },
+    outcome(id: ItemId): ItemOutcome | undefined {
+      const row = findOutcome.get(id);
+      return row === undefined ? undefined : toOutcome(row);
+    },
     itemsOf(id: TurnId): QueueItem[] {
       const turn = findTurn.get(id, id);
       return turn === undefined ? [] : findOfTurn.all(turn).map(toItem);
     },
-    dead: (limit: number, offset: number): DeadLetter[] => findDead.all(limit, offset).map(toDead),
-    run: (id: RunId): StoredRun | undefined => {
-      const row = findRun.get(id);
-      return row === undefined ? undefined : toRun(row);
-    },
-    active: (limit: number, offset: number): StoredRun[] => findActive.all(limit, offset).map(toRun),
-    journal(id: RunId): Journal | undefined {
-      const run = findJournal.get(id);
-      if (run === undefined) return undefined;
-      const { messages, toolCalls } = readJournal(run.turn);
-      return {
-        messages: messages.map(toMessage),
-        toolCalls: toolCalls.map(toToolCall),
-        pinned: json(run.pinned),
-        wait: toWait(run),
-      };
-    },
+    dead: (options: ListOptions | undefined): Listed<DeadLetter> =>
+      listPage({
+        name: "dead",
+        options,
+        find: ([diedMs, key], limit) => listDead.all(diedMs, key, limit),
+        place: (row) => [row.died, row.key],
+        toItem: toDead,
+      }),
   };
 
   function toItem(row: ItemRow): QueueItem {
@@ -148,7 +146,27 @@ export function prepareReadQueue(db: Database) {
   }
 }
 
+interface OutcomeRow {
+  readonly state: ItemState;
+  readonly session: string;
+  readonly turn: string | null;
+  readonly policy: string | null;
+  readonly error: string | null;
+}
+
+/** A dead letter that was given up still knows its turn, which will never be. */
+function toOutcome({ state, session, turn, policy, error }: OutcomeRow): ItemOutcome {
+  return {
+    state,
+    session: session as SessionKey,
+    turn: (state === "dropped" ? undefined : (turn ?? undefined)) as TurnId | undefined,
+    policy: policy ?? undefined,
+    error: error ?? undefined,
+  };
+}
+
 interface DeadRow {
+  readonly key: number;
   readonly item: string;
   readonly turn: string;
   readonly session: string;
@@ -183,25 +201,4 @@ function toDispatch(row: DispatchRow): DispatchInput {
       delivery: json(row.delivery),
     }),
   };
-}
-
-function toRun(row: RunRow): StoredRun {
-  return {
-    id: row.id as RunId,
-    turn: row.turn_id as TurnId,
-    session: row.session as SessionKey,
-    attempt: row.attempt,
-    state: row.state,
-    interruptions: row.interruptions,
-    wait: toWait(row),
-    abort: row.abort ?? undefined,
-    error: row.error ?? undefined,
-    startedAtMs: row.started_ms,
-    endedAtMs: row.ended_ms ?? undefined,
-  };
-}
-
-function toWait(row: Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail">): Wait | undefined {
-  if (row.wait_kind === null) return undefined;
-  return { id: row.wait_id!, kind: row.wait_kind, detail: JSON.parse(row.wait_detail!) as Json };
 }

@@ -2,29 +2,45 @@ import type { Database } from "better-sqlite3";
 
 import type { AgentId, PersonaId, RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import type { StoredSession } from "../store.ts";
+import type { Listed, ListOptions, RunState, SessionState, Settings, StoredSession, Wait } from "../store.ts";
+import { listPage } from "./page.ts";
 
 interface SessionRow {
+  readonly key: number;
   readonly label: string;
   readonly agent: string;
   readonly persona: string;
+  readonly channel: string | null;
+  readonly parent: string | null;
+  readonly settings: string | null;
   readonly head: string | null;
   readonly queued: number;
   readonly run: string | null;
+  readonly run_state: RunState | null;
+  readonly wait_kind: Wait["kind"] | null;
+  readonly calling: number;
   readonly holder: string | null;
   readonly created_ms: number;
   readonly used_ms: number;
 }
 
-const COLUMNS = `s.label, s.agent, s.persona, t.id as head, r.id as run, s.holder, s.created_ms, s.used_ms,
-  (select count(*) from item i where i.session = s.key and i.settled_ms is null and i.state = 'queued') as queued`;
+const COLUMNS = `s.key, s.label, s.agent, s.persona, s.channel, o.label as parent, s.settings, t.id as head, r.id as run,
+  r.state as run_state, r.wait_kind, s.holder, s.created_ms, s.used_ms,
+  (select count(*) from item i where i.session = s.key and i.settled_ms is null and i.state = 'queued') as queued,
+  r.state = 'running' and exists (select 1 from tool_call c
+    where c.key between r.turn * 65536 and r.turn * 65536 + 65535 and c.status = 'started') as calling`;
 
-const TABLES = "session s left join turn t on t.key = s.head left join run r on r.key = s.run";
+const TABLES = `session s left join turn t on t.key = s.head left join run r on r.key = s.run
+  left join session o on o.key = s.parent_session`;
 
 export function prepareReadSessions(db: Database) {
   const find = db.prepare<[string], SessionRow>(`select ${COLUMNS} from ${TABLES} where s.label = ?`);
-  const list = db.prepare<[number, number], SessionRow>(
-    `select ${COLUMNS} from ${TABLES} order by s.used_ms desc, s.key desc limit ? offset ?`,
+  // Only the sessions of the page are looked into; the others are compared by when they were used.
+  const list = db.prepare<[number, number, number], SessionRow>(
+    `select ${COLUMNS}
+     from (select key from session where (used_ms, key) < (?, ?) order by used_ms desc, key desc limit ?) w
+       join ${TABLES.replace("session s", "session s on s.key = w.key")}
+     order by s.used_ms desc, s.key desc`,
   );
   const findHead = db.prepare<[string], { head: string | null }>(
     "select t.id as head from session s left join turn t on t.key = s.head where s.label = ?",
@@ -38,7 +54,14 @@ export function prepareReadSessions(db: Database) {
       const row = find.get(session);
       return row === undefined ? undefined : toSession(row);
     },
-    list: (limit: number, offset: number): StoredSession[] => list.all(limit, offset).map(toSession),
+    list: (options?: ListOptions): Listed<StoredSession> =>
+      listPage({
+        name: "sessions",
+        options,
+        find: ([usedMs, key], limit) => list.all(usedMs, key, limit),
+        place: (row) => [row.used_ms, row.key],
+        toItem: toSession,
+      }),
   };
 }
 
@@ -48,10 +71,23 @@ function toSession(row: SessionRow): StoredSession {
     agent: row.agent as AgentId,
     persona: row.persona as PersonaId,
     head: (row.head ?? undefined) as TurnId | undefined,
+    state: stateOf(row),
+    wait: row.run_state === "suspended" ? (row.wait_kind ?? undefined) : undefined,
+    channel: row.channel ?? undefined,
+    parentSession: (row.parent ?? undefined) as SessionKey | undefined,
+    settings: row.settings === null ? {} : (JSON.parse(row.settings) as Settings),
     queued: row.queued,
     run: (row.run ?? undefined) as RunId | undefined,
     holder: row.holder ?? undefined,
     createdAtMs: row.created_ms,
     usedAtMs: row.used_ms,
   };
+}
+
+/** A run that nobody holds waits to be taken up: after a crash, a release, an answer or a failure. */
+function stateOf(row: SessionRow): SessionState {
+  if (row.run === null) return row.queued > 0 ? "queued" : "idle";
+  if (row.run_state === "suspended") return "suspended";
+  if (row.holder === null) return "queued";
+  return row.calling === 1 ? "tool" : "streaming";
 }

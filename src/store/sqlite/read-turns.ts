@@ -35,6 +35,7 @@ interface TurnRow {
   readonly started_ms: number;
   readonly completed_ms: number;
   readonly hash: string;
+  readonly children: number;
 }
 
 type Keyed<T> = T & { readonly turn: number };
@@ -42,7 +43,7 @@ type Keyed<T> = T & { readonly turn: number };
 const TURN_COLUMNS = `t.key, t.id, p.id as parent, t.depth, t.type, t.status, s.label as session, t.agent, t.persona,
   t.role, t.profile, t.provider, t.model, t.input_tokens, t.output_tokens, t.cache_read_tokens,
   t.cache_write_tokens, t.reasoning_tokens, t.cost_usd, t.tool_calls, t.permissions, e.id as source, t.started_ms,
-  t.completed_ms, lower(hex(t.hash)) as hash`;
+  t.completed_ms, lower(hex(t.hash)) as hash, (select count(*) from turn c where c.parent = t.key) as children`;
 
 const TURN_TABLES = `join session s on s.key = t.session left join turn p on p.key = t.parent
   left join event e on e.seq = t.source`;
@@ -155,6 +156,7 @@ function toTurn(row: TurnRow): StoredTurn {
       ...(permissions === undefined ? {} : { permissions }),
     },
     toolCallCount: row.tool_calls,
+    childCount: row.children,
     sourceEvent: (row.source ?? undefined) as EventId | undefined,
     startedAtMs: row.started_ms,
     completedAtMs: row.completed_ms,

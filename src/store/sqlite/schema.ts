@@ -21,7 +21,10 @@ export interface Migration {
   readonly sql: string;
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, major: false, sql: ground() }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, major: false, sql: ground() },
+  { version: 2, major: false, sql: feedAndLists() },
+];
 
 function ground(): string {
   return `
@@ -303,5 +306,21 @@ create table relay_step (
   ended_ms integer,
   primary key (relay, step)
 ) strict, without rowid;
+`;
+}
+
+/** The feed of changes (change-entry.ts says what the facts are), and what lists and counts need. */
+function feedAndLists(): string {
+  return `
+create table change (
+  seq integer primary key,
+  at_ms integer not null,
+  facts text not null
+) strict;
+create index run_suspended on run (key) where state = 'suspended';
+
+-- What a list of events is narrowed down by, without looking at the events that it leaves out.
+drop index event_at;
+create index event_at on event (at_ms, seq, channel, direction);
 `;
 }

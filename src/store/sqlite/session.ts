@@ -1,7 +1,9 @@
+import { MAX_SETTINGS_BYTES } from "../store.ts";
 import { prepareClaims } from "./claim.ts";
-import { prepareInsertSession, sessionExists, turnUnknown } from "./dispatch.ts";
-import { sessionUnknown } from "./held.ts";
-import { operation, type Refusal } from "./operation.ts";
+import { prepareInsertSession, sessionExists } from "./dispatch.ts";
+import { operation, Refusal } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
+import { sessionUnknown, turnUnknown } from "./unknown.ts";
 import { record, text } from "./wire.ts";
 
 /** One row, whatever the depth of the turn: nothing of the history is copied. */
@@ -19,13 +21,48 @@ export const fork = operation(record({ turn: text, label: text }), (db) => {
     if (at === undefined) return turnUnknown(turn);
     if (isAlready.get(label, at.key) !== undefined) return null; // the same call came before
     if (claims.findSession(label) !== undefined) return sessionExists(label);
-    insertSession({ label, agent: at.agent, persona: at.persona, head: at.key, headId: turn }, nowMs);
+    const { agent, persona, key: head } = at;
+    insertSession({ label, agent, persona, channel: null, head, headId: turn }, nowMs);
     return null;
   };
 });
 
 export const resetSession = operation(record({ label: text }), (db) => {
-  const reset = db.prepare("update session set head = null, used_ms = ? where label = ?");
-  return ({ label }, { nowMs }): null | Refusal =>
-    reset.run(nowMs, label).changes === 0 ? sessionUnknown(label) : null;
+  const reset = db
+    .prepare<[number, string], number>(
+      "update session set head = null, used_ms = ? where label = ? returning key",
+    )
+    .pluck();
+  const changes = prepareRecorder(db);
+  return ({ label }, { nowMs }): null | Refusal => {
+    const session = reset.get(nowMs, label);
+    if (session === undefined) return sessionUnknown(label);
+    changes.session(session, "reset");
+    return null;
+  };
 });
+
+export const configureSession = operation(record({ label: text, settings: text }), (db) => {
+  const merge = db.prepare<[string, string], { key: number; settings: string; bytes: number }>(
+    `select key, settings, octet_length(settings) as bytes
+     from (select key, json_patch(coalesce(settings, '{}'), ?) as settings from session where label = ?)`,
+  );
+  const update = db.prepare("update session set settings = ? where key = ?");
+  const changes = prepareRecorder(db);
+  return ({ label, settings }): null | Refusal => {
+    const merged = merge.get(settings, label);
+    if (merged === undefined) return sessionUnknown(label);
+    if (merged.bytes > MAX_SETTINGS_BYTES) return settingsTooLarge(label, merged.bytes);
+    update.run(merged.settings, merged.key);
+    changes.session(merged.key, "configured");
+    return null;
+  };
+});
+
+function settingsTooLarge(label: string, bytes: number): Refusal {
+  return new Refusal(
+    "limit_invalid",
+    `The settings of session "${label}" would have ${bytes} bytes, ${MAX_SETTINGS_BYTES} are allowed`,
+    "Remove what is no longer needed by setting it to null.",
+  );
+}

@@ -16,9 +16,11 @@ import { describe, expect, test } from "vitest";
 
 import {
   alice,
+  delivery,
   dispatch,
   event,
   message,
+  session,
   START_MS,
   testClock,
   toSession,
@@ -27,11 +29,13 @@ import {
 import { crashingConnection } from "../../../test/simulation/crashing-connection.ts";
 import { memoryParent, temporaryFolder } from "../../../test/support/temporary.ts";
 import type { EventId, TurnId } from "../../model/ids.ts";
-import type { Claim } from "../store.ts";
+import { type Claim, KEPT_CHANGES } from "../store.ts";
 import { CHECKPOINT_FRAMES, MAX_WAL_FRAMES } from "./checkpointer.ts";
 import { openForWriting } from "./connection.ts";
 import { checkDatabase, migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
+import { TRIM_STEP } from "./record-changes.ts";
+import { openSqliteLedger } from "./sqlite-ledger.ts";
 import { openSqliteStore, type SqliteStore } from "./sqlite-store.ts";
 import type { Batch, Connect } from "./writer-protocol.ts";
 import { MAX_BATCH_BYTES, MAX_BATCH_OPERATIONS, MAX_QUEUED_BYTES, MAX_QUEUED_OPERATIONS } from "./writer.ts";
@@ -188,21 +192,23 @@ describe("schema", () => {
     const path = join(folder.path, "cortex.db");
     const db = openForWriting(path);
     migrate(db, path);
-    const failing = { version: 2, major: true, sql: "create table extra (a); create table event (a);" };
+    const newest = MIGRATIONS.at(-1)!.version;
+    const version = newest + 1;
+    const failing = { version, major: true, sql: "create table extra (a); create table event (a);" };
     expect(() => migrate(db, path, [...MIGRATIONS, failing])).toThrow("already exists");
-    expect(db.pragma("user_version", { simple: true })).toBe(1);
+    expect(db.pragma("user_version", { simple: true })).toBe(newest);
     expect(db.prepare("select name from sqlite_schema where name = 'extra'").all()).toEqual([]);
 
     // The copy of a start that was killed while it copied does not stand in the way of the next.
-    writeFileSync(`${path}.before-2.unfinished`, "half a cop");
-    const working = { version: 2, major: true, sql: "create table extra (a)" };
+    writeFileSync(`${path}.before-${version}.unfinished`, "half a cop");
+    const working = { version, major: true, sql: "create table extra (a)" };
     migrate(db, path, [...MIGRATIONS, working]);
-    expect(db.pragma("user_version", { simple: true })).toBe(2);
-    expect(() => checkDatabase(db, path)).toThrow("knows schemas up to 1");
+    expect(db.pragma("user_version", { simple: true })).toBe(version);
+    expect(() => checkDatabase(db, path)).toThrow(`knows schemas up to ${newest}`);
     db.close();
 
-    const copy = new Database(`${path}.before-2`, { readonly: true });
-    expect(copy.pragma("user_version", { simple: true })).toBe(1);
+    const copy = new Database(`${path}.before-${version}`, { readonly: true });
+    expect(copy.pragma("user_version", { simple: true })).toBe(newest);
     copy.close();
   });
 
@@ -403,6 +409,117 @@ describe("a disk that fails", () => {
     using folder = temporaryFolder();
     writeFileSync(join(folder.path, "file"), "");
     await expect(open(join(folder.path, "file", "cortex.db"))).rejects.toEqual(refusal("store_unwritable"));
+  });
+});
+
+describe("a ledger", () => {
+  const openLedger = (path: string) => openSqliteLedger({ path });
+
+  test("is read where nobody has the database open, and nothing in the file changes", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    const store = await open(path);
+    await begin(store, "a");
+    await store[Symbol.asyncDispose]();
+    const before = readFileSync(path);
+    await using ledger = await openLedger(path);
+    expect(await ledger.sessions.get(session("work"))).toMatchObject({ state: "streaming" });
+    expect((await ledger.changes.since(0)).changes).toHaveLength(4);
+    await ledger[Symbol.asyncDispose]();
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  test("keeps nobody from writing, and does not wait for one who writes", async () => {
+    using folder = temporaryFolder(memoryParent());
+    const path = join(folder.path, "cortex.db");
+    await (await open(path))[Symbol.asyncDispose]();
+    await using ledger = await openLedger(path);
+    await using store = await open(path);
+    await begin(store, "a");
+    expect(await ledger.counts()).toMatchObject({ events: 1, running: 1 });
+  });
+
+  test.each(["nothing", "an empty file"])("is refused where there is %s", async (what) => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    if (what === "an empty file") writeFileSync(path, "");
+    await expect(openLedger(path)).rejects.toEqual(refusal("store_missing"));
+    expect(readdirSync(folder.path)).toEqual(what === "nothing" ? [] : ["cortex.db"]);
+  });
+
+  test.each([
+    ["store_newer", (db: Database.Database) => db.pragma(`user_version = ${MIGRATIONS.at(-1)!.version + 1}`)],
+    ["store_older", (db: Database.Database) => db.pragma("user_version = 1")],
+    ["store_foreign", (db: Database.Database) => db.pragma("application_id = 7")],
+  ])("is refused with %s", async (code, change) => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    const db = openForWriting(path);
+    migrate(db, path);
+    change(db);
+    db.close();
+    await expect(openLedger(path)).rejects.toEqual(refusal(code));
+  });
+
+  test("is refused where the file is no database", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    writeFileSync(path, "a shopping list ".repeat(1_000));
+    await expect(openLedger(path)).rejects.toEqual(refusal("store_corrupt"));
+  });
+});
+
+describe("the feed of changes", () => {
+  test("a database from before it had a feed gets an empty one", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    const db = openForWriting(path);
+    migrate(db, path, MIGRATIONS.slice(0, 1));
+    db.close();
+    await using store = await open(path);
+    expect(await store.changes.last()).toBe(0);
+    await store.events.accept(event("a"));
+    expect(await store.changes.since(0)).toMatchObject({ changes: [{ seq: 1, kind: "event" }] });
+  });
+
+  test("old entries go a few at a time, and whoever was away since then is told", async () => {
+    using folder = temporaryFolder(memoryParent());
+    const path = join(folder.path, "cortex.db");
+    await (await open(path))[Symbol.asyncDispose]();
+    const excess = 3 * TRIM_STEP;
+    const db = new Database(path);
+    db.prepare(
+      `insert into change (at_ms, facts) with recursive n (i) as (select 1 union all select i + 1 from n where i < ?)
+       select 0, '[8,0,0]' from n`,
+    ).run(KEPT_CHANGES + excess);
+    db.close();
+    await using store = await open(path);
+    for (const steps of [1, 2, 3, 3]) {
+      await store.events.accept(event(`e${steps}-${await store.changes.last()}`));
+      expect(await store.changes.first()).toBe(1 + steps * TRIM_STEP);
+    }
+    const first = await store.changes.first();
+    const last = await store.changes.last();
+    expect(last - first + 1).toBeGreaterThanOrEqual(KEPT_CHANGES);
+    expect(await store.changes.since(first - 2)).toEqual({ changes: [], seq: last, gap: true });
+    expect(await store.changes.since(first - 1, { limit: 1 })).toMatchObject({ seq: first, gap: false });
+  });
+
+  test("a send that a crash has cut off is told at the next start", async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, "cortex.db");
+    const first = await open(path);
+    await first.turns.commit(turnFor(await begin(first, "a"), { deliveries: [delivery("a")] }));
+    const [claim] = await first.outbox.claim(alice, 1);
+    await first.outbox.plan(claim!, ["x"]);
+    await first.outbox.sending(claim!, 0);
+    const before = await first.changes.last();
+    await first.crash();
+    await using second = await open(path);
+    expect(await second.changes.since(before)).toMatchObject({
+      changes: [{ kind: "delivery", delivery: "delivery-a", state: "unknown" }],
+    });
   });
 });
 

@@ -1,26 +1,25 @@
 /**
- * The store on SQLite: writes go to the writer thread, reads are answered from a connection of the main
- * thread, slow reads go to a process of their own.
+ * The store on SQLite: writes go to the writer thread, reads are answered by a ledger on a connection of
+ * the main thread, slow reads go to a process of their own.
  */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Database } from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
-import type { DeliveryId, EventId, ItemId, RunId, TurnId } from "../../model/ids.ts";
+import type { DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { createUlidSource, type UlidSource } from "../../model/ulid.ts";
 import type {
   Accepted,
+  ChangeReads,
   Claim,
+  Counts,
   DeliveryClaim,
-  DeliveryState,
   Dispatched,
   EventStore,
   Lease,
   LeaseRequest,
   OutboxStore,
-  Page,
   QueryOptions,
   QueueStore,
   Row,
@@ -32,28 +31,16 @@ import type {
   Verdict,
   WakeTopic,
 } from "../store.ts";
-import {
-  DEFAULT_PAGE,
-  DEFAULT_QUERY_DEADLINE_MS,
-  DEFAULT_QUERY_ROWS,
-  MAX_CHUNKS_IN_DELIVERY,
-} from "../store.ts";
+import { MAX_CHUNKS_IN_DELIVERY } from "../store.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
-import { openForReading } from "./connection.ts";
-import { type DispatchedRow, turnUnknown } from "./dispatch.ts";
+import type { DispatchedRow } from "./dispatch.ts";
 import * as encode from "./encode.ts";
-import { storeClosed, storeFailure } from "./failure.ts";
-import { sessionUnknown } from "./held.ts";
+import { storeFailure } from "./failure.ts";
 import { takeLock } from "./lock.ts";
 import { inspectDatabase } from "./migrate.ts";
-import { prepareReadEvent } from "./read-events.ts";
-import { prepareReadOutbox } from "./read-outbox.ts";
-import { prepareReadQueue } from "./read-queue.ts";
-import { prepareReadSessions } from "./read-sessions.ts";
-import { prepareReadTurns } from "./read-turns.ts";
-import { Reader } from "./reader.ts";
-import { runUnknown } from "./suspend.ts";
+import { checkCount } from "./page.ts";
+import { openSqliteLedger, type SqliteLedger } from "./sqlite-ledger.ts";
 import type { Connect } from "./writer-protocol.ts";
 import { Writer } from "./writer.ts";
 
@@ -63,9 +50,6 @@ export interface SqliteOptions {
   /** How the writer is reached: a thread, unless a test puts something else in its place. */
   readonly connect?: Connect;
 }
-
-/** More turns than any model takes. A thread that grows past this without a compaction is cut there. */
-const WHOLE_CONTEXT = 10_000;
 
 /**
  * Opens the database, creating it where there is none, and becomes its only writer. Whatever held leases
@@ -80,7 +64,7 @@ export async function openSqliteStore({
   try {
     const writer = await Writer.open(path, clock, connect);
     try {
-      return new SqliteStore({ path, lock, clock, writer, db: openForReading(path) });
+      return new SqliteStore({ lock, clock, writer, ledger: await openSqliteLedger({ path }) });
     } catch (error) {
       await writer.close();
       throw error;
@@ -109,20 +93,18 @@ export class SqliteStore implements Store {
   readonly turns: TurnStore;
   readonly sessions: SessionStore;
   readonly outbox: OutboxStore;
-  readonly #path: string;
+  readonly changes: ChangeReads;
   readonly #lock: Disposable;
   readonly #writer: Writer;
-  readonly #db: Database;
-  readonly #reader: Reader;
+  readonly #ledger: SqliteLedger;
   readonly #mintId: UlidSource;
   #closing: Promise<void> | undefined;
 
-  constructor(parts: { path: string; lock: Disposable; clock: () => number; writer: Writer; db: Database }) {
-    this.#path = parts.path;
+  constructor(parts: { lock: Disposable; clock: () => number; writer: Writer; ledger: SqliteLedger }) {
     this.#lock = parts.lock;
     this.#writer = parts.writer;
-    this.#db = parts.db;
-    this.#reader = new Reader(parts.path);
+    this.#ledger = parts.ledger;
+    this.changes = parts.ledger.changes;
     this.#mintId = createUlidSource(parts.clock);
     this.events = this.#eventStore();
     this.queue = this.#queueStore();
@@ -132,13 +114,16 @@ export class SqliteStore implements Store {
     this.outbox = this.#outboxStore();
   }
 
-  query(sql: string, params: readonly SqlValue[] = [], options: QueryOptions = {}): Promise<Row[]> {
-    const { deadlineMs = DEFAULT_QUERY_DEADLINE_MS, maxRows = DEFAULT_QUERY_ROWS } = options;
-    return this.#reader.query(sql, params, { deadlineMs, maxRows });
+  counts(): Promise<Counts> {
+    return this.#ledger.counts();
+  }
+
+  query(sql: string, params?: readonly SqlValue[], options?: QueryOptions): Promise<Row[]> {
+    return this.#ledger.query(sql, params, options);
   }
 
   verify(): Promise<Verdict> {
-    return this.#reader.verify();
+    return this.#ledger.verify();
   }
 
   onWake(topic: WakeTopic, listener: () => void): () => void {
@@ -150,23 +135,22 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    await this.#reader.close();
     await this.#writer.drain();
-    this.#db.close(); // before the writer, so that the last one out can fold the write-ahead log in
+    await this.#ledger[Symbol.asyncDispose](); // before the writer: the last one out folds the write-ahead log in
     await this.#writer.close();
     this.#lock[Symbol.dispose]();
   }
 
   /** Ends where it stands, as a crash of the process would leave it: for tests of what comes after one. */
   async crash(): Promise<void> {
-    await Promise.all([this.#writer.terminate(), this.#reader.close()]);
-    this.#db.close();
+    await this.#writer.terminate();
+    await this.#ledger[Symbol.asyncDispose]();
     this.#lock[Symbol.dispose]();
   }
 
   #eventStore(): EventStore {
-    const readEvent = prepareReadEvent(this.#db);
     return {
+      ...this.#ledger.events,
       accept: async (event, { dispatch, claim } = {}): Promise<Accepted> => {
         const input = {
           event: encode.encodeEvent(event),
@@ -180,13 +164,12 @@ export class SqliteStore implements Store {
         const input = { event, dispatch: encode.encodeDispatch(dispatch), claim: this.#claimRequest(claim) };
         return toDispatched(await this.#writer.call("dispatch", input));
       },
-      get: this.#reading((id: EventId) => readEvent(id)),
     };
   }
 
   #queueStore(): QueueStore {
-    const read = prepareReadQueue(this.#db);
     return {
+      ...this.#ledger.queue,
       lease: async (request, max) => {
         const requests = Array.from({ length: checkCount(max) }, () => this.#claimRequest(request)!);
         return (await this.#writer.call("leaseSessions", { requests })).map(toClaim);
@@ -198,13 +181,7 @@ export class SqliteStore implements Store {
       release: async (leases: readonly Lease[]) => {
         await this.#writer.call("releaseLeases", { leases });
       },
-      pending: this.#reading((session: SessionKey, page?: Page) => {
-        if (!read.hasSession(session)) throw sessionUnknown(session).toError();
-        return read.pending(session, ...range(page));
-      }),
-      itemsOf: this.#reading((turn: TurnId) => read.itemsOf(turn)),
       drop: async (items, policy) => (await this.#writer.call("dropItems", { items, policy })) as ItemId[],
-      dead: this.#reading((page?: Page) => read.dead(...range(page))),
       retryDead: async (item: ItemId) => {
         await this.#writer.call("retryDead", { item });
       },
@@ -215,13 +192,12 @@ export class SqliteStore implements Store {
   }
 
   #runStore(): RunStore {
-    const read = prepareReadQueue(this.#db);
     return {
+      ...this.#ledger.runs,
       journal: async (lease, run, entries) => {
         const input = { lease, run, entries: entries.map(encode.encodeEntry) };
         await this.#writer.call("journal", input);
       },
-      readJournal: this.#reading((run: RunId) => read.journal(run) ?? throwing(runUnknown(run).toError())),
       pin: async (lease, run, pinned) => {
         await this.#writer.call("pin", { lease, run, pinned: encode.encodeJson(pinned, "What is pinned") });
       },
@@ -243,15 +219,12 @@ export class SqliteStore implements Store {
         };
         return toFinished(await this.#writer.call("failRun", input));
       },
-      get: this.#reading((run: RunId) => read.run(run)),
-      active: this.#reading((page?: Page) => read.active(...range(page))),
     };
   }
 
   #turnStore(): TurnStore {
-    const read = prepareReadTurns(this.#db);
-    const known = (id: TurnId): TurnId => (read.exists(id) ? id : throwing(turnUnknown(id).toError()));
     return {
+      ...this.#ledger.turns,
       commit: async (turn) => {
         const { lease, run, status, deliveries = [] } = turn;
         const input = {
@@ -280,46 +253,31 @@ export class SqliteStore implements Store {
           firstKept: firstKept ?? null,
         });
       },
-      get: this.#reading((id: TurnId) => read.get(id)),
-      read: this.#reading((id: TurnId) => read.content(id)),
-      context: this.#reading((id: TurnId, { limit = WHOLE_CONTEXT } = {}) =>
-        read.context(known(id), checkCount(limit)),
-      ),
-      thread: this.#reading((id: TurnId, { limit }) => read.thread(known(id), checkCount(limit))),
-      children: this.#reading((id: TurnId) => read.children(known(id))),
-      ancestor: this.#reading((id: TurnId, depth: number) => read.ancestor(known(id), depth)),
     };
   }
 
   #sessionStore(): SessionStore {
-    const read = prepareReadSessions(this.#db);
     return {
-      head: this.#reading(
-        (session: SessionKey) => (read.head(session) ?? throwing(sessionUnknown(session).toError())).head,
-      ),
-      get: this.#reading((session: SessionKey) => read.get(session)),
-      list: this.#reading((page?: Page) => read.list(...range(page))),
+      ...this.#ledger.sessions,
       fork: async (turn, label) => {
         await this.#writer.call("fork", { turn, label: encode.checkKey(label) });
-        return read.get(label)!;
+        return (await this.#ledger.sessions.get(label))!;
       },
       reset: async (label: SessionKey) => {
         await this.#writer.call("resetSession", { label });
+      },
+      configure: async (label, settings) => {
+        await this.#writer.call("configureSession", { label, settings: encode.encodeSettings(settings) });
       },
     };
   }
 
   #outboxStore(): OutboxStore {
-    const read = prepareReadOutbox(this.#db);
-    const claimed = (fence: { delivery: string; epoch: number; state: string }): DeliveryClaim => {
-      const { target, replyTo, content, attempt, chunks } = read.get(fence.delivery as DeliveryId)!;
-      const { delivery, epoch, state } = fence as DeliveryClaim;
-      return { delivery, epoch, state, target, replyTo, content, attempt, chunks };
-    };
     return {
+      ...this.#ledger.outbox,
       claim: async ({ holder, ttlMs }, max) => {
         const fences = await this.#writer.call("claimDeliveries", { holder, ttlMs, max: checkCount(max) });
-        return fences.map(claimed);
+        return Promise.all(fences.map((fence) => this.#deliveryClaim(fence as Fence)));
       },
       plan: async ({ delivery, epoch }, chunks) => {
         if (chunks.length === 0 || chunks.length > MAX_CHUNKS_IN_DELIVERY) throw chunksInvalid(chunks.length);
@@ -345,28 +303,15 @@ export class SqliteStore implements Store {
       release: async (claims) => {
         await this.#writer.call("releaseDeliveries", { fences: claims });
       },
-      get: this.#reading((id: DeliveryId) => read.get(id)),
-      list: this.#reading((options: Page & { state?: DeliveryState } = {}) =>
-        read.list(...range(options), options.state),
-      ),
       retry: async (delivery: DeliveryId) => {
         await this.#writer.call("retryDelivery", { delivery });
       },
     };
   }
 
-  /** A read of the main thread's connection, with what goes wrong in it told in our words. */
-  #reading<Arguments extends unknown[], Result>(
-    read: (...args: Arguments) => Result,
-  ): (...args: Arguments) => Promise<Result> {
-    return async (...args) => {
-      if (!this.#db.open) throw storeClosed(this.#path);
-      try {
-        return read(...args);
-      } catch (error) {
-        throw storeFailure(error, this.#path);
-      }
-    };
+  async #deliveryClaim({ delivery, epoch, state }: Fence): Promise<DeliveryClaim> {
+    const { target, replyTo, content, attempt, chunks } = (await this.#ledger.outbox.get(delivery))!;
+    return { delivery, epoch, state, target, replyTo, content, attempt, chunks };
   }
 
   /** Ids are made here, so that a call which has to be repeated would name the same ones. */
@@ -376,6 +321,8 @@ export class SqliteStore implements Store {
     return { holder, ttlMs, run: this.#mintId(), turn: this.#mintId() };
   }
 }
+
+type Fence = Pick<DeliveryClaim, "delivery" | "epoch" | "state">;
 
 function toClaim(row: ClaimRow): Claim {
   return {
@@ -397,21 +344,6 @@ function toDispatched({ outcome, item, session, claim }: DispatchedRow): Dispatc
 
 function toFinished({ next }: { next: ClaimRow | undefined }): { next?: Claim } {
   return next === undefined ? {} : { next: toClaim(next) };
-}
-
-function range({ limit = DEFAULT_PAGE, offset = 0 }: Page = {}): [number, number] {
-  return [checkCount(limit), offset];
-}
-
-function checkCount(count: number): number {
-  if (Number.isInteger(count) && count > 0) return count;
-  throw new CortexError("limit_invalid", `${count} is not a number of things to ask for`, {
-    hint: "Ask for a whole number, at least 1.",
-  });
-}
-
-function throwing(error: CortexError): never {
-  throw error;
 }
 
 function chunksInvalid(count: number): CortexError {

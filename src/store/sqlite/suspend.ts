@@ -1,6 +1,9 @@
+import type { Wait } from "../store.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { entryCodec, prepareJournal } from "./journal.ts";
 import { operation, Refusal } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
+import { runUnknown } from "./unknown.ts";
 import { list, record, text } from "./wire.ts";
 
 interface WaitingRun {
@@ -28,6 +31,7 @@ export const suspend = operation(
       "update run set state = 'suspended', wait_id = ?, wait_kind = ?, wait_detail = ? where key = ?",
     );
     const leave = db.prepare("update session set holder = null, ready_ms = null where key = ?");
+    const changes = prepareRecorder(db);
     return ({ lease, run, id, kind, detail }, { wake }) => {
       const held = findHeld(lease, run);
       if (held instanceof Refusal) {
@@ -35,6 +39,7 @@ export const suspend = operation(
       }
       park.run(id, kind, detail, held.run);
       leave.run(held.key);
+      changes.run(held.run, "suspended", kind as Wait["kind"]);
       wake("runs");
       return null;
     };
@@ -87,12 +92,9 @@ function prepareFind(db: Db): (run: string) => WaitingRun | Refusal {
 function prepareReady(db: Db): (run: WaitingRun, nowMs: number) => void {
   const wakeRun = db.prepare("update run set state = 'resumable' where key = ? and state = 'suspended'");
   const wakeSession = db.prepare("update session set ready_ms = ? where key = ?");
+  const changes = prepareRecorder(db);
   return (run, nowMs) => {
-    wakeRun.run(run.run);
+    if (wakeRun.run(run.run).changes > 0) changes.run(run.run, "resumable");
     wakeSession.run(nowMs, run.key);
   };
-}
-
-export function runUnknown(run: string): Refusal {
-  return new Refusal("run_unknown", `No run has the id "${run}"`, "`cortex runs` lists the runs there are.");
 }

@@ -1,14 +1,13 @@
 import { existsSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 
-import { CortexError } from "../../model/errors.ts";
 import type { TurnId } from "../../model/ids.ts";
 import { turnHash } from "../../model/turn-hash.ts";
 import type { Verdict } from "../store.ts";
-import { prepareReadJournal } from "./commit-turn.ts";
 import { openForReading } from "./connection.ts";
-import { storeFailure } from "./failure.ts";
+import { storeFailure, storeMissing } from "./failure.ts";
 import { checkDatabase } from "./migrate.ts";
+import { prepareReadJournal } from "./read-journal.ts";
 
 /** Opens the database for reading only. Blocks until it is done: for a process that does nothing else. */
 export function verifyDatabase(path: string): Verdict {
@@ -72,10 +71,4 @@ function problemOf(
   if (row.tool_calls !== content.toolCalls.length) return "the number of its tool calls has changed";
   const hash = turnHash(row.parent_hash ?? undefined, content.messages, content.toolCalls);
   return hash.equals(row.hash) ? undefined : "its content does not match its hash";
-}
-
-function storeMissing(path: string): CortexError {
-  return new CortexError("store_missing", `There is no ledger at ${path}`, {
-    hint: "`cortex up` makes one; CORTEX_HOME names another home.",
-  });
 }

@@ -48,6 +48,7 @@ export class Writer {
     queue: new Set(),
     runs: new Set(),
     outbox: new Set(),
+    changes: new Set(),
   };
   #queue: Call[] = [];
   #queuedBytes = 0;

@@ -1,0 +1,65 @@
+/**
+ * How an entry of the feed of changes is kept: a flat JSON list of numbers, facts one after another, each
+ * with its kind, the key of what it is about and what that came into. Keys instead of ids and places in these
+ * lists instead of words keep an entry at some thirty bytes, which is what makes it cheap to write one
+ * with every operation. The numbers are in databases: the lists only ever grow at their end.
+ */
+import type { ToolStatus } from "../../model/message.ts";
+import type { ChangeBody, DeliveryState, ItemState, RunState, Wait } from "../store.ts";
+
+export const FACT = {
+  event: 0, // seq
+  dispatch: 1, // key
+  item: 2, // key, state
+  run: 3, // key, state, wait
+  messages: 4, // run, first place, how many
+  call: 5, // run, ordinal, status
+  turn: 6, // key
+  delivery: 7, // key, state
+  session: 8, // key, what
+} as const;
+
+export const ITEM_STATES = [
+  "queued",
+  "claimed",
+  "done",
+  "merged",
+  "dropped",
+  "dead",
+] as const satisfies readonly ItemState[];
+
+export const RUN_STATES = [
+  "running",
+  "suspended",
+  "resumable",
+  "failed",
+  "completed",
+  "aborted",
+] as const satisfies readonly RunState[];
+
+/** The first stands for no wait. */
+export const WAITS = [undefined, "approval", "question", "child", "other"] as const satisfies readonly (
+  | Wait["kind"]
+  | undefined
+)[];
+
+export const CALL_STATUSES = [
+  "started",
+  "ok",
+  "error",
+  "unknown",
+  "skipped",
+  "aborted",
+] as const satisfies readonly ToolStatus[];
+
+export const DELIVERY_STATES = [
+  "pending",
+  "sending",
+  "sent",
+  "unknown",
+  "dead",
+] as const satisfies readonly DeliveryState[];
+
+export type SessionChange = Extract<ChangeBody, { kind: "session" }>["what"];
+
+export const SESSION_CHANGES = ["forked", "reset", "configured"] as const satisfies readonly SessionChange[];

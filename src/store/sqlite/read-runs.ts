@@ -1,0 +1,111 @@
+import type { Database } from "better-sqlite3";
+
+import type { RunId, TurnId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
+import type { SessionKey } from "../../model/session-key.ts";
+import type { Journal, Listed, ListOptions, RunState, StoredRun, Wait } from "../store.ts";
+import { listPage } from "./page.ts";
+import { prepareReadJournal } from "./read-journal.ts";
+import { toMessage, toToolCall } from "./read-turns.ts";
+import { json } from "./row.ts";
+
+interface RunRow {
+  readonly key: number;
+  readonly id: string;
+  readonly turn_id: string;
+  readonly session: string;
+  readonly attempt: number;
+  readonly state: RunState;
+  readonly interruptions: number;
+  readonly wait_id: string | null;
+  readonly wait_kind: Wait["kind"] | null;
+  readonly wait_detail: string | null;
+  readonly abort: string | null;
+  readonly error: string | null;
+  readonly started_ms: number;
+  readonly ended_ms: number | null;
+}
+
+const COLUMNS = `r.key, r.id, r.turn_id, s.label as session, r.attempt, r.state, r.interruptions, r.wait_id, r.wait_kind,
+  r.wait_detail, r.abort, r.error, r.started_ms, r.ended_ms`;
+
+const TABLES = "run r join session s on s.key = r.session";
+
+export function prepareReadRuns(db: Database) {
+  const find = db.prepare<[string], RunRow>(`select ${COLUMNS} from ${TABLES} where r.id = ?`);
+  const findActive = db.prepare<[number], RunRow>(
+    `select ${COLUMNS} from session s join run r on r.key = s.run order by r.key limit ?`,
+  );
+  const listAll = db.prepare<[number, number], RunRow>(
+    `select ${COLUMNS} from ${TABLES} where r.key < ? order by r.key desc limit ?`,
+  );
+  const listCompleted = db.prepare<[number, number], RunRow>(
+    `select ${COLUMNS} from ${TABLES} where r.state = 'completed' and r.key < ? order by r.key desc limit ?`,
+  );
+  // Few runs are not completed, and they have an index; the order of keys would lead through all others.
+  const listState = db.prepare<[string, number, number], RunRow>(
+    `select ${COLUMNS}
+     from (select key from run indexed by run_turn where state <> 'completed' and state = ? and +key < ?
+           order by +key desc limit ?) w
+       join run r on r.key = w.key join session s on s.key = r.session order by r.key desc`,
+  );
+  const findJournal = db.prepare<
+    [string],
+    Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail"> & { turn: number; pinned: string | null }
+  >("select turn, pinned, wait_id, wait_kind, wait_detail from run where id = ?");
+  const readJournal = prepareReadJournal(db);
+
+  return {
+    get: (id: RunId): StoredRun | undefined => {
+      const row = find.get(id);
+      return row === undefined ? undefined : toRun(row);
+    },
+    active: (limit: number): StoredRun[] => findActive.all(limit).map(toRun),
+    list: (options: ListOptions & { state?: RunState } = {}): Listed<StoredRun> =>
+      listPage({
+        name: "runs",
+        options,
+        find: ([, key], limit) => findPage(options.state, key, limit),
+        place: ({ key }) => [0, key],
+        toItem: toRun,
+      }),
+    journal(id: RunId): Journal | undefined {
+      const run = findJournal.get(id);
+      if (run === undefined) return undefined;
+      const { messages, toolCalls } = readJournal(run.turn);
+      return {
+        messages: messages.map(toMessage),
+        toolCalls: toolCalls.map(toToolCall),
+        pinned: json(run.pinned),
+        wait: toWait(run),
+      };
+    },
+  };
+
+  function findPage(state: RunState | undefined, key: number, limit: number): RunRow[] {
+    if (state === undefined) return listAll.all(key, limit);
+    if (state === "completed") return listCompleted.all(key, limit);
+    return listState.all(state, key, limit);
+  }
+}
+
+function toRun(row: RunRow): StoredRun {
+  return {
+    id: row.id as RunId,
+    turn: row.turn_id as TurnId,
+    session: row.session as SessionKey,
+    attempt: row.attempt,
+    state: row.state,
+    interruptions: row.interruptions,
+    wait: toWait(row),
+    abort: row.abort ?? undefined,
+    error: row.error ?? undefined,
+    startedAtMs: row.started_ms,
+    endedAtMs: row.ended_ms ?? undefined,
+  };
+}
+
+function toWait(row: Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail">): Wait | undefined {
+  if (row.wait_kind === null) return undefined;
+  return { id: row.wait_id!, kind: row.wait_kind, detail: JSON.parse(row.wait_detail!) as Json };
+}
