@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+
+import { START_MS } from "../../test/support/sample.ts";
+import { type Incoming, toEvent } from "./incoming.ts";
+
+const incoming: Incoming = {
+  adapter: "telegram",
+  sourceId: "bot/chat/1",
+  channel: "telegram",
+  content: "hello",
+  timestampMs: START_MS,
+};
+
+test("an event has the id of what happened, and is received unless told", () => {
+  expect(toEvent({ ...incoming, sender: "tyler", place: "p", topic: "t" })).toEqual({
+    id: "telegram:bot/chat/1",
+    channel: "telegram",
+    direction: "received",
+    sender: "tyler",
+    place: "p",
+    topic: "t",
+    content: "hello",
+    atMs: START_MS,
+  });
+});
+
+test("without an id, the same content at the same time is the same event", () => {
+  const { sourceId: _, ...anonymous } = incoming;
+  const { id } = toEvent(anonymous);
+
+  expect(id).toMatch(/^telegram:sha256:[0-9a-f]{32}$/);
+  expect(toEvent({ ...anonymous, sender: "someone" }).id).toBe(id);
+  expect(toEvent({ ...anonymous, content: "hello!" }).id).not.toBe(id);
+  expect(toEvent({ ...anonymous, payload: 1 }).id).not.toBe(id);
+  expect(toEvent({ ...anonymous, timestampMs: START_MS + 1 }).id).not.toBe(id);
+});
+
+test("an event that says nothing has no content", () => {
+  expect(toEvent({ ...incoming, content: null }).content).toBeNull();
+});
+
+test.each(["", "Telegram", "a b", "-x", "x".repeat(65), "line\nbreak"])("%j is not a channel", (channel) => {
+  expect(() => toEvent({ ...incoming, channel })).toThrow(expect.objectContaining({ code: "event_invalid" }));
+});
+
+test.each(["subagent:explore", "x".repeat(64), "my_channel.2"])("%j is a channel", (channel) => {
+  expect(toEvent({ ...incoming, channel }).channel).toBe(channel);
+});
+
+test("nobody outside can claim the ids that answers will have", () => {
+  const forged = { ...incoming, adapter: "cortex", sourceId: "01SOMETURN" };
+  expect(() => toEvent(forged)).toThrow(expect.objectContaining({ code: "event_invalid" }));
+});

@@ -1,0 +1,56 @@
+import { CortexError } from "../model/errors.ts";
+import { type Direction, eventId, type EventSource } from "../model/event.ts";
+import type { Json } from "../model/json.ts";
+import type { NewEvent } from "../store/store.ts";
+
+/** What an adapter hands over: something that happened, in the words of its platform. */
+export interface Incoming {
+  readonly adapter: string;
+  /** All that makes the message unique on its platform. Without it, the content and the time decide. */
+  readonly sourceId?: string;
+  readonly channel: string;
+  readonly direction?: Direction;
+  readonly sender?: string;
+  readonly account?: string;
+  readonly place?: string;
+  readonly topic?: string;
+  readonly replyTo?: string;
+  readonly content: string | null;
+  readonly contentType?: string;
+  readonly attachments?: Json;
+  readonly payload?: Json;
+  readonly metadata?: Json;
+  readonly timestampMs: number;
+}
+
+/** The adapter of the answers: their ids are made from their turns'. */
+const RESERVED = "cortex";
+const CHANNEL = /^[a-z0-9][a-z0-9_.:-]{0,63}$/;
+
+/** The event that the ledger takes in. The same happening always gives the same id. */
+export function toEvent(incoming: Incoming): NewEvent {
+  const { adapter, sourceId, timestampMs, direction = "received", ...rest } = incoming;
+  if (!CHANNEL.test(incoming.channel)) throw channelInvalid(incoming.channel);
+  if (adapter === RESERVED) throw adapterReserved();
+  const source: EventSource =
+    sourceId === undefined
+      ? { kind: "content", timestampMs, payload: { content: rest.content, payload: rest.payload ?? null } }
+      : { kind: "id", sourceId };
+  return { ...rest, id: eventId(adapter, source), direction, atMs: timestampMs };
+}
+
+function adapterReserved(): CortexError {
+  return new CortexError("event_invalid", `No event from outside can be of the adapter "${RESERVED}"`, {
+    hint: "The answers of agents are; give the adapter another name.",
+  });
+}
+
+function channelInvalid(channel: string): CortexError {
+  return new CortexError(
+    "event_invalid",
+    `${JSON.stringify(channel.slice(0, 80))} is not the name of a channel`,
+    {
+      hint: "A channel's name has 1 to 64 lower-case letters, digits, dots, colons, - and _.",
+    },
+  );
+}

@@ -1,0 +1,94 @@
+import type { Config } from "../config/config.ts";
+import { CortexError } from "../model/errors.ts";
+import { type AgentId, DEFAULT_AGENT, type PersonaId } from "../model/ids.ts";
+import {
+  buildSessionKey,
+  MAIN_SESSION,
+  normalizeSessionKey,
+  parseSessionKey,
+  type SessionKey,
+} from "../model/session-key.ts";
+import { parseRoute, type Route } from "../model/target.ts";
+import type { DispatchTarget, Ledger } from "../store/store.ts";
+
+export interface RoutingParts {
+  readonly ledger: Ledger;
+  readonly config: Config;
+  readonly mintId: () => string;
+}
+
+/**
+ * Finds where a message goes. The turn that it will follow is not decided here: the store reads the head
+ * of the session when the message is taken up, so that the second of two queued messages follows the turn
+ * that the first one has just finished.
+ */
+export async function resolveRoute(route: Route, parts: RoutingParts): Promise<DispatchTarget> {
+  if (route.smart === true) throw smartUnconfigured();
+  const target = parseRoute(route) ?? { kind: "session", session: MAIN_SESSION };
+  switch (target.kind) {
+    case "turn":
+      return { kind: "turn", turn: target.turn, forkAs: forkLabel(parts.mintId()) };
+    case "session":
+      return sessionTarget(target.session, parts);
+    case "persona":
+      return sessionTarget(mainSession(target.persona, parts.config), parts);
+  }
+}
+
+/** The label of a session that a fork makes where nobody gave it a name. */
+export function forkLabel(id: string): SessionKey {
+  return normalizeSessionKey(`fork-${id}`);
+}
+
+/** A session that exists keeps its agent and persona; a new one gets them from its key. */
+async function sessionTarget(session: SessionKey, { ledger, config }: RoutingParts): Promise<DispatchTarget> {
+  const stored = await ledger.sessions.get(session);
+  if (stored !== undefined) return { kind: "session", session, agent: stored.agent, persona: stored.persona };
+  const agent = agentOf(session);
+  if (!Object.hasOwn(config.agents, agent)) throw agentUnknown(agent, config);
+  return { kind: "session", session, agent, persona: config.agents[agent]!.persona };
+}
+
+/** A short label's agent is `main`, and so is that of a relay's session. */
+function agentOf(session: SessionKey): AgentId {
+  const parsed = parseSessionKey(session);
+  return "agent" in parsed ? parsed.agent : DEFAULT_AGENT;
+}
+
+/** A persona's own main session, else that of the first agent which has the persona. */
+function mainSession(persona: PersonaId, config: Config): SessionKey {
+  if (!Object.hasOwn(config.personas, persona)) throw personaUnknown(persona, config);
+  const named = config.personas[persona]!.mainSession;
+  if (named !== undefined) return normalizeSessionKey(named);
+  const agent = Object.entries(config.agents).find(([, candidate]) => candidate.persona === persona)?.[0];
+  if (agent === undefined) throw personaWithoutAgent(persona);
+  return buildSessionKey({ kind: "main", agent: agent as AgentId });
+}
+
+function smartUnconfigured(): CortexError {
+  return new CortexError("smart_unconfigured", "Smart routing is not configured", {
+    hint: "Name a session, a thread or a persona instead, and leave `smart` out.",
+  });
+}
+
+function agentUnknown(agent: string, config: Config): CortexError {
+  return new CortexError("agent_unknown", `No agent is called "${agent}"`, {
+    hint: `The agents in cortex.json are ${Object.keys(config.agents).join(", ")}.`,
+  });
+}
+
+function personaUnknown(persona: string, config: Config): CortexError {
+  return new CortexError("persona_unknown", `No persona is called "${persona}"`, {
+    hint: `The personas in cortex.json are ${Object.keys(config.personas).join(", ")}.`,
+  });
+}
+
+function personaWithoutAgent(persona: string): CortexError {
+  return new CortexError(
+    "persona_unknown",
+    `No agent has the persona "${persona}", so it has no main session`,
+    {
+      hint: "Give it a `mainSession`, or give an agent this persona, in cortex.json.",
+    },
+  );
+}

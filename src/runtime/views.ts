@@ -1,0 +1,279 @@
+/**
+ * The JSON forms of what the store keeps: the same for the HTTP interface and for `--json`. Times are ISO
+ * strings in UTC, what is absent is null, and ids end in `Id` where the field is not called `id`.
+ */
+import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
+import type { Message, ToolCall } from "../model/message.ts";
+import type { Profile } from "../model/profile.ts";
+import type { ToolResult } from "../model/tool.ts";
+import type {
+  DeadLetter,
+  EventDispatch,
+  QueueItem,
+  StoredDelivery,
+  StoredEvent,
+  StoredRun,
+  StoredSession,
+  TurnContent,
+} from "../store/store.ts";
+
+export type EventView = ReturnType<typeof eventView>;
+export type SessionView = ReturnType<typeof sessionView>;
+export type TurnView = ReturnType<typeof turnView>;
+
+export function eventView(event: StoredEvent) {
+  return {
+    id: event.id,
+    channel: event.channel,
+    direction: event.direction,
+    sender: event.sender ?? null,
+    account: event.account ?? null,
+    place: event.place ?? null,
+    topic: event.topic ?? null,
+    replyTo: event.replyTo ?? null,
+    content: event.content,
+    contentType: event.contentType ?? null,
+    attachments: event.attachments ?? null,
+    payload: event.payload ?? null,
+    metadata: event.metadata ?? null,
+    timestamp: isoTime(event.atMs),
+    receivedAt: isoTime(event.receivedAtMs),
+    differing: event.differing,
+  };
+}
+
+export function dispatchView(dispatch: EventDispatch) {
+  return {
+    id: dispatch.id,
+    hook: dispatch.hook,
+    session: dispatch.session,
+    itemId: dispatch.item,
+    outcome: dispatch.outcome,
+    turnId: dispatch.turn ?? null,
+    createdAt: isoTime(dispatch.atMs),
+  };
+}
+
+export function sessionView(session: StoredSession) {
+  const { mode, profile } = session.settings;
+  return {
+    key: session.key,
+    agent: session.agent,
+    persona: session.persona,
+    head: session.head ?? null,
+    state: session.state,
+    wait: session.wait ?? null,
+    channel: session.channel ?? null,
+    parentSession: session.parentSession ?? null,
+    mode: typeof mode === "string" ? mode : null,
+    profile: typeof profile === "string" ? profile : null,
+    queued: session.queued,
+    runId: session.run ?? null,
+    createdAt: isoTime(session.createdAtMs),
+    usedAt: isoTime(session.usedAtMs),
+  };
+}
+
+export function turnView({ turn, messages, toolCalls }: TurnContent) {
+  const answerFrom = messages.findIndex(({ role }) => role === "assistant");
+  const query = answerFrom === -1 ? messages : messages.slice(0, answerFrom);
+  return {
+    id: turn.id,
+    parentId: turn.parent ?? null,
+    depth: turn.depth,
+    type: turn.type,
+    status: turn.status,
+    session: turn.session,
+    agent: turn.agent,
+    persona: turn.persona,
+    role: turn.facts.role,
+    profile: turn.facts.profile,
+    provider: turn.facts.provider,
+    model: turn.facts.model,
+    query: query.map(({ id, role, content, atMs }) => ({ id, role, content, at: isoTime(atMs) })),
+    text: answerText(messages),
+    toolCalls: toolCalls.map(toolCallView),
+    usage: turn.facts.usage,
+    costUsd: turn.facts.costUsd,
+    startedAt: isoTime(turn.startedAtMs),
+    completedAt: isoTime(turn.completedAtMs),
+    sourceEventId: turn.sourceEvent ?? null,
+    hash: turn.hash,
+    childCount: turn.childCount,
+  };
+}
+
+/** A turn with all that was said in it. */
+export function fullTurnView(content: TurnContent) {
+  return { ...turnView(content), messages: content.messages.map(messageView) };
+}
+
+/** The final answer: the last thing that the assistant said. */
+export function answerText(messages: readonly Message[]): string {
+  return messages.findLast(({ role }) => role === "assistant")?.content ?? "";
+}
+
+function messageView({ id, role, content, body, atMs }: Message) {
+  return { id, role, content, body: body ?? null, at: isoTime(atMs) };
+}
+
+export function toolCallView(call: ToolCall) {
+  return {
+    id: call.callId,
+    name: call.tool,
+    args: call.params,
+    result: resultText(call),
+    status: call.status,
+    durationMs: call.completedAtMs === undefined ? null : call.completedAtMs - call.startedAtMs,
+    childSession: call.childSession ?? null,
+  };
+}
+
+/** What the model was told of a call. Null: nothing yet. */
+function resultText({ result }: ToolCall): string | null {
+  if (result === undefined) return null;
+  const { text } = (result ?? {}) as unknown as Partial<ToolResult>;
+  return text ?? JSON.stringify(result);
+}
+
+export function itemView(item: QueueItem) {
+  return {
+    id: item.id,
+    session: item.session,
+    state: item.state,
+    mode: item.mode,
+    dueAt: isoTime(item.dueMs),
+    queuedAt: isoTime(item.queuedAtMs),
+    eventId: item.event.id,
+    channel: item.event.channel,
+    sender: item.event.sender ?? null,
+    content: item.event.content,
+    dispatches: item.dispatches.map(({ id, hook, message, profile }) => ({
+      id,
+      hook,
+      message: message ?? null,
+      profile: profile ?? null,
+    })),
+  };
+}
+
+/** A dead letter is named by its queue item: that is what is tried again. */
+export function deadView(letter: DeadLetter) {
+  return {
+    id: letter.item,
+    turnId: letter.turn,
+    session: letter.session,
+    eventId: letter.event,
+    error: letter.error,
+    attempts: letter.attempts,
+    diedAt: isoTime(letter.diedAtMs),
+  };
+}
+
+export function runView(run: StoredRun) {
+  return {
+    id: run.id,
+    turnId: run.turn,
+    session: run.session,
+    attempt: run.attempt,
+    state: run.state,
+    interruptions: run.interruptions,
+    wait: run.wait ?? null,
+    abort: run.abort ?? null,
+    error: run.error ?? null,
+    startedAt: isoTime(run.startedAtMs),
+    endedAt: run.endedAtMs === undefined ? null : isoTime(run.endedAtMs),
+  };
+}
+
+export function deliveryView(delivery: StoredDelivery) {
+  const { channel, account, place, topic } = delivery.target;
+  return {
+    id: delivery.id,
+    turnId: delivery.turn ?? null,
+    target: { channel, account: account ?? null, place, topic: topic ?? null },
+    replyTo: delivery.replyTo ?? null,
+    state: delivery.state,
+    attempt: delivery.attempt,
+    error: delivery.error ?? null,
+    content: delivery.content,
+    chunks: delivery.chunks.map(({ content, state, platformId }) => ({
+      content,
+      state,
+      platformId: platformId ?? null,
+    })),
+    createdAt: isoTime(delivery.createdAtMs),
+    settledAt: delivery.settledAtMs === undefined ? null : isoTime(delivery.settledAtMs),
+  };
+}
+
+export function agentView(id: string, agent: AgentConfig) {
+  return {
+    id,
+    persona: agent.persona,
+    profile: agent.profile,
+    role: agent.role,
+    tools: [...agent.tools],
+    skills: [...agent.skills],
+    workspace: agent.workspace,
+    queueMode: agent.queueMode ?? null,
+    limits: agent.limits,
+  };
+}
+
+export function personaView(id: string, { identity, permissions, mainSession }: PersonaConfig) {
+  const { tools, ask, roots, hosts, channels, spendUsdPerDay } = permissions;
+  return {
+    id,
+    name: identity.name,
+    emoji: identity.emoji ?? null,
+    soul: identity.soul ?? null,
+    mainSession: mainSession ?? null,
+    permissions: {
+      tools: { allow: [...tools.allow], deny: [...tools.deny] },
+      ask: [...ask],
+      roots: [...roots],
+      hosts: [...hosts],
+      channels: [...channels],
+      spendUsdPerDay,
+    },
+  };
+}
+
+/** What is configured, without anything that may hold a secret: of channels and MCP servers only the names. */
+export function configView(config: Config) {
+  const { broker, server, timezone, sandbox, store, relay } = config;
+  return {
+    agents: Object.entries(config.agents).map(([id, agent]) => agentView(id, agent)),
+    personas: Object.entries(config.personas).map(([id, persona]) => personaView(id, persona)),
+    profiles: Object.values(config.profiles).map(profileView),
+    defaultProfile: config.defaultProfile ?? null,
+    broker,
+    server,
+    timezone,
+    sandbox,
+    store,
+    relay,
+    channels: Object.keys(config.channels),
+    mcpServers: Object.keys(config.mcpServers),
+  };
+}
+
+/** The variable that holds the key is named; options and extra variables may hold secrets and are left out. */
+export function profileView(profile: Profile) {
+  const { name, backend, provider, model, baseUrl, apiKeyEnv, thinking, fallback } = profile;
+  return {
+    name,
+    backend,
+    provider: provider ?? null,
+    model: model ?? null,
+    baseUrl: baseUrl ?? null,
+    apiKeyEnv: apiKeyEnv ?? null,
+    thinking: thinking ?? null,
+    fallback: [...fallback],
+  };
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,178 @@
+import { expect, test } from "vitest";
+
+import { Auth, type Credentials, PASS_MS } from "./auth.ts";
+import { FAILURE_WINDOW_MS, FailureLimit, MAX_ADDRESSES, MAX_FAILURES } from "./failure-limit.ts";
+import { LINK_MS, MAX_LINKS } from "./login-links.ts";
+
+const TOKEN = "a".repeat(64);
+
+function openAuth() {
+  const world = { nowMs: 1_000_000, token: TOKEN };
+  const auth = new Auth({ token: async () => world.token, clock: () => world.nowMs, port: 4747 });
+  return { auth, world };
+}
+
+function credentials(given: Partial<Credentials>): Credentials {
+  return {
+    method: "GET",
+    address: "127.0.0.1",
+    authorization: undefined,
+    cookie: undefined,
+    origin: undefined,
+    marker: undefined,
+    fetchSite: undefined,
+    ...given,
+  };
+}
+
+async function logIn(auth: Auth): Promise<string> {
+  const cookie = await auth.redeem(auth.makeLink(), "127.0.0.1");
+  return cookie.split(";")[0]!;
+}
+
+test.each([`Bearer ${TOKEN}`, `bearer ${TOKEN}`, `Bearer  ${TOKEN} `])(
+  "%j lets in",
+  async (authorization) => {
+    const { auth } = openAuth();
+    await expect(auth.check(credentials({ authorization }))).resolves.toBeUndefined();
+  },
+);
+
+test.each([
+  ["no header", undefined],
+  ["an empty one", ""],
+  ["the token alone", TOKEN],
+  ["no token", "Bearer"],
+  ["another scheme", `Basic ${TOKEN}`],
+  ["a part of the token", `Bearer ${TOKEN.slice(1)}`],
+  ["more than the token", `Bearer ${TOKEN}a`],
+  ["another token", `Bearer ${"b".repeat(64)}`],
+  ["the token twice", `Bearer ${TOKEN} ${TOKEN}`],
+])("%s does not", async (_, authorization) => {
+  const { auth } = openAuth();
+  await expect(auth.check(credentials({ authorization }))).rejects.toMatchObject({ code: "auth_failed" });
+});
+
+test("a token that was replaced counts at once, and the old one does not any more", async () => {
+  const { auth, world } = openAuth();
+  const cookie = await logIn(auth);
+  world.token = "c".repeat(64);
+  await auth.check(credentials({ authorization: `Bearer ${world.token}` }));
+  await expect(auth.check(credentials({ authorization: `Bearer ${TOKEN}` }))).rejects.toThrow("not valid");
+  await expect(auth.check(credentials({ cookie }))).rejects.toThrow("not valid");
+});
+
+test("ten thousand guesses are refused after the first few, from this machine too; the right token still counts", async () => {
+  const { auth, world } = openAuth();
+  const codes: string[] = [];
+  for (let guess = 0; guess < 10_000; guess++) {
+    const authorization = `Bearer ${String(guess).padStart(64, "0")}`;
+    await auth
+      .check(credentials({ authorization }))
+      .catch((error: { code: string }) => codes.push(error.code));
+  }
+  expect(codes.slice(0, MAX_FAILURES)).toEqual(Array(MAX_FAILURES).fill("auth_failed"));
+  expect(new Set(codes.slice(MAX_FAILURES))).toEqual(new Set(["auth_limited"]));
+  expect(codes).toHaveLength(10_000);
+  await auth.check(credentials({ authorization: `Bearer ${TOKEN}` }));
+  const wrong = { authorization: "Bearer wrong" };
+  await expect(auth.check(credentials({ ...wrong, address: "10.0.0.9" }))).rejects.toMatchObject({
+    code: "auth_failed",
+  });
+
+  world.nowMs += FAILURE_WINDOW_MS;
+  await expect(auth.check(credentials(wrong))).rejects.toMatchObject({ code: "auth_failed" });
+});
+
+test("whoever shows nothing guesses nothing", async () => {
+  const { auth } = openAuth();
+  for (let request = 0; request < 2 * MAX_FAILURES; request++) {
+    await expect(auth.check(credentials({}))).rejects.toMatchObject({ code: "auth_failed" });
+  }
+});
+
+test("the addresses that failed are remembered up to a number", () => {
+  const limit = new FailureLimit(() => 0);
+  for (let address = 0; address < MAX_ADDRESSES + 10; address++) limit.fail(String(address));
+  expect(limit.size).toBe(MAX_ADDRESSES);
+});
+
+test("a link logs one browser in, once", async () => {
+  const { auth } = openAuth();
+  const secret = auth.makeLink();
+  const cookie = await auth.redeem(secret, "127.0.0.1");
+  expect(cookie).toMatch(/^cortex-4747=[^;]+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+$/);
+  expect(cookie).not.toContain(TOKEN);
+  await auth.check(credentials({ cookie: `theme=dark; ${cookie.split(";")[0]}` }));
+  await expect(auth.redeem(secret, "127.0.0.1")).rejects.toMatchObject({ code: "auth_failed" });
+});
+
+test("a link ends after a while, and when there are too many newer ones", async () => {
+  const { auth, world } = openAuth();
+  const late = auth.makeLink();
+  world.nowMs += LINK_MS;
+  await expect(auth.redeem(late, "127.0.0.1")).rejects.toMatchObject({ code: "auth_failed" });
+
+  const first = auth.makeLink();
+  const others = Array.from({ length: MAX_LINKS }, () => auth.makeLink());
+  await expect(auth.redeem(first, "127.0.0.1")).rejects.toMatchObject({ code: "auth_failed" });
+  await auth.redeem(others[0]!, "127.0.0.1");
+});
+
+test("guessed links count as guesses", async () => {
+  const { auth } = openAuth();
+  for (let guess = 0; guess < MAX_FAILURES; guess++) await auth.redeem("x", "127.0.0.1").catch(() => {});
+  await expect(auth.redeem("x", "127.0.0.1")).rejects.toMatchObject({
+    code: "auth_limited",
+    retryAfterMs: FAILURE_WINDOW_MS,
+  });
+});
+
+test("a browser stays logged in for a month, and no cookie can be changed to last longer", async () => {
+  const { auth, world } = openAuth();
+  const cookie = await logIn(auth);
+  const longer = cookie.replace(/=\d+/, `=${world.nowMs + 2 * PASS_MS}`);
+  await expect(auth.check(credentials({ cookie: longer }))).rejects.toThrow("not valid");
+  world.nowMs += PASS_MS - 1;
+  await auth.check(credentials({ cookie }));
+  world.nowMs += 1;
+  await expect(auth.check(credentials({ cookie }))).rejects.toThrow("not valid");
+});
+
+test.each([
+  "cortex-4747=",
+  "cortex-4747=1",
+  "cortex-4747=NaN.x",
+  "cortex-4747=99999999999999.",
+  "cortex-4748=x",
+])("the cookie %j is worth nothing", async (cookie) => {
+  const { auth } = openAuth();
+  await expect(auth.check(credentials({ cookie }))).rejects.toMatchObject({ code: "auth_failed" });
+});
+
+const OURS = "http://127.0.0.1:4747";
+test.each<[string, Partial<Credentials>, string]>([
+  ["reads", { method: "GET" }, "let in"],
+  ["reads, for a page of another port", { method: "GET", fetchSite: "same-site" }, "origin_forbidden"],
+  ["reads, for a page of another site", { method: "GET", fetchSite: "cross-site" }, "origin_forbidden"],
+  ["reads, because a person typed the address", { method: "GET", fetchSite: "none" }, "let in"],
+  ["writes", { method: "POST" }, "origin_forbidden"],
+  ["deletes", { method: "DELETE" }, "origin_forbidden"],
+  ["writes for a page of ours", { method: "POST", origin: OURS, fetchSite: "same-origin" }, "let in"],
+  ["writes with our header", { method: "PATCH", marker: "1" }, "let in"],
+  ["writes with another header", { method: "PATCH", marker: "0" }, "origin_forbidden"],
+  [
+    "writes with our header for another port",
+    { method: "POST", marker: "1", fetchSite: "same-site" },
+    "origin_forbidden",
+  ],
+])("that a browser with a cookie %s (%j) ends as %s", async (_, given, outcome) => {
+  const { auth } = openAuth();
+  const cookie = await logIn(auth);
+  const checked = auth.check(credentials({ ...given, cookie }));
+  const code = await checked.then(
+    () => "let in",
+    (error: { code: string }) => error.code,
+  );
+  expect(code).toBe(outcome);
+});

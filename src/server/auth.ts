@@ -1,0 +1,106 @@
+/**
+ * Who may use the API: whoever shows the token, or a browser that was let in by a one-time link.
+ *
+ * Too many wrong tokens from one address are answered with 429. The right one still gets in: all programs
+ * of this machine have the same address, so a lock that holds for everybody would let any of them lock the
+ * owner out, and 256 random bits are not guessed in any number of attempts.
+ */
+import { CortexError } from "../model/errors.ts";
+import { FailureLimit } from "./failure-limit.ts";
+import { LoginLinks } from "./login-links.ts";
+import { equalSecrets, isPassGood, makePass } from "./secret.ts";
+
+export interface Credentials {
+  readonly method: string;
+  readonly address: string;
+  readonly authorization: string | undefined;
+  readonly cookie: string | undefined;
+  /** The value of Origin, which was found to be one of ours. */
+  readonly origin: string | undefined;
+  /** The value of X-Cortex. */
+  readonly marker: string | undefined;
+  /** The value of Sec-Fetch-Site: which kind of page a browser sends the request for. */
+  readonly fetchSite: string | undefined;
+}
+
+/** A browser stays logged in for this long. */
+export const PASS_MS = 30 * 24 * 60 * 60_000;
+
+export class Auth {
+  readonly #token: () => Promise<string>;
+  readonly #clock: () => number;
+  readonly #cookieName: string;
+  readonly #limit: FailureLimit;
+  readonly #links: LoginLinks;
+
+  /** Cookies of one host are shared by all its ports, so the port is part of the name. */
+  constructor(parts: { token: () => Promise<string>; clock: () => number; port: number }) {
+    this.#token = parts.token;
+    this.#clock = parts.clock;
+    this.#cookieName = `cortex-${parts.port}`;
+    this.#limit = new FailureLimit(parts.clock);
+    this.#links = new LoginLinks(parts.clock);
+  }
+
+  /** Throws `auth_failed`, `auth_limited` or `origin_forbidden` unless the request is the owner's. */
+  async check(credentials: Credentials): Promise<void> {
+    const { authorization, cookie, address } = credentials;
+    const token = await this.#token();
+    if (authorization !== undefined) {
+      const shown = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+      if (shown === undefined || !equalSecrets(shown, token)) throw this.#failure(address);
+      return;
+    }
+    const pass = readCookie(cookie, this.#cookieName);
+    if (pass === undefined) throw authFailed("The request shows no token");
+    if (!isPassGood(pass, token, this.#clock())) throw this.#failure(address);
+    checkSameSite(credentials);
+  }
+
+  makeLink(): string {
+    return this.#links.make();
+  }
+
+  /** Uses a link up, for the cookie that it is worth. */
+  async redeem(secret: string, address: string): Promise<string> {
+    if (!this.#links.redeem(secret)) throw this.#failure(address);
+    const pass = makePass(await this.#token(), this.#clock() + PASS_MS);
+    return `${this.#cookieName}=${pass}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${PASS_MS / 1_000}`;
+  }
+
+  #failure(address: string): CortexError {
+    const waitMs = this.#limit.fail(address);
+    return waitMs === undefined ? authFailed("The token or link is not valid") : authLimited(waitMs);
+  }
+}
+
+/**
+ * A browser sends the cookie along whoever asked it to. What other sites ask for is sent without it, but
+ * other ports of the same host are the same site to a browser.
+ */
+function checkSameSite({ method, origin, marker, fetchSite }: Credentials): void {
+  const isOurs = fetchSite === undefined || fetchSite === "same-origin" || fetchSite === "none";
+  const isRead = method === "GET" || method === "HEAD";
+  if (isOurs && (isRead || origin !== undefined || marker === "1")) return;
+  throw new CortexError("origin_forbidden", "The request does not come from a page of this Cortex", {
+    hint: "With the cookie, send `X-Cortex: 1`; from other programs, send the token.",
+  });
+}
+
+function readCookie(header: string | undefined, name: string): string | undefined {
+  const found = header?.split(/; */).find((pair) => pair.startsWith(`${name}=`));
+  return found?.slice(name.length + 1);
+}
+
+function authFailed(message: string): CortexError {
+  return new CortexError("auth_failed", message, {
+    hint: "Send `Authorization: Bearer <token>`; the token is in data/token. `cortex up` prints a link for browsers.",
+  });
+}
+
+function authLimited(retryAfterMs: number): CortexError {
+  return new CortexError("auth_limited", "Too many wrong tokens came from this address", {
+    hint: "Wait for as long as Retry-After says, or send the right token.",
+    retryAfterMs,
+  });
+}

@@ -1,0 +1,43 @@
+import { CortexError } from "../model/errors.ts";
+
+/** As much as one event may have. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+/** The JSON of a request. Undefined: there is no body. */
+export async function readBody(request: Request): Promise<unknown> {
+  const bytes = await readBytes(request);
+  if (bytes.length === 0) return undefined;
+  const type = request.headers.get("content-type") ?? "";
+  // Only this type makes a browser ask first before it sends something for another site.
+  if (!/^application\/json *(;|$)/i.test(type))
+    throw notJson(`its type is ${JSON.stringify(type.slice(0, 80))}`);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+  } catch (error) {
+    throw notJson((error as Error).message);
+  }
+}
+
+async function readBytes({ headers, body }: Request): Promise<Uint8Array> {
+  if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function notJson(why: string): CortexError {
+  return new CortexError("body_invalid", `The body is not JSON: ${why}`, {
+    hint: "Send JSON in UTF-8, with `Content-Type: application/json`.",
+  });
+}
+
+function tooLarge(): CortexError {
+  return new CortexError("body_too_large", `The body has more than ${MAX_BODY_BYTES} bytes`, {
+    hint: "Send less at once; large content belongs into a file that the agent can read.",
+  });
+}

@@ -1,0 +1,66 @@
+import { CortexError, type ErrorCode } from "../model/errors.ts";
+
+/** The status of each error that a request can bring about. What is not here is our own failure: 500. */
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  body_invalid: 400,
+  event_invalid: 400,
+  id_invalid: 400,
+  json_invalid: 400,
+  limit_invalid: 400,
+  profile_unknown: 400,
+  queue_mode_unknown: 400,
+  request_invalid: 400,
+  session_key_invalid: 400,
+  smart_unconfigured: 400,
+  target_conflict: 400,
+  target_invalid: 400,
+  auth_failed: 401,
+  origin_forbidden: 403,
+  agent_unknown: 404,
+  delivery_unknown: 404,
+  event_unknown: 404,
+  item_unknown: 404,
+  persona_unknown: 404,
+  route_unknown: 404,
+  run_unknown: 404,
+  session_unknown: 404,
+  turn_unknown: 404,
+  method_unsupported: 405,
+  idempotency_conflict: 409,
+  session_exists: 409,
+  state_conflict: 409,
+  body_too_large: 413,
+  event_too_large: 413,
+  message_too_large: 413,
+  auth_limited: 429,
+  turn_failed: 502,
+  store_busy: 503,
+  store_closed: 503,
+  store_full: 503,
+  store_unwritable: 503,
+  store_writer_lost: 503,
+};
+
+/** An error as the client sees it. Nothing of an unexpected one is shown: it may hold anything. */
+export function errorReply(error: unknown, log: (line: string) => void): Response {
+  const known = error instanceof CortexError ? error : unexpected(error);
+  const status = STATUS[known.code] ?? 500;
+  if (status === 500) log(`A request failed: ${describe(error)}`);
+  const { code, message, hint, retryAfterMs } = known;
+  const headers: Record<string, string> = {};
+  if (status === 401) headers["WWW-Authenticate"] = 'Bearer realm="cortex"';
+  if (status === 413) headers["Connection"] = "close"; // what is left of the body is not read
+  if (retryAfterMs !== undefined) headers["Retry-After"] = String(Math.ceil(retryAfterMs / 1_000));
+  return Response.json({ error: { code, message, hint } }, { status, headers });
+}
+
+function unexpected(cause: unknown): CortexError {
+  return new CortexError("internal", "Something went wrong inside Cortex", {
+    hint: "The log says what. Please report it.",
+    cause,
+  });
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

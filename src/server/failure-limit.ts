@@ -1,0 +1,38 @@
+/** Wrong tokens from one address within the window that are answered as such. */
+export const MAX_FAILURES = 10;
+export const FAILURE_WINDOW_MS = 60_000;
+/** Addresses that are remembered; beyond that, those that failed first are forgotten. */
+export const MAX_ADDRESSES = 10_000;
+
+interface Failures {
+  count: number;
+  readonly untilMs: number;
+}
+
+/** Counts wrong tokens by the address they come from. This machine's own is no exception. */
+export class FailureLimit {
+  readonly #clock: () => number;
+  readonly #failures = new Map<string, Failures>();
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Counts one. Gives how long the address has to wait once there were too many. */
+  fail(address: string): number | undefined {
+    const nowMs = this.#clock();
+    let failures = this.#failures.get(address);
+    if (failures === undefined || failures.untilMs <= nowMs) {
+      this.#failures.delete(address); // the newest stand at the end
+      failures = { count: 0, untilMs: nowMs + FAILURE_WINDOW_MS };
+      this.#failures.set(address, failures);
+      if (this.#failures.size > MAX_ADDRESSES) this.#failures.delete(this.#failures.keys().next().value!);
+    }
+    failures.count++;
+    return failures.count > MAX_FAILURES ? failures.untilMs - nowMs : undefined;
+  }
+
+  get size(): number {
+    return this.#failures.size;
+  }
+}

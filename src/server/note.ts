@@ -1,0 +1,31 @@
+/** `data/server.json`: where the command line finds the server that runs. */
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+
+import { CortexError } from "../model/errors.ts";
+
+export interface ServerNote {
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Written beside and moved into place: nobody reads half of it. */
+export async function writeNote(path: string, note: ServerNote): Promise<void> {
+  const draft = `${path}.${note.pid}.new`;
+  try {
+    await writeFile(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+    await rename(draft, path);
+  } catch (cause) {
+    throw new CortexError("home_unwritable", `The file ${path} cannot be written`, {
+      hint: "Check the permissions of the folder, and whether there is room on the disk.",
+      cause,
+    });
+  }
+}
+
+/** Removes the note where it is still this one: another server may have written its own since. */
+export async function removeNote(path: string, note: ServerNote): Promise<void> {
+  const text = await readFile(path, "utf8").catch(() => ""); // somebody has removed it
+  if (text.trim() === JSON.stringify(note)) await rm(path, { force: true });
+}

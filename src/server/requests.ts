@@ -1,0 +1,94 @@
+/** What requests may hold: bodies and queries. What is wrong with one is found here, all of it at once. */
+import { z } from "zod";
+
+import type { Json } from "../model/json.ts";
+import { QUEUE_MODES } from "../model/queue-mode.ts";
+
+/** How much of a list is given at once. */
+export const MAX_LIMIT = 1_000;
+/** Turns come with all that was done in them, so fewer of them are read at once. */
+const MAX_TURNS = 200;
+const DEFAULT_TURNS = 50;
+
+/** Half of a character cannot be stored, so what would come back is not what was sent. */
+const text = z.string().refine((value) => value.isWellFormed(), { error: "holds half a character" });
+const moment = z.iso.datetime({ offset: true });
+/** Any JSON. How deep it may be is checked where it is stored, by a check that no depth can overflow. */
+const json = z.unknown().transform((value) => value as Json);
+const mode = z.string().meta({ description: `One of ${QUEUE_MODES.join(", ")}.` });
+
+const limit = z.coerce.number().int().min(1).max(MAX_LIMIT).optional();
+const cursor = z.string().min(1).optional().describe("The `next` of the page before.");
+
+export const PageQuery = z.strictObject({ limit, cursor });
+export const TurnsQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(MAX_TURNS).default(DEFAULT_TURNS),
+  cursor,
+});
+
+export const DIRECTIONS = ["received", "sent", "observed", "created", "updated", "deleted"] as const;
+export const RUN_STATES = ["running", "suspended", "resumable", "failed", "completed", "aborted"] as const;
+export const DELIVERY_STATES = ["pending", "sending", "sent", "unknown", "dead"] as const;
+
+export const EventsQuery = PageQuery.extend({
+  channel: z.string().min(1).optional(),
+  direction: z.enum(DIRECTIONS).optional(),
+  since: moment.optional().describe("Not before this moment."),
+  until: moment.optional().describe("Before this moment."),
+});
+export const SessionsQuery = PageQuery.extend({
+  tree: z.enum(["0", "1"]).optional().describe("1: all sessions, each with those that its agent opened."),
+});
+export const QueueQuery = PageQuery.extend({ session: z.string().optional() });
+export const RunsQuery = PageQuery.extend({ state: z.enum(RUN_STATES).optional() });
+export const DeliveriesQuery = PageQuery.extend({ state: z.enum(DELIVERY_STATES).optional() });
+export const StreamQuery = z.strictObject({
+  session: z.string().optional().describe("Only what happens in this session."),
+  lastEventId: z.string().optional().describe("For clients that cannot send the header Last-Event-ID."),
+});
+
+/** The doors through which the owner's own programs come. */
+export const CHANNELS_OF_THE_OWNER = ["http", "cli", "web"] as const;
+
+export const MessageRequest = z.strictObject({
+  content: text,
+  session: z.string().nullish(),
+  thread: z.string().nullish().describe("The id of the turn to follow."),
+  persona: z.string().nullish(),
+  smart: z.boolean().optional(),
+  mode: mode.optional(),
+  profile: z.string().optional(),
+  wait: z.boolean().optional().describe("Answer when the turn is done."),
+  idempotencyKey: z
+    .string()
+    .optional()
+    .describe("The same key is the same message, however often it is sent."),
+  channel: z.enum(CHANNELS_OF_THE_OWNER).optional(),
+});
+export const ForkRequest = z.strictObject({
+  content: text.optional(),
+  session: z.string().optional().describe("What the new session is called."),
+  mode: mode.optional(),
+  wait: z.boolean().optional(),
+});
+export const SessionPatch = z.strictObject({
+  mode: mode.nullish().describe("Null: back to the default."),
+  profile: z.string().nullish().describe("Null: back to that of the agent."),
+});
+export const EventRequest = z.strictObject({
+  adapter: z.string().default("api").describe("What it is from; the first part of the event's id."),
+  sourceId: z.string().optional().describe("What makes it unique there. Else time and content decide."),
+  channel: z.string().optional().describe("The adapter's name unless given."),
+  direction: z.enum(DIRECTIONS).optional(),
+  sender: text.optional(),
+  account: text.optional(),
+  place: text.optional(),
+  topic: text.optional(),
+  replyTo: text.optional(),
+  content: text.nullable().default(null),
+  contentType: text.optional(),
+  attachments: json.optional(),
+  payload: json.optional(),
+  metadata: json.optional(),
+  timestamp: moment.optional().describe("When it happened: now, unless given."),
+});

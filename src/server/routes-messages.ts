@@ -1,0 +1,82 @@
+import { CortexError } from "../model/errors.ts";
+import type { EventId } from "../model/ids.ts";
+import { dispatchView, eventView } from "../runtime/views.ts";
+import { schemas } from "./api.ts";
+import { pageOf, withoutAbsent } from "./page.ts";
+import { CHANNELS_OF_THE_OWNER, EventRequest, EventsQuery, MessageRequest } from "./requests.ts";
+import { route } from "./route.ts";
+import { replyTo } from "./wait.ts";
+
+/** The ids of messages and of answers start with these: nobody else may make such an id. */
+const OWN_ADAPTERS: ReadonlySet<string> = new Set([...CHANNELS_OF_THE_OWNER, "cortex"]);
+
+export const messageRoutes = [
+  route({
+    method: "post",
+    path: "/api/messages",
+    summary: "Send a message to a session, a turn or a persona",
+    body: MessageRequest,
+    answers: { 200: schemas.Answered, 202: schemas.Accepted },
+    async handle({ body: { wait = false, ...message }, signal }, context) {
+      const sent = await context.cortex.send(message);
+      return replyTo(sent, { wait, signal }, context);
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/events",
+    summary: "The events ledger",
+    query: EventsQuery,
+    answers: { 200: schemas.Events },
+    async handle({ query: { since, until, ...rest } }, { cortex }) {
+      const events = await cortex.store.events.list(
+        withoutAbsent({
+          ...rest,
+          sinceMs: since === undefined ? undefined : Date.parse(since),
+          untilMs: until === undefined ? undefined : Date.parse(until),
+        }),
+      );
+      return { status: 200, body: pageOf(events, eventView) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/events/:id",
+    summary: "An event, and what was made of it",
+    answers: { 200: schemas.EventWithDispatches },
+    async handle({ params }, { cortex: { store } }) {
+      const id = params.id as EventId;
+      const [event, dispatches] = await Promise.all([store.events.get(id), store.events.dispatches(id)]);
+      if (event === undefined) throw eventUnknown(id);
+      return { status: 200, body: { ...eventView(event), dispatches: dispatches.map(dispatchView) } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/events",
+    summary: "Take an event in; hooks decide what becomes of it",
+    body: EventRequest,
+    answers: { 202: schemas.EventAccepted },
+    async handle({ body: { timestamp, channel, ...event } }, { cortex, clock }) {
+      if (OWN_ADAPTERS.has(event.adapter)) throw adapterTaken(event.adapter);
+      const { event: eventId, fresh } = await cortex.accept({
+        ...withoutAbsent(event),
+        channel: channel ?? event.adapter,
+        timestampMs: timestamp === undefined ? clock() : Date.parse(timestamp),
+      });
+      return { status: 202, body: { eventId, fresh } };
+    },
+  }),
+];
+
+function eventUnknown(id: string): CortexError {
+  return new CortexError("event_unknown", `No event is called "${id.slice(0, 80)}"`, {
+    hint: "GET /api/events lists them.",
+  });
+}
+
+function adapterTaken(adapter: string): CortexError {
+  return new CortexError("request_invalid", `The adapter "${adapter}" is Cortex's own`, {
+    hint: "Use another name, or POST /api/messages to send a message.",
+  });
+}

@@ -1,0 +1,113 @@
+import { CortexError } from "../model/errors.ts";
+import { ACTIVE_PROFILE } from "../model/profile.ts";
+import { parseQueueMode } from "../model/queue-mode.ts";
+import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+import type { Cortex } from "../runtime/cortex.ts";
+import { sessionView } from "../runtime/views.ts";
+import { schemas } from "./api.ts";
+import { pageOf, withoutAbsent } from "./page.ts";
+import { SessionPatch, SessionsQuery, TurnsQuery } from "./requests.ts";
+import { route } from "./route.ts";
+import { allSessions, asTree } from "./session-tree.ts";
+import { threadPage } from "./thread.ts";
+
+export const sessionRoutes = [
+  route({
+    method: "get",
+    path: "/api/sessions",
+    summary: "The sessions, those used last first",
+    query: SessionsQuery,
+    answers: { 200: schemas.Sessions },
+    async handle({ query: { tree, ...options } }, { cortex: { store } }) {
+      if (tree === "1") {
+        return { status: 200, body: { items: asTree(await allSessions(store)), next: null } };
+      }
+      const sessions = await store.sessions.list(withoutAbsent(options));
+      return { status: 200, body: pageOf(sessions, sessionView) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/sessions/:key",
+    summary: "A session",
+    answers: { 200: schemas.Session },
+    async handle({ params }, { cortex }) {
+      return { status: 200, body: sessionView(await findSession(params.key, cortex)) };
+    },
+  }),
+  route({
+    method: "patch",
+    path: "/api/sessions/:key",
+    summary: "Change the queue mode or the profile of a session",
+    body: SessionPatch,
+    answers: { 200: schemas.Session },
+    async handle({ params, body: { mode, profile } }, { cortex }) {
+      const { key } = await findSession(params.key, cortex);
+      if (profile !== undefined && profile !== null) checkProfile(profile, cortex);
+      const settings = { mode: typeof mode === "string" ? parseQueueMode(mode) : mode, profile };
+      await cortex.store.sessions.configure(key, withoutAbsent(settings));
+      return { status: 200, body: sessionView(await findSession(key, cortex)) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/sessions/:key/children",
+    summary: "The sessions that the agent of this one opened",
+    answers: { 200: schemas.Sessions },
+    async handle({ params }, { cortex }) {
+      const { key } = await findSession(params.key, cortex);
+      const children = (await allSessions(cortex.store)).filter(({ parentSession }) => parentSession === key);
+      return { status: 200, body: { items: children, next: null } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/sessions/:key/turns",
+    summary: "The turns of a session, back from its head",
+    query: TurnsQuery,
+    answers: { 200: schemas.Turns },
+    async handle({ params, query }, { cortex }) {
+      const { head } = await findSession(params.key, cortex);
+      if (head === undefined) return { status: 200, body: { items: [], next: null } };
+      return { status: 200, body: await threadPage(head, query, cortex.store) };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/sessions/:key/abort",
+    summary: "End the run of a session; what it has produced stays",
+    answers: { 200: schemas.Aborted },
+    async handle({ params }, { cortex }) {
+      const session = normalizeSessionKey(params.key);
+      if (!(await cortex.abort(session))) throw nothingRuns(session);
+      return { status: 200, body: { session, aborted: true as const } };
+    },
+  }),
+];
+
+async function findSession(name: string, { store }: Cortex) {
+  const key = normalizeSessionKey(name);
+  const session = await store.sessions.get(key);
+  if (session === undefined) throw sessionUnknown(key);
+  return session;
+}
+
+function checkProfile(name: string, cortex: Cortex): void {
+  const { profiles } = cortex.config();
+  if (name === ACTIVE_PROFILE || Object.hasOwn(profiles, name)) return;
+  throw new CortexError("profile_unknown", `No profile is called "${name.slice(0, 80)}"`, {
+    hint: `The profiles are ${Object.keys(profiles).join(", ")}; config/profiles.json holds them.`,
+  });
+}
+
+function sessionUnknown(key: SessionKey): CortexError {
+  return new CortexError("session_unknown", `No session is called "${key}"`, {
+    hint: "GET /api/sessions lists the sessions there are.",
+  });
+}
+
+function nothingRuns(session: SessionKey): CortexError {
+  return new CortexError("state_conflict", `Nothing runs in the session "${session}"`, {
+    hint: "GET /api/runs lists what runs.",
+  });
+}

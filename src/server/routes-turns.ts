@@ -1,0 +1,81 @@
+import { CortexError } from "../model/errors.ts";
+import type { TurnId } from "../model/ids.ts";
+import { parseQueueMode } from "../model/queue-mode.ts";
+import type { Cortex } from "../runtime/cortex.ts";
+import { fullTurnView } from "../runtime/views.ts";
+import { schemas } from "./api.ts";
+import { ForkRequest, TurnsQuery } from "./requests.ts";
+import { route } from "./route.ts";
+import { readTurns, threadPage } from "./thread.ts";
+import { replyTo } from "./wait.ts";
+
+export const turnRoutes = [
+  route({
+    method: "get",
+    path: "/api/turns/:id",
+    summary: "A turn with all that was said and done in it",
+    answers: { 200: schemas.FullTurn },
+    async handle({ params }, { cortex }) {
+      const content = await cortex.store.turns.read(params.id as TurnId);
+      if (content === undefined) throw turnUnknown(params.id);
+      return { status: 200, body: fullTurnView(content) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/turns/:id/thread",
+    summary: "The thread that ends with this turn, newest first",
+    query: TurnsQuery,
+    answers: { 200: schemas.Turns },
+    async handle({ params, query }, { cortex }) {
+      const turn = await findTurn(params.id, cortex);
+      return { status: 200, body: await threadPage(turn, query, cortex.store) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/turns/:id/children",
+    summary: "The turns that follow this one directly",
+    answers: { 200: schemas.Turns },
+    async handle({ params }, { cortex: { store }, cortex }) {
+      const children = await store.turns.children(await findTurn(params.id, cortex));
+      return { status: 200, body: { items: await readTurns(children, store), next: null } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/turns/:id/fork",
+    summary: "A new session that goes on from this turn, with a first message where there is content",
+    body: ForkRequest,
+    answers: { 200: schemas.Answered, 201: schemas.Forked, 202: schemas.Accepted },
+    async handle({ params, body: { content, session, mode, wait = false }, signal }, context) {
+      const { cortex } = context;
+      // Checked first: a message that is refused leaves no session behind.
+      if (mode !== undefined) parseQueueMode(mode);
+      if (content === undefined ? wait || mode !== undefined : content.trim() === "") throw contentMissing();
+      const turn = await findTurn(params.id, cortex);
+      const { key } = await cortex.fork(turn, session);
+      if (content === undefined) return { status: 201, body: { session: key } };
+      const sent = await cortex.send({ content, session: key, mode });
+      return replyTo(sent, { wait, signal }, context);
+    },
+  }),
+];
+
+async function findTurn(id: string, { store }: Cortex): Promise<TurnId> {
+  const turn = await store.turns.get(id as TurnId);
+  if (turn === undefined) throw turnUnknown(id);
+  return turn.id;
+}
+
+function turnUnknown(id: string): CortexError {
+  return new CortexError("turn_unknown", `No turn has the id "${id.slice(0, 80)}"`, {
+    hint: "GET /api/sessions/<key>/turns lists the turns of a session.",
+  });
+}
+
+function contentMissing(): CortexError {
+  return new CortexError("request_invalid", "There is no message to send", {
+    hint: "Give it some content; or leave content, mode and wait out to fork without a message.",
+  });
+}

@@ -1,0 +1,30 @@
+import { schemas } from "./api.ts";
+import { describeApi } from "./openapi.ts";
+import { type Route, route } from "./route.ts";
+import { insightRoutes } from "./routes-insight.ts";
+import { messageRoutes } from "./routes-messages.ts";
+import { sessionRoutes } from "./routes-sessions.ts";
+import { turnRoutes } from "./routes-turns.ts";
+import { workRoutes } from "./routes-work.ts";
+import { streamRoute } from "./stream.ts";
+
+const openApiRoute = route({
+  method: "get",
+  path: "/api/openapi.json",
+  summary: "This description",
+  answers: { 200: schemas.OpenApi },
+  async handle(_, { version }) {
+    return { status: 200, body: describeApi(routes, version) };
+  },
+});
+
+/** All that the server answers, but for the pages that people see. */
+export const routes: readonly Route[] = [
+  ...insightRoutes,
+  ...messageRoutes,
+  ...sessionRoutes,
+  ...turnRoutes,
+  ...workRoutes,
+  streamRoute,
+  openApiRoute,
+];

@@ -1,0 +1,165 @@
+/** Cortex over HTTP: listens, says where, and closes without cutting off what is under way. */
+import { readFile } from "node:fs/promises";
+import { createServer, type Server as HttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+
+import { CortexError } from "../model/errors.ts";
+import type { Cortex } from "../runtime/cortex.ts";
+import { serverNotePath, tokenPath } from "../runtime/home.ts";
+import { isoTime } from "../runtime/views.ts";
+import { createApp } from "./app.ts";
+import { Auth } from "./auth.ts";
+import { errorReply } from "./errors.ts";
+import { allowedAddresses, inUrl, isLoopback } from "./guard.ts";
+import { removeNote, writeNote } from "./note.ts";
+import { secure } from "./pages.ts";
+import { routes } from "./routes.ts";
+import { openToken } from "./token.ts";
+
+export interface ServeOptions {
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Told, in one line, of what somebody should look at. */
+  readonly log: (line: string) => void;
+  readonly clock?: () => number;
+  readonly waitMs?: number;
+  readonly heartbeatMs?: number;
+}
+
+export interface Server extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** A link that logs one browser in, once. */
+  loginLink(): string;
+}
+
+/** A request with `wait` is answered after this long, whatever the turn does. */
+const WAIT_MS = 10 * 60_000;
+/** Proxies and browsers give up on connections that are silent for longer. */
+const HEARTBEAT_MS = 15_000;
+/** Requests that are under way have this long when the server closes. */
+const CLOSE_MS = 2_000;
+/** Streams and waiting requests each hold a connection. */
+const MAX_CONNECTIONS = 2_048;
+
+export async function serve(cortex: Cortex, options: ServeOptions): Promise<Server> {
+  const { host, log, clock = Date.now } = options;
+  const token = await openToken(tokenPath(cortex.home), log);
+  checkBind(host, token.isProtected());
+  if (!isLoopback(host)) log(`Others can reach ${host}, and read along: put a proxy with TLS before it.`);
+  const version = await readVersion();
+  const server = createServer({ requireHostHeader: false }); // its absence is refused in our words
+  server.maxConnections = MAX_CONNECTIONS;
+  const port = await listen(server, host, options.port);
+
+  // No request can have come yet: connections are taken when this function next waits.
+  const closing = new AbortController();
+  const startedAtMs = clock();
+  const reachable = reachableAt(host);
+  const auth = new Auth({ token: () => token.read(), clock, port });
+  const app = createApp({
+    routes,
+    context: {
+      cortex,
+      clock,
+      version,
+      startedAtMs,
+      waitMs: options.waitMs ?? WAIT_MS,
+      heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
+      closing: closing.signal,
+    },
+    auth,
+    addresses: allowedAddresses(reachable, port),
+    log,
+  });
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    errorHandler: (error) => secure(errorReply(requestInvalid(error), log)),
+  });
+  server.on("request", (incoming, outgoing) => void listener(incoming, outgoing));
+
+  const note = { pid: process.pid, startedAt: isoTime(startedAtMs), host: reachable, port };
+  try {
+    await writeNote(serverNotePath(cortex.home), note);
+  } catch (error) {
+    await close(server);
+    throw error;
+  }
+  const url = `http://${inUrl(reachable)}:${port}`;
+  let closed: Promise<void> | undefined;
+  return {
+    url,
+    port,
+    loginLink: () => `${url}/login/${auth.makeLink()}`,
+    [Symbol.asyncDispose]: () =>
+      (closed ??= (async () => {
+        await removeNote(serverNotePath(cortex.home), note);
+        closing.abort();
+        await close(server);
+      })()),
+  };
+}
+
+/** Whoever can reach the port from elsewhere needs the token, so nobody else may be able to read it. */
+export function checkBind(host: string, isTokenProtected: boolean): void {
+  if (isLoopback(host) || isTokenProtected) return;
+  throw new CortexError("token_unsafe", `Others can read the token, so ${host} is not served`, {
+    hint: "Put the home on a disk that keeps permissions, or listen on 127.0.0.1.",
+  });
+}
+
+/** An address that stands for all of this machine's is reached by the one that always works. */
+function reachableAt(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  return host === "::" ? "::1" : host;
+}
+
+async function listen(server: HttpServer, host: string, port: number): Promise<number> {
+  const listening = Promise.withResolvers<void>();
+  server.once("error", listening.reject);
+  server.listen(port, host, listening.resolve);
+  try {
+    await listening.promise;
+  } catch (error) {
+    throw listenFailed(host, port, error as NodeJS.ErrnoException);
+  }
+  server.off("error", listening.reject);
+  return (server.address() as AddressInfo).port;
+}
+
+async function close(server: HttpServer): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+async function readVersion(): Promise<string> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function listenFailed(host: string, port: number, cause: NodeJS.ErrnoException): CortexError {
+  const address = `${inUrl(host)}:${port}`;
+  if (cause.code === "EADDRINUSE") {
+    return new CortexError("port_in_use", `Another process listens on ${address}`, {
+      hint: "Stop it, or choose another port: `cortex up --port 4748`.",
+      cause,
+    });
+  }
+  return new CortexError("config_invalid", `The server cannot listen on ${address}: ${cause.message}`, {
+    hint: "Check `server.host` and `server.port` in cortex.json, or --host and --port.",
+    cause,
+  });
+}
+
+function requestInvalid(cause: unknown): unknown {
+  if (!(cause instanceof Error) || cause.name !== "RequestError") return cause;
+  return new CortexError("request_invalid", `The request cannot be read: ${cause.message}`, {
+    hint: "Check its Host and its path.",
+    cause,
+  });
+}

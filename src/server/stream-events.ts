@@ -1,0 +1,135 @@
+/** What a live view is told of each change: its type, when, where, and as much of it as it needs to be shown. */
+import type { RunId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import type { Cortex } from "../runtime/cortex.ts";
+import type { LiveEntry } from "../runtime/live.ts";
+import { isoTime, toolCallView } from "../runtime/views.ts";
+
+/** A text or value that is longer is cut, and says so; the whole of it is in the turn. */
+export const MAX_STREAM_TEXT = 64 * 1024;
+
+export type StreamEvent = { readonly type: string; readonly at: string; readonly [field: string]: Json };
+
+type Change = Extract<LiveEntry, { kind: "change" }>["change"];
+type Delta = Extract<LiveEntry, { kind: "delta" }>;
+type RunChange = Extract<Change, { kind: "run" }>;
+type Journal = Awaited<ReturnType<Cortex["store"]["runs"]["readJournal"]>>;
+
+/**
+ * Reads what changes are about. One for each batch: changes of one run mostly come together, and its journal
+ * is read once for them. Only one is kept: a client that stalls holds the batch that it was being told.
+ */
+export class ChangeTeller {
+  readonly #store: Cortex["store"];
+  #latest: { readonly run: RunId; readonly journal: Journal } | undefined;
+
+  constructor(store: Cortex["store"]) {
+    this.#store = store;
+  }
+
+  /** A tool call is also a state of its run. */
+  async tell(change: Change): Promise<StreamEvent[]> {
+    const event = await this.#describe(change);
+    if (change.kind !== "call") return [event];
+    const { toolCalls } = await this.#journal(change.run);
+    if (change.status !== "started" && toolCalls.some(({ status }) => status === "started")) return [event];
+    const state = change.status === "started" ? "tool" : "streaming";
+    return [event, { type: "run.state", at: event.at, ...ofRun(change), state }];
+  }
+
+  async #describe(change: Change): Promise<StreamEvent> {
+    const at = isoTime(change.atMs);
+    switch (change.kind) {
+      case "event": {
+        const { event: eventId, channel, direction } = change;
+        return { type: "event.accepted", at, eventId, channel, direction };
+      }
+      case "dispatch": {
+        const { dispatch: dispatchId, hook, event: eventId, item: itemId, session, outcome } = change;
+        return { type: "dispatch.created", at, dispatchId, hook, eventId, itemId, session, outcome };
+      }
+      case "item": {
+        const { item: itemId, session, state } = change;
+        return { type: "queue.changed", at, itemId, session, state };
+      }
+      case "run":
+        return { type: "run.state", at, ...ofRun(change), attempt: change.attempt, ...runState(change) };
+      case "message": {
+        const { message: messageId, role } = change;
+        const { messages } = await this.#journal(change.run);
+        const content = messages.find(({ id }) => id === messageId)?.content ?? "";
+        return {
+          type: "message.completed",
+          at,
+          ...ofRun(change),
+          messageId,
+          role,
+          ...cutText("content", content),
+        };
+      }
+      case "call": {
+        const { callId, tool: name, status } = change;
+        const call = { at, ...ofRun(change), callId, name };
+        const { toolCalls } = await this.#journal(change.run);
+        const found = toolCalls.find(({ ordinal }) => ordinal === change.ordinal);
+        const view = found === undefined ? undefined : toolCallView(found);
+        if (status === "started")
+          return { type: "tool.started", ...call, ...cutValue("args", view?.args ?? null) };
+        const { result = null, durationMs = null } = view ?? {};
+        return { type: "tool.finished", ...call, status, durationMs, ...cutText("result", result ?? "") };
+      }
+      case "turn": {
+        const { turn: turnId, parent, session, type: turnType, status } = change;
+        return { type: "turn.committed", at, session, turnId, parentId: parent ?? null, turnType, status };
+      }
+      case "delivery": {
+        const { delivery: deliveryId, turn, state } = change;
+        return { type: "delivery.changed", at, deliveryId, turnId: turn ?? null, state };
+      }
+      case "session": {
+        const { session, what } = change;
+        return { type: "session.changed", at, session, what };
+      }
+    }
+  }
+
+  async #journal(run: RunId): Promise<Journal> {
+    if (this.#latest?.run !== run) this.#latest = { run, journal: await this.#store.runs.readJournal(run) };
+    return this.#latest.journal;
+  }
+}
+
+export function tellDelta({ session, turn: turnId, run: runId, atMs, delta }: Delta): StreamEvent {
+  const { kind, text } = delta;
+  return { type: "message.delta", at: isoTime(atMs), session, turnId, runId, kind, text };
+}
+
+function ofRun({ session, turn: turnId, run: runId }: Pick<RunChange, "session" | "turn" | "run">) {
+  return { session, turnId, runId };
+}
+
+/** A run in the words for sessions: one that is over leaves its session idle, and says how it ended. */
+function runState({ state, wait }: RunChange): { readonly [field: string]: Json } {
+  switch (state) {
+    case "running":
+      return { state: "streaming" };
+    case "resumable":
+      return { state: "queued" };
+    case "suspended":
+      return { state, wait: wait ?? null };
+    case "completed":
+    case "failed":
+    case "aborted":
+      return { state: "idle", outcome: state };
+  }
+}
+
+function cutText(field: string, text: string): { readonly [field: string]: Json } {
+  if (text.length <= MAX_STREAM_TEXT) return { [field]: text };
+  return { [field]: text.slice(0, MAX_STREAM_TEXT).toWellFormed(), truncated: true };
+}
+
+function cutValue(field: string, value: Json): { readonly [field: string]: Json } {
+  const isLong = JSON.stringify(value).length > MAX_STREAM_TEXT;
+  return isLong ? { [field]: null, truncated: true } : { [field]: value };
+}

@@ -1,0 +1,138 @@
+/**
+ * Server-sent events: what happens, as it happens.
+ *
+ * Every change has a number, and several small changes can share one. Only the last of those carries it as
+ * its `id`, so a client that was cut off in between is told all of them again rather than not at all. The
+ * words of an answer carry no id: whoever missed them reads the message that they became.
+ *
+ * Nothing is gathered for a client that reads slowly: the next change is read when the last was taken.
+ */
+import { CortexError } from "../model/errors.ts";
+import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+import type { LiveEntry } from "../runtime/live.ts";
+import { isoTime } from "../runtime/views.ts";
+import { StreamQuery } from "./requests.ts";
+import { type Context, route } from "./route.ts";
+import { ChangeTeller, type StreamEvent, tellDelta } from "./stream-events.ts";
+
+const EVENT_STREAM = "text/event-stream";
+
+export const streamRoute = route({
+  method: "get",
+  path: "/api/stream",
+  summary: "Server-sent events of all that happens, or of one session; Last-Event-ID resumes",
+  query: StreamQuery,
+  answers: { 200: EVENT_STREAM },
+  async handle({ query, header, signal }, context) {
+    const seen = readSeen(query.lastEventId ?? header("last-event-id"));
+    const since = seen ?? (await context.cortex.store.changes.last());
+    const session = query.session === undefined ? undefined : normalizeSessionKey(query.session);
+    const ends = AbortSignal.any([signal, context.closing]);
+    const stream = ReadableStream.from(encoded(writeStream({ since, session, signal: ends }, context)));
+    // Proxies that gather small pieces would hold everything back.
+    return new Response(stream, { headers: { "Content-Type": EVENT_STREAM, "X-Accel-Buffering": "no" } });
+  },
+});
+
+interface Reader {
+  readonly since: number;
+  readonly session: SessionKey | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function* writeStream({ since, session, signal }: Reader, context: Context): AsyncGenerator<string> {
+  const { cortex, heartbeatMs, clock } = context;
+  const batches = cortex.live.read({ since, signal });
+  let next = batches.next(); // listens from here on: a client that has the first line misses no word
+  next.catch(() => {}); // a failure is met below, where it is waited for
+  let seen = since;
+  try {
+    yield writeSeen(seen);
+    for (;;) {
+      const batch = await within(heartbeatMs, next);
+      if (batch === undefined) {
+        yield writeSeen(seen);
+        continue;
+      }
+      if (batch.done === true) return;
+      for await (const { event, seq } of tellBatch(batch.value, session, context)) {
+        seen = seq ?? seen;
+        if (event !== undefined) yield writeEvent(event, seq);
+      }
+      next = batches.next();
+    }
+  } finally {
+    await batches.return(undefined);
+  }
+
+  /** A comment keeps the connection open; the number moves on where all that happened was elsewhere. */
+  function writeSeen(seq: number): string {
+    return `: ${isoTime(clock())}\nid: ${seq}\n\n`;
+  }
+}
+
+/** What a reader is told; with a number where all that shares it has been told. */
+interface Told {
+  readonly event: StreamEvent | undefined;
+  readonly seq: number | undefined;
+}
+
+async function* tellBatch(
+  entries: readonly LiveEntry[],
+  session: SessionKey | undefined,
+  { cortex, clock }: Context,
+): AsyncGenerator<Told> {
+  const teller = new ChangeTeller(cortex.store);
+  const isWanted = (about: object): boolean =>
+    session === undefined || ("session" in about && about.session === session);
+  for (const [index, entry] of entries.entries()) {
+    switch (entry.kind) {
+      case "gap":
+        yield { event: { type: "stream.reset", at: isoTime(clock()) }, seq: undefined };
+        break;
+      case "notice":
+        yield { event: { type: entry.type, at: isoTime(entry.atMs) }, seq: undefined };
+        break;
+      case "delta":
+        if (isWanted(entry)) yield { event: tellDelta(entry), seq: undefined };
+        break;
+      case "change": {
+        const { change } = entry;
+        const after = entries[index + 1];
+        const isLast = after?.kind !== "change" || after.change.seq !== change.seq;
+        const events = isWanted(change) ? await teller.tell(change) : [];
+        for (const event of events.slice(0, -1)) yield { event, seq: undefined };
+        yield { event: events.at(-1), seq: isLast ? change.seq : undefined };
+      }
+    }
+  }
+}
+
+function writeEvent(event: StreamEvent, seq: number | undefined): string {
+  const id = seq === undefined ? "" : `id: ${seq}\n`;
+  return `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** Undefined: it took longer. The promise can be waited for again. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), ms);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const text of texts) yield encoder.encode(text);
+}
+
+function readSeen(text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new CortexError("request_invalid", `${JSON.stringify(text.slice(0, 80))} is not the id of a change`, {
+    hint: "Last-Event-ID is the `id` of the last event that was read.",
+  });
+}
