@@ -1,104 +1,555 @@
-/** The command line as a person uses it: a process, what it prints, how it ends. */
-import { type ChildProcess, spawn } from "node:child_process";
+/** The command line from outside. One server is shared by the tests that only talk to it. */
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { once } from "node:events";
-import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { MAX_CALL_LENGTH } from "../src/cli/show.ts";
+import { fetchJson, readNote, run, runJson, start, startInTerminal, startServer } from "./support/cli.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
-const BIN = fileURLToPath(new URL("../bin/cortex.js", import.meta.url));
+describe("what is asked for wrongly", () => {
+  test("help lists the commands, and so does asking for nothing", async () => {
+    using home = temporaryFolder();
+    for (const args of [[], ["help"], ["--help"]]) {
+      expect(await run(home.path, args)).toMatchObject({
+        code: 0,
+        err: "",
+        out: expect.stringContaining("verify"),
+      });
+    }
+    expect(readdirSync(home.path)).toEqual([]);
+  });
 
-function start(home: string, ...args: string[]) {
-  const env = { ...process.env, CORTEX_HOME: home };
-  const child = spawn(process.execPath, [BIN, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
-  let out = "";
-  let err = "";
-  child.stdout.on("data", (data: Buffer) => (out += data.toString()));
-  child.stderr.on("data", (data: Buffer) => (err += data.toString()));
-  const ended = once(child, "close").then(() => ({
-    code: child.exitCode,
-    signal: child.signalCode,
-    out,
-    err,
-  }));
-  return { child, ended, said: () => out };
-}
+  test("each command explains itself", async () => {
+    using home = temporaryFolder();
+    for (const args of [
+      ["help", "send"],
+      ["send", "--help"],
+    ]) {
+      expect(await run(home.path, args)).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/--wait[^]*--json/),
+      });
+    }
+  });
 
-async function isUp(started: { child: ChildProcess; said: () => string }): Promise<void> {
-  while (!started.said().includes("Cortex is up")) await once(started.child.stdout!, "data");
-}
+  test.each([
+    [["nonsense"], /no command "nonsense"[^]*cortex help/],
+    [["constructor"], /no command "constructor"/],
+    [["stauts"], /no command "stauts"[^]*Did you mean status\?/],
+    [["show"], /Missing required argument 'turn'[^]*cortex show --help/],
+    [["show", "a", "b"], /Too many arguments[^]*cortex show --help/],
+    [["send", "--sesion", "x", "hi"], /Unknown option '--sesion'[^]*Did you mean --session\?/],
+    [["log", "--limit", "many"], /"many" is not a limit[^]*1 to 1000/],
+    [["send", " "], /The message is empty/],
+    [["dead", "bury"], /dead --help/],
+  ])("%j is wrong usage: two lines on standard error, and 2", async (args, message) => {
+    using home = temporaryFolder();
+    const { code, out, err } = await run(home.path, args);
+    expect({ code, out, lines: err.trimEnd().split("\n").length }).toEqual({ code: 2, out: "", lines: 2 });
+    expect(err).toMatch(message);
+  });
 
-test("help lists the commands, and so does asking for nothing", async () => {
-  using home = temporaryFolder();
-  for (const args of [[], ["help"], ["--help"], ["-h"]]) {
-    expect(await start(home.path, ...args).ended).toMatchObject({
+  test("version says which Cortex this is, also as JSON", async () => {
+    using home = temporaryFolder();
+    for (const word of ["version", "--version", "-V"]) {
+      expect((await run(home.path, [word])).out).toMatch(/^cortex \d+\.\d+\.\d+ \(node \d+/);
+    }
+    expect(await runJson(home.path, "version")).toEqual({
+      version: expect.any(String),
+      node: process.versions.node,
+    });
+  });
+});
+
+describe("without a server", () => {
+  test.each([["send", "hello"], ["fork", "01ARZ3NDEKTSV4RRFFQ69G5FAV"], ["dead", "retry", "x"], ["chat"]])(
+    "%s %s ends with 3 and names the command that starts one",
+    async (...args) => {
+      using home = temporaryFolder();
+      expect(await run(home.path, args, "hello\n")).toMatchObject({
+        code: 3,
+        out: "",
+        err: `No server runs on ${home.path}.\nStart one with \`cortex up --home ${home.path}\`.\n`,
+      });
+    },
+  );
+
+  test("the note of a server that is dead counts as none", async () => {
+    using home = temporaryFolder();
+    const up = start(home.path, "up", "--port", "0");
+    await up.says("Ctrl-C stops it");
+    up.child.kill("SIGKILL");
+    await up.ended;
+    expect(readNote(home.path).pid).toBe(up.child.pid);
+    expect(await run(home.path, ["send", "hello"])).toMatchObject({ code: 3 });
+    expect(await runJson(home.path, "status")).toMatchObject({ server: null, counts: { events: 0 } });
+    await using again = await startServer(home.path);
+    expect(readNote(home.path).pid).toBe(again.child.pid);
+  });
+
+  test("a note that cannot be read counts as none", async () => {
+    using home = temporaryFolder();
+    mkdirSync(join(home.path, "data"));
+    writeFileSync(join(home.path, "data", "server.json"), "{");
+    writeFileSync(join(home.path, "data", "token"), "x");
+    expect(await run(home.path, ["send", "hello"])).toMatchObject({ code: 3 });
+  });
+
+  test("what reads the ledger says where there is none", async () => {
+    using home = temporaryFolder();
+    for (const args of [["verify"], ["sessions"], ["events"]]) {
+      expect(await run(home.path, args)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining("no ledger"),
+      });
+    }
+    expect(await run(home.path, ["status"])).toMatchObject({
       code: 0,
-      out: expect.stringContaining("verify"),
+      out: expect.stringContaining("none yet"),
     });
-  }
+  });
+
+  test("--home names a home, over CORTEX_HOME", async () => {
+    using home = temporaryFolder();
+    using other = temporaryFolder();
+    expect(await runJson(home.path, "status", "--home", other.path)).toMatchObject({ home: other.path });
+  });
+
+  test("--verbose says where an error came from", async () => {
+    using home = temporaryFolder();
+    expect((await run(home.path, ["send", "hello", "--verbose"])).err).toContain("at needOrStartServer");
+  });
 });
 
-test("an unknown command is named, with a hint, and ends with 2", async () => {
-  using home = temporaryFolder();
-  for (const word of ["nonsense", "constructor", "__proto__"]) {
-    expect(await start(home.path, word).ended).toMatchObject({
-      code: 2,
+describe("init", () => {
+  test("makes files that Cortex accepts, keeps secrets from others, and overwrites nothing", async () => {
+    using home = temporaryFolder();
+    expect(await run(home.path, ["init"])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("cortex up"),
+    });
+    const folder = join(home.path, "config");
+    expect(readdirSync(folder).toSorted()).toEqual([".env", "cortex.json", "profiles.json"]);
+    expect(statSync(join(folder, ".env")).mode & 0o777).toBe(0o600);
+    expect((await run(home.path, ["config"])).code).toBe(0);
+
+    writeFileSync(join(folder, "cortex.json"), '{ "server": { "port": 5000 } }');
+    expect(await runJson(home.path, "init")).toMatchObject({
+      files: [{ written: false }, { written: false }, { written: false }],
+    });
+    expect(readFileSync(join(folder, "cortex.json"), "utf8")).toContain("5000");
+    const settings = (await runJson(home.path, "config")) as { path: string }[];
+    expect(settings.find(({ path }) => path === "server.port")).toEqual({
+      path: "server.port",
+      value: 5000,
+      origin: "cortex.json:1",
+    });
+  });
+
+  test("says when it may not write there", async () => {
+    using home = temporaryFolder();
+    writeFileSync(join(home.path, "file"), "");
+    const { code, err } = await run(join(home.path, "file"), ["init"]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("cannot be written") });
+  });
+});
+
+describe("up", () => {
+  test("makes a home, keeps it from others, and gives it back when it is told to stop", async () => {
+    using home = temporaryFolder();
+    const path = join(home.path, "new", "home");
+    const first = start(path, "up", "--port", "0");
+    await first.says("Cortex is up at http://127.0.0.1:");
+    await first.says("/login/");
+    await first.says("defaultProfile");
+    await first.says("Ctrl-C stops it");
+    expect(await run(path, ["up", "--port", "0"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`Process ${first.child.pid}, up since`),
+    });
+    first.child.kill("SIGTERM");
+    expect(await first.ended).toMatchObject({
+      code: 0,
+      signal: null,
+      err: expect.stringContaining("stopping"),
+    });
+    expect(readdirSync(join(path, "data"))).toEqual(["cortex.db", "cortex.db.mutex", "token"]);
+  });
+
+  test("a turn that was cut off by a kill is resumed by the next start, which says so", async () => {
+    using home = temporaryFolder();
+    const first = start(home.path, "up", "--port", "0");
+    await first.says("Ctrl-C stops it");
+    expect((await run(home.path, ["send", '/tool Bash {"command":"sleep 15"}'])).code).toBe(0);
+    const busy = start(home.path, "events", "--follow");
+    await busy.says("sleep 15");
+    busy.child.kill();
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const second = start(home.path, "up", "--port", "0");
+    await second.says("has resumed 1 turn");
+    second.child.kill("SIGINT");
+    expect(await second.ended).toMatchObject({ code: 0 });
+  });
+
+  test("a second signal ends it at once, whatever it waits for", async () => {
+    using home = temporaryFolder();
+    const up = start(home.path, "up", "--port", "0");
+    await up.says("Ctrl-C stops it");
+    await run(home.path, ["send", '/tool Bash {"command":"sleep 15"}']);
+    up.child.kill("SIGINT");
+    await up.says("stopping");
+    up.child.kill("SIGINT");
+    expect(await up.ended).toMatchObject({ code: 130 });
+  });
+
+  test("a port that is taken is named, with what to do", async () => {
+    using home = temporaryFolder();
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as { port: number };
+    expect(await run(home.path, ["up", "--port", String(port)])).toMatchObject({
+      code: 1,
       out: "",
-      err: expect.stringMatching(new RegExp(`no command "${word}"[^]*cortex help`)),
+      err: expect.stringMatching(new RegExp(`listens on 127.0.0.1:${port}[^]*--port`)),
     });
+    other.close();
+  });
+
+  test("all mistakes in the configuration are listed", async () => {
+    using home = temporaryFolder();
+    mkdirSync(join(home.path, "config"));
+    writeFileSync(
+      join(home.path, "config", "cortex.json"),
+      '{\n  "servr": {},\n  "broker": { "maxAttempts": 0 },\n  "agents": { "main": { "persona": "nobody" } }\n}',
+    );
+    expect(await run(home.path, ["up", "--port", "hello"])).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/flag --port[^]*maxAttempts[^]*servr[^]*nobody/),
+    });
+  });
+
+  test("a home that cannot be made is an error with a hint", async () => {
+    using home = temporaryFolder();
+    writeFileSync(join(home.path, "file"), "");
+    expect(await run(join(home.path, "file"), ["up"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("cannot be written"),
+    });
+  });
+});
+
+describe("with a server", () => {
+  const folder = temporaryFolder();
+  const home = folder.path;
+  let server: Awaited<ReturnType<typeof startServer>>;
+
+  beforeAll(async () => {
+    writeFailingProfile(home);
+    server = await startServer(home);
+  });
+
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    folder[Symbol.dispose]();
+  });
+
+  test("send says where a message went, and with --wait how it was answered", async () => {
+    expect(await run(home, ["send", "hello", "--session", "sending"])).toMatchObject({
+      code: 0,
+      out: "Sent to sending.\n",
+    });
+    expect(await run(home, ["send", "hello", "again", "--session", "sending", "--wait"])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Hello!/),
+    });
+    expect(await runJson(home, "send", "hello", "--session", "sending", "--wait")).toEqual({
+      eventId: expect.stringMatching(/^cli:/),
+      dispatchId: expect.any(String),
+      session: "sending",
+      turnId: expect.any(String),
+      text: expect.stringMatching(/^Hello!/),
+      costUsd: 0,
+    });
+  });
+
+  test("send reads its message from standard input", async () => {
+    const { out } = await run(home, ["send", "-", "--session", "stdin", "--wait"], "hello\n");
+    expect(out).toMatch(/^Hello!/);
+  });
+
+  test("the same key is the same message, and another one under it is refused", async () => {
+    const args = ["send", "hello", "--session", "keys", "--wait", "--key", "k1"];
+    const first = await runJson(home, ...args);
+    expect(await runJson(home, ...args)).toEqual(first);
+    expect(await run(home, ["send", "other", "--session", "keys", "--key", "k1"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("idempotencyKey"),
+    });
+  });
+
+  test("what the server refuses is said in its words", async () => {
+    const { code, err } = await run(home, ["send", "hello", "--session", "a", "--persona", "atlas"]);
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/names session "a" and persona "atlas"\.\nKeep one/),
+    });
+  });
+
+  test("chat in a pipe answers every line, in order, and ends", async () => {
+    const input = "hello\n\nwhat did I ask before?\n";
+    const { code, out, err } = await run(home, ["chat", "--session", "pipe"], input);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toMatch(/^Hello![^]*You said before:\n\n> hello\n/);
+    const lines = (await run(home, ["chat", "--session", "pipe", "--json"], "hello\nhello")).out
+      .trimEnd()
+      .split("\n");
+    expect(lines.map((line) => (JSON.parse(line) as { session: string }).session)).toEqual(["pipe", "pipe"]);
+  });
+
+  test("a line that cannot be answered makes chat fail, after the others were", async () => {
+    const { code, out, err } = await run(
+      home,
+      ["chat", "--session", "half", "--profile", "failing"],
+      "fail\nhello\n",
+    );
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^Hello!/) });
+    expect(err).toMatch(/The turn failed[^]*cortex dead retry/);
+  });
+
+  test("--json is what the HTTP interface gives", async () => {
+    await run(home, ["send", "hello", "--session", "same", "--wait"]);
+    const [turn] = (await runJson(home, "log", "same")) as [{ id: string }];
+    for (const [args, path] of [
+      [["sessions"], "/api/sessions?limit=20"],
+      [["sessions", "--tree"], "/api/sessions?tree=1"],
+      [["events", "--limit", "5"], "/api/events?limit=5"],
+      [["events", "--channel", "cli"], "/api/events?channel=cli&limit=20"],
+      [["queue"], "/api/queue?limit=20"],
+      [["runs", "--state", "completed"], "/api/runs?state=completed&limit=20"],
+      [["dead", "list"], "/api/dead?limit=20"],
+      [["show", turn.id], `/api/turns/${turn.id}`],
+      [["agents"], "/api/agents"],
+      [["personas"], "/api/personas"],
+    ] as const) {
+      expect({ path, json: await runJson(home, ...args) }).toEqual({
+        path,
+        json: await fetchJson(home, path),
+      });
+    }
+    expect({ items: [turn], next: null }).toEqual(await fetchJson(home, "/api/sessions/same/turns"));
+  });
+
+  test("status tells of the server, its model and the ledger", async () => {
+    const { pid, port } = readNote(home);
+    expect(await runJson(home, "status")).toMatchObject({
+      home,
+      server: { pid, port, url: `http://127.0.0.1:${port}` },
+      model: { profile: { name: "offline" } },
+      counts: { events: expect.any(Number) },
+      runs: [],
+    });
+    expect((await run(home, ["status"])).out).toContain(`process ${pid}`);
+  });
+
+  test("log draws a thread with the branch that was forked from it, and show has all of a turn", async () => {
+    await run(home, ["send", "one", "--session", "tree", "--wait"]);
+    await run(home, ["send", '/tool List {"path":"."}', "--session", "tree", "--wait"]);
+    const [, first] = (await runJson(home, "log", "tree")) as { id: string }[];
+    expect(
+      (await run(home, ["fork", first!.id, "another", "way", "--session", "branch", "--wait"])).code,
+    ).toBe(0);
+    const { out } = await run(home, ["log", "tree"]);
+    expect(out.split("\n").map((line) => line.replace(/ [0-9A-Z]{26} (?:\((.*?)\) )?.*/, " $1"))).toEqual([
+      "* branch",
+      "| * HEAD -> tree",
+      "|/",
+      "* ",
+      "",
+    ]);
+    expect((await run(home, ["log", first!.id])).out).toContain("another way →");
+    expect((await run(home, ["show", first!.id])).out).toMatch(
+      /followed by +2 turns[^]*from owner\]\n {2}one/,
+    );
+    const [call] = (await runJson(home, "log", "tree")) as { id: string; query: { content: string }[] }[];
+    expect(call!.query[0]!.content).toBe("another way");
+    expect((await run(home, ["fork", first!.id])).out).toMatch(/The session fork-\S+ begins at/);
+    expect(await run(home, ["show", "01ARZ3NDEKTSV4RRFFQ69G5FAV"])).toMatchObject({ code: 1, out: "" });
+  });
+
+  test("show cuts what a tool was called with and gave back, and --json has all of it", async () => {
+    const long = MAX_CALL_LENGTH + 500;
+    const call = { command: `head -c ${long} /dev/zero | tr '\\0' x` };
+    await run(home, ["send", `/tool Bash ${JSON.stringify(call)}`, "--session", "long", "--wait"]);
+    const [turn] = (await runJson(home, "log", "long")) as [{ id: string; toolCalls: { result: string }[] }];
+    expect(turn.toolCalls[0]!.result).toHaveLength(long);
+    expect((await run(home, ["show", turn.id])).out).toContain(`\n  ${"x".repeat(MAX_CALL_LENGTH - 1)}…\n`);
+  });
+
+  test("a dead letter is listed, shown, tried again and given up", async () => {
+    const sent = await run(home, ["send", "fail", "--session", "graves", "--profile", "failing", "--wait"]);
+    expect(sent).toMatchObject({ code: 1, out: "" });
+    const item = /cortex dead retry (\w+)/.exec(sent.err)![1]!;
+    expect((await run(home, ["dead", "list"])).out).toContain(item);
+    expect((await run(home, ["dead", "show", item])).out).toMatch(/The message:\n {2}fail\n\nThe error:/);
+    expect(await runJson(home, "dead", "show", item)).toEqual(await fetchJson(home, `/api/dead/${item}`));
+
+    expect(await run(home, ["dead", "retry", item])).toMatchObject({
+      code: 0,
+      out: `${item} is queued again.\n`,
+    });
+    await expect
+      .poll(() => run(home, ["dead", "drop", item]), { timeout: 30_000 })
+      .toMatchObject({ code: 0 });
+    expect(await run(home, ["dead", "show", item])).toMatchObject({ code: 1 });
+  });
+
+  test("events --follow goes on with what happens, one JSON value a line", async () => {
+    const follower = start(home, "events", "--follow", "--json", "--limit", "1");
+    await follower.says("\n");
+    await run(home, ["send", "hello followers", "--session", "followed", "--wait"]);
+    await follower.says("hello followers");
+    await follower.says('"direction":"sent"');
+    follower.child.kill();
+    const { out } = await follower.ended;
+    const events = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { content: string });
+    expect(events.map(({ content }) => content)).toContain("hello followers");
+  });
+
+  test("a reader that has enough ends a command quietly", async () => {
+    const follower = start(home, "events", "--follow", "--limit", "1");
+    await follower.says("\n");
+    follower.child.stdout.destroy();
+    await run(home, ["send", "nobody reads this", "--session", "unread", "--wait"]);
+    expect(await follower.ended).toMatchObject({ code: 0, err: "" });
+  });
+
+  test("--quiet and --no-color", async () => {
+    const { out } = await run(home, ["log", "same", "--no-color", "--quiet"]);
+    expect(out).not.toContain("\u001b");
+  });
+});
+
+describe("chat in a terminal", () => {
+  test("streams, shows tool calls, is steered, aborts with Ctrl-C and leaves with the next", async ({
+    skip,
+  }) => {
+    using home = temporaryFolder();
+    await using _ = await startServer(home.path);
+    const chat = startInTerminal(home.path, "chat");
+    if (chat === undefined) return skip("neither script nor python3 is here to make a terminal");
+    await chat.says("This is agent:main:main");
+    chat.type("hello\r");
+    await chat.says("Hello! I can quote");
+    chat.type('/tool Bash {"command":"while [ ! -e go ]; do sleep 0.05; done; echo went"}\r');
+    await chat.says("(Bash) ›");
+    chat.type("what did I ask before?\r");
+    await chat.says("Sent to the running turn");
+    mkdirSync(join(home.path, "workspaces", "main", "go"));
+    await chat.says("✓");
+    await chat.says("You said before:");
+    chat.type('/tool Bash {"command":"sleep 60"}\r');
+    await chat.says("(Bash) ›");
+    chat.type("\u0003");
+    await chat.says("Aborting");
+    await chat.says("✗");
+    await chat.says("Aborted.");
+    chat.type("\u0003");
+    expect(await chat.ended).toMatchObject({ code: 0 });
+  });
+
+  test("joins an agent that is at work already, and explains what could not be answered", async ({
+    skip,
+  }) => {
+    using home = temporaryFolder();
+    writeFailingProfile(home.path);
+    await using _ = await startServer(home.path);
+    await run(home.path, ["send", '/tool Bash {"command":"sleep 15"}', "--session", "busy"]);
+    const chat = startInTerminal(home.path, "chat", "--session", "busy", "--profile", "failing");
+    if (chat === undefined) return skip("neither script nor python3 is here to make a terminal");
+    await chat.says("(working) ›");
+    chat.type("\u0003");
+    await chat.says("Aborted.");
+    chat.type("fail\r");
+    await chat.says("cortex dead retry");
+    chat.type('/tool Bash {"command":"sleep 15"}\r');
+    await chat.says("(Bash) ›");
+    chat.type("\u0004");
+    await chat.says("The agent goes on");
+    expect(await chat.ended).toMatchObject({ code: 0 });
+  });
+
+  test("goes on after the server was away, also at another address, and ends with Ctrl-D", async ({
+    skip,
+  }) => {
+    using home = temporaryFolder();
+    const first = await startServer(home.path);
+    const chat = startInTerminal(home.path, "chat");
+    if (chat === undefined) {
+      await first[Symbol.asyncDispose]();
+      return skip("neither script nor python3 is here to make a terminal");
+    }
+    await chat.says("This is agent:main:main");
+    await first[Symbol.asyncDispose]();
+    await chat.says("The connection is lost");
+    await using _ = await startServer(home.path);
+    await chat.says("Connected again");
+    chat.type("hello\r");
+    await chat.says("Hello! I can quote");
+    chat.type("\u0004");
+    expect(await chat.ended).toMatchObject({ code: 0 });
+  });
+});
+
+describe("--start", () => {
+  test("starts a server in the background, which stays", async () => {
+    using home = temporaryFolder();
+    mkdirSync(join(home.path, "config"));
+    writeFileSync(join(home.path, "config", "cortex.json"), '{ "server": { "port": 0 } }');
+    const { code, out, err } = await run(home.path, ["send", "hello", "--start", "--wait"]);
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: expect.stringMatching(/^Hello!/),
+      err: expect.stringContaining("Started a server in the background"),
+    });
+    const { pid } = readNote(home.path);
+    expect(await run(home.path, ["send", "hello", "--wait"])).toMatchObject({ code: 0, err: "" });
+    expect(readFileSync(join(home.path, "logs", "up.log"), "utf8")).toContain("Cortex is up");
+    process.kill(pid, "SIGTERM");
+    await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
+  });
+
+  test("says why where none could be started", async () => {
+    using home = temporaryFolder();
+    mkdirSync(join(home.path, "config"));
+    writeFileSync(join(home.path, "config", "cortex.json"), '{ "servr": {} }');
+    expect(await run(home.path, ["send", "hello", "--start"])).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/did not start[^]*up\.log/),
+    });
+  });
+});
+
+/** A profile `failing` that refuses messages which begin with "fail", for good. */
+function writeFailingProfile(home: string): void {
+  const config = join(home, "config");
+  mkdirSync(config);
+  const profile = { backend: "offline", script: "failing.yaml" };
+  writeFileSync(join(config, "profiles.json"), JSON.stringify({ profiles: { failing: profile } }));
+  writeFileSync(join(config, "failing.yaml"), '- when: "^fail"\n  plays:\n    - fault: refused\n');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
   }
-});
-
-test("up makes a home, keeps it from others, and gives it back when it is told to stop", async () => {
-  using home = temporaryFolder();
-  const path = join(home.path, "new", "home");
-  const first = start(path, "up");
-  await isUp(first);
-  const second = await start(path, "up").ended;
-  expect(second).toMatchObject({
-    code: 1,
-    err: expect.stringContaining(`Process ${first.child.pid}, up since`),
-  });
-  first.child.kill("SIGTERM");
-  expect(await first.ended).toMatchObject({ code: 0, signal: null });
-  expect(readdirSync(join(path, "data"))).toEqual(["cortex.db", "cortex.db.mutex"]);
-});
-
-test("verify checks a ledger that is in use, and says where there is none", async () => {
-  using home = temporaryFolder();
-  expect(await start(home.path, "verify").ended).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("no ledger"),
-  });
-  const up = start(home.path, "up");
-  await isUp(up);
-  expect(await start(home.path, "verify").ended).toMatchObject({
-    code: 0,
-    out: expect.stringContaining("All 0 turns"),
-  });
-  up.child.kill("SIGTERM");
-  await up.ended;
-});
-
-test("after a kill the next start takes over", async () => {
-  using home = temporaryFolder();
-  const first = start(home.path, "up");
-  await isUp(first);
-  first.child.kill("SIGKILL");
-  await first.ended;
-  const second = start(home.path, "up");
-  await isUp(second);
-  second.child.kill("SIGINT");
-  expect(await second.ended).toMatchObject({ code: 0 });
-});
-
-test("a home that cannot be made is an error with a hint", async () => {
-  using home = temporaryFolder();
-  writeFileSync(join(home.path, "file"), "");
-  expect(await start(join(home.path, "file"), "up").ended).toMatchObject({
-    code: 1,
-    err: expect.stringContaining("cannot be written"),
-  });
-});
+}

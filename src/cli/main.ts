@@ -1,48 +1,169 @@
-/** The command line. A command is imported when it is asked for, so that `--help` loads nothing else. */
-import { CortexError } from "../model/errors.ts";
+/**
+ * The commands there are. Each is imported when it is asked for, so that `--help` loads nothing but this
+ * table and commander, and `version` not even those.
+ */
+import type { CommandEntry } from "./command.ts";
 
-interface Command {
-  readonly about: string;
-  readonly load: () => Promise<{ run(args: readonly string[]): Promise<number> }>;
-}
+const LIMIT = ["--limit <number>", "at most so many"] as const;
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  up: { about: "start Cortex on its home and keep it running", load: () => import("./up.ts") },
-  verify: { about: "check the hash of every turn in the ledger", load: () => import("./verify.ts") },
-  version: { about: "say which Cortex and which Node this is", load: () => import("./version.ts") },
-};
+const COMMANDS: readonly CommandEntry[] = [
+  {
+    usage: "up",
+    about: "start Cortex and serve its home until it is told to stop",
+    options: [
+      ["--port <number>", "the port to listen on (CORTEX_PORT, 4747)"],
+      ["--host <address>", "the address to listen on (CORTEX_HOST, 127.0.0.1)"],
+      ["--profile <name>", "the profile that answers where nothing else is said (CORTEX_PROFILE)"],
+    ],
+    run: async (given) => (await import("./up.ts")).up(given),
+  },
+  {
+    usage: "chat",
+    about: "talk to an agent, see it work, and steer it",
+    options: [
+      ["--session <key>", "the session to talk in (agent:main:main)"],
+      ["--profile <name>", "answer with this profile"],
+      ["--start", "start a server in the background if none runs"],
+    ],
+    run: async (given) => (await import("./chat.ts")).chat(given),
+  },
+  {
+    usage: "send <text...>",
+    about: "send one message; - reads it from standard input",
+    options: [
+      ["--session <key>", "to this session"],
+      ["--thread <turn>", "to the thread that ends with this turn"],
+      ["--persona <name>", "to the main session of this persona"],
+      ["--smart", "to where it fits best"],
+      ["--mode <mode>", "what it does if the session is busy: steer, followup, interrupt, …"],
+      ["--profile <name>", "answer with this profile"],
+      ["--wait", "wait for the answer and print it"],
+      ["--key <key>", "the same key is the same message, however often it is sent"],
+      ["--start", "start a server in the background if none runs"],
+    ],
+    run: async (given) => (await import("./send.ts")).send(given),
+  },
+  {
+    usage: "init",
+    about: "write commented files of configuration; none is overwritten",
+    run: async (given) => (await import("./init.ts")).init(given),
+  },
+  {
+    usage: "status",
+    about: "say whether a server runs, with which model, and what there is to do",
+    run: async (given) => (await import("./status.ts")).status(given),
+  },
+  {
+    usage: "config",
+    about: "print the settings in effect and where each comes from",
+    run: async (given) => (await import("./config.ts")).config(given),
+  },
+  {
+    usage: "sessions",
+    about: "list the sessions, most recently used first",
+    options: [["--tree", "workers below the session that started them"], LIMIT],
+    run: async (given) => (await import("./sessions.ts")).sessions(given),
+  },
+  {
+    usage: "log [session|turn]",
+    about: "draw the thread of a session or a turn with its branches",
+    options: [["--all", "the threads of all sessions"], LIMIT],
+    run: async (given) => (await import("./log.ts")).log(given),
+  },
+  {
+    usage: "show <turn>",
+    about: "print everything of one turn",
+    run: async (given) => (await import("./show.ts")).show(given),
+  },
+  {
+    usage: "fork <turn> [message...]",
+    about: "begin a new session at a turn; the old thread stays as it is",
+    options: [
+      ["--session <label>", "what the new session is called"],
+      ["--wait", "wait for the answer to the message and print it"],
+    ],
+    run: async (given) => (await import("./fork.ts")).fork(given),
+  },
+  {
+    usage: "verify",
+    about: "check the hash of every turn in the ledger",
+    run: async (given) => (await import("./verify.ts")).verify(given),
+  },
+  {
+    usage: "events",
+    about: "list what was taken in and sent out, newest first",
+    options: [
+      ["--follow", "go on with what happens from now on"],
+      ["--channel <name>", "only of this channel"],
+      LIMIT,
+    ],
+    run: async (given) => (await import("./events.ts")).events(given),
+  },
+  {
+    usage: "queue [session]",
+    about: "list the messages that wait",
+    options: [LIMIT],
+    run: async (given) => (await import("./queue.ts")).queue(given),
+  },
+  {
+    usage: "runs",
+    about: "list the runs, newest first",
+    options: [["--state <state>", "only those in this state"], LIMIT],
+    run: async (given) => (await import("./runs.ts")).runs(given),
+  },
+  {
+    usage: "dead",
+    about: "list the messages that could not be answered, or do something about one",
+    options: [LIMIT],
+    run: async (given) => (await import("./dead.ts")).list(given),
+    commands: [
+      {
+        usage: "list",
+        about: "list them, those that died last first",
+        options: [LIMIT],
+        run: async (given) => (await import("./dead.ts")).list(given),
+      },
+      {
+        usage: "show <item>",
+        about: "print one, with what happened to it",
+        run: async (given) => (await import("./dead.ts")).show(given),
+      },
+      {
+        usage: "retry <item>",
+        about: "queue it again",
+        run: async (given) => (await import("./dead.ts")).retry(given),
+      },
+      {
+        usage: "drop <item>",
+        about: "give it up",
+        run: async (given) => (await import("./dead.ts")).drop(given),
+      },
+    ],
+  },
+  {
+    usage: "agents",
+    about: "list the agents",
+    run: async (given) => (await import("./agents.ts")).agents(given),
+  },
+  {
+    usage: "personas",
+    about: "list the personas and what they may do",
+    run: async (given) => (await import("./personas.ts")).personas(given),
+  },
+  {
+    usage: "version",
+    about: "say which Cortex and which Node this is",
+    run: async (given) => (await import("./version.ts")).version(given.print.json),
+  },
+];
 
 process.exitCode = await main(process.argv.slice(2));
 
-async function main([name = "help", ...args]: readonly string[]): Promise<number> {
-  if (name === "help" || name === "--help" || name === "-h") return help();
-  const word = name === "--version" || name === "-v" ? "version" : name;
-  const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined;
-  try {
-    if (command === undefined) throw commandUnknown(name);
-    return await (await command.load()).run(args);
-  } catch (error) {
-    return report(error);
+async function main(argv: readonly string[]): Promise<number> {
+  if (argv.length === 1 && ["version", "--version", "-V", "-v"].includes(argv[0]!)) {
+    (await import("./version.ts")).version(false);
+    return 0;
   }
-}
-
-function help(): number {
-  const lines = Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(10)}${about}`);
-  console.log(
-    ["Usage: cortex <command>", "", ...lines, "", "CORTEX_HOME names the home (~/.cortex)."].join("\n"),
-  );
-  return 0;
-}
-
-/** 2 for a command that was not understood, 1 for one that failed. */
-function report(error: unknown): number {
-  if (!(error instanceof CortexError)) throw error;
-  console.error(`${error.message}.\n${error.hint}`);
-  return error.code === "usage" ? 2 : 1;
-}
-
-function commandUnknown(name: string): CortexError {
-  return new CortexError("usage", `There is no command "${name}"`, {
-    hint: "`cortex help` lists the commands.",
-  });
+  const { runCommandLine } = await import("./command-line.ts");
+  return runCommandLine(COMMANDS, { argv, environment: process.env });
 }

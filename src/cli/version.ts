@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 
-export async function run(): Promise<number> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
+/** Read from the file, because the package knows it first. */
+export function version(json: boolean): void {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(text) as { version: string };
-  console.log(`cortex ${version} (node ${process.versions.node})`);
-  return 0;
+  const { node } = process.versions;
+  console.log(json ? JSON.stringify({ version, node }) : `cortex ${version} (node ${node})`);
 }

@@ -1,0 +1,127 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { type ChatView, IDLE, promptOf, showEvent, showNote } from "./chat-view.ts";
+import type { StreamEvent } from "./follow-stream.ts";
+
+const plain = (_: unknown, words: string): string => words;
+
+function play(...events: StreamEvent[]): { view: ChatView; text: string } {
+  let view = IDLE;
+  let text = "";
+  for (const event of events) {
+    const shown = showEvent(view, event, plain);
+    view = shown.view;
+    text += shown.text;
+  }
+  return { view, text };
+}
+
+const words = (text: string, runId = "run"): StreamEvent => ({
+  type: "message.delta",
+  kind: "text",
+  text,
+  runId,
+});
+const whole = (content: string, runId = "run"): StreamEvent => ({
+  type: "message.completed",
+  role: "assistant",
+  content,
+  runId,
+});
+const started: StreamEvent = { type: "tool.started", callId: "c", name: "Read", args: { path: "a.md" } };
+const finished: StreamEvent = {
+  type: "tool.finished",
+  callId: "c",
+  name: "Read",
+  status: "ok",
+  durationMs: 12,
+};
+
+test("an answer is shown as it is written, and its line ends when it is complete", () => {
+  expect(play(words("Hel"), words("lo.")).text).toBe("Hello.");
+  expect(play(words("Hel"), words("lo."), whole("Hello.")).text).toBe("Hello.\n");
+});
+
+test("an answer of which no word was streamed is shown when it is complete", () => {
+  expect(play(whole("Hello.")).text).toBe("Hello.\n");
+});
+
+test("words that come after their message was complete are not shown twice", () => {
+  expect(play(words("Hel"), whole("Hello."), words("lo.")).text).toBe("Hello.\n");
+  expect(play(whole("One."), words("One."), words("Two."), whole("Two.")).text).toBe("One.\nTwo.\n");
+});
+
+test("after words were lost, the message is shown whole", () => {
+  expect(play(words("Hel"), words("."), whole("Hello.")).text).toBe("Hel.\nHello.\n");
+});
+
+test("whatever words arrive and are lost, every message stands there in the end", () => {
+  const message = fc.string({ unit: fc.constantFrom("a", "b", " "), minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 4 }), fc.array(fc.boolean()), (messages, kept) => {
+      let piece = 0;
+      const events = messages.flatMap((content) => {
+        const pieces = content.match(/.{1,3}/g)!.filter(() => kept[piece++] ?? true);
+        return [...pieces.map((text) => words(text)), whole(content)];
+      });
+      const lines = play(...events).text.split("\n");
+      for (const content of messages) expect(lines.some((line) => line.endsWith(content))).toBe(true);
+    }),
+  );
+});
+
+test("thoughts and messages of others are not shown", () => {
+  const thought = { ...words("hm"), kind: "thinking" };
+  expect(play(thought, { ...whole("hello"), role: "user" }).text).toBe("");
+});
+
+test("a tool call is one line, with its state and how long it took", () => {
+  expect(play(words("Let me see"), started, finished).text).toBe(
+    'Let me see\n✓ Read {"path":"a.md"} 12 ms\n',
+  );
+  expect(play(started, { ...finished, status: "error" }).text).toBe('✗ Read {"path":"a.md"} error 12 ms\n');
+  expect(play({ ...finished, durationMs: null }).text).toBe("✓ Read \n");
+});
+
+test("the prompt says what the agent does", () => {
+  const at = (...events: StreamEvent[]): string => promptOf(play(...events).view);
+  const run = (state: string, outcome?: string): StreamEvent => ({ type: "run.state", state, outcome });
+  expect(at()).toBe("› ");
+  expect(at(run("streaming"))).toBe("(working) › ");
+  expect(at(run("streaming"), started)).toBe("(Read) › ");
+  expect(at(run("streaming"), started, finished)).toBe("(working) › ");
+  expect(at(run("suspended"))).toBe("(waits for an answer) › ");
+  expect(at(run("streaming"), started, run("idle", "aborted"))).toBe("› ");
+});
+
+test("a turn that does not come to its end says so", () => {
+  const end = (outcome: string): StreamEvent => ({ type: "run.state", state: "idle", outcome });
+  expect(play(words("I will"), end("aborted")).text).toBe("I will\nAborted.\n");
+  expect(play(end("failed")).text).toBe("The attempt failed.\n");
+  expect(play(end("completed")).text).toBe("");
+});
+
+test("nothing that an agent says reaches the terminal as a command", () => {
+  const { text } = play(
+    words("\u001b[2J"),
+    whole("\u001b[2Jhello\u0007"),
+    { ...started, name: "\u001b[1mX", args: { "\u009b": 1 } },
+    finished,
+  );
+  expect(text).toBe('hello\n✓ X {"":1} 12 ms\n');
+});
+
+test("a message that is too long to be streamed says where all of it is", () => {
+  const { text } = play({ ...whole("begin"), truncated: true, turnId: "T1" });
+  expect(text).toBe("begin\nIt is longer than this; `cortex show T1` has all of it.\n");
+});
+
+test("a note ends the line that is being written", () => {
+  const { view } = play(words("Hel"));
+  expect(showNote(view, "Aborting.", plain).text).toBe("\nAborting.\n");
+});
+
+test("an event of a kind that is not known changes nothing", () => {
+  expect(play({ type: "hook.fired" })).toEqual({ view: IDLE, text: "" });
+});

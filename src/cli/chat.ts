@@ -1,0 +1,45 @@
+import { createInterface } from "node:readline";
+
+import { CortexError } from "../model/errors.ts";
+import { MAIN_SESSION, normalizeSessionKey } from "../model/session-key.ts";
+import { type Invocation, text } from "./command.ts";
+import { messageOf, type Talk } from "./message.ts";
+import { report } from "./report.ts";
+import { sendAndWait } from "./send.ts";
+import type { Server } from "./server.ts";
+import { needOrStartServer } from "./start-server.ts";
+import { harmless } from "./text.ts";
+
+/** In a terminal, a conversation; in a pipe, an answer for each line. */
+export async function chat(given: Invocation): Promise<void | false> {
+  const server = await needOrStartServer(given);
+  const talk = {
+    session: normalizeSessionKey(text(given, "session") ?? MAIN_SESSION),
+    profile: text(given, "profile"),
+  };
+  if (!process.stdin.isTTY || !process.stdout.isTTY || given.print.json)
+    return answerLines(server, talk, given);
+  const { converse } = await import("./converse.ts");
+  return converse(talk, given);
+}
+
+/** Every line is a message of its own and is answered before the next is sent. */
+async function answerLines(
+  server: Server,
+  talk: Talk,
+  { print, options }: Invocation,
+): Promise<void | false> {
+  let failed = false;
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.trim() === "") continue;
+    try {
+      const sent = await sendAndWait(server, messageOf(line, talk, "followup"));
+      print.data(sent, () => harmless(sent.text ?? ""));
+    } catch (error) {
+      if (!(error instanceof CortexError) || error.code !== "turn_failed") throw error;
+      report(error, { verbose: options["verbose"] === true }); // the lines after it may fare better
+      failed = true;
+    }
+  }
+  return failed ? false : undefined;
+}

@@ -1,0 +1,111 @@
+/** Makes commander's program from the table of commands, and its complaints into ours. */
+import { Command, CommanderError } from "commander";
+
+import { CortexError } from "../model/errors.ts";
+import { findHome } from "../runtime/home.ts";
+import type { CommandEntry, Invocation, Run } from "./command.ts";
+import { createPrinter } from "./print.ts";
+import { report } from "./report.ts";
+
+/** Runs what the arguments ask for. Returns the exit code. */
+export async function runCommandLine(
+  entries: readonly CommandEntry[],
+  { argv, environment }: { argv: readonly string[]; environment: Invocation["environment"] },
+): Promise<number> {
+  endQuietlyWithoutReader();
+  let failed = false;
+  const program = buildProgram(entries, async (run, args, options) => {
+    failed = (await run(invocation(args, options, environment))) === false;
+  });
+  try {
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync(argv, { from: "user" });
+    return failed ? 1 : 0;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0; // help was asked for, and given
+    return report(error, { verbose: argv.includes("--verbose") });
+  }
+}
+
+type Act = (run: Run, args: Invocation["args"], options: Invocation["options"]) => Promise<void>;
+
+function buildProgram(entries: readonly CommandEntry[], act: Act): Command {
+  const program = new Command("cortex")
+    .description("A durable switchboard for AI agents.")
+    .option("--home <folder>", "the home to work on (CORTEX_HOME, ~/.cortex)")
+    .option("--json", "data as JSON: one value, or one a line where a list goes on")
+    .option("--quiet", "say only what was asked for")
+    .option("--verbose", "with an error, say where it came from")
+    .option("--no-color", "no colours (NO_COLOR)")
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeErr: () => {} });
+  refuseInOurWords(program);
+  for (const entry of entries) addCommand(program, entry, act);
+  return program;
+}
+
+function addCommand(parent: Command, entry: CommandEntry, act: Act): void {
+  const command = parent.command(entry.usage).description(entry.about);
+  refuseInOurWords(command);
+  for (const [flags, about] of entry.options ?? []) command.option(flags, about);
+  for (const inner of entry.commands ?? []) addCommand(command, inner, act);
+  const { run } = entry;
+  if (run === undefined) return;
+  command.action(async () => {
+    const args = command.processedArgs.map((arg: string | string[] | undefined) =>
+      Array.isArray(arg) ? (arg.length === 0 ? undefined : arg.join(" ")) : arg,
+    );
+    await act(run, args, command.optsWithGlobals());
+  });
+}
+
+function invocation(
+  args: Invocation["args"],
+  options: Invocation["options"],
+  environment: Invocation["environment"],
+): Invocation {
+  const { home, json, quiet, color } = options;
+  return {
+    home: findHome(typeof home === "string" ? { CORTEX_HOME: home } : environment),
+    args,
+    options,
+    environment,
+    print: createPrinter({ json: json === true, quiet: quiet === true, color: color !== false }),
+  };
+}
+
+function refuseInOurWords(command: Command): void {
+  command.exitOverride((error) => {
+    throw error.exitCode === 0 ? error : wrongUsage(error.message, commandPath(command));
+  });
+}
+
+/** commander writes `error: unknown option '--sesion'` and, on a line of its own, `(Did you mean --session?)`. */
+function wrongUsage(complaint: string, path: string): CortexError {
+  const [, what = "no command was named", guess] =
+    /^error: ([^\n]*)(?:\n\(Did you mean (.*)\?\))?$/.exec(complaint) ?? [];
+  const unknown = /^unknown command '(.*)'$/.exec(what)?.[1];
+  const message = unknown === undefined ? capital(what) : `There is no command "${unknown}"`;
+  const advice =
+    unknown === undefined ? `\`${path} --help\` shows how it is used.` : "`cortex help` lists the commands.";
+  const hint = guess === undefined ? advice : `Did you mean ${guess}? ${advice}`;
+  return new CortexError("usage", message, { hint });
+}
+
+function commandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
+}
+
+function capital(words: string): string {
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+/** `cortex events | head` has all that it wanted once head is gone. */
+function endQuietlyWithoutReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      process.exit();
+    });
+  }
+}

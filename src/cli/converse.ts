@@ -1,0 +1,113 @@
+/**
+ * A conversation in a terminal. What is typed while the agent works is sent at once and steers it. Ctrl-C
+ * ends what the agent does; a second one, or one while it is idle, ends the conversation.
+ */
+import { CortexError } from "../model/errors.ts";
+import { type ChatView, IDLE, promptOf, type Shown, showEvent, showNote } from "./chat-view.ts";
+import type { Invocation } from "./command.ts";
+import { followStream, type StreamEvent } from "./follow-stream.ts";
+import { messageOf, type Talk } from "./message.ts";
+import { ask, type Request } from "./ask.ts";
+import { needServer } from "./server.ts";
+import { Terminal } from "./terminal.ts";
+
+/** Steers a run that is at work, and waits its turn where it came too late for that. */
+const MODE = "steer-backlog";
+
+export async function converse(talk: Talk, { home, print }: Invocation): Promise<void> {
+  const left = new AbortController();
+  const sessionPath = `/api/sessions/${encodeURIComponent(talk.session)}`;
+  let view: ChatView = IDLE;
+  let isAborting = false;
+  let isLost = false;
+
+  using terminal = new Terminal(process.stdin, process.stdout, {
+    onLine(line) {
+      if (line.trim() === "") return;
+      if (view.state !== "idle") note("↳ Sent to the running turn, which reads it at its next step.");
+      show({ view: { ...view, state: "working" }, text: "" });
+      request({ method: "POST", path: "/api/messages", body: messageOf(line, talk, MODE) });
+    },
+    onInterrupt() {
+      if (view.state === "idle" || isAborting) return left.abort();
+      isAborting = true;
+      note("Aborting. Ctrl-C again leaves.");
+      request({ method: "POST", path: `${sessionPath}/abort` });
+    },
+    onEnd: () => left.abort(),
+  });
+
+  terminal.prompt(promptOf(view));
+  for await (const followed of followStream(home, talk.session, left.signal)) {
+    switch (followed.kind) {
+      case "open":
+        if (isLost) note("Connected again.");
+        else void greet();
+        isLost = false;
+        break;
+      case "lost":
+        if (!isLost) note("The connection is lost; trying to get it back.");
+        isLost = true;
+        break;
+      case "event":
+        follow(followed.event);
+        break;
+    }
+  }
+  if (view.state !== "idle") print.note("The agent goes on. `cortex chat` comes back to it.");
+
+  /** Says where we are. The agent may be at work already, for somebody else. */
+  async function greet(): Promise<void> {
+    note(`This is ${talk.session}. Ctrl-C aborts the agent, Ctrl-D leaves.`);
+    try {
+      const { state } = (await send({ path: sessionPath })).body as { state: string };
+      if (state === "idle") return;
+      show({ view: { ...view, state: state === "suspended" ? "waiting" : "working" }, text: "" });
+    } catch {
+      // There is no such session yet: it begins with the first message.
+    }
+  }
+
+  function follow(event: StreamEvent): void {
+    const { type, state, itemId } = event;
+    if (type === "run.state" && state === "idle") isAborting = false;
+    show(showEvent(view, event, print.style));
+    if (type === "queue.changed" && state === "dead" && typeof itemId === "string") void explain(itemId);
+  }
+
+  function show(shown: Shown): void {
+    if (left.signal.aborted) return;
+    if (promptOf(shown.view) !== promptOf(view)) terminal.prompt(promptOf(shown.view));
+    view = shown.view;
+    if (shown.text !== "") terminal.write(shown.text);
+  }
+
+  function note(text: string): void {
+    show(showNote(view, text, print.style));
+  }
+
+  async function send(wanted: Request): ReturnType<typeof ask> {
+    return ask(await needServer(home), { ...wanted, signal: left.signal });
+  }
+
+  /** Asks the server for something, and says so if that does not work. The conversation goes on. */
+  function request(wanted: Request): void {
+    void send(wanted).catch((error: unknown) => {
+      isAborting = false;
+      show({ view: { ...view, state: "idle" }, text: "" });
+      note(error instanceof CortexError ? `${error.message}. ${error.hint}` : String(error));
+    });
+  }
+
+  /** Says why a message could not be answered. */
+  async function explain(item: string): Promise<void> {
+    try {
+      const { error } = (await send({ path: `/api/dead/${encodeURIComponent(item)}` })).body as {
+        error: string;
+      };
+      note(`${error}. \`cortex dead retry ${item}\` tries it again.`);
+    } catch {
+      note(`\`cortex dead show ${item}\` says why.`); // the server is gone, or the letter is
+    }
+  }
+}

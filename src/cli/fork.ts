@@ -1,0 +1,26 @@
+import { type Invocation, text } from "./command.ts";
+import { CHANNEL } from "./message.ts";
+import { type Sent, sendAndWait } from "./send.ts";
+import { ask } from "./ask.ts";
+import { needServer } from "./server.ts";
+import { harmless } from "./text.ts";
+
+export async function fork(given: Invocation): Promise<void> {
+  const { home, args, options, print } = given;
+  const [turn, content] = args;
+  const server = await needServer(home);
+  const path = `/api/turns/${encodeURIComponent(turn!)}/fork`;
+  const waits = options["wait"] === true && content !== undefined;
+  const wanted = { session: text(given, "session"), ...(waits ? {} : { content }) };
+  const { body } = await ask(server, { method: "POST", path, body: wanted });
+  const { session } = body as unknown as Sent;
+  if (waits) {
+    const sent = await sendAndWait(server, { content, session, channel: CHANNEL });
+    print.data(sent, () => harmless(sent.text ?? ""));
+    return;
+  }
+  print.data(body, () => {
+    const sent = content === undefined ? "" : ", and the message is on its way";
+    return `The session ${session} begins at ${turn}${sent}.`;
+  });
+}

@@ -1,0 +1,68 @@
+import type { TurnId } from "../model/ids.ts";
+import { MAIN_SESSION, normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+import { isUlid } from "../model/ulid.ts";
+import { type TurnView, turnView } from "../runtime/views.ts";
+import { collectTurns } from "./collect-turns.ts";
+import type { Invocation } from "./command.ts";
+import { drawGraph } from "./graph.ts";
+import { type Ledger, limitOf, MAX_LIMIT, openLedger } from "./ledger.ts";
+import type { Printer } from "./print.ts";
+import { firstLine, moment } from "./text.ts";
+import { sessionUnknown } from "./unknown.ts";
+
+const MAX_QUERY_LENGTH = 40;
+const MAX_ANSWER_LENGTH = 60;
+
+/** Labels of sessions by the turn that they point at, most recently used first. */
+type Labels = ReadonlyMap<TurnId, readonly SessionKey[]>;
+
+export async function log(given: Invocation): Promise<void> {
+  const { home, args, options, print } = given;
+  const limit = limitOf(given);
+  await using ledger = await openLedger(home);
+  const labels = await readLabels(ledger);
+  const asked = args[0] ?? MAIN_SESSION;
+  const heads = options["all"] === true ? [...labels.keys()] : await findHead(asked, ledger);
+  const turns = await collectTurns(ledger, heads, limit);
+  const views = await Promise.all(turns.map(async ({ id }) => turnView((await ledger.turns.read(id))!)));
+  print.data(views, () => {
+    if (views.length === 0) return "No turn yet.";
+    const nodes = views.map((view) => ({
+      id: view.id,
+      parent: view.parentId ?? undefined,
+      label: describeTurn(view, { labels: labels.get(view.id) ?? [], asked, print }),
+    }));
+    return drawGraph(nodes).join("\n");
+  });
+}
+
+async function findHead(asked: string, ledger: Ledger): Promise<TurnId[]> {
+  if (isUlid(asked) && (await ledger.turns.get(asked as TurnId)) !== undefined) return [asked as TurnId];
+  const session = await ledger.sessions.get(normalizeSessionKey(asked));
+  if (session === undefined) throw sessionUnknown(asked);
+  return session.head === undefined ? [] : [session.head];
+}
+
+async function readLabels({ sessions }: Ledger): Promise<Labels> {
+  const labels = new Map<TurnId, SessionKey[]>();
+  for (const { head, key } of (await sessions.list({ limit: MAX_LIMIT })).items) {
+    if (head !== undefined) labels.set(head, [...(labels.get(head) ?? []), key]);
+  }
+  return labels;
+}
+
+function describeTurn(
+  view: TurnView,
+  { labels, asked, print }: { labels: readonly string[]; asked: string; print: Printer },
+): string {
+  const heads = labels.map((label) => (label === asked ? `HEAD -> ${label}` : label)).join(", ");
+  const query = view.type === "compaction" ? "(compaction)" : (view.query.at(-1)?.content ?? "");
+  return [
+    print.style("yellow", view.id),
+    ...(heads === "" ? [] : [print.style("cyan", `(${heads})`)]),
+    print.style("dim", `${moment(view.completedAt)} ${view.agent}`),
+    ...(view.status === "completed" ? [] : [print.style("red", view.status)]),
+    firstLine(query, MAX_QUERY_LENGTH),
+    ...(view.text === "" ? [] : [`→ ${firstLine(view.text, MAX_ANSWER_LENGTH)}`]),
+  ].join(" ");
+}

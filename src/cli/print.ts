@@ -1,0 +1,35 @@
+import { styleText } from "node:util";
+
+/** In colour, where the output is a terminal and nobody objects. */
+export type Style = (format: Parameters<typeof styleText>[0], words: string) => string;
+
+/** How a command speaks: data on standard output, everything else on standard error. */
+export interface Printer {
+  /** Whether programs read along: data is JSON, and nothing else is said. */
+  readonly json: boolean;
+  /** The data that was asked for: one JSON value, or what a person reads. */
+  data(value: unknown, forPeople: () => string): void;
+  /** What somebody may want to know beside the data. */
+  note(sentence: string): void;
+  readonly style: Style;
+}
+
+export interface PrinterOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly color: boolean;
+}
+
+export function createPrinter({ json, quiet, color }: PrinterOptions): Printer {
+  return {
+    json,
+    data(value, forPeople) {
+      const said = json ? JSON.stringify(value) : forPeople();
+      if (said !== "") process.stdout.write(`${said}\n`);
+    },
+    note(sentence) {
+      if (!quiet) process.stderr.write(`${sentence}\n`);
+    },
+    style: (format, words) => (color ? styleText(format, words, { stream: process.stdout }) : words),
+  };
+}

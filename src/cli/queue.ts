@@ -1,0 +1,28 @@
+import { normalizeSessionKey } from "../model/session-key.ts";
+import { itemView } from "../runtime/views.ts";
+import { pageOf } from "../server/page.ts";
+import type { Invocation } from "./command.ts";
+import { limitOf, openLedger } from "./ledger.ts";
+import { firstLine, moment, table } from "./text.ts";
+
+const MAX_CONTENT_LENGTH = 60;
+
+export async function queue(given: Invocation): Promise<void> {
+  const limit = limitOf(given);
+  const [session] = given.args;
+  await using ledger = await openLedger(given.home);
+  const where = session === undefined ? {} : { session: normalizeSessionKey(session) };
+  const page = pageOf(await ledger.queue.list({ limit, ...where }), itemView);
+  given.print.data(page, () => {
+    if (page.items.length === 0) return "Nothing waits.";
+    return table(
+      page.items.map(({ id, queuedAt, session, mode, content }) => [
+        id,
+        moment(queuedAt),
+        session,
+        mode,
+        firstLine(content ?? "", MAX_CONTENT_LENGTH),
+      ]),
+    );
+  });
+}

@@ -1,0 +1,32 @@
+import { CortexError } from "../model/errors.ts";
+import { harmless } from "./text.ts";
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+const NO_SERVER = 3;
+
+/** Says what went wrong: one line of what happened, one of what to do. Returns the exit code. */
+export function report(error: unknown, { verbose }: { verbose: boolean }): number {
+  const { message, hint } = error instanceof CortexError ? error : unforeseen(error);
+  console.error(harmless(`${sentence(message)}\n${hint}`));
+  if (verbose && error instanceof Error) console.error(error);
+  return exitCode(error);
+}
+
+function exitCode(error: unknown): number {
+  if (!(error instanceof CortexError)) return FAILED;
+  if (error.code === "usage") return WRONG_USAGE;
+  return error.code === "server_missing" ? NO_SERVER : FAILED;
+}
+
+/** Not an error of ours: a mistake in Cortex, or something that the system refused. */
+function unforeseen(error: unknown): { message: string; hint: string } {
+  return {
+    message: error instanceof Error ? error.message : String(error),
+    hint: "Run it again with --verbose to see where this comes from.",
+  };
+}
+
+function sentence(message: string): string {
+  return /[.!?…]$/.test(message) ? message : `${message}.`;
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+
+import { CortexError } from "../model/errors.ts";
+import { type Invocation, text } from "./command.ts";
+import { CHANNEL, type NewMessage } from "./message.ts";
+import { ask } from "./ask.ts";
+import type { Server } from "./server.ts";
+import { needOrStartServer } from "./start-server.ts";
+import { harmless } from "./text.ts";
+
+/** What became of a message: with a turn, it was answered. */
+export interface Sent {
+  readonly eventId: string;
+  readonly dispatchId: string;
+  readonly session: string;
+  readonly turnId?: string;
+  readonly text?: string;
+  readonly costUsd?: number | null;
+}
+
+export async function send(given: Invocation): Promise<void> {
+  const { args, options, print } = given;
+  const content = args[0] === "-" ? await readInput() : args[0]!;
+  if (content.trim() === "") throw contentEmpty();
+  const server = await needOrStartServer(given);
+  const message = {
+    content,
+    channel: CHANNEL,
+    session: text(given, "session"),
+    thread: text(given, "thread"),
+    persona: text(given, "persona"),
+    mode: text(given, "mode"),
+    profile: text(given, "profile"),
+    smart: options["smart"] === true ? true : undefined,
+    idempotencyKey: text(given, "key"),
+  };
+  const sent = await (options["wait"] === true ? sendAndWait(server, message) : sendOnly(server, message));
+  print.data(sent, () =>
+    sent.turnId === undefined ? `Sent to ${sent.session}.` : harmless(sent.text ?? ""),
+  );
+}
+
+async function sendOnly(server: Server, message: NewMessage): Promise<Sent> {
+  const { body } = await ask(server, { method: "POST", path: "/api/messages", body: message });
+  return body as unknown as Sent;
+}
+
+/**
+ * Sends a message and waits until it is answered, however long that takes: the server lets go after some
+ * minutes, and the same key asks for the same message again.
+ */
+export async function sendAndWait(server: Server, message: NewMessage): Promise<Sent> {
+  const body = { ...message, idempotencyKey: message["idempotencyKey"] ?? randomUUID(), wait: true };
+  for (;;) {
+    const answer = await ask(server, { method: "POST", path: "/api/messages", body });
+    if (answer.status !== 202) return answer.body as unknown as Sent;
+  }
+}
+
+async function readInput(): Promise<string> {
+  let input = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) input += chunk as string;
+  return input;
+}
+
+function contentEmpty(): CortexError {
+  return new CortexError("usage", "The message is empty", {
+    hint: "Say something: `cortex send hello`, or `cortex send - < file`.",
+  });
+}

@@ -1,0 +1,61 @@
+/** The server of a home, and where it is. */
+import { readFile } from "node:fs/promises";
+
+import { CortexError } from "../model/errors.ts";
+import { findHome, serverNotePath, tokenPath } from "../runtime/home.ts";
+
+export interface Server {
+  readonly home: string;
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+}
+
+/** The server that runs on this home. A note that a dead process left behind counts as none. */
+export async function findServer(home: string): Promise<Server | undefined> {
+  try {
+    const [note, token] = await Promise.all([
+      readFile(serverNotePath(home), "utf8"),
+      readFile(tokenPath(home), "utf8"),
+    ]);
+    const server = JSON.parse(note) as Omit<Server, "home" | "token"> | null;
+    return server !== null && isAlive(server.pid) ? { ...server, home, token: token.trim() } : undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR" || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Throws `server_missing` where none runs. */
+export async function needServer(home: string): Promise<Server> {
+  const server = await findServer(home);
+  if (server === undefined) throw serverMissing(home);
+  return server;
+}
+
+export function serverMissing(home: string): CortexError {
+  return new CortexError("server_missing", `No server runs on ${home}`, { hint: howToStart(home) });
+}
+
+export function serverGone(home: string, cause: unknown): CortexError {
+  return new CortexError("server_missing", `The server on ${home} does not answer`, {
+    hint: `What it has accepted is kept. ${howToStart(home)}`,
+    cause,
+  });
+}
+
+function howToStart(home: string): string {
+  return `Start one with \`cortex up${home === findHome({}) ? "" : ` --home ${home}`}\`.`;
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it lives, and belongs to somebody else
+  }
+}

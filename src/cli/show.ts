@@ -1,0 +1,72 @@
+import type { TurnId } from "../model/ids.ts";
+import { fullTurnView } from "../runtime/views.ts";
+import type { Invocation } from "./command.ts";
+import { openLedger } from "./ledger.ts";
+import type { Printer } from "./print.ts";
+import { count, duration, harmless, indent, moment, shorten, table } from "./text.ts";
+import { turnUnknown } from "./unknown.ts";
+
+/** What is shown of the arguments and the result of a tool call, in characters. `--json` has all of it. */
+export const MAX_CALL_LENGTH = 2_000;
+
+type FullTurnView = ReturnType<typeof fullTurnView>;
+type CallView = FullTurnView["toolCalls"][number];
+type MessageView = FullTurnView["messages"][number];
+
+export async function show({ home, args, print }: Invocation): Promise<void> {
+  const id = args[0]!;
+  await using ledger = await openLedger(home);
+  const content = await ledger.turns.read(id as TurnId);
+  if (content === undefined) throw turnUnknown(id);
+  const view = fullTurnView(content);
+  print.data(view, () => describe(view, print));
+}
+
+function describe(view: FullTurnView, print: Printer): string {
+  const { usage } = view;
+  const facts = table([
+    ["turn", print.style("yellow", view.id)],
+    ["follows", view.parentId ?? "nothing"],
+    ["followed by", count(view.childCount, "turn")],
+    ["session", view.session],
+    ["agent", `${view.agent} (${view.role}, persona ${view.persona})`],
+    ["model", `${view.model} of ${view.provider}, profile ${view.profile}`],
+    ["status", view.type === "compaction" ? `${view.status}, a compaction` : view.status],
+    ["began", moment(view.startedAt)],
+    ["took", duration(Date.parse(view.completedAt) - Date.parse(view.startedAt))],
+    ["tokens", `${usage.input} in, ${usage.output} out, ${usage.cacheRead} from the cache`],
+    ["cost", view.costUsd === null ? "not known" : `$${view.costUsd}`],
+    ["event", view.sourceEventId ?? "none"],
+    ["hash", view.hash],
+  ]);
+  const said = view.messages.map((message) => describeMessage(message, print));
+  const calls = view.toolCalls.map((call) => describeCall(call, print));
+  return [facts, ...said.filter((part) => part !== ""), ...calls].join("\n\n");
+}
+
+/** Of a message that only calls tools, the calls are shown. */
+function describeMessage({ role, content, body, at }: MessageView, print: Printer): string {
+  if (content === "") return "";
+  const { envelope, extracted } = (role === "user" ? (body ?? {}) : {}) as {
+    envelope?: string;
+    extracted?: string;
+  };
+  const above = [envelope, extracted]
+    .filter((part) => part !== undefined)
+    .map((part) => print.style("dim", harmless(part)));
+  const head = `${print.style("bold", role)} ${print.style("dim", moment(at))}`;
+  return [head, indent([...above, harmless(content)].join("\n"))].join("\n");
+}
+
+function describeCall(
+  { name, args, result, status, durationMs, childSession }: CallView,
+  print: Printer,
+): string {
+  const took = durationMs === null ? "" : `, ${duration(durationMs)}`;
+  const worker = childSession === null ? "" : `, worker ${childSession}`;
+  return [
+    `${print.style("bold", `call ${name}`)} ${status}${took}${worker}`,
+    indent(print.style("dim", shorten(harmless(JSON.stringify(args)), MAX_CALL_LENGTH))),
+    indent(shorten(harmless(result ?? "no result"), MAX_CALL_LENGTH)),
+  ].join("\n");
+}

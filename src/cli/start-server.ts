@@ -1,0 +1,77 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { CortexError } from "../model/errors.ts";
+import type { Invocation } from "./command.ts";
+import { ask } from "./ask.ts";
+import { findServer, type Server, serverMissing } from "./server.ts";
+
+/** A start takes about a second; recovering a large home a few. */
+const START_LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 50;
+
+/** The server of this home; with `--start`, one is started in the background where none runs. */
+export async function needOrStartServer({ home, options, print }: Invocation): Promise<Server> {
+  const running = await findServer(home);
+  if (options["start"] !== true) {
+    if (running === undefined) throw serverMissing(home);
+    return running;
+  }
+  if (running !== undefined && (await answers(running))) return running;
+  const server = await startServer(home);
+  print.note(`Started a server in the background, process ${server.pid}.`);
+  return server;
+}
+
+async function startServer(home: string): Promise<Server> {
+  const logs = join(home, "logs");
+  mkdirSync(logs, { recursive: true });
+  const log = join(logs, "up.log");
+  const output = openSync(log, "a", 0o600);
+  const child = spawn(process.execPath, [process.argv[1]!, "up", "--home", home], {
+    detached: true,
+    stdio: ["ignore", output, output],
+  });
+  const stop = new AbortController();
+  const ended = once(child, "exit", { signal: stop.signal }).then(() => "ended" as const);
+  const late = wait(START_LIMIT_MS, "late" as const, { signal: stop.signal });
+  const outcome = await Promise.race([ended, late, ready(home, stop.signal)]).finally(() => stop.abort());
+  await Promise.allSettled([ended, late]);
+  if (outcome === "ended") throw endedEarly(log);
+  if (outcome === "late") throw notReady(log);
+  child.unref();
+  return outcome;
+}
+
+async function ready(home: string, signal: AbortSignal): Promise<Server> {
+  for (;;) {
+    const server = await findServer(home);
+    if (server !== undefined && (await answers(server))) return server;
+    await wait(LOOK_EVERY_MS, undefined, { signal });
+  }
+}
+
+async function answers(server: Server): Promise<boolean> {
+  try {
+    return (await ask(server, { path: "/api/health" })).status === 200;
+  } catch {
+    return false; // not yet
+  }
+}
+
+function endedEarly(log: string): CortexError {
+  const last = readFileSync(log, "utf8").trimEnd().split("\n").slice(-2).join(" ");
+  return new CortexError("server_missing", `The server did not start: ${last}`, {
+    hint: `All that it said is in ${log}.`,
+  });
+}
+
+function notReady(log: string): CortexError {
+  const seconds = START_LIMIT_MS / 1_000;
+  return new CortexError("server_missing", `The server was not ready after ${seconds} seconds`, {
+    hint: `It may still be at work; what it says is in ${log}.`,
+  });
+}

@@ -1,0 +1,31 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { breakRows } from "./terminal.ts";
+
+test("complete lines are given away whole, and the rest fits in one row", () => {
+  expect(breakRows("a line that is longer than the terminal\nrest", 10)).toEqual({
+    rows: "a line that is longer than the terminal\n",
+    rest: "rest",
+  });
+});
+
+test("a row ends between two words, where there is a space", () => {
+  expect(breakRows("hello big world", 10)).toEqual({ rows: "hello big\n", rest: "world" });
+  expect(breakRows("x".repeat(12), 10)).toEqual({ rows: `${"x".repeat(9)}\n`, rest: "xxx" });
+});
+
+test("no row is as wide as the terminal, and no character is lost", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "grapheme", maxLength: 200 }),
+      fc.integer({ min: 4, max: 20 }),
+      (text, columns) => {
+        const line = text.replaceAll("\n", "");
+        const { rows, rest } = breakRows(line, columns);
+        for (const row of [...rows.split("\n"), rest]) expect(Array.from(row).length).toBeLessThan(columns);
+        expect((rows + rest).replaceAll(/[\n ]/g, "")).toBe(line.replaceAll(" ", ""));
+      },
+    ),
+  );
+});

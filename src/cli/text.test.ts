@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+
+import { count, duration, firstLine, harmless, indent, shorten, table } from "./text.ts";
+
+test("nothing that a terminal would obey is left of a text", () => {
+  expect(harmless("a\u001b[31mred\u001b[0m\u0007\u009b2Jb\r\nc\td\re\u001b]0;title\u0007f")).toBe(
+    "aredb\nc\tdef",
+  );
+});
+
+test("the first line is the first that says something, cut where it is long", () => {
+  expect(firstLine("\n  \n  hello\tthere \nmore", 80)).toBe("hello there");
+  expect(firstLine("x".repeat(100), 10)).toBe(`${"x".repeat(9)}…`);
+  expect(firstLine("", 10)).toBe("");
+});
+
+test("a text is never cut within a character", () => {
+  expect(shorten("ab😀cd", 4).isWellFormed()).toBe(true);
+});
+
+test("cells stand under each other, and nothing trails", () => {
+  expect(
+    table([
+      ["a", "long", "x"],
+      ["bcd", "e", ""],
+    ]),
+  ).toBe("a    long  x\nbcd  e");
+  expect(table([])).toBe("");
+});
+
+test("empty lines are not indented", () => {
+  expect(indent("a\n\nb")).toBe("  a\n\n  b");
+});
+
+test("durations and counts read as a person says them", () => {
+  expect([duration(12.3), duration(1_250), duration(125_000)]).toEqual(["12 ms", "1.3 s", "2 min 5 s"]);
+  expect([count(0, "turn"), count(1, "turn"), count(2, "turn")]).toEqual(["0 turns", "1 turn", "2 turns"]);
+});

@@ -1,0 +1,60 @@
+/** Texts of others on a terminal: nothing in them may move the cursor, and long ones are cut. */
+import { stripVTControlCharacters } from "node:util";
+
+// Everything below a space but tab and newline, and the second set of controls.
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** The text without what a terminal would obey. */
+export function harmless(text: string): string {
+  return stripVTControlCharacters(text).replaceAll("\r\n", "\n").replaceAll(CONTROLS, "");
+}
+
+export function shorten(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`;
+}
+
+/** The first line that says something. */
+export function firstLine(text: string, maxLength: number): string {
+  const line = harmless(text)
+    .split("\n")
+    .find((candidate) => candidate.trim() !== "");
+  return shorten((line ?? "").replaceAll("\t", " ").trim(), maxLength);
+}
+
+export function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, "  ");
+}
+
+/** Cells under each other; the last of each row is as long as it is. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.slice(0, -1).entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  }
+  return rows
+    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at]!))).join("  "))
+    .map((line) => line.trimEnd())
+    .join("\n");
+}
+
+/** A moment as the clock on the wall shows it. */
+export function moment(at: string | number): string {
+  const date = new Date(at);
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, "0");
+}
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return number === 1 ? `1 ${one}` : `${number} ${many}`;
+}

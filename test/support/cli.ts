@@ -1,0 +1,117 @@
+/** The command line as a person uses it: a process, what it prints, how it ends. */
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const BIN = fileURLToPath(new URL("../../bin/cortex.js", import.meta.url));
+
+export interface Started {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<Ended>;
+  /** Waits until it has printed this, on either output, after what was waited for before. */
+  says(text: string): Promise<void>;
+  type(text: string): void;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Starts `cortex` on a home, with the offline model and nothing of the tester's environment. */
+export function start(home: string, ...args: string[]): Started {
+  return watch(spawn(process.execPath, [BIN, ...args], { env: environmentOf(home) }));
+}
+
+/** Runs `cortex` to its end, with nothing or this to read. */
+export async function run(home: string, args: readonly string[], input = ""): Promise<Ended> {
+  const started = start(home, ...args);
+  started.child.stdin.end(input);
+  return started.ended;
+}
+
+export async function runJson(home: string, ...args: string[]): Promise<unknown> {
+  const { code, out, err } = await run(home, [...args, "--json"]);
+  if (code !== 0) throw new Error(`cortex ${args.join(" ")} ended with ${code}: ${err}`);
+  return JSON.parse(out);
+}
+
+/** The same in a terminal. Undefined where this system has no way to make one. */
+export function startInTerminal(home: string, ...args: string[]): Started | undefined {
+  const command = [process.execPath, BIN, ...args];
+  const env = { ...environmentOf(home), TERM: "xterm" };
+  if (spawnSync("script", ["--version"]).status === 0) {
+    const line = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+    return watch(spawn("script", ["-qec", line, "/dev/null"], { env }));
+  }
+  const python = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+  if (spawnSync("python3", ["-c", "import pty"]).status !== 0) return undefined;
+  return watch(spawn("python3", ["-c", python, ...command], { env }));
+}
+
+/** A server on a port of its own, up when this resolves; told to stop at the end. */
+export async function startServer(home: string): Promise<AsyncDisposable & Started> {
+  const started = start(home, "up", "--port", "0");
+  await started.says("Ctrl-C stops it");
+  return {
+    ...started,
+    async [Symbol.asyncDispose]() {
+      started.child.kill("SIGTERM");
+      await started.ended;
+    },
+  };
+}
+
+/** What the HTTP interface answers. */
+export async function fetchJson(home: string, path: string): Promise<unknown> {
+  const { host, port } = readNote(home);
+  const token = readFileSync(join(home, "data", "token"), "utf8").trim();
+  const response = await fetch(`http://${host}:${port}${path}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return response.json();
+}
+
+export function readNote(home: string): { pid: number; host: string; port: number } {
+  return JSON.parse(readFileSync(join(home, "data", "server.json"), "utf8")) as ReturnType<typeof readNote>;
+}
+
+function environmentOf(home: string): NodeJS.ProcessEnv {
+  const { PATH, TMPDIR } = process.env;
+  return { PATH, TMPDIR, HOME: home, CORTEX_HOME: home, CORTEX_PROFILE: "offline", TZ: "UTC" };
+}
+
+function watch(child: ChildProcessWithoutNullStreams): Started {
+  const said = { out: "", err: "", both: "", isOver: false };
+  let read = 0;
+  let wake = (): void => {};
+  const hear = (output: "out" | "err") => (data: string) => {
+    said[output] += data;
+    said.both += data;
+    wake();
+  };
+  child.stdout.setEncoding("utf8").on("data", hear("out"));
+  child.stderr.setEncoding("utf8").on("data", hear("err"));
+  child.stdin.on("error", () => {}); // it ended before it had read everything
+  const ended = once(child, "close").then(() => {
+    said.isOver = true;
+    wake();
+    return { code: child.exitCode, signal: child.signalCode, out: said.out, err: said.err };
+  });
+  return {
+    child,
+    ended,
+    async says(text) {
+      while (!said.both.includes(text, read)) {
+        if (said.isOver) throw new Error(`It ended without saying "${text}":\n${said.both}`);
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+      read = said.both.indexOf(text, read) + text.length;
+    },
+    type: (text) => void child.stdin.write(text),
+  };
+}
