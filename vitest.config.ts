@@ -7,6 +7,7 @@ export default defineConfig({
     // Child processes of ours do real work on the same cores: a test that waits for one is not stuck.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     reporters: ["default", "./test/support/closing-line.ts"],
   },
 });

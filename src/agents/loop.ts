@@ -41,8 +41,11 @@ export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
           return { kind: "done", answer: answer(request, said(continuation.text)) };
         messages.push(...continuation.messages);
 
-        const body = await model.ask({ ...request, exchanges: [...request.history, { messages, toolCalls }] });
-        if (body.stop === "aborted") return { kind: "aborted", partial: answer(request, withoutCalls(body)) };
+        const body = await model.ask({
+          ...request,
+          exchanges: [...request.history, { messages, toolCalls }],
+        });
+        if (body.stop === "aborted") return { kind: "aborted", partial: partial(request, body) };
         if (!body.blocks.some(isCall)) return { kind: "done", answer: answer(request, body) };
         const message = toMessage(mintId(), body, clock());
         await request.record(message);
@@ -53,6 +56,12 @@ export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
 
   function answer(request: AgentRequest, body: AssistantBody): Message {
     return toMessage(request.turn, body, clock());
+  }
+
+  /** Nothing said is no answer: providers refuse an empty one in what was said before. */
+  function partial(request: AgentRequest, body: AssistantBody): Message | undefined {
+    const said = answer(request, withoutCalls(body));
+    return said.content === "" ? undefined : said;
   }
 }
 

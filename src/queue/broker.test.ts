@@ -304,10 +304,30 @@ test("stopping waits for an arrival that may bring a run with it", async () => {
   expect(await store.runs.active()).toMatchObject([{ state: "resumable" }]);
 });
 
+test("a run that begins when the time is over is cut off at once", async () => {
+  await using opened = await openTestStore();
+  const { store } = opened;
+  const broker = brokerOf(
+    store,
+    async (active) => {
+      if (!active.cut.aborted) await untilCut(active);
+      await store.queue.release([active.claim.lease]);
+      return undefined;
+    },
+    QUIET,
+  );
+  await startQuietly(broker, store);
+  const sent = send(broker, store, "a", "a");
+  await broker.stop(0);
+  expect(await sent).toBe(true);
+  expect(await store.runs.active()).toMatchObject([{ state: "resumable" }]);
+});
+
 test("a broker that was never busy stops at once, and twice", async () => {
   await using opened = await openTestStore();
   const broker = brokerOf(opened.store, async () => undefined);
   broker.start();
   await broker.stop(1_000_000);
   await broker.stop(1_000_000);
+  expect(broker.active).toBe(0);
 });

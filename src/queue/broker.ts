@@ -48,8 +48,8 @@ export class Broker implements AsyncDisposable {
   #stopping = false;
   #leasing: Promise<void> | undefined;
   #again = false;
-  /** Aborts when the time to stop is over. */
-  readonly #over = new AbortController();
+  /** Whether the time to stop is over. */
+  #isOver = false;
   readonly #idle = Promise.withResolvers<void>();
 
   constructor(parts: BrokerParts) {
@@ -98,7 +98,7 @@ export class Broker implements AsyncDisposable {
     this.#unlisten?.();
     this.#noteIdle();
     const { cutMs = CUT_MS } = this.#parts;
-    const deadline = setTimeout(() => this.#over.abort(), deadlineMs);
+    const deadline = setTimeout(() => this.#cutAll(), deadlineMs);
     const end = setTimeout(() => this.#idle.resolve(), deadlineMs + cutMs);
     await this.#idle.promise;
     for (const timer of [deadline, end, ...this.#timers]) clearTimeout(timer);
@@ -154,10 +154,11 @@ export class Broker implements AsyncDisposable {
   async #runOne(claim: Claim): Promise<Claim | undefined> {
     const active = { lease: claim.lease, cut: new AbortController() };
     this.#runs.add(active);
+    if (this.#isOver) active.cut.abort();
     try {
       return await this.#parts.run({
         claim,
-        cut: AbortSignal.any([active.cut.signal, this.#over.signal]),
+        cut: active.cut.signal,
         isStopping: () => this.#stopping,
         claimNext: () => (this.#keepsSlot() ? this.#parts.lease : undefined),
       });
@@ -195,6 +196,11 @@ export class Broker implements AsyncDisposable {
     } catch {
       // A lease that could not be renewed is good until somebody else takes it, and then a write says so.
     }
+  }
+
+  #cutAll(): void {
+    this.#isOver = true;
+    for (const { cut } of this.#runs) cut.abort();
   }
 
   async #releaseStranded(): Promise<void> {

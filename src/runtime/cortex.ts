@@ -1,25 +1,185 @@
+/**
+ * Cortex as one thing: opens the store, reads the config, and lets the steps of the pipeline meet. Whoever
+ * serves it over HTTP, or uses it as a library, has this in hand.
+ */
+import { hostname } from "node:os";
+
+import { type Incoming, toEvent } from "../events/incoming.ts";
+import type { Config } from "../config/config.ts";
+import type { Flags } from "../config/overrides.ts";
+import { CortexError } from "../model/errors.ts";
+import type { EventId, ItemId, RunId, TurnId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import type { Profile } from "../model/profile.ts";
+import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+import type { Tool, ToolResult } from "../model/tool.ts";
+import { createUlidSource } from "../model/ulid.ts";
+import { Broker } from "../queue/broker.ts";
+import { selectSteering } from "../queue/steer.ts";
+import { forkLabel } from "../routing/resolve.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoredSession } from "../store/store.ts";
+import { runTurn } from "../turns/run-turn.ts";
+import { createBackends } from "./backends.ts";
+import type { ModelChoice } from "./choose-model.ts";
+import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath } from "./home.ts";
+import { Live } from "./live.ts";
+import { type NewMessage, sendMessage, type Sent } from "./messages.ts";
+import { type Outcome, Outcomes } from "./outcomes.ts";
+import { openSettings, type Settings } from "./settings.ts";
+
+export interface CortexOptions {
+  readonly home: string;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Settings by the names of their flags: `{ port: "8080" }`. They win over environment and files. */
+  readonly flags?: Flags;
+  readonly clock?: () => number;
+  /** Tools beside those that Cortex brings along. */
+  readonly tools?: readonly Tool[];
+  /** Told, in one line, of what somebody should look at. */
+  readonly log?: (line: string) => void;
+}
 
 /** A running Cortex. */
 export interface Cortex extends AsyncDisposable {
   readonly home: string;
   readonly store: Store;
+  readonly live: Live;
+  /** As it is now: it may be another one after a change of the files. */
+  config(): Config;
+  /** The model that answers where nothing else is said, and why it is that one. */
+  model(): ModelChoice;
+  /** How many turns the process before this one had left unfinished. */
+  readonly resumed: number;
+
+  send(message: NewMessage): Promise<Sent>;
+  /** Waits until a message has ended. Undefined: the signal came first. */
+  outcome(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined>;
+  /** Takes an event in. True: it is new. */
+  accept(incoming: Incoming): Promise<{ readonly event: EventId; readonly fresh: boolean }>;
+  /** A new session that points at this turn. */
+  fork(turn: TurnId, label?: string): Promise<StoredSession>;
+  /** Ends the run of a session; what it has produced stays. False: nothing runs there. */
+  abort(session: SessionKey): Promise<boolean>;
+  /** Gives the answer that a suspended run waits for. False: it no longer does. */
+  answer(run: RunId, result: ToolResult, ordinal?: number): Promise<boolean>;
+  /** Takes no new work, lets runs come to a safe point, and closes the store. */
+  stop(): Promise<void>;
 }
 
 /** Starts Cortex on a home, which is made where there is none. Only one process at a time can. */
-export async function openCortex({
-  home,
-  clock = Date.now,
-}: {
-  home: string;
-  clock?: () => number;
-}): Promise<Cortex> {
+export async function openCortex(options: CortexOptions): Promise<Cortex> {
+  const { home, environment = process.env, clock = Date.now, log = () => {} } = options;
   const store = await openSqliteStore({ path: databasePath(home), clock });
+  try {
+    const live = new Live(store, clock);
+    const onChange = (): void => live.announce("config.changed");
+    const settings = await openSettings({ home, environment, flags: options.flags ?? {}, log, onChange });
+    return await assemble({ ...options, home, environment, clock, log, store, settings, live });
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+type Parts = Required<Pick<CortexOptions, "home" | "environment" | "clock" | "log">> &
+  Pick<CortexOptions, "tools"> & { readonly store: Store; readonly settings: Settings; readonly live: Live };
+
+async function assemble(parts: Parts): Promise<Cortex> {
+  const { home, environment, clock, log, store, settings, live, tools = [] } = parts;
+  const mintId = createUlidSource(clock);
+  const outcomes = new Outcomes(store);
+  const { workspaceTools } = await import("../agents/tools/workspace-tools.ts");
+  const allTools = [...workspaceTools, ...tools];
+  const turnParts = {
+    store,
+    config: () => settings.config(),
+    clock,
+    mintId,
+    random: Math.random,
+    profile: (name: string): Profile => settings.profile(name),
+    agentFor: createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) }),
+    tools: () => allTools,
+    folders: (setup: Parameters<typeof agentFolders>[1]) => agentFolders(home, setup),
+    toolEnvironment: () => toolEnvironment(environment),
+    selectSteering,
+    onDelta: live.tell.bind(live),
+    onSettled: (items: readonly ItemId[]) => outcomes.look(items),
+  };
+  const broker = new Broker({
+    store,
+    lease: { holder: `${hostname()}/${process.pid}/${mintId()}`, ttlMs: settings.config().broker.leaseMs },
+    slots: () => settings.config().broker.maxConcurrentRuns,
+    run: (running) => runTurn(running, turnParts),
+    onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
+  });
+  const resumed = (await store.runs.active({ limit: 1_000 })).filter(
+    ({ state }) => state !== "suspended",
+  ).length;
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> =>
+    (stopping ??= (async () => {
+      await broker.stop(settings.config().broker.shutdownMs);
+      outcomes[Symbol.dispose]();
+      live[Symbol.dispose]();
+      await settings[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    })());
+  broker.start();
+
   return {
     home,
     store,
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    live,
+    resumed,
+    config: () => settings.config(),
+    model: () => settings.model(),
+    send: (message) =>
+      sendMessage(message, {
+        store,
+        config: settings.config(),
+        broker,
+        clock,
+        mintId,
+        checkProfile: (name) => void settings.profile(name),
+      }),
+    outcome: (item, signal) => outcomes.wait(item, signal),
+    async accept(incoming) {
+      const event = toEvent(incoming);
+      const { fresh } = await store.events.accept(event);
+      return { event: event.id, fresh };
+    },
+    fork: (turn, label) =>
+      store.sessions.fork(turn, label === undefined ? forkLabel(mintId()) : normalizeSessionKey(label)),
+    async abort(session) {
+      const found = await store.sessions.get(session);
+      if (found === undefined) throw sessionUnknown(session);
+      return found.run !== undefined && store.runs.requestAbort(found.run, "the owner asked for it");
+    },
+    async answer(run, result, ordinal) {
+      const found = await store.runs.get(run);
+      if (found?.wait === undefined) return false;
+      const { calls } = found.wait.detail as { calls: readonly { ordinal: number }[] };
+      const call = ordinal === undefined ? calls[0] : calls.find((waiting) => waiting.ordinal === ordinal);
+      if (call === undefined) return false;
+      return store.runs.resume(run, found.wait.id, [
+        {
+          kind: "result",
+          ordinal: call.ordinal,
+          status: result.isError === true ? "error" : "ok",
+          result: result as unknown as Json,
+          completedAtMs: clock(),
+        },
+      ]);
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
+}
+
+function sessionUnknown(session: SessionKey): CortexError {
+  return new CortexError("session_unknown", `No session is called "${session}"`, {
+    hint: "`cortex sessions` lists the sessions there are.",
+  });
 }

@@ -10,3 +10,18 @@ export function findHome(environment: Readonly<Record<string, string | undefined
 export function databasePath(home: string): string {
   return join(home, "data", "cortex.db");
 }
+
+/** The secret that the owner's programs show to the server. */
+export function tokenPath(home: string): string {
+  return join(home, "data", "token");
+}
+
+/** Where a running server says how to reach it. */
+export function serverNotePath(home: string): string {
+  return join(home, "data", "server.json");
+}
+
+/** What was too long for a model is kept here, where its agent can read it. */
+export function toolOutputPath(home: string, agent: string): string {
+  return join(home, "tmp", "output", agent);
+}

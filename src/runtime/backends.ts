@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Agent } from "../agents/agent.ts";
+import { createLoopAgent } from "../agents/loop.ts";
+import { CortexError } from "../model/errors.ts";
+import type { Profile } from "../model/profile.ts";
+import type { Store } from "../store/store.ts";
+import { searchLedger } from "./search-ledger.ts";
+
+export interface BackendParts {
+  readonly store: Store;
+  readonly clock: () => number;
+  readonly mintId: () => string;
+  readonly environment: (name: string) => string | undefined;
+}
+
+/** Opens backends when the first turn needs them: most of what they load is never used by most people. */
+export function createBackends(parts: BackendParts): (profile: Profile) => Promise<Agent> {
+  const { store, clock, mintId } = parts;
+  const search = (text: string, limit: number) => searchLedger(store, text, limit);
+  const open = {
+    async pi(): Promise<Agent> {
+      const { createPiModel } = await import("../agents/pi/pi-model.ts");
+      return createLoopAgent({ model: createPiModel(parts), clock, mintId });
+    },
+    async offline(): Promise<Agent> {
+      const { createOfflineModel } = await import("../agents/offline/offline-model.ts");
+      return createLoopAgent({ model: createOfflineModel({ search, delay }), clock, mintId });
+    },
+  };
+  const opened: Partial<Record<Profile["backend"], Promise<Agent>>> = {};
+  return async ({ name, backend }) => {
+    if (backend !== "pi" && backend !== "offline") throw backendMissing(name, backend);
+    return (opened[backend] ??= open[backend]());
+  };
+}
+
+/** An abort ends a delay early; it is no failure. */
+async function delay(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+}
+
+function backendMissing(profile: string, backend: string): CortexError {
+  return new CortexError(
+    "model_unconfigured",
+    `The profile "${profile}" needs the backend "${backend}", which is not there yet`,
+    {
+      hint: "Use a profile with the backend pi or offline.",
+    },
+  );
+}

@@ -1,0 +1,123 @@
+/**
+ * What happens, as it happens. Changes are read from the store, so a reader that was away goes on where it
+ * was; the words of an answer that is being written exist only here and are gone once it is complete.
+ */
+import type { Delta } from "../agents/agent.ts";
+import type { RunId, TurnId } from "../model/ids.ts";
+import type { SessionKey } from "../model/session-key.ts";
+import type { Change, Claim, Store } from "../store/store.ts";
+import { Bell } from "./bell.ts";
+
+export type LiveEntry =
+  | { readonly kind: "change"; readonly change: Change }
+  | {
+      readonly kind: "delta";
+      readonly session: SessionKey;
+      readonly turn: TurnId;
+      readonly run: RunId;
+      readonly atMs: number;
+      readonly delta: Delta;
+    }
+  /** Something that is not of the ledger has changed. */
+  | { readonly kind: "notice"; readonly type: "config.changed"; readonly atMs: number }
+  /** Changes that the reader has not seen are no longer kept: it has to read everything anew. */
+  | { readonly kind: "gap" };
+
+export interface LiveOptions {
+  /** The last change that the reader has seen. Absent: from now on. */
+  readonly since?: number;
+  readonly signal: AbortSignal;
+}
+
+/** Words are gathered for this long, so that a fast model does not become thousands of messages. */
+export const COALESCE_MS = 50;
+const CHANGES_AT_ONCE = 200;
+/** A reader that does not keep up loses words, never changes. */
+export const MAX_WAITING_DELTAS = 1_000;
+/** Wake-ups can be lost. */
+const POLL_MS = 1_000;
+
+type DeltaEntry = Extract<LiveEntry, { kind: "delta" }>;
+type Passing = Extract<LiveEntry, { kind: "delta" | "notice" }>;
+
+export class Live implements Disposable {
+  readonly #store: Store;
+  readonly #clock: () => number;
+  readonly #readers = new Set<(entry: Passing) => void>();
+  readonly #gathered = new Map<string, DeltaEntry>();
+  readonly #closing = new AbortController();
+  #isFlushing = false;
+
+  constructor(store: Store, clock: () => number) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Words of an answer. Nobody may be listening. */
+  tell({ lease, turn, run }: Claim, delta: Delta): void {
+    if (this.#readers.size === 0) return;
+    const key = `${run}/${delta.kind}`;
+    const before = this.#gathered.get(key)?.delta.text ?? "";
+    const { session } = lease;
+    const whole = { kind: delta.kind, text: before + delta.text };
+    this.#gathered.set(key, { kind: "delta", session, turn, run, atMs: this.#clock(), delta: whole });
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    setTimeout(() => this.#tellReaders(), COALESCE_MS);
+  }
+
+  announce(type: "config.changed"): void {
+    for (const reader of this.#readers) reader({ kind: "notice", type, atMs: this.#clock() });
+  }
+
+  /** Ends all reading. */
+  [Symbol.dispose](): void {
+    this.#closing.abort();
+  }
+
+  /** Reads along until the signal aborts, or Cortex stops. */
+  async *read({ since, signal }: LiveOptions): AsyncGenerator<readonly LiveEntry[]> {
+    const end = AbortSignal.any([signal, this.#closing.signal]);
+    if (end.aborted) return;
+    let seen = since ?? (await this.#store.changes.last());
+    let passing: Passing[] = [];
+    const bell = new Bell();
+    const onPassing = (entry: Passing): void => {
+      if (entry.kind === "notice" || passing.length < MAX_WAITING_DELTAS) passing.push(entry);
+      bell.ring();
+    };
+    this.#readers.add(onPassing);
+    const unlisten = this.#store.onWake("changes", bell.ring);
+    const poll = setInterval(bell.ring, POLL_MS).unref();
+    end.addEventListener("abort", bell.ring);
+    try {
+      while (!end.aborted) {
+        const rung = bell.next();
+        const { changes, seq, gap } = await this.#store.changes.since(seen, { limit: CHANGES_AT_ONCE });
+        if (changes.length > 0) this.#tellReaders(); // the words of an answer come before its end
+        const more = seq - seen >= CHANGES_AT_ONCE;
+        seen = seq;
+        const entries: LiveEntry[] = [
+          ...passing,
+          ...changes.map((change) => ({ kind: "change", change }) as const),
+        ];
+        passing = [];
+        if (gap) entries.unshift({ kind: "gap" });
+        if (entries.length > 0) yield entries;
+        if (!more) await rung;
+      }
+    } finally {
+      this.#readers.delete(onPassing);
+      unlisten();
+      clearInterval(poll);
+      end.removeEventListener("abort", bell.ring);
+    }
+  }
+
+  #tellReaders(): void {
+    this.#isFlushing = false;
+    const entries = [...this.#gathered.values()];
+    this.#gathered.clear();
+    for (const entry of entries) for (const reader of this.#readers) reader(entry);
+  }
+}

@@ -1,0 +1,74 @@
+import type { ItemId, TurnId } from "../model/ids.ts";
+import type { Store } from "../store/store.ts";
+import { Bell } from "./bell.ts";
+
+/** How a message ended. */
+export type Outcome =
+  | { readonly kind: "turn"; readonly turn: TurnId }
+  | { readonly kind: "dropped"; readonly policy: string }
+  | { readonly kind: "dead"; readonly error: string };
+
+/** How often the store is asked in case a message was settled by another process, or a wake-up got lost. */
+const POLL_MS = 1_000;
+
+/** Lets senders wait for what becomes of their messages. The store knows; this only says when to look. */
+export class Outcomes implements Disposable {
+  readonly #store: Store;
+  readonly #waiting = new Map<ItemId, Set<Bell>>();
+  readonly #poll: NodeJS.Timeout;
+  #isClosed = false;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#poll = setInterval(() => this.look([...this.#waiting.keys()]), POLL_MS).unref();
+  }
+
+  /** Says that these messages may have been settled. */
+  look(items: readonly ItemId[]): void {
+    for (const item of items) for (const bell of this.#waiting.get(item) ?? []) bell.ring();
+  }
+
+  /** Waits until a message has ended. Undefined: the signal came first, or Cortex stops. */
+  async wait(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined> {
+    const bell = new Bell();
+    const bells = this.#waiting.get(item) ?? new Set();
+    this.#waiting.set(item, bells.add(bell));
+    signal.addEventListener("abort", bell.ring);
+    try {
+      for (;;) {
+        const rung = bell.next();
+        if (this.#isClosed) return undefined;
+        const outcome = await this.#read(item);
+        if (outcome !== undefined || signal.aborted) return outcome;
+        await rung;
+      }
+    } finally {
+      signal.removeEventListener("abort", bell.ring);
+      bells.delete(bell);
+      if (bells.size === 0) this.#waiting.delete(item);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#poll);
+    this.#isClosed = true;
+    this.look([...this.#waiting.keys()]);
+  }
+
+  async #read(item: ItemId): Promise<Outcome | undefined> {
+    const found = await this.#store.queue.outcome(item);
+    switch (found?.state) {
+      case "done":
+      case "merged":
+        return { kind: "turn", turn: found.turn! };
+      case "dropped":
+        return { kind: "dropped", policy: found.policy ?? "unknown" };
+      case "dead":
+        return { kind: "dead", error: found.error ?? "unknown" };
+      case "queued":
+      case "claimed":
+      case undefined:
+        return undefined;
+    }
+  }
+}

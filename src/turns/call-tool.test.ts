@@ -1,0 +1,301 @@
+import { expect, test } from "vitest";
+
+import { DONE, testTool } from "../../test/support/home.ts";
+import { openTestStore } from "../../test/support/open-store.ts";
+import { alice, dispatch, event, message, session, START_MS, toSession } from "../../test/support/sample.ts";
+import { calls, spoken, type Wish } from "../../test/support/scripted-model.ts";
+import { CortexError } from "../model/errors.ts";
+import type { AgentId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import { type CallBlock, callsOf } from "../model/message.ts";
+import type { Tool, ToolOutcome } from "../model/tool.ts";
+import type { Claim, Store } from "../store/store.ts";
+import { callTool, type CallParts } from "./call-tool.ts";
+import { TurnJournal } from "./journal.ts";
+
+const pinned = { system: "", tools: [], profile: "fast" };
+const QUESTION: ToolOutcome = { kind: "suspend", waitKind: "question", detail: { text: "Well?" } };
+
+/** A turn whose model has just asked for these calls. */
+async function begin(store: Store, ...tools: readonly Wish[]) {
+  const work = { dispatch: dispatch("a", toSession("work")), claim: alice };
+  const claim = (await store.events.accept(event("a"), work)).dispatched!.claim!;
+  const journal = new TurnJournal({
+    store,
+    claim,
+    pinned,
+    messages: [message("q", "user", "go")],
+    toolCalls: [],
+    written: 0,
+  });
+  const asked = spoken("m1", calls(...tools));
+  await journal.addMessages([asked]);
+  return { claim, journal, calls: callsOf(asked) };
+}
+
+/** The same turn after whoever worked on it is gone. */
+async function takeUp(store: Store): Promise<{ claim: Claim; journal: TurnJournal }> {
+  const [claim] = await store.queue.lease({ ...alice, holder: "next" }, 1);
+  const before = await store.runs.readJournal(claim!.run);
+  return {
+    claim: claim!,
+    journal: new TurnJournal({
+      store,
+      claim: claim!,
+      ...before,
+      written: before.messages.length,
+      pinned: before.pinned as never,
+    }),
+  };
+}
+
+function parts(
+  { claim, journal }: { claim: Claim; journal: TurnJournal },
+  tools: readonly Tool[],
+  fields: Partial<CallParts> = {},
+): CallParts {
+  return {
+    journal,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    clock: () => START_MS,
+    context: {
+      session: session("work"),
+      agent: "main" as AgentId,
+      turn: claim.turn,
+      run: claim.run,
+      workspace: "/",
+      roots: [],
+      outputFolder: "/",
+      environment: {},
+    },
+    signal: new AbortController().signal,
+    isStopping: () => false,
+    hasSteering: async () => false,
+    suspensions: [],
+    ...fields,
+  };
+}
+
+const untilAborted: Tool["run"] = (_, { signal }) =>
+  new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))));
+
+test("the intent is on disk before the tool begins, and the result right after it has ended", async () => {
+  await using opened = await openTestStore();
+  const { store } = opened;
+  const turn = await begin(store, ["Work", { x: 1 }]);
+  const seen: Json[] = [];
+  const tool = testTool("Work", async (params, { callId, callKey }) => {
+    const { toolCalls } = await store.runs.readJournal(turn.claim.run);
+    seen.push([params, callId, callKey, toolCalls[0]?.status ?? null]);
+    return DONE;
+  });
+
+  const outcome = await callTool(turn.calls[0]!, 0, parts(turn, [tool]));
+
+  expect(seen).toEqual([[{ x: 1 }, "Work-0", `${turn.claim.turn}-0`, "started"]]);
+  expect(outcome).toMatchObject({
+    kind: "done",
+    call: { ordinal: 0, status: "ok", result: { text: "done" } },
+  });
+  expect((await store.runs.readJournal(turn.claim.run)).toolCalls).toMatchObject([{ status: "ok" }]);
+});
+
+test.each<[string, Tool["run"], RegExp]>([
+  ["says that it failed", async () => ({ kind: "done", result: { text: "no", isError: true } }), /^no$/],
+  [
+    "throws one of our errors",
+    async () => {
+      throw new CortexError("tool_failed", "No file", { hint: "Look." });
+    },
+    /^No file\. Look\.$/,
+  ],
+  [
+    "throws any error",
+    async () => {
+      throw new TypeError("boom");
+    },
+    /^The tool failed: boom$/,
+  ],
+  [
+    "throws before it has begun to wait",
+    () => {
+      throw new Error("early");
+    },
+    /early/,
+  ],
+  // oxlint-disable-next-line no-throw-literal -- a foreign tool may throw anything
+  [
+    "throws something that is no error",
+    async () => {
+      throw "text";
+    },
+    /^The tool failed: text$/,
+  ],
+])("a tool that %s tells the model, and the turn goes on", async (_, run, text) => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Work");
+  const outcome = await callTool(turn.calls[0]!, 0, parts(turn, [testTool("Work", run)]));
+  expect(outcome).toMatchObject({
+    kind: "done",
+    call: { status: "error", result: { text: expect.stringMatching(text), isError: true } },
+  });
+});
+
+test("a tool that takes too long is stopped, and the model is told", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Slow");
+  const slow = testTool("Slow", untilAborted, { timeoutMs: 1 });
+  expect(await callTool(turn.calls[0]!, 0, parts(turn, [slow]))).toMatchObject({
+    kind: "done",
+    call: { status: "error", result: { text: expect.stringContaining("longer than 0.001 s") } },
+  });
+});
+
+test("a tool that does not stop when told keeps nobody waiting for ever", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Deaf");
+  const deaf = testTool("Deaf", () => new Promise<never>(() => {}), { timeoutMs: 1 });
+  expect(await callTool(turn.calls[0]!, 0, parts(turn, [deaf], { graceMs: 1 }))).toMatchObject({
+    kind: "done",
+    call: { status: "error", result: { text: expect.stringContaining("may still be at work") } },
+  });
+});
+
+test("an abort leaves a call open, also one whose tool is deaf", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Slow", "Deaf", "Never");
+  const controller = new AbortController();
+  const abortThen =
+    (run: Tool["run"]): Tool["run"] =>
+    (params, context) => {
+      queueMicrotask(() => controller.abort());
+      return run(params, context);
+    };
+  const never = testTool("Never", async () => DONE);
+  const slow = testTool("Slow", abortThen(untilAborted));
+  const given = parts(turn, [slow, never], { signal: controller.signal });
+  expect(await callTool(turn.calls[0]!, 0, given)).toEqual({ kind: "park" });
+  expect(turn.journal.toolCalls).toMatchObject([{ status: "started" }]);
+  expect(await callTool(turn.calls[2]!, 2, given)).toEqual({ kind: "park" });
+  expect(never.calls).toEqual([]);
+
+  const second = new AbortController();
+  const deaf = testTool("Deaf", () => {
+    second.abort();
+    return new Promise<never>(() => {});
+  });
+  expect(
+    await callTool(turn.calls[1]!, 1, parts(turn, [deaf], { signal: second.signal, graceMs: 1 })),
+  ).toEqual({
+    kind: "park",
+  });
+});
+
+test("a call is not made when the abort comes while its intent is written", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Never");
+  const controller = new AbortController();
+  const never = testTool("Never", async () => DONE);
+  const given = parts(turn, [never], {
+    signal: controller.signal,
+    hasSteering: async () => {
+      setImmediate(() => controller.abort()); // the write takes longer than this
+      return false;
+    },
+  });
+  expect(await callTool(turn.calls[0]!, 0, given)).toEqual({ kind: "park" });
+  expect(never.calls).toEqual([]);
+});
+
+test("a tool that does not exist is an answer that lists those that do", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Nope", "Nope");
+  expect(await callTool(turn.calls[0]!, 0, parts(turn, [testTool("A", async () => DONE)]))).toMatchObject({
+    kind: "done",
+    call: { status: "error", result: { text: 'There is no tool "Nope". The tools are: A.' } },
+  });
+  expect(await callTool(turn.calls[1]!, 1, parts(turn, []))).toMatchObject({
+    call: { result: { text: expect.stringContaining("none") } },
+  });
+});
+
+test("a call is skipped where a message waits that is to come first", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Work");
+  const tool = testTool("Work", async () => DONE);
+  const outcome = await callTool(turn.calls[0]!, 0, parts(turn, [tool], { hasSteering: async () => true }));
+  expect(outcome).toMatchObject({ kind: "done", call: { status: "skipped", result: { isError: true } } });
+  expect(tool.calls).toEqual([]);
+});
+
+test("a call is left for the next process where this one ends", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Work");
+  const tool = testTool("Work", async () => DONE);
+  expect(await callTool(turn.calls[0]!, 0, parts(turn, [tool], { isStopping: () => true }))).toEqual({
+    kind: "park",
+  });
+  expect(turn.journal.toolCalls).toEqual([]);
+});
+
+test.each([
+  { repeatable: true, made: 1, status: "ok" },
+  { repeatable: false, made: 0, status: "unknown" },
+])(
+  "a call that was cut off is $status where repeatable is $repeatable",
+  async ({ repeatable, made, status }) => {
+    await using opened = await openTestStore();
+    const {
+      journal,
+      calls: [call],
+    } = await begin(opened.store, "Work");
+    await journal.startCall(call!, 0, START_MS);
+    const next = await takeUp(await opened.crash());
+    const tool = testTool("Work", async () => DONE, { repeatable });
+
+    const outcome = await callTool(
+      call as CallBlock,
+      0,
+      parts(next, [tool], { hasSteering: async () => true }),
+    );
+
+    expect(tool.calls).toHaveLength(made);
+    expect(outcome).toMatchObject({ kind: "done", call: { status } });
+  },
+);
+
+test("a call that was cut off and whose tool is gone has an outcome that nobody knows", async () => {
+  await using opened = await openTestStore();
+  const {
+    journal,
+    calls: [call],
+  } = await begin(opened.store, "Work");
+  await journal.startCall(call!, 0, START_MS);
+  const next = await takeUp(await opened.crash());
+  expect(await callTool(call!, 0, parts(next, []))).toMatchObject({ call: { status: "unknown" } });
+});
+
+test("a call that needs an answer from elsewhere suspends, and stays open", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Ask");
+  const given = parts(turn, [testTool("Ask", async () => QUESTION)]);
+  expect(await callTool(turn.calls[0]!, 0, given)).toEqual({ kind: "suspended" });
+  expect(given.suspensions).toEqual([
+    { ordinal: 0, callId: "Ask-0", kind: "question", detail: { text: "Well?" } },
+  ]);
+  expect(turn.journal.toolCalls).toMatchObject([{ status: "started" }]);
+});
+
+test("a call that still waits for its answer is neither made again nor given up", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Ask");
+  const ask = testTool("Ask", async () => QUESTION);
+  const first = parts(turn, [ask]);
+  await callTool(turn.calls[0]!, 0, first);
+
+  const next = await takeUp(await opened.crash());
+  const second = parts(next, [ask]);
+  expect(await callTool(turn.calls[0]!, 0, second)).toEqual({ kind: "suspended" });
+  expect(second.suspensions).toEqual(first.suspensions);
+  expect(ask.calls).toHaveLength(1);
+});

@@ -1,0 +1,62 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { CortexError, type ErrorCode } from "../model/errors.ts";
+import { nextAttempt } from "./retry.ts";
+
+const NOW = 1_000_000;
+
+function failure(code: ErrorCode, transient: boolean, retryAfterMs?: number): CortexError {
+  return new CortexError(code, "It failed", { hint: "Wait.", transient, retryAfterMs });
+}
+
+function next(error: unknown, attempt: number, random = 1) {
+  return nextAttempt(error, { attempt, maxAttempts: 5, nowMs: NOW, random });
+}
+
+test.each([
+  [1, 1_000],
+  [2, 2_000],
+  [4, 8_000],
+])("after attempt %i, what may succeed later is tried again in %i ms", (attempt, ms) => {
+  expect(next(failure("model_failed", true), attempt)).toEqual({ kind: "retry", atMs: NOW + ms });
+  expect(next(failure("model_failed", true), attempt, 0)).toEqual({ kind: "retry", atMs: NOW + ms / 2 });
+});
+
+test("the delay has an end, and who refused may ask for a longer one", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 100 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (attempt, random) => {
+        const outcome = nextAttempt(failure("model_failed", true), {
+          attempt,
+          maxAttempts: 200,
+          nowMs: NOW,
+          random,
+        });
+        const delayMs = outcome.kind === "retry" ? outcome.atMs - NOW : Infinity;
+        expect(delayMs).toBeLessThanOrEqual(60_000);
+      },
+    ),
+  );
+  expect(next(failure("model_failed", true, 90_000), 1)).toEqual({ kind: "retry", atMs: NOW + 90_000 });
+});
+
+test.each([
+  ["fails for good", failure("model_failed", false), 1],
+  ["was tried often enough", failure("model_failed", true), 5],
+  ["failed by a mistake of ours", new TypeError("x is not a function"), 1],
+  ["finds that the head has moved once too often", failure("head_moved", false), 5],
+])("a turn that %s is a dead letter", (_, error, attempt) => {
+  expect(next(error, attempt)).toEqual({ kind: "dead" });
+});
+
+test("a turn whose session points elsewhere now is tried again at once", () => {
+  expect(next(failure("head_moved", false), 1)).toEqual({ kind: "retry", atMs: NOW });
+});
+
+test("a disk that is full kills no message, however long it takes", () => {
+  expect(next(failure("store_full", true), 99)).toMatchObject({ kind: "retry" });
+  expect(next(failure("store_corrupt", false), 1)).toEqual({ kind: "dead" });
+});

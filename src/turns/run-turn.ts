@@ -1,0 +1,169 @@
+/**
+ * Carries out a turn that was claimed: lets the agent work on its context, and settles it as committed,
+ * aborted, suspended, failed, or left for whoever comes next.
+ *
+ * Nothing is remembered from one run to the next. A run that was cut off is taken up with what its journal
+ * holds, by the same code that begins a new one.
+ */
+import type { Agent, AgentResult, Continuation, Delta } from "../agents/agent.ts";
+import { CortexError } from "../model/errors.ts";
+import type { Profile } from "../model/profile.ts";
+import type { Setup } from "../personas/lookup.ts";
+import type { Claim, LeaseRequest, QueueItem, Store } from "../store/store.ts";
+import { callTool } from "./call-tool.ts";
+import type { Suspension } from "./journal.ts";
+import { limitReached } from "./limits.ts";
+import { type PrepareParts, prepareRun, type Work } from "./prepare.ts";
+import { toQuery } from "./query.ts";
+import { commit, fail, park, type SettleParts, suspend } from "./settle.ts";
+
+export interface TurnParts extends PrepareParts, SettleParts {
+  /** The backend of a profile. */
+  readonly agentFor: (profile: Profile) => Promise<Agent>;
+  readonly toolEnvironment: (setup: Setup) => Readonly<Record<string, string>>;
+  /** The waiting messages that go into a turn which is under way. */
+  readonly selectSteering: (
+    pending: readonly QueueItem[],
+    running: { readonly items: readonly QueueItem[]; readonly nowMs: number },
+  ) => readonly QueueItem[];
+  readonly onDelta: (claim: Claim, delta: Delta) => void;
+}
+
+/** What a run knows of the outside; the broker gives it. */
+export interface Running {
+  readonly claim: Claim;
+  readonly cut: AbortSignal;
+  readonly isStopping: () => boolean;
+  readonly claimNext: () => LeaseRequest | undefined;
+}
+
+/** Gives the claim that the settling brought, if any. */
+export async function runTurn(running: Running, parts: TurnParts): Promise<Claim | undefined> {
+  const { claim, cut } = running;
+  using abort = watchForAbort(claim, parts.store);
+  let work: Work | undefined;
+  try {
+    checkInterruptions(claim, parts.config().broker.maxInterruptions);
+    work = await prepareRun(claim, parts);
+    const suspensions: Suspension[] = [];
+    const result = await letAgentWork(
+      work,
+      AbortSignal.any([abort.signal, cut]),
+      suspensions,
+      running,
+      parts,
+    );
+    if (cut.aborted || result.kind === "parked") return await park(claim, parts.store);
+    if (result.kind === "suspended") return await suspend(claim, suspensions, parts.store);
+    return await commit(result, work, running.claimNext(), parts);
+  } catch (error) {
+    if (cut.aborted) return park(claim, parts.store);
+    return fail(error, { claim, items: work?.items }, running.claimNext(), parts);
+  }
+}
+
+async function letAgentWork(
+  work: Work,
+  signal: AbortSignal,
+  suspensions: Suspension[],
+  running: Running,
+  parts: TurnParts,
+): Promise<AgentResult> {
+  const { claim, setup, folders, profile, tools, journal } = work;
+  if (claim.abort !== undefined) return { kind: "aborted", partial: undefined };
+  const startedAtMs = parts.clock();
+  const agent = await parts.agentFor(profile);
+  const readSteering = async (): Promise<readonly QueueItem[]> => {
+    if (!agent.capabilities.steer) return [];
+    const pending = await parts.store.queue.pending(claim.lease.session);
+    const selected = parts.selectSteering(pending, { items: work.items, nowMs: parts.clock() });
+    return withoutTurns(selected, parts.store);
+  };
+  const calls = {
+    journal,
+    tools,
+    clock: parts.clock,
+    context: {
+      session: claim.lease.session,
+      agent: setup.id,
+      turn: claim.turn,
+      run: claim.run,
+      ...folders,
+      environment: parts.toolEnvironment(setup),
+    },
+    signal,
+    isStopping: running.isStopping,
+    hasSteering: async () => (await readSteering()).length > 0,
+    suspensions,
+  };
+  return agent.run({
+    profile,
+    session: claim.lease.session,
+    agent: setup.id,
+    turn: claim.turn,
+    system: work.system,
+    history: work.history,
+    current: { messages: journal.messages, toolCalls: journal.toolCalls },
+    tools: [...tools.values()],
+    signal,
+    async beforeModelCall(): Promise<Continuation> {
+      if (running.isStopping()) return { kind: "park" };
+      const { messages } = journal;
+      const text = limitReached(setup.agent.limits, { messages, startedAtMs, nowMs: parts.clock() });
+      if (text !== undefined) return { kind: "stop", text };
+      const steering = await readSteering();
+      if (signal.aborted) return { kind: "park" }; // what is said after an abort is for the next turn
+      return { kind: "go", messages: await takeSteering(steering, work, parts) };
+    },
+    record: (message) => journal.addMessages([message]),
+    callTool: (call, ordinal) => callTool(call, ordinal, calls),
+    onDelta: (delta) => parts.onDelta(claim, delta),
+  });
+}
+
+/** A dead letter that is to be tried again has a turn with a journal, and goes on with that. */
+async function withoutTurns(items: readonly QueueItem[], store: Store): Promise<readonly QueueItem[]> {
+  const outcomes = await Promise.all(items.map(({ id }) => store.queue.outcome(id)));
+  return items.filter((_, i) => outcomes[i]?.turn === undefined);
+}
+
+/** A message has entered the turn when it is in the journal, and not before. */
+async function takeSteering(steering: readonly QueueItem[], work: Work, parts: TurnParts) {
+  if (steering.length === 0) return [];
+  const { timezone } = parts.config();
+  const messages = steering.map((item) => toQuery(item, timezone));
+  try {
+    await work.journal.addMessages(
+      messages,
+      steering.map(({ id }) => id),
+    );
+  } catch (error) {
+    // Somebody dropped one of them just now. Those that still wait are there at the next step.
+    if (error instanceof CortexError && error.code === "item_unknown") return [];
+    throw error;
+  }
+  work.items.push(...steering);
+  return messages;
+}
+
+/** The note that a run is to be aborted is in the store; a wake-up says that there may be one. */
+function watchForAbort(claim: Claim, store: Store): Disposable & { readonly signal: AbortSignal } {
+  const controller = new AbortController();
+  const check = (): void => {
+    store.runs.get(claim.run).then(
+      (run) => run?.abort !== undefined && controller.abort(),
+      () => {}, // a store that is closed ends the run by itself
+    );
+  };
+  const unlisten = store.onWake("runs", check);
+  check();
+  return { signal: controller.signal, [Symbol.dispose]: unlisten };
+}
+
+/** A turn that brings the process down each time it is tried would do so for ever. */
+function checkInterruptions({ interruptions }: Claim, max: number): void {
+  if (interruptions < max) return;
+  throw new CortexError("turn_failed", `The turn was cut off ${interruptions} times without getting on`, {
+    hint: "Look at the log for what ended Cortex, then `cortex dead retry` the message.",
+  });
+}

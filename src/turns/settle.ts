@@ -1,0 +1,124 @@
+/** The ends that a run can have, each one commit. */
+import type { AgentResult } from "../agents/agent.ts";
+import type { Config } from "../config/config.ts";
+import { CortexError } from "../model/errors.ts";
+import { eventId } from "../model/event.ts";
+import type { ItemId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import type { Claim, LeaseRequest, NewAnswer, QueueItem, Store } from "../store/store.ts";
+import { turnFacts } from "./facts.ts";
+import type { Suspension } from "./journal.ts";
+import type { Work } from "./prepare.ts";
+import { nextAttempt } from "./retry.ts";
+
+export interface SettleParts {
+  readonly store: Store;
+  readonly config: () => Config;
+  readonly clock: () => number;
+  readonly random: () => number;
+  /** Told after the commit that settled these messages. */
+  readonly onSettled: (items: readonly ItemId[]) => void;
+}
+
+export async function commit(
+  result: Extract<AgentResult, { kind: "done" | "aborted" }>,
+  work: Work,
+  claimNext: LeaseRequest | undefined,
+  parts: SettleParts,
+): Promise<Claim | undefined> {
+  const { claim, journal, setup, profile, items } = work;
+  const answer = result.kind === "done" ? result.answer : result.partial;
+  const unwritten = [...journal.unwritten, ...(answer === undefined ? [] : [answer])];
+  const messages = answer === undefined ? journal.messages : [...journal.messages, answer];
+  const { next } = await parts.store.turns.commit({
+    lease: claim.lease,
+    run: claim.run,
+    turn: claim.turn,
+    parent: claim.parent,
+    status: result.kind === "done" ? "completed" : "aborted",
+    facts: turnFacts(messages, { role: setup.agent.role, profile: profile.name }),
+    messages: unwritten,
+    toolCalls: [],
+    ...(answer === undefined ? {} : { answer: answerEvent(work, parts.clock()) }),
+    ...(claimNext === undefined ? {} : { claimNext }),
+  });
+  parts.onSettled(items.map(({ id }) => id));
+  return next;
+}
+
+/** The agent's answers are events too, in the place where the turn's message came from. */
+function answerEvent({ claim, setup, items }: Work, atMs: number): NewAnswer {
+  const { channel, account, place, topic, id } = items[0]!.event;
+  return {
+    id: eventId("cortex", { kind: "id", sourceId: claim.turn }),
+    channel,
+    sender: setup.id,
+    ...(place === undefined ? {} : { place }),
+    ...(account === undefined ? {} : { account }),
+    ...(topic === undefined ? {} : { topic }),
+    replyTo: id,
+    atMs,
+  };
+}
+
+/** The session stays occupied until the answers are there; slot and lease are free. */
+export async function suspend(
+  claim: Claim,
+  suspensions: readonly Suspension[],
+  store: Store,
+): Promise<undefined> {
+  const [first] = suspensions;
+  await store.runs.suspend(claim.lease, claim.run, {
+    id: `${claim.turn}-${first!.ordinal}-${suspensions.length}`,
+    kind: first!.kind,
+    detail: { calls: suspensions as unknown as Json },
+  });
+  // An abort that was noted just before this has found a run at work, which reads notes, and woke nobody.
+  const run = await store.runs.get(claim.run);
+  if (run?.state === "suspended" && run.abort !== undefined)
+    await store.runs.requestAbort(claim.run, run.abort);
+}
+
+/** Leaves a run where it stands, for the next process to go on with. */
+export async function park(claim: Claim, store: Store): Promise<undefined> {
+  await store.queue.release([claim.lease]);
+}
+
+export async function fail(
+  error: unknown,
+  { claim, items }: { readonly claim: Claim; readonly items: readonly QueueItem[] | undefined },
+  claimNext: LeaseRequest | undefined,
+  parts: SettleParts,
+): Promise<Claim | undefined> {
+  if (error instanceof CortexError && error.code === "lease_lost") return undefined; // whoever has it goes on
+  const outcome = nextAttempt(error, {
+    attempt: claim.attempt,
+    maxAttempts: parts.config().broker.maxAttempts,
+    nowMs: parts.clock(),
+    random: parts.random(),
+  });
+  const { next } = await parts.store.runs.fail({
+    lease: claim.lease,
+    run: claim.run,
+    error: describe(error),
+    outcome,
+    ...(claimNext === undefined ? {} : { claimNext }),
+  });
+  if (outcome.kind === "dead") {
+    const settled = items ?? (await parts.store.queue.itemsOf(claim.turn));
+    parts.onSettled(settled.map(({ id }) => id));
+  }
+  return next;
+}
+
+/** Some providers answer with whole pages. */
+const MAX_ERROR_LENGTH = 4_000;
+
+function describe(error: unknown): string {
+  return explain(error).slice(0, MAX_ERROR_LENGTH).toWellFormed();
+}
+
+function explain(error: unknown): string {
+  if (error instanceof CortexError) return `${error.code}: ${error.message}. ${error.hint}`;
+  return `unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}

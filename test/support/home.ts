@@ -1,0 +1,68 @@
+/** A home in a temporary folder, with an offline model that plays a script. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Tool } from "../../src/model/tool.ts";
+import { type Cortex, type CortexOptions, openCortex } from "../../src/runtime/cortex.ts";
+import { temporaryFolder } from "./temporary.ts";
+
+export interface HomeFiles {
+  readonly cortex?: unknown;
+  readonly profiles?: unknown;
+  /** YAML: what the offline model plays. */
+  readonly script?: string;
+}
+
+export function writeHome(home: string, { cortex = {}, profiles, script = "[]" }: HomeFiles = {}): void {
+  const folder = join(home, "config");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "cortex.json"), JSON.stringify(cortex));
+  writeFileSync(join(folder, "script.yaml"), script);
+  const scripted = {
+    defaultProfile: "scripted",
+    profiles: { scripted: { backend: "offline", script: "script.yaml" } },
+  };
+  writeFileSync(join(folder, "profiles.json"), JSON.stringify(profiles ?? scripted));
+}
+
+/** A Cortex on a new home, which goes with it. The environment is empty: nothing of this machine is found. */
+export async function openTestCortex(
+  files: HomeFiles = {},
+  options: Partial<CortexOptions> = {},
+): Promise<Cortex> {
+  const environment = { PATH: process.env["PATH"] };
+  if (options.home !== undefined) return openCortex({ environment, ...options, home: options.home });
+  const folder = temporaryFolder();
+  writeHome(folder.path, files);
+  const cortex = await openCortex({ environment, ...options, home: folder.path });
+  const dispose = async (): Promise<void> => {
+    await cortex.stop();
+    folder[Symbol.dispose]();
+  };
+  return { ...cortex, [Symbol.asyncDispose]: dispose };
+}
+
+/** A tool that does what the test says, and remembers its calls. */
+export function testTool(
+  name: string,
+  run: Tool["run"],
+  options: Partial<Pick<Tool, "repeatable" | "timeoutMs">> = {},
+): Tool & { readonly calls: unknown[] } {
+  const calls: unknown[] = [];
+  return {
+    name,
+    description: `The test's own tool ${name}.`,
+    parameters: { type: "object" },
+    writes: true,
+    repeatable: false,
+    timeoutMs: 60_000,
+    ...options,
+    calls,
+    run(params, context) {
+      calls.push(params);
+      return run(params, context);
+    },
+  };
+}
+
+export const DONE = { kind: "done", result: { text: "done" } } as const;

@@ -1,0 +1,40 @@
+/** A platform that takes messages as the test says: one act for each send, and success when there are no more. */
+import type { Channel, OutgoingMessage, Receipt } from "../../src/channels/channel.ts";
+
+export type Act = (message: OutgoingMessage, signal: AbortSignal) => Receipt | Promise<Receipt>;
+
+export interface PlayedChannel extends Channel {
+  /** Everything that it was asked to send. */
+  readonly asked: OutgoingMessage[];
+  /** What the next sends do. */
+  play(...acts: readonly Act[]): void;
+  /** What every other send does. */
+  always(act: Act): void;
+}
+
+export function playChannel(fields: Partial<Channel> = {}): PlayedChannel {
+  const asked: OutgoingMessage[] = [];
+  const acts: Act[] = [];
+  let rest: Act = ({ key }) => ({ platformId: `p-${key}` });
+  return {
+    name: "test",
+    limits: { maxLength: 1_000 },
+    onUncertain: "leave",
+    formatText: (markdown) => markdown,
+    isReady: () => true,
+    async send(message, signal) {
+      asked.push(message);
+      return (acts.shift() ?? rest)(message, signal);
+    },
+    ...fields,
+    asked,
+    play: (...next) => void acts.push(...next),
+    always: (act) => void (rest = act),
+  };
+}
+
+export function fail(error: unknown): Act {
+  return async () => {
+    throw error;
+  };
+}
