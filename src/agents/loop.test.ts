@@ -7,7 +7,9 @@ import type { AgentId, TurnId } from "../model/ids.ts";
 import {
   type AssistantBody,
   assistantBody,
+  assistantMessage,
   type CallBlock,
+  callsOf,
   type Message,
   type ToolCall,
 } from "../model/message.ts";
@@ -77,7 +79,7 @@ test("an answer without calls ends the turn under the turn's id, and nothing is 
 
   expect(result).toEqual({
     kind: "done",
-    answer: { id: "turn-1", role: "assistant", content: "hello", body: says("hello"), atMs: START_MS },
+    answer: assistantMessage("turn-1", says("hello"), START_MS),
   });
   expect(messages).toEqual([query]);
   expect(model.questions[0]!.exchanges).toEqual([history[0], { messages: [query], toolCalls: [] }]);
@@ -165,7 +167,7 @@ test("an abort while the model speaks keeps what it has said, without calls that
   const blocks = [...partial.blocks, ...calls("A").blocks];
   expect(await agentOf(scriptedModel({ ...partial, blocks })).run(request)).toMatchObject({
     kind: "aborted",
-    partial: { id: "turn-1", content: "half", body: { blocks: partial.blocks } },
+    partial: { id: "turn-1", content: "half", body: { blocks: [{ type: "text" }] } },
   });
 });
 
@@ -173,6 +175,29 @@ test("an abort before the model has said anything leaves no empty answer", async
   const { request } = turn();
   const silent: AssistantBody = { ...calls("A"), stop: "aborted" };
   expect(await agentOf(scriptedModel(silent)).run(request)).toEqual({ kind: "aborted", partial: undefined });
+});
+
+test("an answer of nothing is a failure that can be tried again", async () => {
+  for (const nothing of [
+    says(""),
+    says(" \n"),
+    { ...says(""), blocks: [{ type: "thinking", thinking: "hm" } as const] },
+  ]) {
+    const { request } = turn();
+    await expect(agentOf(scriptedModel(nothing)).run(request)).rejects.toMatchObject({
+      code: "model_failed",
+      transient: true,
+    });
+  }
+});
+
+test("calls with the same id are told apart, also over several answers", async () => {
+  const call = { type: "toolCall", id: "call", name: "A", arguments: {} } as const;
+  const twice: AssistantBody = { ...calls("A"), blocks: [call, call] };
+  const { request, messages } = turn();
+  await agentOf(scriptedModel(twice, twice, says("done"))).run(request);
+  const ids = messages.flatMap(callsOf).map(({ id }) => id);
+  expect(ids).toEqual(["call", "call_2", "call_3", "call_4"]);
 });
 
 test.each(["beforeModelCall", "callTool"] as const)(

@@ -7,15 +7,15 @@
  * in the order in which the model gave them. The place of a call is counted over all messages of its turn,
  * so it is the same each time that the turn is taken up.
  */
-import type { MessageId } from "../model/ids.ts";
-import type { Json } from "../model/json.ts";
 import {
   type AssistantBody,
+  assistantMessage,
   type CallBlock,
   callsOf,
   type Message,
   type ToolCall,
 } from "../model/message.ts";
+import { CortexError } from "../model/errors.ts";
 import { NO_USAGE } from "../model/usage.ts";
 import type { Agent, AgentRequest, AgentResult, Model } from "./agent.ts";
 
@@ -41,13 +41,12 @@ export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
           return { kind: "done", answer: answer(request, said(continuation.text)) };
         messages.push(...continuation.messages);
 
-        const body = await model.ask({
-          ...request,
-          exchanges: [...request.history, { messages, toolCalls }],
-        });
+        const exchanges = [...request.history, { messages, toolCalls }];
+        const body = withDistinctIds(await model.ask({ ...request, exchanges }), messages);
         if (body.stop === "aborted") return { kind: "aborted", partial: partial(request, body) };
+        if (isEmpty(body)) throw emptyAnswer(body);
         if (!body.blocks.some(isCall)) return { kind: "done", answer: answer(request, body) };
-        const message = toMessage(mintId(), body, clock());
+        const message = assistantMessage(mintId(), body, clock());
         await request.record(message);
         messages.push(message);
       }
@@ -55,7 +54,7 @@ export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
   };
 
   function answer(request: AgentRequest, body: AssistantBody): Message {
-    return toMessage(request.turn, body, clock());
+    return assistantMessage(request.turn, body, clock());
   }
 
   /** Nothing said is no answer: providers refuse an empty one in what was said before. */
@@ -84,11 +83,6 @@ async function makeCalls(
   return suspended ? { kind: "suspended" } : undefined;
 }
 
-function toMessage(id: string, body: AssistantBody, atMs: number): Message {
-  const content = body.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
-  return { id: id as MessageId, role: "assistant", content, body: body as unknown as Json, atMs };
-}
-
 /** Something that Cortex says in the model's place. */
 function said(text: string): AssistantBody {
   const blocks = [{ type: "text", text } as const];
@@ -98,6 +92,33 @@ function said(text: string): AssistantBody {
 /** Calls of an answer that was cut off were never made, and a call without an outcome is refused by providers. */
 function withoutCalls(body: AssistantBody): AssistantBody {
   return { ...body, blocks: body.blocks.filter((block) => !isCall(block)) };
+}
+
+/** Some models repeat the ids of their calls, and providers refuse a conversation in which two have the same. */
+function withDistinctIds(body: AssistantBody, messages: readonly Message[]): AssistantBody {
+  const used = new Set(messages.flatMap(callsOf).map(({ id }) => id));
+  const blocks = body.blocks.map((block) => {
+    if (!isCall(block)) return block;
+    let id = block.id;
+    for (let n = 2; used.has(id); n++) id = `${block.id}_${n}`;
+    used.add(id);
+    return id === block.id ? block : { ...block, id };
+  });
+  return { ...body, blocks };
+}
+
+/** Thinking alone is no answer: nobody would see it. */
+function isEmpty({ blocks }: AssistantBody): boolean {
+  return blocks.every(
+    (block) => block.type === "thinking" || (block.type === "text" && block.text.trim() === ""),
+  );
+}
+
+function emptyAnswer({ provider, model }: AssistantBody): CortexError {
+  return new CortexError("model_failed", `${provider} answered nothing with ${model}`, {
+    hint: "It is asked again; a model that does this often needs other settings, or more room for its answer.",
+    transient: true,
+  });
 }
 
 function isCall(block: { readonly type: string }): block is CallBlock {

@@ -58,10 +58,36 @@ export interface CallBlock {
   readonly thoughtSignature?: string;
 }
 
+/** An assistant message. Its text is kept once: where one block holds all of it, the block is left without. */
+export function assistantMessage(id: string, body: AssistantBody, atMs: number): Message {
+  const texts = body.blocks.filter((block) => block.type === "text");
+  const content = texts.map(({ text }) => text).join("");
+  const blocks = texts.length === 1 ? body.blocks.map(withoutText) : body.blocks;
+  return {
+    id: id as MessageId,
+    role: "assistant",
+    content,
+    body: { ...body, blocks } as unknown as Json,
+    atMs,
+  };
+}
+
 /** The body of an assistant message, also of one that was stored without. */
 export function assistantBody(message: Message): Pick<AssistantBody, "blocks"> & Partial<AssistantBody> {
-  if (message.body !== undefined) return message.body as unknown as AssistantBody;
-  return { blocks: message.content === "" ? [] : [{ type: "text", text: message.content }] };
+  if (message.body === undefined)
+    return { blocks: message.content === "" ? [] : [{ type: "text", text: message.content }] };
+  const body = message.body as unknown as AssistantBody;
+  return { ...body, blocks: body.blocks.map((block) => withText(block, message.content)) };
+}
+
+function withoutText(block: Block): Omit<Block, "text"> {
+  if (block.type !== "text") return block;
+  const { text: _, ...rest } = block;
+  return rest;
+}
+
+function withText(block: Block, text: string): Block {
+  return block.type === "text" && !("text" in block) ? { ...(block as object), type: "text", text } : block;
 }
 
 export function callsOf(message: Message): readonly CallBlock[] {

@@ -89,7 +89,10 @@ function asObject(value: Json): { [key: string]: Json } {
   return isObject ? (value as { [key: string]: Json }) : { unreadable_arguments: value };
 }
 
-/** pi would say that there is no result; that a call may have taken effect is what the model must know. */
+/**
+ * pi would say that there is no result. Whether a call may have taken effect is what the model must know: one
+ * that was begun is in the ledger, so one that is not there was never made.
+ */
 const NO_OUTCOME = "The outcome of this call is unknown: it may or may not have taken effect.";
 const NOT_MADE = "This call was not made.";
 
@@ -100,7 +103,10 @@ function toResult(call: CallBlock, outcome: ToolCall | undefined, timestamp: num
     toolCallId: call.id,
     toolName: call.name,
     content: [
-      { type: "text", text: result?.text ?? (outcome?.status === "skipped" ? NOT_MADE : NO_OUTCOME) },
+      {
+        type: "text",
+        text: result?.text ?? (outcome === undefined || outcome.status === "skipped" ? NOT_MADE : NO_OUTCOME),
+      },
     ],
     isError: outcome?.status !== "ok" || result === undefined || result.isError === true,
     timestamp,
