@@ -1,11 +1,12 @@
 // `npm run bench` runs all benchmarks, `npm run bench -- depth` one of them. With `--save` the tables are
-// also written to RESULTS.md.
+// also written to RESULTS.md, where those of benchmarks that did not run stay.
 
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { benchBroker } from "./broker/run.ts";
 import { benchDepth } from "./depth/run.ts";
 import { describeMachine, probeDiskSyncUs } from "./machine.ts";
+import { benchServer } from "./server/run.ts";
 
 interface Bench {
   readonly title: string;
@@ -25,6 +26,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: "About 430 bytes each way, syncs free. A turn is accept and commit, one after the other; medians.",
     run: benchDepth,
   },
+  server: {
+    title: "Server: start, memory, what is added to a message, a crowd",
+    about:
+      "The built program as a process of its own on the disk of this machine, asked over HTTP; the model is another process, and answers at once. Ready is the first answer to `GET /api/health`, for OpenClaw to `GET /readyz`. The bare server reads a message, writes it to a file with one sync, and asks the model. Memory is resident memory, peaks are those of the server's own process; CPU is that of all its threads.",
+    run: benchServer,
+  },
 };
 
 const save = process.argv.includes("--save");
@@ -37,23 +44,22 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const machine = `${describeMachine()}. fdatasync of 4 KiB on the disk of this machine, which the tables do not use: p50 ${probeDiskSyncUs()} µs.`;
-console.log(machine);
-const sections: string[] = [];
+const sections = new Map<string, string>();
 for (const name of named.length > 0 ? named : Object.keys(BENCHES)) {
   const { title, about, run } = BENCHES[name]!;
-  const section = `## ${title}\n\n\`npm run bench -- ${name}\`. ${about}\n\n${await run()}`;
+  const machine = `${describeMachine()}. fdatasync of 4 KiB on its disk: p50 ${probeDiskSyncUs()} µs.`;
+  console.log(`\n${machine}`);
+  const section = `## ${title}\n\n${machine}\n\n\`npm run bench -- ${name}\`. ${about}\n\n${await run()}`;
   console.log(`\n${section}`);
-  sections.push(section);
+  sections.set(title, section);
 }
-if (save) {
-  const text = [
-    "# Results",
-    "",
-    machine,
-    "",
-    "Ratios are what counts; the absolute numbers are this machine's.",
-    "",
-  ];
-  writeFileSync(join(import.meta.dirname, "RESULTS.md"), [...text, ...sections].join("\n"));
+if (save) saveResults(sections);
+
+function saveResults(measured: ReadonlyMap<string, string>): void {
+  const path = join(import.meta.dirname, "RESULTS.md");
+  const [head, ...before] = readFileSync(path, "utf8").split(/^(?=## )/m);
+  const known = new Map(before.map((section) => [/^## (.*)$/m.exec(section)![1]!, section]));
+  const titles = Object.values(BENCHES).map(({ title }) => title);
+  const kept = titles.flatMap((title) => measured.get(title) ?? known.get(title) ?? []);
+  writeFileSync(path, [head, kept.map((section) => section.trimEnd()).join("\n\n"), "\n"].join(""));
 }
