@@ -78,7 +78,11 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Serv
     overrideGlobalObjects: false,
     errorHandler: (error) => secure(errorReply(requestInvalid(error), log)),
   });
-  server.on("request", (incoming, outgoing) => void listener(incoming, outgoing));
+  server.on("request", (incoming, outgoing) => {
+    // A client keeps its connection after the reply, and would hold up the closing with it.
+    outgoing.once("close", () => closing.signal.aborted && server.closeIdleConnections());
+    void listener(incoming, outgoing);
+  });
 
   const note = { pid: process.pid, startedAt: isoTime(startedAtMs), host: reachable, port };
   try {

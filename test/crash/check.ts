@@ -4,8 +4,8 @@
  */
 import Database from "better-sqlite3";
 
-import { verifyTurns } from "../../src/store/sqlite/verify.ts";
 import type { Acknowledgement } from "./acknowledgement.ts";
+import { damage, halves, list, lostTurns, unfinished } from "./structure.ts";
 
 /** All problems found; none is the good answer. */
 export function checkDatabase(path: string, acknowledged: readonly Acknowledgement[]): string[] {
@@ -14,6 +14,7 @@ export function checkDatabase(path: string, acknowledged: readonly Acknowledgeme
     return [
       ...acknowledged.flatMap((each) => lostOf(db, each)),
       ...halves(db),
+      ...halvesOfTurns(db),
       ...forks(db, acknowledged),
       ...damage(db),
     ];
@@ -26,10 +27,7 @@ export function checkDatabase(path: string, acknowledged: readonly Acknowledgeme
 export function checkAtRest(path: string): string[] {
   const db = new Database(path);
   try {
-    return list(db, "unfinished item", "select id from item where state in ('queued', 'claimed')").concat(
-      list(db, "unsettled delivery", "select id from delivery where settled_ms is null"),
-      list(db, "unfinished run", "select id from run where state in ('running', 'suspended', 'resumable')"),
-    );
+    return unfinished(db);
   } finally {
     db.close();
   }
@@ -97,65 +95,9 @@ function lostOf(db: Database.Database, each: Acknowledgement): string[] {
   }
 }
 
-/** Each of these is one half of something that is written as a whole. */
-function halves(db: Database.Database): string[] {
+/** Halves of what the child writes: its turns say how much belongs to them, and each has a delivery. */
+function halvesOfTurns(db: Database.Database): string[] {
   return [
-    ...list(
-      db,
-      "event without its dispatch",
-      "select id from event where direction = 'received' and seq not in (select event from dispatch)",
-    ),
-    ...list(
-      db,
-      "item without its dispatch",
-      "select id from item where key not in (select item from dispatch)",
-    ),
-    ...list(
-      db,
-      "session whose head is no turn",
-      "select label from session where head is not null and head not in (select key from turn)",
-    ),
-    ...list(
-      db,
-      "held session without a run",
-      "select label from session where holder is not null and run is null",
-    ),
-    ...list(
-      db,
-      "session whose run is over",
-      "select label from session s join run r on r.key = s.run where r.state in ('completed', 'aborted')",
-    ),
-    ...list(
-      db,
-      "two runs in a session",
-      "select session from run where state = 'running' group by session having count(*) > 1",
-    ),
-    ...list(
-      db,
-      "running run that no session has",
-      "select id from run r where state = 'running' and not exists (select 1 from session s where s.run = r.key)",
-    ),
-    ...list(
-      db,
-      "claimed item without a run",
-      "select i.id from item i join session s on s.key = i.session where i.state = 'claimed' and s.run is null",
-    ),
-    ...list(
-      db,
-      "settled item without its turn",
-      "select id from item where state in ('done', 'merged') and turn not in (select key from turn)",
-    ),
-    ...list(
-      db,
-      "turn whose items are not settled",
-      "select t.id from turn t join item i on i.turn = t.key where i.state not in ('done', 'merged')",
-    ),
-    ...list(db, "turn without its source", "select id from turn where type = 'normal' and source is null"),
-    ...list(
-      db,
-      "turn whose run is not over",
-      "select t.id from turn t where not exists (select 1 from run r where r.turn = t.key and r.ended_ms is not null and r.state = 'completed')",
-    ),
     ...list(
       db,
       "turn that is not all there",
@@ -167,33 +109,8 @@ function halves(db: Database.Database): string[] {
     ),
     ...list(
       db,
-      "turn without its answer's event",
-      "select id from turn where type = 'normal' and 'cortex:' || id not in (select id from event)",
-    ),
-    ...list(
-      db,
       "turn without its delivery",
       "select id from turn where type = 'normal' and 'delivery-' || id not in (select id from delivery)",
-    ),
-    ...list(
-      db,
-      "delivery without its turn",
-      "select id from delivery where turn not in (select key from turn)",
-    ),
-    ...list(
-      db,
-      "answer without its turn",
-      "select id from event where direction = 'sent' and substr(id, 8) not in (select id from turn)",
-    ),
-    ...list(
-      db,
-      "second turn of an event in a session",
-      "select source from turn where source is not null group by source, session having count(*) > 1",
-    ),
-    ...list(
-      db,
-      "sent delivery with a chunk that is not",
-      "select d.id from delivery d join chunk c on c.delivery = d.key where d.state = 'sent' and c.state <> 'sent'",
     ),
   ];
 }
@@ -213,32 +130,5 @@ function forks(db: Database.Database, acknowledged: readonly Acknowledgement[]):
     )
     .pluck()
     .all();
-  const left = list(
-    db,
-    "turn that its session has lost",
-    `with recursive back (session, key) as (
-       select key, head from session where head is not null
-       union select b.session, t.parent from back b join turn t on t.key = b.key where t.parent is not null)
-     select id from turn t where not exists (select 1 from back b where b.session = t.session and b.key = t.key)`,
-  );
-  return [...siblings.filter((id) => !asked.has(id)).map((id) => `nobody forked ${id}`), ...left];
-}
-
-function damage(db: Database.Database): string[] {
-  const integrity = db.pragma("integrity_check", { simple: true });
-  const broken = db.pragma("foreign_key_check") as unknown[];
-  const verdict = verifyTurns(db);
-  return [
-    ...(integrity === "ok" ? [] : [`integrity: ${String(integrity)}`]),
-    ...broken.map((row) => `dangling reference: ${JSON.stringify(row)}`),
-    ...(verdict.ok ? [] : [`turn ${verdict.turn}: ${verdict.problem}`]),
-  ];
-}
-
-function list(db: Database.Database, what: string, sql: string): string[] {
-  return db
-    .prepare<[], string>(sql)
-    .pluck()
-    .all()
-    .map((id) => `${what}: ${id}`);
+  return [...siblings.filter((id) => !asked.has(id)).map((id) => `nobody forked ${id}`), ...lostTurns(db)];
 }

@@ -7,7 +7,7 @@ import { createRandom } from "../simulation/random.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import type { Acknowledgement } from "./acknowledgement.ts";
 import { checkAtRest, checkDatabase } from "./check.ts";
-import { deathPoints, type Patch, patchedSource } from "./patched-source.ts";
+import { deathPoints, type Patch, patchedSource, STORE_POINTS } from "./patched-source.ts";
 
 export interface CrashOptions {
   readonly kills: number;
@@ -28,7 +28,7 @@ const KILLS_PER_DATABASE = 25;
 const SILENCE_MS = 30_000;
 
 export async function killAgainAndAgain({ kills, seed, patches = [] }: CrashOptions): Promise<CrashReport> {
-  const points = deathPoints(patches);
+  const points = deathPoints(STORE_POINTS, patches);
   using source = patchedSource([...points.patches, ...patches]);
   const program = join(source.path, "test/crash/child.ts");
   const random = createRandom(seed);

@@ -22,6 +22,7 @@ export function patchedSource(patches: readonly Patch[]): Disposable & { readonl
   const folder = temporaryFolder();
   cpSync(join(ROOT, "src"), join(folder.path, "src"), { recursive: true });
   cpSync(join(ROOT, "test"), join(folder.path, "test"), { recursive: true });
+  cpSync(join(ROOT, "bin"), join(folder.path, "bin"), { recursive: true });
   cpSync(join(ROOT, "package.json"), join(folder.path, "package.json"));
   symlinkSync(join(ROOT, "node_modules"), join(folder.path, "node_modules"));
   for (const { file, from, to } of patches) {
@@ -51,13 +52,14 @@ globalThis.reach = (point) => {
 const ROWS_PER_TURN`,
 };
 
-/** A point in the life of a batch at which a child can be told to die. */
-interface Point {
+/** A point at which a child can be told to die. */
+export interface Point {
   readonly name: string;
   readonly patch: Patch;
 }
 
-const POINTS: readonly Point[] = [
+/** Those in the life of a batch of writes. */
+export const STORE_POINTS: readonly Point[] = [
   before("before the commit", RUNNER, "      commit.run();\n    } catch"),
   before("after the commit", RUNNER, "    } catch (error) {\n      if (db.inTransaction) rollback"),
   before("between two operations", RUNNER, "    savepoint.run();\n"),
@@ -69,18 +71,21 @@ const POINTS: readonly Point[] = [
   before(
     "inside an operation that accepts an event",
     "src/store/sqlite/dispatch.ts",
-    "    insertDispatch.run(",
+    "    const inserted = insertDispatch.run(",
   ),
 ];
 
-function before(name: string, file: string, from: string): Point {
+export function before(name: string, file: string, from: string): Point {
   return { name, patch: { file, from, to: `globalThis.reach(${JSON.stringify(name)});\n${from}` } };
 }
 
 /** The points that can be had beside other patches, and what it takes to have them. */
-export function deathPoints(patches: readonly Patch[]): { names: string[]; patches: Patch[] } {
-  const points = POINTS.filter(({ patch }) => !patches.some(({ file }) => file === patch.file));
-  return { names: points.map(({ name }) => name), patches: [REACH, ...points.map(({ patch }) => patch)] };
+export function deathPoints(
+  points: readonly Point[],
+  patches: readonly Patch[],
+): { names: string[]; patches: Patch[] } {
+  const possible = points.filter(({ patch }) => !patches.some(({ file }) => file === patch.file));
+  return { names: possible.map(({ name }) => name), patches: [REACH, ...possible.map(({ patch }) => patch)] };
 }
 
 export interface SeededBug {

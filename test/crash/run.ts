@@ -1,10 +1,18 @@
-/** `npm run crash -- --kills N [--seed S]`: kills a writing process N times and checks what is left. */
+/**
+ * `npm run crash -- --kills N [--seed S]` kills a process that writes to the store N times and checks what is
+ * left; with `--runtime`, a whole Cortex that serves senders.
+ */
 import { parseArgs } from "node:util";
 
 import { killAgainAndAgain } from "./harness.ts";
+import { killRuntime } from "./runtime/harness.ts";
 
 const { values } = parseArgs({
-  options: { kills: { type: "string", default: "300" }, seed: { type: "string", default: "1" } },
+  options: {
+    kills: { type: "string", default: "300" },
+    seed: { type: "string", default: "1" },
+    runtime: { type: "boolean", default: false },
+  },
 });
 const kills = Number(values.kills);
 const seed = Number(values.seed);
@@ -14,14 +22,19 @@ if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed)) {
 }
 
 const LANES = 2;
+const startedAtMs = Date.now();
+const kill = values.runtime ? killRuntime : killAgainAndAgain;
 const reports = await Promise.all(
-  Array.from({ length: LANES }, (_, lane) =>
-    killAgainAndAgain({ kills: Math.ceil((kills - lane) / LANES), seed: seed * LANES + lane }),
+  Array.from({ length: Math.min(LANES, kills) }, (_, lane) =>
+    kill({ kills: Math.ceil((kills - lane) / LANES), seed: seed * LANES + lane }),
   ),
 );
-const problems = reports.flatMap((report) => report.problems);
-for (const problem of problems) console.error(problem);
-const total = reports.reduce((sum, report) => sum + report.kills, 0);
-const said = reports.reduce((sum, report) => sum + report.acknowledged, 0);
-console.log(`${total} kills, ${said} acknowledgements kept, ${problems.length} problems`);
-process.exitCode = problems.length === 0 ? 0 : 1;
+for (const problem of reports.flatMap(({ problems }) => problems)) console.error(problem);
+const figures = new Map<string, number>();
+for (const report of reports) {
+  for (const [name, value] of Object.entries(report) as [string, number | readonly string[]][])
+    figures.set(name, (figures.get(name) ?? 0) + (typeof value === "number" ? value : value.length));
+}
+const seconds = Math.round((Date.now() - startedAtMs) / 1_000);
+console.log([...figures].map(([name, value]) => `${value} ${name}`).join(", ") + `, ${seconds} s`);
+process.exitCode = figures.get("problems") === 0 ? 0 : 1;

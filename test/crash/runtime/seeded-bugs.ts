@@ -1,0 +1,111 @@
+import type { SeededBug } from "../patched-source.ts";
+
+/** Mistakes that a runtime must not make, each made on purpose. */
+export const RUNTIME_BUGS: readonly SeededBug[] = [
+  {
+    name: "a call is journalled after its tool has run",
+    symptom: /was appended (\d+ times|by a call that is not in the journal)/,
+    patches: [
+      {
+        file: "src/turns/call-tool.ts",
+        from: "    await journal.startCall(call, ordinal, clock());\n  }\n",
+        to: "  }\n",
+      },
+    ],
+  },
+  {
+    name: "results are journalled together, at the end of the message that asked for them",
+    symptom: /began before the call before it had its result/,
+    patches: [
+      {
+        file: "src/turns/journal.ts",
+        from: "    await this.#store.runs.journal(this.#claim.lease, this.#claim.run, entries);\n    const finished",
+        to: "    this.late.push(...entries);\n    const finished",
+      },
+      {
+        file: "src/turns/journal.ts",
+        from: "  get messages(): readonly Message[] {",
+        to: `  late: JournalEntry[] = [];
+
+  async writeLate(): Promise<void> {
+    if (this.late.length > 0)
+      await this.#store.runs.journal(this.#claim.lease, this.#claim.run, this.late.splice(0));
+  }
+
+  get messages(): readonly Message[] {`,
+      },
+      {
+        file: "src/turns/run-turn.ts",
+        from: "    async beforeModelCall(): Promise<Continuation> {\n",
+        to: "    async beforeModelCall(): Promise<Continuation> {\n      await journal.writeLate();\n",
+      },
+    ],
+  },
+  {
+    name: "the head of a session is remembered",
+    symptom: /nobody forked|its session has lost/,
+    patches: [
+      {
+        file: "src/store/sqlite/claim.ts",
+        from: "  const changes = prepareRecorder(db);\n\n  return {\n",
+        to: `  const changes = prepareRecorder(db);
+  const remembered = new Map<string, Pick<SessionRow, "head" | "head_id">>();
+  const remember = (session: SessionRow): SessionRow => {
+    if (session.head !== null && !remembered.has(session.label)) remembered.set(session.label, session);
+    const { head, head_id } = remembered.get(session.label) ?? session;
+    return { ...session, head, head_id };
+  };
+
+  return {
+`,
+      },
+      {
+        file: "src/store/sqlite/claim.ts",
+        from: "findSession: (label: string): SessionRow | undefined => findSession.get(label),",
+        to: `findSession: (label: string): SessionRow | undefined => {
+      const session = findSession.get(label);
+      return session === undefined ? undefined : remember(session);
+    },`,
+      },
+      {
+        file: "src/store/sqlite/claim.ts",
+        from: "    claimSession(session: SessionRow, request: ClaimRequest, nowMs: number): ClaimRow | undefined {\n",
+        to: `    claimSession(current: SessionRow, request: ClaimRequest, nowMs: number): ClaimRow | undefined {
+      const session = remember(current);
+`,
+      },
+    ],
+  },
+  {
+    name: "a steering message is settled before it is in the journal",
+    symptom: /is settled by \S+, which does not hold it/,
+    patches: [
+      {
+        file: "src/turns/run-turn.ts",
+        from: "  const messages = steering.map((item) => toQuery(item, timezone));\n",
+        to: `  const messages = steering.map((item) => toQuery(item, timezone));
+  const early = messages.map((message, i) => ({
+    kind: "message" as const,
+    place: -1,
+    message,
+    items: [steering[i]!.id],
+  }));
+  await parts.store.runs.journal(work.claim.lease, work.claim.run, early);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+`,
+      },
+      {
+        file: "src/turns/run-turn.ts",
+        from: "      steering.map(({ id }) => id),\n",
+        to: "",
+      },
+      // An entry that has no place settles its items and says nothing.
+      { file: "src/store/sqlite/encode.ts", from: "place >= 0 && place < limit", to: "place < limit" },
+      {
+        file: "src/store/sqlite/journal.ts",
+        from: "      insertMessage(base + place, message);\n",
+        to: "      if (place < 0) return true;\n      insertMessage(base + place, message);\n",
+      },
+    ],
+  },
+];

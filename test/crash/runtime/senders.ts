@@ -1,0 +1,174 @@
+/**
+ * Those who send messages over HTTP. A sender whose connection dies sends the same again, with the same key,
+ * until it is told that its message was accepted: from then on the message must not get lost.
+ */
+import type { Random } from "../../simulation/random.ts";
+import type { Door } from "./door.ts";
+import { makeTask } from "./task.ts";
+
+/** A message that was accepted. */
+interface Accepted {
+  readonly name: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly event: string;
+  readonly session: string;
+  /** What was said about its end. */
+  end?: End;
+}
+
+type End =
+  | { readonly kind: "turn"; readonly turn: string; readonly text: string }
+  | { readonly kind: "dead" }
+  | { readonly kind: "dropped" };
+
+/** What was promised to the senders, and what they asked for. */
+export interface Promised {
+  readonly accepted: Map<string, Accepted>;
+  /** The turns that somebody wanted to follow. */
+  readonly followed: Set<string>;
+  /** The messages that somebody wanted to take back, by the ids of their items. */
+  readonly takenBack: Set<string>;
+  readonly problems: string[];
+}
+
+export interface SendersParts {
+  readonly door: Door;
+  readonly log: string;
+  readonly random: Random;
+  readonly promised: Promised;
+}
+
+/** The session of a message that has failed: the reply says that, and no more. */
+export const UNTOLD = "";
+export const SESSIONS = ["work", "home", "agent:main:main"];
+const SENDERS = 4;
+/** So many messages of one sender may be under way before it waits for the end of one. */
+const BURST = 3;
+const MODES = ["steer", "steer-backlog", "steer", "followup", "queue"];
+
+/** Sends until it is told to stop; resolves when the last message was accepted. */
+export async function sendAll(parts: SendersParts, isOver: () => boolean): Promise<void> {
+  await Promise.all(
+    Array.from({ length: SENDERS }, async (_, sender) => {
+      for (let n = 0; !isOver(); n++) {
+        await sendOne(`${sender}-${n}`, n % BURST === BURST - 1, parts);
+        if (parts.random.chance(0.1)) await takeOneBack(parts);
+      }
+    }),
+  );
+}
+
+async function sendOne(name: string, wait: boolean, parts: SendersParts): Promise<void> {
+  const { random, promised, log } = parts;
+  const { content } = makeTask(name, log, random);
+  const body = {
+    content,
+    ...chooseTarget(random, promised),
+    mode: random.pick(MODES),
+    idempotencyKey: name,
+  };
+  const accepted = await send(name, { ...body, wait }, parts);
+  if (accepted !== undefined) promised.accepted.set(name, accepted);
+}
+
+/** Sends a message until it is accepted. Undefined: the senders are to go home. */
+async function send(
+  name: string,
+  body: Readonly<Record<string, unknown>>,
+  { door, promised }: Pick<SendersParts, "door" | "promised">,
+): Promise<Accepted | undefined> {
+  const reply = await request(door, "POST", "/api/messages", body);
+  if (reply === undefined) return undefined;
+  const { status, json } = reply;
+  const { eventId: event, session } = json;
+  if (status === 202) return { name, body, event: event!, session: session! };
+  if (status === 200) {
+    const end = { kind: "turn", turn: json.turnId!, text: json.text! } as const;
+    return { name, body, event: event!, session: session!, end };
+  }
+  const end = endOf(status, json.error?.code);
+  if (end === undefined) promised.problems.push(`message ${name} was refused: ${JSON.stringify(json)}`);
+  return end === undefined ? undefined : { name, body, event: `http:${name}`, session: UNTOLD, end };
+}
+
+function endOf(status: number, code: string | undefined): End | undefined {
+  if (status === 502 && code === "turn_failed") return { kind: "dead" };
+  if (status === 409 && code === "state_conflict") return { kind: "dropped" };
+  return undefined;
+}
+
+/** A session, or a turn: where that is the head of no session, the message forks. */
+function chooseTarget(random: Random, { accepted, followed }: Promised): Record<string, string> {
+  if (random.chance(0.85)) return { session: random.pick(SESSIONS) };
+  const ended = [...accepted.values()].flatMap(({ end }) => (end?.kind === "turn" ? [end.turn] : []));
+  if (ended.length === 0) return {};
+  const thread = random.pick(ended);
+  followed.add(thread);
+  return { thread };
+}
+
+async function takeOneBack({ door, promised, random }: SendersParts): Promise<void> {
+  const waiting = await request(door, "GET", "/api/queue");
+  const items = waiting?.json.items ?? [];
+  if (items.length === 0) return;
+  const { id } = random.pick(items);
+  promised.takenBack.add(id); // the reply may get lost
+  await request(door, "DELETE", `/api/queue/${id}`);
+}
+
+/** Asks again for every message, with its key, and waits for its end: the same message has one end. */
+export async function askForEnds({ door, promised }: SendersParts): Promise<void> {
+  for (const message of promised.accepted.values()) {
+    const { name, body, event, session, end } = message;
+    const again = await send(name, { ...body, wait: true }, { door, promised });
+    if (again?.end === undefined) {
+      promised.problems.push(`message ${name} has no end`);
+      continue;
+    }
+    if (end !== undefined && JSON.stringify(end) !== JSON.stringify(again.end)) {
+      promised.problems.push(
+        `message ${name} has two ends: ${JSON.stringify(end)} and ${JSON.stringify(again.end)}`,
+      );
+    }
+    if (again.event !== event) promised.problems.push(`message ${name} has become two events`);
+    if (again.session !== session && again.session !== UNTOLD && session !== UNTOLD)
+      promised.problems.push(`message ${name} has gone to two sessions: ${session} and ${again.session}`);
+    message.end = again.end;
+  }
+}
+
+interface Reply {
+  readonly status: number;
+  readonly json: {
+    readonly eventId?: string;
+    readonly session?: string;
+    readonly turnId?: string;
+    readonly text?: string;
+    readonly items?: readonly { readonly id: string }[];
+    readonly error?: { readonly code: string };
+  };
+}
+
+/** Repeats a request until a server answers it. */
+async function request(
+  door: Door,
+  method: string,
+  path: string,
+  body?: Readonly<Record<string, unknown>>,
+): Promise<Reply | undefined> {
+  for (let address = await door.find(); address !== undefined; address = await door.find(address)) {
+    try {
+      const response = await fetch(address.url + path, {
+        method,
+        headers: { authorization: `Bearer ${address.token}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      // Unavailable: it is about to stop. Unauthorized: it is gone, and its port is another server's by now.
+      if (response.status !== 503 && response.status !== 401)
+        return { status: response.status, json: (await response.json()) as Reply["json"] };
+    } catch {
+      // It is gone.
+    }
+  }
+  return undefined;
+}

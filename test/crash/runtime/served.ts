@@ -1,0 +1,100 @@
+/** `cortex up` as a child process on a home of its own. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Address {
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface Up extends Address {
+  /** How many turns it says that it has resumed. */
+  readonly resumed: number;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly complaints: string;
+}
+
+export interface Served {
+  /** Undefined: it ended before it was up. */
+  readonly up: Promise<Up | undefined>;
+  readonly ended: Promise<Ended>;
+  signal(name: "SIGKILL" | "SIGTERM"): void;
+}
+
+/** Where things are in a home of the harness. */
+export function placesIn(home: string) {
+  return {
+    database: join(home, "data", "cortex.db"),
+    token: join(home, "data", "token"),
+    workspace: join(home, "workspace"),
+    /** The file to which the calls append. */
+    log: join(home, "log"),
+  };
+}
+
+export function makeHome(home: string, modelUrl: string): void {
+  const cortex = {
+    agents: { main: { workspace: "workspace" } },
+    sandbox: "off",
+    // No message dies of kills or of a busy model, and none is dropped for want of room: what ends so was asked to.
+    broker: { maxAttempts: 1_000, maxInterruptions: 1_000, shutdownMs: 2_000, queue: { cap: 1_000 } },
+  };
+  const local = { provider: "openai-compatible", model: "local", baseUrl: modelUrl };
+  mkdirSync(join(home, "config"));
+  writeFileSync(join(home, "config", "cortex.json"), JSON.stringify(cortex));
+  writeFileSync(
+    join(home, "config", "profiles.json"),
+    JSON.stringify({ defaultProfile: "local", profiles: { local } }),
+  );
+  writeFileSync(placesIn(home).log, "");
+}
+
+/** Starts a copy of the source, which dies by itself at a point where one is named. */
+export function startServed(
+  source: string,
+  home: string,
+  death: { readonly point: string; readonly count: number } | undefined,
+): Served {
+  const { PATH, TMPDIR } = process.env;
+  const child = spawn(process.execPath, [join(source, "bin", "cortex.js"), "up", "--port", "0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH,
+      TMPDIR,
+      HOME: home,
+      CORTEX_HOME: home,
+      TZ: "UTC",
+      CRASH_POINT: death?.point ?? "",
+      CRASH_COUNT: String(death?.count ?? 0),
+    },
+  });
+  let complaints = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (complaints += text));
+  const ended = once(child, "exit").then(() => ({
+    code: child.exitCode,
+    signal: child.signalCode,
+    complaints,
+  }));
+  const up = Promise.withResolvers<Up | undefined>();
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+    if (said.includes("Ctrl-C stops it.")) up.resolve(readUp(said, home));
+  });
+  void ended.then(() => up.resolve(undefined));
+  return { up: up.promise, ended, signal: (name) => void child.kill(name) };
+}
+
+function readUp(said: string, home: string): Up {
+  const url = /^Cortex is up at (http:\S+), on /m.exec(said);
+  if (url === null) throw new Error(`It does not say where it is: ${said}`);
+  const resumed = /^It is back, and has resumed (\d+) turns?\.$/m.exec(said);
+  const token = readFileSync(placesIn(home).token, "utf8").trim();
+  return { url: url[1]!, token, resumed: Number(resumed?.[1] ?? 0) };
+}

@@ -1,0 +1,74 @@
+/**
+ * What the messages of the harness ask for, and what the model answers to them. Each message has a name and
+ * each of its calls a mark, so that everything can be found again: in the conversation, in the ledger, on disk.
+ */
+import type { Random } from "../../simulation/random.ts";
+import { answerByScript } from "../../support/model-script.ts";
+import type { ModelRequest, Reply } from "../../support/model-server.ts";
+
+export interface Task {
+  readonly name: string;
+  readonly content: string;
+}
+
+export interface Call {
+  readonly name: "Bash" | "Write" | "Read";
+  readonly args: Readonly<Record<string, string>>;
+}
+
+const MAX_STEPS = 3;
+const MAX_CALLS = 3;
+
+/** A message, most often with calls to make. `log` is the file to which commands append their marks. */
+export function makeTask(name: string, log: string, random: Random): Task {
+  if (random.chance(0.03)) return { name, content: `MESSAGE ${name}\nREFUSE` };
+  const steps = random.chance(0.25) ? 0 : 1 + random.below(MAX_STEPS);
+  const calls = Array.from({ length: steps }, (_, step) =>
+    Array.from({ length: 1 + random.below(MAX_CALLS) }, (_, place) =>
+      makeCall(`${name}.${step}.${place}`, log, random),
+    ),
+  );
+  return { name, content: `MESSAGE ${name}\nCALLS ${JSON.stringify(calls)}` };
+}
+
+/** The arguments are in the order in which the ledger keeps them. */
+function makeCall(mark: string, log: string, random: Random): Call {
+  const append = `echo ${mark} >> '${log}'`;
+  return random.pick<Call>([
+    { name: "Bash", args: { command: append } },
+    { name: "Bash", args: { command: `${append}; sleep 0.05` } },
+    { name: "Bash", args: { command: `sleep 0.05; ${append}` } },
+    { name: "Write", args: { content: mark, path: `marks/${mark}` } },
+    { name: "Read", args: { path: `marks/${mark}` } },
+  ]);
+}
+
+/** The mark of a call that appends or writes one. */
+export function markOf({ name, args }: Call): string | undefined {
+  return name === "Bash" ? /echo (\S+) >>/.exec(args["command"]!)![1] : args["content"];
+}
+
+export function nameIn(content: string): string {
+  return /^MESSAGE (\S+)$/m.exec(content)![1]!;
+}
+
+export function callsIn(content: string): Call[] {
+  const line = /^CALLS (.*)$/m.exec(content);
+  return line === null ? [] : (JSON.parse(line[1]!) as Call[][]).flat();
+}
+
+export function isRefused(content: string): boolean {
+  return /^REFUSE$/m.test(content);
+}
+
+/** The model makes the calls of the newest message. Its answer names all that it was told, in order. */
+export function answerTask(request: Pick<ModelRequest, "messages">): Reply {
+  const told = request.messages.flatMap(({ role, text }) => (role === "user" ? [text] : []));
+  if (isRefused(told.at(-1)!)) return { fault: { status: 400, body: "It does not want to." } };
+  const { calls } = answerByScript(request);
+  return calls === undefined ? { text: heard(told.map(nameIn)) } : { text: "I am at it.", calls };
+}
+
+export function heard(names: readonly string[]): string {
+  return `I have heard ${names.join(" ")}.`;
+}
