@@ -123,6 +123,18 @@ const persona = z
   })
   .describe("Identity and permissions.");
 
+const webhook = z
+  .looseObject({
+    deliverTo: z
+      .strictObject({
+        url: z.url({ protocol: /^https?$/ }).describe("Where answers are posted."),
+        secretEnv: text("The variable that holds the secret with which they are signed.").exactOptional(),
+      })
+      .describe("Where answers with this webhook as their place are sent.")
+      .exactOptional(),
+  })
+  .describe("A program that sends or takes messages by HTTP.");
+
 const queue = z
   .strictObject({
     mode: queueMode("What a person's message does while the session is busy.").prefault(
@@ -202,7 +214,10 @@ export const cortexSchema = z
       })
       .describe("HTTP and the web app.")
       .prefault({}),
-    channels: z.record(z.string(), z.unknown()).describe("Ways in and out, by name.").default({}),
+    channels: z
+      .looseObject({ webhooks: named(webhook, "Webhooks, by name.").default({}) })
+      .describe("Ways in and out, by name.")
+      .prefault({}),
     mcpServers: z
       .record(z.string(), z.unknown())
       .describe("MCP servers whose tools agents have.")

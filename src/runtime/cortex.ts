@@ -17,10 +17,13 @@ import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import { selectSteering } from "../queue/steer.ts";
 import { forkLabel } from "../routing/resolve.ts";
+import { deliveriesOf } from "../delivery/address.ts";
+import { Sender } from "../delivery/sender.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { Store, StoredSession } from "../store/store.ts";
+import type { QueueItem, Store, StoredSession } from "../store/store.ts";
 import { runTurn } from "../turns/run-turn.ts";
 import { createBackends } from "./backends.ts";
+import { createChannels } from "./channels.ts";
 import type { ModelChoice } from "./choose-model.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath } from "./home.ts";
@@ -105,14 +108,30 @@ async function assemble(parts: Parts): Promise<Cortex> {
     toolEnvironment: () => toolEnvironment(environment),
     selectSteering,
     onDelta: live.tell.bind(live),
+    deliveriesFor: ({ event, dispatches }: QueueItem, text: string) =>
+      deliveriesOf({
+        text,
+        source: event,
+        delivery: dispatches.find(({ delivery }) => delivery !== undefined)?.delivery,
+        mintId,
+      }),
     onSettled: (items: readonly ItemId[]) => outcomes.look(items),
   };
+  const holder = `${hostname()}/${process.pid}/${mintId()}`;
   const broker = new Broker({
     store,
-    lease: { holder: `${hostname()}/${process.pid}/${mintId()}`, ttlMs: settings.config().broker.leaseMs },
+    lease: { holder, ttlMs: settings.config().broker.leaseMs },
     slots: () => settings.config().broker.maxConcurrentRuns,
     run: (running) => runTurn(running, turnParts),
     onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
+  });
+  const sender = new Sender({
+    store,
+    channels: createChannels(settings, clock),
+    holder,
+    clock,
+    random: Math.random,
+    onProblem: (error, { target }) => log(`A delivery to ${target.channel} is tried again: ${String(error)}`),
   });
   const resumed = (await store.runs.active({ limit: 1_000 })).filter(
     ({ state }) => state !== "suspended",
@@ -120,13 +139,15 @@ async function assemble(parts: Parts): Promise<Cortex> {
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
-      await broker.stop(settings.config().broker.shutdownMs);
+      const { shutdownMs } = settings.config().broker;
+      await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs)]);
       outcomes[Symbol.dispose]();
       live[Symbol.dispose]();
       await settings[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     })());
   broker.start();
+  sender.start();
 
   return {
     home,

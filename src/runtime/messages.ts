@@ -1,8 +1,10 @@
 /** How a message of the owner gets in: event, dispatch, queue item and, where the session is idle, its run, in one commit. */
 import type { Config } from "../config/config.ts";
+import { parseDelivery } from "../delivery/address.ts";
 import { toEvent } from "../events/incoming.ts";
 import { CortexError } from "../model/errors.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Route } from "../model/target.ts";
 import type { Broker } from "../queue/broker.ts";
@@ -16,6 +18,8 @@ export interface NewMessage extends Route {
   readonly profile?: string | undefined;
   /** The same key is the same message, however often it is sent. */
   readonly idempotencyKey?: string | undefined;
+  /** Where the answer is sent, beside the ledger: `{channel, account?, place, topic?, replyTo?}`. */
+  readonly delivery?: Json | undefined;
   /** Through which door it came: `http`, `cli`, `web`. */
   readonly channel?: string | undefined;
 }
@@ -47,6 +51,7 @@ export async function sendMessage(message: NewMessage, parts: SendParts): Promis
   const { store, config, clock, mintId } = parts;
   if (message.content.trim() === "") throw contentEmpty();
   if (message.profile !== undefined) parts.checkProfile(message.profile);
+  parseDelivery(message.delivery); // here a mistake costs nothing yet
   const target = await resolveRoute(message, { ledger: store, config, mintId });
   const mode = chooseMode({
     message: message.mode,
@@ -71,6 +76,7 @@ export async function sendMessage(message: NewMessage, parts: SendParts): Promis
     target,
     mode,
     ...(message.profile === undefined ? {} : { profile: message.profile }),
+    ...(message.delivery === undefined ? {} : { delivery: message.delivery }),
   };
   const accepted = await parts.broker.withSlot(async (claim) => {
     const options = claim === undefined ? { dispatch } : { dispatch, claim };

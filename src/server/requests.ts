@@ -63,6 +63,16 @@ export const MessageRequest = z.strictObject({
     .string()
     .optional()
     .describe("The same key is the same message, however often it is sent."),
+  delivery: z
+    .strictObject({
+      channel: z.string(),
+      place: z.string(),
+      account: z.string().optional(),
+      topic: z.string().optional(),
+      replyTo: z.string().optional(),
+    })
+    .optional()
+    .describe("Where the answer is sent, beside the ledger."),
   channel: z.enum(CHANNELS_OF_THE_OWNER).optional(),
 });
 export const ForkRequest = z.strictObject({

@@ -17,8 +17,8 @@ export const messageRoutes = [
     summary: "Send a message to a session, a turn or a persona",
     body: MessageRequest,
     answers: { 200: schemas.Answered, 202: schemas.Accepted },
-    async handle({ body: { wait = false, ...message }, signal }, context) {
-      const sent = await context.cortex.send(message);
+    async handle({ body: { wait = false, delivery, ...message }, signal }, context) {
+      const sent = await context.cortex.send({ ...message, delivery: delivery && withoutAbsent(delivery) });
       return replyTo(sent, { wait, signal }, context);
     },
   }),

@@ -41,6 +41,7 @@ function partsOf(
     toolEnvironment: () => ({}),
     selectSteering: (pending) => pending.filter(({ mode }) => mode === "steer"),
     onDelta: () => {},
+    deliveriesFor: () => [],
     onSettled: (items) => settled.push(...items),
     settled,
     ...fields,

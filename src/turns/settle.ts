@@ -5,7 +5,7 @@ import { CortexError } from "../model/errors.ts";
 import { eventId } from "../model/event.ts";
 import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
-import type { Claim, LeaseRequest, NewAnswer, QueueItem, Store } from "../store/store.ts";
+import type { Claim, LeaseRequest, NewAnswer, NewDelivery, QueueItem, Store } from "../store/store.ts";
 import { turnFacts } from "./facts.ts";
 import type { Suspension } from "./journal.ts";
 import type { Work } from "./prepare.ts";
@@ -16,6 +16,8 @@ export interface SettleParts {
   readonly config: () => Config;
   readonly clock: () => number;
   readonly random: () => number;
+  /** The deliveries that a text for the sender of a message becomes; none where nobody waits for one. */
+  readonly deliveriesFor: (item: QueueItem, text: string) => readonly NewDelivery[];
   /** Told after the commit that settled these messages. */
   readonly onSettled: (items: readonly ItemId[]) => void;
 }
@@ -40,6 +42,7 @@ export async function commit(
     messages: unwritten,
     toolCalls: [],
     ...(answer === undefined ? {} : { answer: answerEvent(work, parts.clock()) }),
+    deliveries: answer === undefined ? [] : parts.deliveriesFor(items[0]!, answer.content),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
   parts.onSettled(items.map(({ id }) => id));
@@ -97,19 +100,25 @@ export async function fail(
     nowMs: parts.clock(),
     random: parts.random(),
   });
+  const affected = outcome.kind === "dead" ? (items ?? (await parts.store.queue.itemsOf(claim.turn))) : [];
   const { next } = await parts.store.runs.fail({
     lease: claim.lease,
     run: claim.run,
     error: describe(error),
     outcome,
+    deliveries: affected.flatMap((item) => noticesTo(item, parts)),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
-  if (outcome.kind === "dead") {
-    const settled = items ?? (await parts.store.queue.itemsOf(claim.turn));
-    parts.onSettled(settled.map(({ id }) => id));
-  }
+  if (affected.length > 0) parts.onSettled(affected.map(({ id }) => id));
   return next;
 }
+
+function noticesTo(item: QueueItem, { deliveriesFor }: SettleParts): NewDelivery[] {
+  return deliveriesFor(item, NOTICE).map((delivery) => Object.assign({ content: NOTICE }, delivery));
+}
+
+/** What a person who waits elsewhere is told; the error itself is for the owner. */
+const NOTICE = "I could not answer this message. It is kept, and can be tried again.";
 
 /** Some providers answer with whole pages. */
 const MAX_ERROR_LENGTH = 4_000;

@@ -1,0 +1,40 @@
+import type { CortexError } from "../../model/errors.ts";
+import { deliveryFailed, deliveryUncertain } from "../channel.ts";
+
+/** What fails while the connection is made: not a byte of the request has left. */
+const BEFORE_SENDING = new Set([
+  "EAI_AGAIN",
+  "ECONNREFUSED",
+  "EHOSTDOWN",
+  "EHOSTUNREACH",
+  "EMFILE",
+  "ENETDOWN",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EPROTO",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Why there was no response, in our words. Only what is known to come before the request is certain. */
+export function connectionFailure(place: string, error: unknown): CortexError {
+  const code = codeOf(error);
+  const what = `The connection to the webhook target "${place}" failed (${code})`;
+  if (BEFORE_SENDING.has(code) || TLS.test(code)) {
+    return deliveryFailed(what, { hint: "Check that it runs and that its URL is right.", cause: error });
+  }
+  return deliveryUncertain(`${what} when the request was under way`, {
+    hint: "It is sent again with the same Idempotency-Key.",
+    cause: error,
+  });
+}
+
+/** fetch wraps what happened; a name with several addresses wraps it once more, with one error for each. */
+function codeOf(error: unknown): string {
+  for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
+    const { code } = each as NodeJS.ErrnoException;
+    if (typeof code === "string") return code;
+    if (each instanceof AggregateError && each.errors.length > 0) return codeOf(each.errors[0]);
+  }
+  return "no code";
+}

@@ -1,0 +1,70 @@
+/** What a response means for the message. Of its body only the beginning is read, to be shown with an error. */
+import type { CortexError } from "../../model/errors.ts";
+import { deliveryFailed, deliveryRefused, type Receipt } from "../channel.ts";
+
+/** More of a response is never read, however much is sent. */
+export const MAX_RESPONSE_BYTES = 4 * 1024;
+const MAX_SHOWN_CHARACTERS = 200;
+
+/** Statuses that say "not now", though they begin with a 4: timeout, too early, too many. */
+const NOT_NOW = new Set([408, 425, 429]);
+
+export async function outcomeOf(
+  response: Response,
+  { place, nowMs }: { readonly place: string; readonly nowMs: number },
+): Promise<Receipt> {
+  const { status, headers } = response;
+  const said = await readBeginning(response);
+  if (status >= 200 && status < 300) return {};
+  if (status >= 300 && status < 400) throw redirected(place, status, headers.get("location"));
+  const what = `The webhook target "${place}" answered ${status}${said === "" ? "" : `: ${said}`}`;
+  if (status >= 500 || NOT_NOW.has(status)) {
+    const retryAfterMs = parseRetryAfter(headers.get("retry-after"), nowMs);
+    throw deliveryFailed(what, { hint: "It is tried again.", retryAfterMs });
+  }
+  throw deliveryRefused(what, { hint: "Put it right at the receiver or in the config, then retry it." });
+}
+
+/** Seconds or a date, as HTTP has it. What is neither counts as not said. */
+export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
+  if (value === null) return undefined;
+  if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1_000;
+  const atMs = /[a-z]{3}/i.test(value) ? Date.parse(value) : Number.NaN; // "-5" would be a year
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+/** The status has arrived, and it decides: whatever goes wrong with the rest changes nothing. */
+async function readBeginning({ body }: Response): Promise<string> {
+  if (body === null) return "";
+  const reader = body.getReader();
+  const bytes: Uint8Array[] = [];
+  try {
+    for (let size = 0; size < MAX_RESPONSE_BYTES;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      bytes.push(value);
+      size += value.length;
+    }
+    await reader.cancel();
+  } catch {
+    // It was cut off, or the time is over: what there is will do.
+  }
+  const text = new TextDecoder().decode(Buffer.concat(bytes).subarray(0, MAX_RESPONSE_BYTES));
+  return shown(text);
+}
+
+/** A redirect could lead anywhere, inside the owner's network too, so none is followed. */
+function redirected(place: string, status: number, location: string | null): CortexError {
+  const where = location === null ? "nowhere" : shown(location.replace(/[?#].*$/s, ""));
+  return deliveryRefused(`The webhook target "${place}" answered ${status} and pointed to ${where}`, {
+    hint: "Redirects are not followed. Put the final URL into the config, then retry it.",
+  });
+}
+
+/** On one line, without what a terminal would obey. */
+function shown(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
+    .trim()
+    .slice(0, MAX_SHOWN_CHARACTERS);
+}

@@ -1,0 +1,113 @@
+/**
+ * Webhooks out: each message is a signed POST of JSON to a URL from the config. A place is the name of such a
+ * URL, so that no model and no hook can choose where a request goes.
+ *
+ * The body of a message is the same over all its attempts, as is its `Idempotency-Key`: a receiver that
+ * remembers keys takes each message once. What differs from attempt to attempt is in the headers.
+ */
+import { CortexError } from "../../model/errors.ts";
+import { type Channel, deliveryRefused, deliveryUncertain, type OutgoingMessage } from "../channel.ts";
+import { withTimeout } from "../with-timeout.ts";
+import { outcomeOf } from "./outcome.ts";
+import { connectionFailure } from "./connection-failure.ts";
+import { signatureHeaders } from "./sign.ts";
+
+interface WebhookTarget {
+  readonly url: string;
+  /** Requests without one are not signed. */
+  readonly secret?: string;
+}
+
+export interface WebhookOptions {
+  readonly targets: Readonly<Record<string, WebhookTarget>>;
+  readonly fetch: typeof globalThis.fetch;
+  readonly clock: () => number;
+  readonly timeoutMs?: number;
+}
+
+/** A body of this many characters stays below 1 MiB, whatever JSON makes of them. */
+export const MAX_CONTENT_LENGTH = 100_000;
+/** A receiver has this long to say that it has taken a message. */
+const DEFAULT_TIMEOUT_MS = 15_000;
+/** Programs are slower to come back than people are to lose interest. */
+export const MAX_AGE_MS = 24 * 60 * 60_000;
+/** More than fit into the age, at five to ten minutes each: the age decides. */
+const MAX_ATTEMPTS = 300;
+
+export function openWebhookChannel(options: WebhookOptions): Channel {
+  const { targets, fetch, clock, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const urls = new Map(Object.entries(targets).map(([name, { url }]) => [name, parseUrl(name, url)]));
+  return {
+    name: "webhook",
+    limits: { maxLength: MAX_CONTENT_LENGTH, maxAgeMs: MAX_AGE_MS, maxAttempts: MAX_ATTEMPTS },
+    onUncertain: "repeat",
+    formatText: (markdown) => markdown,
+    isReady: () => true,
+    async send(message, cut) {
+      const { place } = message.address;
+      const url = urls.get(place);
+      if (url === undefined) throw targetUnknown(place, [...urls.keys()]);
+      const secret = targets[place]?.secret;
+      const body = JSON.stringify(bodyOf(message));
+      const headers = { ...headersOf(message), ...(secret && signatureHeaders(body, secret, clock())) };
+      const request = { method: "POST", headers, body, redirect: "manual" } as const;
+      return withTimeout(
+        async (signal) => {
+          const response = await fetch(url, { ...request, signal }).catch((error: unknown) => {
+            throw signal.aborted ? unanswered(place, error) : connectionFailure(place, error);
+          });
+          return outcomeOf(response, { place, nowMs: clock() });
+        },
+        cut,
+        timeoutMs,
+      );
+    },
+  };
+}
+
+function bodyOf({ key, delivery, chunk, chunks, content, replyTo, address, turn }: OutgoingMessage): object {
+  return {
+    id: key,
+    deliveryId: delivery,
+    turnId: turn ?? null,
+    chunk,
+    chunks,
+    content,
+    replyTo: replyTo ?? null,
+    target: address,
+  };
+}
+
+function headersOf({ key, attempt, repeat }: OutgoingMessage): Record<string, string> {
+  return {
+    "Content-Type": "application/json",
+    "User-Agent": "cortex",
+    "Idempotency-Key": key,
+    "X-Cortex-Delivery": key, // what Cortex itself knows a webhook by, where it is the receiver
+    "X-Cortex-Attempt": String(attempt),
+    "X-Cortex-Repeat": String(repeat),
+  };
+}
+
+function parseUrl(name: string, text: string): URL {
+  const url = URL.parse(text);
+  const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+  if (isGood) return url;
+  // The URL itself is not shown: it may hold a password.
+  throw new CortexError("config_invalid", `The webhook target "${name}" has no usable URL`, {
+    hint: "Give an http or https URL without a user and password; put a secret into `secret`.",
+  });
+}
+
+function targetUnknown(place: string, names: readonly string[]): CortexError {
+  return deliveryRefused(`No webhook target is called "${place}"`, {
+    hint: names.length === 0 ? "No webhook targets are configured." : `There are: ${names.join(", ")}.`,
+  });
+}
+
+function unanswered(place: string, cause: unknown): CortexError {
+  return deliveryUncertain(`The webhook target "${place}" did not answer in time`, {
+    hint: "It is sent again with the same Idempotency-Key.",
+    cause,
+  });
+}

@@ -1,0 +1,98 @@
+/** Which deliveries an answer gets: to where its event came from, unless somebody said otherwise. */
+import { CortexError } from "../model/errors.ts";
+import { DEFAULT_ACCOUNT, type DeliveryId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import type { DeliveryTarget, NewDelivery } from "../store/store.ts";
+import { parseReply } from "./reply-tags.ts";
+
+/** Of the event that the turn answers. */
+interface Source {
+  readonly channel: string;
+  readonly account?: string | undefined;
+  /** Absent for events that nobody can answer: timers, files, webhooks. */
+  readonly place?: string | undefined;
+  readonly topic?: string | undefined;
+  /** The platform's own id of the message, which a reply to it must name. */
+  readonly messageId?: string | undefined;
+}
+
+export interface Answer {
+  readonly text: string;
+  readonly source: Source;
+  /** `{channel, account, place, topic, replyTo}` of the dispatch: wins over the source, field by field. */
+  readonly delivery?: Json | undefined;
+  readonly mintId: () => string;
+}
+
+export function deliveriesOf({ text, source, delivery, mintId }: Answer): NewDelivery[] {
+  const reply = parseReply(text);
+  if (reply.silent) return [];
+  const wanted = parseDelivery(delivery);
+  const target = addressOf(source, wanted);
+  if (target === undefined) return [];
+  const replyTo = replyIn(target, source, reply.replyTo) ?? wanted.replyTo;
+  return [
+    {
+      id: mintId() as DeliveryId,
+      target,
+      ...(replyTo === undefined ? {} : { replyTo }),
+      ...(reply.text === text ? {} : { content: reply.text }), // else the turn's answer, which is kept once
+    },
+  ];
+}
+
+const FIELDS = ["channel", "account", "place", "topic", "replyTo"] as const;
+type Wanted = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
+
+/** The `delivery` of a dispatch. Check it where it comes in: here a mistake in it costs the whole turn. */
+export function parseDelivery(delivery: Json | undefined): Wanted {
+  if (delivery === undefined || delivery === null) return {};
+  if (typeof delivery !== "object" || Array.isArray(delivery)) throw notAnAddress(delivery);
+  const given = delivery as Readonly<Record<string, Json>>;
+  const wanted: Partial<Record<(typeof FIELDS)[number], string>> = {};
+  for (const field of FIELDS) {
+    const value = given[field] ?? undefined;
+    if (value === undefined) continue;
+    if (typeof value !== "string" && typeof value !== "number") throw notAnAddress(delivery);
+    const text = String(value).trim(); // ids of some platforms are numbers
+    if (text === "") throw notAnAddress(delivery);
+    wanted[field] = text;
+  }
+  if (wanted.channel !== undefined && wanted.place === undefined) throw notAnAddress(delivery);
+  return wanted;
+}
+
+/** Another channel or place has topics of its own, and another channel has accounts of its own. */
+function addressOf(source: Source, wanted: Wanted): DeliveryTarget | undefined {
+  const channel = wanted.channel ?? source.channel;
+  const place = wanted.place ?? source.place;
+  if (place === undefined) return undefined;
+  const sameChannel = channel === source.channel;
+  const account = wanted.account ?? (sameChannel ? source.account : undefined);
+  const topic = wanted.topic ?? (sameChannel && place === source.place ? source.topic : undefined);
+  return {
+    channel,
+    place,
+    ...(account === undefined ? {} : { account }),
+    ...(topic === undefined ? {} : { topic }),
+  };
+}
+
+function replyIn(
+  target: DeliveryTarget,
+  source: Source,
+  replyTo: ReturnType<typeof parseReply>["replyTo"],
+): string | undefined {
+  if (replyTo !== "current") return replyTo?.id;
+  const isThere =
+    target.channel === source.channel &&
+    target.place === source.place &&
+    (target.account ?? DEFAULT_ACCOUNT) === (source.account ?? DEFAULT_ACCOUNT);
+  return isThere ? source.messageId : undefined;
+}
+
+function notAnAddress(delivery: Json): CortexError {
+  return new CortexError("target_invalid", `${JSON.stringify(delivery).slice(0, 200)} is not a delivery`, {
+    hint: 'Give {"channel", "account", "place", "topic", "replyTo"}, each a text; a channel needs a place.',
+  });
+}

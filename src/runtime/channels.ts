@@ -1,0 +1,35 @@
+import type { Channel } from "../channels/channel.ts";
+import { openLedgerChannel } from "../channels/ledger/ledger-channel.ts";
+import { openWebhookChannel } from "../channels/webhook/webhook-channel.ts";
+import type { Config } from "../config/config.ts";
+import type { Settings } from "./settings.ts";
+
+/** Through these, people read the answer in the ledger. */
+const IN_THE_LEDGER = ["cli", "http", "web"];
+
+/** The channels by their names, as they are configured at this moment. */
+export function createChannels(
+  settings: Pick<Settings, "config" | "variable">,
+  clock: () => number,
+): (name: string) => Channel | undefined {
+  let opened: { readonly config: Config; readonly channels: ReadonlyMap<string, Channel> } | undefined;
+  return (name) => {
+    const config = settings.config();
+    if (opened?.config !== config) opened = { config, channels: openChannels(settings, clock) };
+    return opened.channels.get(name);
+  };
+}
+
+function openChannels(
+  { config, variable }: Pick<Settings, "config" | "variable">,
+  clock: () => number,
+): ReadonlyMap<string, Channel> {
+  const targets = Object.entries(config().channels.webhooks).flatMap(([name, { deliverTo }]) => {
+    if (deliverTo === undefined) return [];
+    const secret = deliverTo.secretEnv === undefined ? undefined : variable(deliverTo.secretEnv);
+    return [[name, secret === undefined ? { url: deliverTo.url } : { url: deliverTo.url, secret }] as const];
+  });
+  const webhook = openWebhookChannel({ targets: Object.fromEntries(targets), fetch, clock });
+  const channels = [...IN_THE_LEDGER.map(openLedgerChannel), webhook];
+  return new Map(channels.map((channel) => [channel.name, channel]));
+}
