@@ -19,7 +19,7 @@ export interface Agent {
 }
 
 /** What the broker may ask of an agent; it does the next best thing without. */
-export interface Capabilities {
+interface Capabilities {
   /** Takes messages into the turn that is under way. */
   readonly steer: boolean;
   /** Goes on with the journal of a turn that was cut off, asking for nothing again. */

@@ -30,7 +30,7 @@ export interface LiveOptions {
 }
 
 /** Words are gathered for this long, so that a fast model does not become thousands of messages. */
-export const COALESCE_MS = 50;
+const COALESCE_MS = 50;
 const CHANGES_AT_ONCE = 200;
 /** A reader that does not keep up loses words, never changes. */
 export const MAX_WAITING_DELTAS = 1_000;

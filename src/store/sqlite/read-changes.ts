@@ -29,9 +29,8 @@ interface Ends {
 
 /** Reads the feed of changes: entries become changes, keys become ids. */
 export function prepareReadChanges(db: Database): {
+  ends(): Ends;
   since(seq: number, limit: number): Changes;
-  first(): number;
-  last(): number;
 } {
   const findEnds = db.prepare<[], Ends>(
     `select coalesce((select min(seq) from change), 0) as first, coalesce((select max(seq) from change), 0) as last`,
