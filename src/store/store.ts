@@ -135,6 +135,14 @@ export interface EventStore extends EventReads {
   /**
    * Turns a fired hook into work. A dispatch is unique by (event, hook), and (event, session) becomes at
    * most one turn: a second dispatch joins the waiting item, or is merged into the turn that is under way.
+   *
+   * Where it makes a new item that has to wait, the same commit does what its mode asks for.
+   *
+   * - collect, with a moment to come: the quiet window begins anew. The session's other waiting messages of
+   *   this mode become due at that same moment, but none later than MAX_QUIET_WINDOWS windows after it was
+   *   queued, so that a steady stream holds nothing up for ever.
+   * - interrupt: a run of the session that is not over is asked to abort, as by `requestAbort`, and the
+   *   message goes before older ones of other modes.
    */
   dispatch(eventId: EventId, dispatch: NewDispatch, options?: { claim?: LeaseRequest }): Promise<Dispatched>;
 }
@@ -184,11 +192,29 @@ export interface NewDispatch {
   readonly mode: QueueMode;
   /** Not before this moment. */
   readonly dueMs?: number;
+  /** How many may wait in the session, if this dispatch makes an item that has to wait. */
+  readonly cap?: QueueCap;
+  /** With mode interrupt: older items that wait are dropped by the policy `interrupt`. */
+  readonly drains?: "drop";
   readonly message?: string;
   readonly context?: Json;
   readonly permissions?: Json;
   readonly profile?: string;
   readonly delivery?: Json;
+}
+
+/**
+ * What happens to a message that would be one too many. new: it is dropped itself. old, summarize: the
+ * oldest that wait are dropped until there is room; `queue.unseenDrops` brings up those of summarize. The
+ * drop is the policy by which an item is then said to be dropped.
+ *
+ * Items of a turn that is to be tried again count, and are never dropped to make room; where that leaves
+ * too few, the new message is dropped by the policy `new`, and no other.
+ */
+export interface QueueCap {
+  /** At least 1, else `limit_invalid`. */
+  readonly max: number;
+  readonly drop: "old" | "new" | "summarize";
 }
 
 export interface Accepted {
@@ -199,7 +225,8 @@ export interface Accepted {
 
 /**
  * queued: a new item. joined: added to the item of the same event that waits in that session, or is a
- * dead letter of it. merged: that item is part of a turn already. dropped: it was dropped, and stays so.
+ * dead letter of it. merged: that item is part of a turn already. dropped: it was dropped before and stays
+ * so, or is dropped now because the queue is full.
  */
 export type DispatchOutcome = "queued" | "joined" | "merged" | "dropped";
 
@@ -239,6 +266,18 @@ export interface QueueReads {
   /** The items of a turn that is under way or done, in order. */
   itemsOf(turn: TurnId): Promise<QueueItem[]>;
 
+  /**
+   * What was dropped from a session by the policy `summarize` and no turn has been told of, oldest first.
+   * A turn is told by a message of its journal that names the items.
+   */
+  unseenDrops(session: SessionKey, options?: { limit?: number }): Promise<QueueItem[]>;
+
+  /**
+   * The earliest moment at which a session that nobody holds has something to do: a message that is due, a
+   * retry. May be past. Undefined: there is none. Leases that run out are not told of.
+   */
+  nextReadyMs(): Promise<number | undefined>;
+
   /** Those that died last come first. */
   dead(options?: ListOptions): Promise<Listed<DeadLetter>>;
 }
@@ -247,7 +286,8 @@ export interface QueueStore extends QueueReads {
   /**
    * Takes up to `max` sessions that have something to do: a message that is due, a run that was resumed
    * or is to be tried again, or a run whose holder let its lease expire. Those that have waited longest
-   * come first. A holder is never given a session that it holds itself.
+   * come first. A holder is never given a session that it holds itself. Of the messages of a session that
+   * are due, the oldest that interrupts is taken, else the oldest; a run takes others in by its journal.
    */
   lease(request: LeaseRequest, max: number): Promise<Claim[]>;
 
@@ -263,7 +303,7 @@ export interface QueueStore extends QueueReads {
   /** Queues a dead letter again, with all items of its turn; the turn keeps its id and its journal. */
   retryDead(item: ItemId): Promise<void>;
 
-  /** Gives a dead letter up, with all items of its turn. */
+  /** Gives a dead letter up, with all items of its turn. What the turn was told of stays told. */
   dropDead(item: ItemId): Promise<void>;
 }
 
@@ -360,7 +400,8 @@ export interface RunStore extends RunReads {
   /**
    * Writes to the journal of a run. A message has a place in the turn, a tool call an ordinal; writing
    * the same again is harmless, writing something else there is `journal_conflict`. Items named by a
-   * message become part of the turn in the same commit: that is how a steered message is done.
+   * message become part of the turn in the same commit: that is how a steered message is done. Those of
+   * `queue.unseenDrops` stay dropped, and no later turn is told of them.
    */
   journal(lease: Lease, run: RunId, entries: readonly JournalEntry[]): Promise<void>;
 
@@ -575,7 +616,13 @@ export interface SessionStore extends SessionReads {
   /** A new session that points at this turn: one row, at any depth. `session_exists` if the label is taken. */
   fork(turn: TurnId, label: SessionKey): Promise<StoredSession>;
 
-  /** Starts afresh: the head becomes none. The old thread stays addressable by its turn. */
+  /**
+   * Starts afresh: the head becomes none. The old thread stays addressable by its turn.
+   *
+   * A run that is under way was to follow the old head. Its commit is refused with `head_moved`; failed
+   * with a retry, its turn is tried again with the same journal and follows no turn. A run that waits is
+   * continued after the new head without that.
+   */
   reset(session: SessionKey): Promise<void>;
 
   /** Merges into the settings of a session that exists; a null removes a field, objects merge field by field. */
@@ -831,5 +878,7 @@ export const DEFAULT_QUERY_ROWS = 10_000;
 /** What is read at a time: items of a list, entries of the feed of changes. */
 export const DEFAULT_PAGE = 100;
 export const MAX_PAGE = 1_000;
+/** How many quiet windows a message of mode collect waits at most, counted from when it was queued. */
+export const MAX_QUIET_WINDOWS = 10;
 /** The settings of a session, as JSON. */
 export const MAX_SETTINGS_BYTES = 64 * 1024;

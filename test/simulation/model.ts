@@ -6,6 +6,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 
 import type { TurnId } from "../../src/model/ids.ts";
+import type { QueueMode } from "../../src/model/queue-mode.ts";
 import type {
   Accepted,
   Claim,
@@ -16,15 +17,18 @@ import type {
   Lease,
   LeaseRequest,
 } from "../../src/store/store.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation, Send } from "./operation.ts";
 
 export interface ModelItem {
   readonly id: string;
   readonly event: string;
   readonly session: string;
+  readonly mode: QueueMode;
+  readonly queuedMs: number;
   readonly dueMs: { value: number };
   state: "queued" | "claimed" | "done" | "merged" | "dropped" | "dead";
   policy?: string;
+  /** Of one that was dropped: the turn that was told of it. */
   turn?: string;
 }
 
@@ -118,6 +122,18 @@ export class Model {
     strictEqual("refused" in answer ? answer.refused : undefined, refused);
   }
 
+  /** What `queue.unseenDrops` must find. */
+  unseenDrops(label: string): string[] {
+    return this.items.filter((item) => item.session === label && isUnseen(item)).map(({ id }) => id);
+  }
+
+  /** What `queue.nextReadyMs` must say. */
+  nextReadyMs(): number | undefined {
+    const unheld = [...this.sessions.values()].filter(({ holder }) => holder === undefined);
+    const moments = unheld.map(({ readyMs }) => readyMs).filter((moment) => moment !== undefined);
+    return moments.length === 0 ? undefined : Math.min(...moments);
+  }
+
   /** All holders are dead: what every start of the only writer assumes. */
   crash(): void {
     for (const session of this.sessions.values()) {
@@ -136,7 +152,7 @@ export class Model {
         return this.#accept(operation, value as Accepted | undefined);
       case "dispatch":
         if (!this.events.has(operation.name)) throw new Refused("event_unknown");
-        return this.#dispatch({ ...operation, dueMs: this.nowMs }, value as Dispatched | undefined);
+        return this.#dispatch({ ...operation, ...operation.send }, value as Dispatched | undefined);
       case "lease":
         return this.#lease(operation, value as Claim[]);
       case "renew":
@@ -208,14 +224,7 @@ export class Model {
   }
 
   #dispatch(
-    work: {
-      name: string;
-      hook: string;
-      target: DispatchTarget;
-      ids: string;
-      claim: LeaseRequest | undefined;
-      dueMs: number;
-    },
+    work: Send & { name: string; ids: string; claim: LeaseRequest | undefined },
     value: Dispatched | undefined,
   ): void {
     const key = `${work.name}/${work.hook}`;
@@ -232,19 +241,31 @@ export class Model {
       id: `item-${work.ids}`,
       event: work.name,
       session: session.label,
+      mode: work.mode,
+      queuedMs: this.nowMs,
       dueMs: { value: work.dueMs },
       state: "queued",
     };
     const idle = session.run === undefined && session.readyMs === undefined;
-    this.items.push(item);
     this.dispatches.set(key, item);
-    if (session.run === undefined) session.readyMs = Math.min(session.readyMs ?? work.dueMs, work.dueMs);
     if (idle && work.claim !== undefined && work.dueMs <= this.nowMs) {
+      this.items.push(item);
       ok(value?.claim !== undefined, "an idle session is claimed at once");
       this.#claim(session, work.claim, value.claim);
-    } else {
-      strictEqual(value?.claim, undefined, "only an idle session is claimed at once");
+      return check(value, "queued", item);
     }
+    strictEqual(value?.claim, undefined, "only an idle session is claimed at once");
+    const room = this.#makeRoom(session, work);
+    this.items.push(item);
+    if (room === "none") {
+      Object.assign(item, { state: "dropped", policy: "new" });
+      return check(value, "dropped", item);
+    }
+    const moved = this.#moveCollected(session, item);
+    if (session.run !== undefined) {
+      if (work.mode === "interrupt") this.#abort(session, "a newer message interrupts it");
+    } else if (room === "made" || moved) this.#refresh(session);
+    else session.readyMs = Math.min(session.readyMs ?? work.dueMs, work.dueMs);
     check(value, "queued", item);
 
     function check(actual: Dispatched | undefined, outcome: string, expected: ModelItem): void {
@@ -253,6 +274,32 @@ export class Model {
         { outcome, item: expected.id, session: expected.session },
       );
     }
+  }
+
+  #makeRoom(session: ModelSession, { mode, cap, drains }: Send): "free" | "made" | "none" {
+    const waiting = this.#queued(session);
+    const droppable = waiting.filter(({ turn }) => turn === undefined);
+    const drained = mode === "interrupt" && drains !== undefined ? droppable : [];
+    const excess = waiting.length - drained.length - ((cap?.max ?? Infinity) - 1);
+    const pushable = cap?.drop === "new" || drained.length > 0 ? [] : droppable;
+    if (excess > pushable.length) return "none";
+    for (const item of drained) Object.assign(item, { state: "dropped", policy: "interrupt" });
+    const pushed = pushable.slice(0, Math.max(excess, 0));
+    for (const item of pushed) Object.assign(item, { state: "dropped", policy: cap!.drop });
+    return drained.length + pushed.length > 0 ? "made" : "free";
+  }
+
+  #moveCollected(session: ModelSession, { mode, dueMs }: ModelItem): boolean {
+    if (mode !== "collect" || dueMs.value <= this.nowMs) return false;
+    let moved = false;
+    for (const item of this.#queued(session)) {
+      if (item.mode !== "collect" || item.turn !== undefined) continue;
+      const latest = item.queuedMs + 10 * (dueMs.value - this.nowMs);
+      const to = Math.min(dueMs.value, latest);
+      moved ||= item.dueMs.value !== to;
+      item.dueMs.value = to;
+    }
+    return moved;
   }
 
   #resolve(target: DispatchTarget): ModelSession {
@@ -307,7 +354,8 @@ export class Model {
     const old = session.run;
     let run: ModelRun;
     if (old === undefined) {
-      const item = this.#queued(session).find(({ dueMs }) => dueMs.value <= this.nowMs);
+      const due = this.#queued(session).filter(({ dueMs }) => dueMs.value <= this.nowMs);
+      const item = due.find(({ mode }) => mode === "interrupt") ?? due[0];
       ok(item !== undefined, "a session without work is not claimed");
       run = this.#startRun(session, claim, item, item.turn);
       const taken =
@@ -435,10 +483,13 @@ export class Model {
     return item;
   }
 
+  /** A session that has something due and was ready before keeps its place in the line. */
   #refresh(session: ModelSession): void {
     if (session.run !== undefined) return;
     const due = this.#queued(session).map(({ dueMs }) => dueMs.value);
-    session.readyMs = due.length === 0 ? undefined : Math.max(Math.min(...due), this.nowMs);
+    const first = Math.min(...due);
+    if (due.length === 0) session.readyMs = undefined;
+    else session.readyMs = first > this.nowMs ? first : Math.min(session.readyMs ?? this.nowMs, this.nowMs);
   }
 
   #retryDead(id: string): void {
@@ -458,6 +509,7 @@ export class Model {
     if (item.state !== "dead") throw new Refused("state_conflict");
     for (const each of this.items.filter(({ turn, state }) => turn === item.turn && state === "dead")) {
       each.state = "dropped";
+      each.policy = "dead letter given up";
     }
     this.drafts.set(item.turn!, { messages: new Map(), calls: new Map() });
   }
@@ -468,6 +520,7 @@ export class Model {
     const messages = new Map(draft.messages);
     const calls = new Map(draft.calls);
     const taken: ModelItem[] = [];
+    const told: ModelItem[] = [];
     let written = 0;
     for (const entry of entries) {
       if (entry.kind === "message") {
@@ -475,16 +528,19 @@ export class Model {
         if (there !== undefined && there !== entry.message.content) throw new Refused("journal_conflict");
         if (there !== undefined) {
           const all = (entry.items ?? []).map((id) => this.items.find((each) => each.id === id)!);
-          if (all.some((item) => item.turn !== run.turn && !taken.includes(item)))
+          if (all.some((item) => item.turn !== run.turn && !taken.includes(item) && !told.includes(item)))
             throw new Refused("journal_conflict");
           continue;
         }
         if (entry.place > 0 && !messages.has(entry.place - 1)) throw new Refused("journal_conflict");
         for (const id of entry.items ?? []) {
           const item = this.items.find((each) => each.id === id);
-          const here = item?.session === run.session && item.state === "queued" && !taken.includes(item);
-          if (!here && item?.turn !== run.turn && !taken.includes(item!)) throw new Refused("item_unknown");
-          if (here) taken.push(item);
+          if (item === undefined) throw new Refused("item_unknown");
+          if (taken.includes(item) || told.includes(item)) continue;
+          const here = item.session === run.session;
+          if (here && item.state === "queued") taken.push(item);
+          else if (here && isUnseen(item)) told.push(item);
+          else if (item.turn !== run.turn) throw new Refused("item_unknown");
         }
         messages.set(entry.place, entry.message.content);
       } else if (entry.kind === "call") {
@@ -505,6 +561,7 @@ export class Model {
       item.state = "claimed";
       item.turn = run.turn;
     }
+    for (const item of told) item.turn = run.turn;
     this.drafts.set(run.turn, { messages, calls });
     run.progress += written;
   }
@@ -536,11 +593,15 @@ export class Model {
     if (target === undefined) throw new Refused("run_unknown");
     const session = this.sessions.get(target.session)!;
     if (answered) strictEqual(value, session.run === target);
-    if (session.run !== target) return;
-    target.abort ??= "asked";
+    if (session.run === target) this.#abort(session, "asked");
+  }
+
+  #abort(session: ModelSession, reason: string): void {
+    const run = session.run!;
+    run.abort ??= reason;
     if (session.holder !== undefined) return;
-    if (target.state === "suspended") target.state = "resumable";
-    session.readyMs = this.nowMs;
+    if (run.state === "suspended") run.state = "resumable";
+    session.readyMs = Math.min(session.readyMs ?? this.nowMs, this.nowMs);
   }
 
   #fail(operation: Extract<Operation, { kind: "fail" }>, value: { next?: Claim } | undefined): void {
@@ -616,6 +677,8 @@ export class Model {
     claim: Claim | undefined,
   ): void {
     Object.assign(session, { head, run: undefined, holder: undefined, usedMs: this.nowMs });
+    // It was held till now, so that it has not waited before this moment.
+    session.readyMs = this.nowMs;
     // While it is decided who comes next, whoever waits already goes before this session.
     const others =
       request === undefined ? [] : this.#ready(request.holder).filter((other) => other !== session);
@@ -753,4 +816,9 @@ export class Model {
     delivery.state = "pending";
     delivery.dueMs = this.nowMs;
   }
+}
+
+/** Dropped to make room, and no turn has been told of it. */
+export function isUnseen({ state, policy, turn }: ModelItem): boolean {
+  return state === "dropped" && policy === "summarize" && turn === undefined;
 }

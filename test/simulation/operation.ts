@@ -4,23 +4,26 @@ import type { SessionKey } from "../../src/model/session-key.ts";
 import type {
   ChunkOutcome,
   DeliveryFence,
-  DispatchTarget,
   JournalEntry,
   Lease,
   LeaseRequest,
   NewDelivery,
+  NewDispatch,
   Store,
 } from "../../src/store/store.ts";
 import { delivery, dispatch, event, facts, message } from "../support/sample.ts";
+
+/** A dispatch, but for its ids. */
+export type Send = Pick<NewDispatch, "hook" | "target" | "mode" | "cap" | "drains"> & {
+  readonly dueMs: number;
+};
 
 export type Operation =
   | {
       readonly kind: "accept";
       readonly name: string;
       readonly content: string;
-      readonly send:
-        | { readonly hook: string; readonly target: DispatchTarget; readonly dueMs: number }
-        | undefined;
+      readonly send: Send | undefined;
       /** The ids of dispatch and item: new ones at each redelivery, as a channel would make them. */
       readonly ids: string;
       readonly claim: LeaseRequest | undefined;
@@ -28,8 +31,7 @@ export type Operation =
   | {
       readonly kind: "dispatch";
       readonly name: string;
-      readonly hook: string;
-      readonly target: DispatchTarget;
+      readonly send: Send;
       readonly ids: string;
       readonly claim: LeaseRequest | undefined;
     }
@@ -101,9 +103,10 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
       });
     }
     case "dispatch": {
-      const { name, hook, target, ids, claim } = operation;
+      const { name, send, ids, claim } = operation;
       const options = claim === undefined ? {} : { claim };
-      return store.events.dispatch(`test:${name}` as EventId, { ...dispatch(ids, target), hook }, options);
+      const work = { ...dispatch(ids, send.target), ...send };
+      return store.events.dispatch(`test:${name}` as EventId, work, options);
     }
     case "lease":
       return store.queue.lease(operation.request, operation.max);

@@ -9,6 +9,7 @@ import Database from "better-sqlite3";
 
 import { CortexError } from "../../src/model/errors.ts";
 import type { ItemId, RunId, TurnId } from "../../src/model/ids.ts";
+import type { QueueMode } from "../../src/model/queue-mode.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type {
   Accepted,
@@ -22,8 +23,8 @@ import type {
 import { message, session, START_MS, toSession } from "../support/sample.ts";
 import { memoryParent, temporaryFolder } from "../support/temporary.ts";
 import { crashingConnection } from "./crashing-connection.ts";
-import { type Answer, Model } from "./model.ts";
-import { delivery, type Operation, perform } from "./operation.ts";
+import { type Answer, isUnseen, Model } from "./model.ts";
+import { delivery, type Operation, perform, type Send } from "./operation.ts";
 import { createRandom, type Random } from "./random.ts";
 
 const LABELS = ["work", "home", "agent:main:main", "agent:ops:cron:nightly"];
@@ -84,8 +85,10 @@ class Simulation {
         ? this.#random.pick<Fate>(["dies before the batch", "dies after the commit"])
         : "lives";
       await this.#send(this.#batch(), fate);
+      if (this.#random.chance(0.2)) await this.#checkReads();
     }
     await this.#drain();
+    await this.#checkReads();
     this.#compareAll();
     this.#checkInvariants();
     await this.#checkHashes();
@@ -168,7 +171,7 @@ class Simulation {
     if (choice < 0.3) {
       const name = random.pick([...model.events.keys(), "never-seen"]);
       const hook = random.pick(["alpha", "beta"]);
-      return { kind: "dispatch", name, hook, target: this.#target(), ids: this.#name(), claim };
+      return { kind: "dispatch", name, send: this.#sending(hook), ids: this.#name(), claim };
     }
     if (choice < 0.4) return { kind: "lease", request: holder, max: 1 + random.below(3) };
     if (choice < 0.43) {
@@ -180,7 +183,11 @@ class Simulation {
     }
     if (choice < 0.47) return { kind: "reset", session: session(random.pick([...LABELS, "unknown"])) };
     if (choice < 0.5) return { kind: "drop", items: [random.pick(items), random.pick(items)], policy: "old" };
-    if (choice < 0.53) return { kind: random.pick(["retryDead", "dropDead"]), item: random.pick(items) };
+    if (choice < 0.54) {
+      const dead = model.items.filter(({ state }) => state === "dead").map(({ id }) => id as ItemId);
+      const item = random.pick(dead.length > 0 && random.chance(0.8) ? dead : items);
+      return { kind: random.chance(0.7) ? "retryDead" : "dropDead", item };
+    }
     if (choice < 0.68) return this.#outbox(holder);
     return held === undefined ? this.#accept(claim) : this.#runOperation(held, claim);
   }
@@ -191,9 +198,24 @@ class Simulation {
     const again = known.length > 0 && random.chance(0.25);
     const name = again ? random.pick(known) : this.#name();
     const content = random.chance(0.1) ? "edited" : `message ${name}`;
-    const dueMs = this.#model.nowMs + (random.chance(0.15) ? 1_000 : 0);
-    const send = random.chance(0.9) ? { hook: "direct", target: this.#target(), dueMs } : undefined;
+    const send = random.chance(0.9) ? this.#sending("direct") : undefined;
     return { kind: "accept", name, content, send, ids: this.#name(), claim };
+  }
+
+  #sending(hook: string): Send {
+    const random = this.#random;
+    const mode = random.pick<QueueMode>(["followup", "followup", "collect", "interrupt"]);
+    const later = random.chance(mode === "collect" ? 0.8 : 0.15);
+    const dueMs = this.#model.nowMs + (later ? random.pick([100, 1_000, 5_000]) : 0);
+    const drop = random.pick(["old", "new", "summarize"] as const);
+    return {
+      hook,
+      target: this.#target(),
+      mode,
+      dueMs,
+      ...(random.chance(0.6) ? { cap: { max: 1 + random.below(3), drop } } : {}),
+      ...(random.chance(0.3) ? { drains: "drop" as const } : {}),
+    };
   }
 
   #target(): ReturnType<typeof toSession> {
@@ -246,9 +268,10 @@ class Simulation {
       draft.messages.size + 2,
     ]);
     const waiting = this.#model.items.filter(
-      ({ session: label, state }) => label === lease.session && state === "queued",
+      (item) => item.session === lease.session && (item.state === "queued" || isUnseen(item)),
     );
-    const items = waiting.length > 0 && random.chance(0.5) ? [random.pick(waiting).id as ItemId] : [];
+    const named = random.chance(0.1) ? this.#model.items : waiting;
+    const items = named.length > 0 && random.chance(0.5) ? [random.pick(named).id as ItemId] : [];
     const name = `${turn}-${place}`;
     const entries: JournalEntry[] = [{ kind: "message", place, message: message(name, "user", name), items }];
     const ordinal = draft.calls.size;
@@ -333,6 +356,19 @@ class Simulation {
     throw new Error("the work does not come to rest");
   }
 
+  /** What the store says of its queues, against the model. */
+  async #checkReads(): Promise<void> {
+    const { queue } = this.#store!;
+    strictEqual(await queue.nextReadyMs(), this.#model.nextReadyMs());
+    for (const label of this.#model.sessions.keys()) {
+      const unseen = await queue.unseenDrops(session(label));
+      deepStrictEqual(
+        unseen.map(({ id }) => id),
+        this.#model.unseenDrops(label),
+      );
+    }
+  }
+
   /** The whole state, read past the store, against the model. */
   #compareAll(): void {
     using db = openRaw(this.#path);
@@ -342,8 +378,16 @@ class Simulation {
       [...list].toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 
     deepStrictEqual(
-      sorted(rows("select id, status from queue_items")),
-      sorted(model.items.map(({ id, state }) => ({ id, status: state }))),
+      sorted(rows("select id, status, policy, due_at, turn_id from queue_items")),
+      sorted(
+        model.items.map(({ id, state, policy, dueMs, turn }) => ({
+          id,
+          status: state,
+          policy: policy ?? null,
+          due_at: dueMs.value,
+          turn_id: turn ?? null,
+        })),
+      ),
     );
     deepStrictEqual(
       sorted(rows("select id, thread_id as head from agent_sessions")),
@@ -378,16 +422,17 @@ class Simulation {
     deepStrictEqual(
       sorted(
         rows(
-          "select id, turn_id as turn, status as state, attempt, interruptions from runs where id not in (select r.id from run r join turn t on t.key = r.key where t.type = 'compaction')",
+          "select id, turn_id as turn, status as state, attempt, interruptions, abort from runs where id not in (select r.id from run r join turn t on t.key = r.key where t.type = 'compaction')",
         ),
       ),
       sorted(
-        [...model.runs.values()].map(({ id, turn, state, attempt, interruptions }) => ({
+        [...model.runs.values()].map(({ id, turn, state, attempt, interruptions, abort }) => ({
           id,
           turn,
           state,
           attempt,
           interruptions,
+          abort: abort ?? null,
         })),
       ),
     );
@@ -423,8 +468,9 @@ class Simulation {
       "select i.id from item i left join turn t on t.key = i.turn where i.state in ('done', 'merged') and t.key is null",
     );
     none(
-      "an item that was dropped or is dead has no turn",
-      "select i.id from item i join turn t on t.key = i.turn where i.state in ('dropped', 'dead')",
+      "an item that was dropped or is dead is no part of a turn, which may have been told of it",
+      `select i.id from item i join turn t on t.key = i.turn
+       where i.state in ('dropped', 'dead') and i.policy is not 'summarize'`,
     );
     none("a dropped item says by what", "select id from item where state = 'dropped' and policy is null");
     none(

@@ -2,7 +2,8 @@
  * Taking a session to work on: the one place where leases are given and runs begin.
  *
  * A session that has an unfinished run goes on with that run: cut off by a crash, released, resumed, or
- * failed and to be tried again. Otherwise its first waiting item starts a new one.
+ * failed and to be tried again. Otherwise its first waiting item starts a new one, one that interrupts
+ * before the others.
  */
 import type { Database } from "better-sqlite3";
 
@@ -99,6 +100,11 @@ function prepare(db: Database) {
   const findDue = db.prepare<[number, number], ItemRow>(
     `select key, event, turn from item
      where session = ? and settled_ms is null and state = 'queued' and due_ms <= ? order by key limit 1`,
+  );
+  const findInterrupt = db.prepare<[number, number], ItemRow>(
+    `select key, event, turn from item indexed by item_interrupt
+     where session = ? and settled_ms is null and mode = 'interrupt' and state = 'queued' and due_ms <= ?
+     order by key limit 1`,
   );
   const findDueTime = db
     .prepare<[number], number | null>(
@@ -200,7 +206,7 @@ function prepare(db: Database) {
   }
 
   function startQueued(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
-    const item = findDue.get(session.key, nowMs);
+    const item = findInterrupt.get(session.key, nowMs) ?? findDue.get(session.key, nowMs);
     if (item === undefined) return undefined;
     const run = ++lastRun;
     const work = { run, item: item.key, source: item.event, merged: 0 };

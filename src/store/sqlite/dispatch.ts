@@ -1,10 +1,16 @@
 import type { Database } from "better-sqlite3";
 
 import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
+import { prepareMakeRoom } from "./make-room.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { turnUnknown } from "./unknown.ts";
-import { type Decoded, numberOrNull, optional, record, text, textOrNull } from "./wire.ts";
+import { prepareResolve } from "./resolve-session.ts";
+import { prepareSessionRun } from "./session-run.ts";
+import { prepareWaiting } from "./waiting.ts";
+import { type Decoded, number, numberOrNull, optional, record, text, textOrNull } from "./wire.ts";
+
+/** The note that a message of mode interrupt leaves with the run that it meets. */
+const INTERRUPTED = "a newer message interrupts it";
 
 export const dispatchCodec = record({
   id: text,
@@ -18,6 +24,8 @@ export const dispatchCodec = record({
   forkAs: textOrNull,
   mode: text,
   dueMs: numberOrNull,
+  cap: optional(record({ max: number, drop: text })),
+  drains: textOrNull,
   message: textOrNull,
   context: textOrNull,
   permissions: textOrNull,
@@ -60,6 +68,9 @@ export function prepareDispatch(db: Database) {
   const claims = prepareClaims(db);
   const changes = prepareRecorder(db);
   const resolveSession = prepareResolve(db);
+  const makeRoom = prepareMakeRoom(db);
+  const waiting = prepareWaiting(db);
+  const runs = prepareSessionRun(db);
   const findDispatch = db.prepare<[number, string], { item: string; session: string }>(
     `select i.id as item, s.label as session from dispatch d join item i on i.key = d.item
        join session s on s.key = i.session where d.event = ? and d.hook = ?`,
@@ -69,6 +80,10 @@ export function prepareDispatch(db: Database) {
   );
   const insertItem = db.prepare(
     `insert into item (id, event, session, mode, state, due_ms, queued_ms, turn) values (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const insertDropped = db.prepare(
+    `insert into item (id, event, session, mode, state, due_ms, queued_ms, policy, settled_ms)
+     values (?, ?, ?, ?, 'dropped', ?, ?, 'new', ?)`,
   );
   const insertDispatch = db.prepare(
     `insert into dispatch (id, event, hook, item, outcome, mode, message, context, permissions, profile,
@@ -98,8 +113,7 @@ export function prepareDispatch(db: Database) {
       record(event, input, present.key, outcome, moment.nowMs);
       return { outcome, item: present.id, session: session.label, claim: undefined };
     }
-    const claim = enqueue(event, input, session, request, moment);
-    return { outcome: "queued", item: input.item, session: session.label, claim };
+    return { item: input.item, session: session.label, ...enqueue(event, input, session, request, moment) };
   };
 
   function enqueue(
@@ -107,13 +121,13 @@ export function prepareDispatch(db: Database) {
     input: DispatchInput,
     session: SessionRow,
     request: ClaimRequest | undefined,
-    { nowMs, wake }: Moment,
-  ): ClaimRow | undefined {
+    moment: Moment,
+  ): Pick<DispatchedRow, "outcome" | "claim"> {
+    const { nowMs } = moment;
     const dueMs = input.dueMs ?? nowMs;
-    const idle = session.run === null && session.ready_ms === null;
+    const idle = session.run === null && session.ready_ms === null; // and so nothing waits
     const insert = (state: "queued" | "claimed", turn: number | null): number => {
-      const { item: id, mode } = input;
-      const inserted = insertItem.run(id, event, session.key, mode, state, dueMs, nowMs, turn);
+      const inserted = insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn);
       const item = Number(inserted.lastInsertRowid);
       record(event, input, item, "queued", nowMs);
       changes.item(item, state);
@@ -123,14 +137,36 @@ export function prepareDispatch(db: Database) {
       const run = claims.nextRunKey();
       const item = insert("claimed", run);
       const work = { run, item, source: event, merged: 0 };
-      return claims.claimIdle(session, request, work, nowMs);
+      return { outcome: "queued", claim: claims.claimIdle(session, request, work, nowMs) };
     }
-    const waits = session.run === null;
-    if (waits && (session.ready_ms === null || dueMs < session.ready_ms))
-      claims.wakeSession(session.key, dueMs);
-    wake("queue");
+    const room = idle ? "free" : makeRoom(session.key, input, nowMs);
+    if (room === "none") {
+      const inserted = insertDropped.run(input.item, event, session.key, input.mode, dueMs, nowMs, nowMs);
+      const item = Number(inserted.lastInsertRowid);
+      record(event, input, item, "dropped", nowMs);
+      changes.item(item, "dropped");
+      return { outcome: "dropped", claim: undefined };
+    }
     insert("queued", null);
-    return undefined;
+    adjustSession(input, session, { dueMs, dropped: room === "made" }, moment);
+    moment.wake("queue");
+    return { outcome: "queued", claim: undefined };
+  }
+
+  /** What a new item that waits means to the rest of its session. */
+  function adjustSession(
+    input: DispatchInput,
+    session: SessionRow,
+    { dueMs, dropped }: { dueMs: number; dropped: boolean },
+    moment: Moment,
+  ): void {
+    const { nowMs } = moment;
+    const moved =
+      input.mode === "collect" && dueMs > nowMs && waiting.moveCollected(session.key, dueMs, nowMs);
+    if (session.run !== null) {
+      if (input.mode === "interrupt") runs.abort(runs.findByKey(session.run), INTERRUPTED, moment);
+    } else if (dropped || moved) waiting.refreshReady(session.key, nowMs);
+    else if (session.ready_ms === null || dueMs < session.ready_ms) claims.wakeSession(session.key, dueMs);
   }
 
   function record(event: number, input: DispatchInput, item: number, outcome: string, nowMs: number): void {
@@ -157,69 +193,4 @@ export function prepareDispatch(db: Database) {
 function outcomeOf(item: string): "joined" | "merged" | "dropped" {
   if (item === "dropped") return "dropped";
   return item === "queued" || item === "dead" ? "joined" : "merged";
-}
-
-/**
- * The session that a dispatch goes to. Decided inside the transaction, because the answer depends on
- * where the heads are at this moment.
- */
-function prepareResolve(
-  db: Database,
-): (input: DispatchInput, channel: string, nowMs: number) => SessionRow | Refusal {
-  const claims = prepareClaims(db);
-  const insertSession = prepareInsertSession(db);
-  const findTurn = db.prepare<[string], { key: number; agent: string; persona: string }>(
-    "select key, agent, persona from turn where id = ?",
-  );
-  const findByHead = db.prepare<[number], { label: string }>(
-    "select label from session where head = ? order by used_ms desc, key desc limit 1",
-  );
-
-  return (input, channel, nowMs) => {
-    if (input.session !== null) {
-      const { session: label, agent, persona } = input;
-      return (
-        claims.findSession(label) ??
-        insertSession({ label, agent: agent!, persona: persona!, channel, head: null, headId: null }, nowMs)
-      );
-    }
-    const turn = findTurn.get(input.turn!);
-    if (turn === undefined) return turnUnknown(input.turn!);
-    const there = findByHead.get(turn.key);
-    if (there !== undefined) return claims.findSession(there.label)!;
-    const label = input.forkAs!;
-    if (claims.findSession(label) !== undefined) return sessionExists(label);
-    const { agent, persona, key } = turn;
-    return insertSession({ label, agent, persona, channel, head: key, headId: input.turn }, nowMs);
-  };
-}
-
-interface NewSession {
-  readonly label: string;
-  readonly agent: string;
-  readonly persona: string;
-  readonly channel: string | null;
-  readonly head: number | null;
-  readonly headId: string | null;
-}
-
-/** A session that begins with a head is a fork. */
-export function prepareInsertSession(db: Database): (session: NewSession, nowMs: number) => SessionRow {
-  const insert = db.prepare(
-    "insert into session (label, agent, persona, channel, head, created_ms, used_ms) values (?, ?, ?, ?, ?, ?, ?)",
-  );
-  const changes = prepareRecorder(db);
-  return ({ label, agent, persona, channel, head, headId }, nowMs) => {
-    const key = Number(insert.run(label, agent, persona, channel, head, nowMs, nowMs).lastInsertRowid);
-    if (head !== null) changes.session(key, "forked");
-    return { key, label, epoch: 0, head, head_id: headId, run: null, ready_ms: null };
-  };
-}
-
-export function sessionExists(label: string): Refusal {
-  return new Refusal(
-    "session_exists",
-    `A session is called "${label}" already`,
-    "Choose another label; the old session was left as it is.",
-  );
 }

@@ -13,6 +13,7 @@ import type {
   NewDelivery,
   NewDispatch,
   NewEvent,
+  QueueCap,
   Settings,
   TurnFacts,
 } from "../store.ts";
@@ -88,6 +89,8 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
     ...at,
     mode: dispatch.mode,
     dueMs: dispatch.dueMs ?? null,
+    cap: dispatch.cap === undefined ? undefined : checkCap(dispatch.cap),
+    drains: dispatch.mode === "interrupt" ? (dispatch.drains ?? null) : null,
     message: dispatch.message ?? null,
     context: jsonText(dispatch.context),
     permissions: jsonText(dispatch.permissions),
@@ -101,6 +104,13 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
   );
   if (bytes > MAX_EVENT_BYTES) throw tooLarge(`The dispatch of ${dispatch.hook}`, bytes);
   return encoded;
+}
+
+function checkCap(cap: QueueCap): QueueCap {
+  if (Number.isSafeInteger(cap.max) && cap.max >= 1) return cap;
+  throw new CortexError("limit_invalid", `${cap.max} is not a number of messages that may wait`, {
+    hint: "Let a queue hold a whole number of messages, at least 1.",
+  });
 }
 
 export function encodeJson(value: Json, what: string): string {

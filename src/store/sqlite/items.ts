@@ -3,18 +3,15 @@ import type { Database } from "better-sqlite3";
 import { firstKey, lastKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { prepareWaiting } from "./waiting.ts";
 import { list, record, text } from "./wire.ts";
 
 export const dropItems = operation(record({ items: list(text), policy: text }), (db) => {
   const find = db.prepare<[string], ItemRow>(
     "select key, session, state, policy, turn from item where id = ?",
   );
-  const settle = db.prepare(
-    "update item set state = 'dropped', policy = ?, settled_ms = ?, turn = null where key = ?",
-  );
-  const settleSession = prepareReadiness(db);
+  const waiting = prepareWaiting(db);
   const forget = prepareForget(db);
-  const changes = prepareRecorder(db);
   return ({ items, policy }, { nowMs, wake }): string[] | Refusal => {
     const found = items.map((id) => ({ id, item: find.get(id) }));
     const missing = found.find(({ item }) => item === undefined);
@@ -24,10 +21,9 @@ export const dropItems = operation(record({ items: list(text), policy: text }), 
       // The same call that came before has dropped it already.
       if (item!.state === "dropped" && item!.policy === policy) dropped.push(id);
       if (item!.state !== "queued") continue;
-      settle.run(policy, nowMs, item!.key);
-      changes.item(item!.key, "dropped");
+      waiting.dropItem(item!.key, policy, nowMs);
       if (item!.turn !== null) forget(item!.turn); // a dead letter that was to be tried again
-      settleSession(item!.session, nowMs);
+      waiting.refreshReady(item!.session, nowMs);
       dropped.push(id);
     }
     if (dropped.length > 0) wake("queue");
@@ -43,7 +39,7 @@ export const retryDead = operation(record({ item: text }), (db) => {
        where turn = ? and state = 'dead' returning key`,
     )
     .pluck();
-  const settleSession = prepareReadiness(db);
+  const waiting = prepareWaiting(db);
   const changes = prepareRecorder(db);
   return ({ item }, { nowMs, wake }): null | Refusal => {
     const dead = findDead(item);
@@ -51,7 +47,7 @@ export const retryDead = operation(record({ item: text }), (db) => {
     if (dead.state === "queued" && dead.turn !== null) return null; // the same call came before
     if (dead.state !== "dead") return notDead(item, dead.state);
     for (const key of requeue.all(nowMs, dead.turn)) changes.item(key, "queued");
-    settleSession(dead.session, nowMs);
+    waiting.refreshReady(dead.session, nowMs);
     wake("queue");
     return null;
   };
@@ -113,19 +109,6 @@ interface DeadRow {
 function prepareFindDead(db: Database): (item: string) => DeadRow | Refusal {
   const find = db.prepare<[string], DeadRow>("select session, turn, state from item where id = ?");
   return (item) => find.get(item) ?? itemUnknown(item);
-}
-
-/** Sets anew when a session that nobody works on is ready, after its queue has changed. */
-function prepareReadiness(db: Database): (session: number, nowMs: number) => void {
-  const update = db.prepare(
-    `update session set ready_ms = (
-       select max(min(i.due_ms), ?) from item i
-       where i.session = session.key and i.settled_ms is null and i.state = 'queued')
-     where key = ? and run is null`,
-  );
-  return (session, nowMs) => {
-    update.run(nowMs, session);
-  };
 }
 
 function itemUnknown(item: string): Refusal {

@@ -92,6 +92,11 @@ export function prepareJournal(
   const isTaken = db
     .prepare<[string, number], number>("select 1 from item where id = ? and turn = ?")
     .pluck();
+  // What was dropped stays so; that it has a turn says that it was told of.
+  const tellDropped = db.prepare(
+    `update item set turn = ?
+     where id = ? and session = ? and state = 'dropped' and policy = 'summarize' and turn is null`,
+  );
   const addProgress = db.prepare("update run set progress = progress + ?, merged = merged + ? where key = ?");
   const changes = prepareRecorder(db);
 
@@ -123,7 +128,10 @@ export function prepareJournal(
       for (const item of items) {
         const taken = takeItem.get(run.turn, item, run.key);
         if (taken !== undefined) changes.item(taken, "claimed");
-        else if (isTaken.get(item, run.turn) === undefined) {
+        else if (
+          tellDropped.run(run.turn, item, run.key).changes === 0 &&
+          isTaken.get(item, run.turn) === undefined
+        ) {
           return new Refusal(
             "item_unknown",
             `Item ${item} does not wait in this session`,

@@ -72,6 +72,19 @@ export function prepareReadQueue(db: Database) {
            order by +key desc limit ?) w
        join item i on i.key = w.key ${ITEM_TABLES} order by i.key desc`,
   );
+  const findUnseen = db.prepare<[number, number], ItemRow>(
+    `select ${ITEM_COLUMNS}
+     from (select key from item indexed by item_unseen
+           where session = ? and state = 'dropped' and policy = 'summarize' and turn is null order by key limit ?) w
+       join item i on i.key = w.key ${ITEM_TABLES} order by i.key`,
+  );
+  // Passes over those that are held, which are as many as there are runs.
+  const findNextReady = db
+    .prepare<[], number>(
+      `select ready_ms from session indexed by session_ready
+       where ready_ms is not null and holder is null order by ready_ms limit 1`,
+    )
+    .pluck();
   const findTurn = db.prepare<[string, string], { turn: number; session: number; source: number | null }>(
     `select key as turn, session, source from turn where id = ?
      union all select turn, session, null from run where turn_id = ? and state <> 'completed' limit 1`,
@@ -110,6 +123,8 @@ export function prepareReadQueue(db: Database) {
         place: (row) => [0, row.item_key],
         toItem,
       }),
+    unseenDrops: (session: number, limit: number): QueueItem[] => findUnseen.all(session, limit).map(toItem),
+    nextReadyMs: (): number | undefined => findNextReady.get(),
     item(id: ItemId): QueueItem | undefined {
       const row = findItem.get(id);
       return row === undefined ? undefined : toItem(row);
@@ -154,7 +169,10 @@ interface OutcomeRow {
   readonly error: string | null;
 }
 
-/** A dead letter that was given up still knows its turn, which will never be. */
+/**
+ * A dead letter that was given up still knows its turn, which will never be, and one that was dropped the turn
+ * that was told of it.
+ */
 function toOutcome({ state, session, turn, policy, error }: OutcomeRow): ItemOutcome {
   return {
     state,

@@ -24,6 +24,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, major: false, sql: ground() },
   { version: 2, major: false, sql: feedAndLists() },
+  { version: 3, major: false, sql: queueUnderPressure() },
 ];
 
 function ground(): string {
@@ -171,7 +172,7 @@ create table item (
   state text not null,
   due_ms integer not null,
   queued_ms integer not null,
-  turn integer, -- once it was claimed
+  turn integer, -- once it was claimed; of one that was dropped, the turn that was told of it
   policy text, -- by which it was dropped
   settled_ms integer,
   unique (event, session)
@@ -322,5 +323,13 @@ create index run_suspended on run (key) where state = 'suspended';
 -- What a list of events is narrowed down by, without looking at the events that it leaves out.
 drop index event_at;
 create index event_at on event (at_ms, seq, channel, direction);
+`;
+}
+
+/** Both hold next to nothing: what interrupts is taken first, and what was dropped is told of soon. */
+function queueUnderPressure(): string {
+  return `
+create index item_interrupt on item (session, key) where settled_ms is null and mode = 'interrupt';
+create index item_unseen on item (session, key) where state = 'dropped' and policy = 'summarize' and turn is null;
 `;
 }

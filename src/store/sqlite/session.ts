@@ -1,6 +1,6 @@
 import { MAX_SETTINGS_BYTES } from "../store.ts";
 import { prepareClaims } from "./claim.ts";
-import { prepareInsertSession, sessionExists } from "./dispatch.ts";
+import { prepareInsertSession, sessionExists } from "./resolve-session.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { sessionUnknown, turnUnknown } from "./unknown.ts";

@@ -128,6 +128,10 @@ export class SqliteLedger implements Ledger {
       item: this.#reading((id: ItemId) => read().item(id)),
       outcome: this.#reading((id: ItemId) => read().outcome(id)),
       itemsOf: this.#reading((turn: TurnId) => read().itemsOf(turn)),
+      unseenDrops: this.#reading((session: SessionKey, options: { limit?: number } = {}) =>
+        read().unseenDrops(known(session), checkPage(options.limit)),
+      ),
+      nextReadyMs: this.#reading(() => read().nextReadyMs()),
       dead: this.#reading((options?: ListOptions) => read().dead(options)),
     };
   }

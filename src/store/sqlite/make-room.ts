@@ -1,0 +1,41 @@
+import type { Database } from "better-sqlite3";
+
+import { prepareWaiting } from "./waiting.ts";
+
+/** free: there was room. made: others were dropped for it. none: the new item is the one to be dropped. */
+type Room = "free" | "made" | "none";
+
+interface Pressure {
+  readonly cap: { readonly max: number; readonly drop: string } | undefined;
+  readonly drains: string | null;
+}
+
+interface WaitingRow {
+  readonly key: number;
+  readonly turn: number | null;
+}
+
+const ALL = -1;
+
+/** Drops what a new item pushes out of its session: by interrupting, or because the queue is full. */
+export function prepareMakeRoom(db: Database): (session: number, pressure: Pressure, nowMs: number) => Room {
+  const findWaiting = db.prepare<[number, number], WaitingRow>(
+    `select key, turn from item where session = ? and settled_ms is null and state = 'queued' order by key limit ?`,
+  );
+  const queue = prepareWaiting(db);
+
+  return (session, { cap, drains }, nowMs) => {
+    if (cap === undefined && drains === null) return "free";
+    const max = cap?.max ?? Infinity;
+    const dropsOld = drains !== null || cap?.drop !== "new";
+    const waiting = findWaiting.all(session, dropsOld ? ALL : max);
+    const excess = waiting.length - max + 1;
+    // A turn that is to be tried again keeps its items.
+    const free = dropsOld ? waiting.filter(({ turn }) => turn === null) : [];
+    if (excess > free.length) return "none";
+    const victims = drains === null ? free.slice(0, Math.max(excess, 0)) : free;
+    const policy = drains === null ? cap!.drop : "interrupt";
+    for (const { key } of victims) queue.dropItem(key, policy, nowMs);
+    return victims.length > 0 ? "made" : "free";
+  };
+}
