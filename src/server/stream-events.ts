@@ -1,5 +1,4 @@
 /** What a live view is told of each change: its type, when, where, and as much of it as it needs to be shown. */
-import type { RunId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 import type { LiveEntry } from "../runtime/live.ts";
@@ -13,89 +12,66 @@ export type StreamEvent = { readonly type: string; readonly at: string; readonly
 type Change = Extract<LiveEntry, { kind: "change" }>["change"];
 type Delta = Extract<LiveEntry, { kind: "delta" }>;
 type RunChange = Extract<Change, { kind: "run" }>;
-type Journal = Awaited<ReturnType<Cortex["store"]["runs"]["readJournal"]>>;
 
-/**
- * Reads what changes are about. One for each batch: changes of one run mostly come together, and its journal
- * is read once for them. Only one is kept: a client that stalls holds the batch that it was being told.
- */
-export class ChangeTeller {
-  readonly #store: Cortex["store"];
-  #latest: { readonly run: RunId; readonly journal: Journal } | undefined;
+/** What a change tells. A tool call is also a state of its run. */
+export async function tellChange(change: Change, store: Cortex["store"]): Promise<StreamEvent[]> {
+  const event = await describe(change, store);
+  if (change.kind !== "call") return [event];
+  const state = change.status === "started" ? "tool" : "streaming";
+  return [event, { type: "run.state", at: event.at, ...ofRun(change), state }];
+}
 
-  constructor(store: Cortex["store"]) {
-    this.#store = store;
-  }
-
-  /** A tool call is also a state of its run. */
-  async tell(change: Change): Promise<StreamEvent[]> {
-    const event = await this.#describe(change);
-    if (change.kind !== "call") return [event];
-    const { toolCalls } = await this.#journal(change.run);
-    if (change.status !== "started" && toolCalls.some(({ status }) => status === "started")) return [event];
-    const state = change.status === "started" ? "tool" : "streaming";
-    return [event, { type: "run.state", at: event.at, ...ofRun(change), state }];
-  }
-
-  async #describe(change: Change): Promise<StreamEvent> {
-    const at = isoTime(change.atMs);
-    switch (change.kind) {
-      case "event": {
-        const { event: eventId, channel, direction } = change;
-        return { type: "event.accepted", at, eventId, channel, direction };
-      }
-      case "dispatch": {
-        const { dispatch: dispatchId, hook, event: eventId, item: itemId, session, outcome } = change;
-        return { type: "dispatch.created", at, dispatchId, hook, eventId, itemId, session, outcome };
-      }
-      case "item": {
-        const { item: itemId, session, state } = change;
-        return { type: "queue.changed", at, itemId, session, state };
-      }
-      case "run":
-        return { type: "run.state", at, ...ofRun(change), attempt: change.attempt, ...runState(change) };
-      case "message": {
-        const { message: messageId, role } = change;
-        const { messages } = await this.#journal(change.run);
-        const content = messages.find(({ id }) => id === messageId)?.content ?? "";
-        return {
-          type: "message.completed",
-          at,
-          ...ofRun(change),
-          messageId,
-          role,
-          ...cutText("content", content),
-        };
-      }
-      case "call": {
-        const { callId, tool: name, status } = change;
-        const call = { at, ...ofRun(change), callId, name };
-        const { toolCalls } = await this.#journal(change.run);
-        const found = toolCalls.find(({ ordinal }) => ordinal === change.ordinal);
-        const view = found === undefined ? undefined : toolCallView(found);
-        if (status === "started")
-          return { type: "tool.started", ...call, ...cutValue("args", view?.args ?? null) };
-        const { result = null, durationMs = null } = view ?? {};
-        return { type: "tool.finished", ...call, status, durationMs, ...cutText("result", result ?? "") };
-      }
-      case "turn": {
-        const { turn: turnId, parent, session, type: turnType, status } = change;
-        return { type: "turn.committed", at, session, turnId, parentId: parent ?? null, turnType, status };
-      }
-      case "delivery": {
-        const { delivery: deliveryId, turn, state } = change;
-        return { type: "delivery.changed", at, deliveryId, turnId: turn ?? null, state };
-      }
-      case "session": {
-        const { session, what } = change;
-        return { type: "session.changed", at, session, what };
-      }
+async function describe(change: Change, store: Cortex["store"]): Promise<StreamEvent> {
+  const at = isoTime(change.atMs);
+  switch (change.kind) {
+    case "event": {
+      const { event: eventId, channel, direction } = change;
+      return { type: "event.accepted", at, eventId, channel, direction };
     }
-  }
-
-  async #journal(run: RunId): Promise<Journal> {
-    if (this.#latest?.run !== run) this.#latest = { run, journal: await this.#store.runs.readJournal(run) };
-    return this.#latest.journal;
+    case "dispatch": {
+      const { dispatch: dispatchId, hook, event: eventId, item: itemId, session, outcome } = change;
+      return { type: "dispatch.created", at, dispatchId, hook, eventId, itemId, session, outcome };
+    }
+    case "item": {
+      const { item: itemId, session, state } = change;
+      return { type: "queue.changed", at, itemId, session, state };
+    }
+    case "run":
+      return { type: "run.state", at, ...ofRun(change), attempt: change.attempt, ...runState(change) };
+    case "message": {
+      const { message: messageId, role } = change;
+      const content = (await store.runs.readMessage(change.run, change.place))?.content ?? "";
+      return {
+        type: "message.completed",
+        at,
+        ...ofRun(change),
+        messageId,
+        role,
+        ...cutText("content", content),
+      };
+    }
+    case "call": {
+      const { callId, tool: name, status } = change;
+      const call = { at, ...ofRun(change), callId, name };
+      const found = await store.runs.readCall(change.run, change.ordinal);
+      const view = found === undefined ? undefined : toolCallView(found);
+      if (status === "started")
+        return { type: "tool.started", ...call, ...cutValue("args", view?.args ?? null) };
+      const { result = null, durationMs = null } = view ?? {};
+      return { type: "tool.finished", ...call, status, durationMs, ...cutText("result", result ?? "") };
+    }
+    case "turn": {
+      const { turn: turnId, parent, session, type: turnType, status } = change;
+      return { type: "turn.committed", at, session, turnId, parentId: parent ?? null, turnType, status };
+    }
+    case "delivery": {
+      const { delivery: deliveryId, turn, state } = change;
+      return { type: "delivery.changed", at, deliveryId, turnId: turn ?? null, state };
+    }
+    case "session": {
+      const { session, what } = change;
+      return { type: "session.changed", at, session, what };
+    }
   }
 }
 

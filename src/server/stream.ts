@@ -13,7 +13,7 @@ import type { LiveEntry } from "../runtime/live.ts";
 import { isoTime } from "../runtime/views.ts";
 import { StreamQuery } from "./requests.ts";
 import { type Context, route } from "./route.ts";
-import { ChangeTeller, type StreamEvent, tellDelta } from "./stream-events.ts";
+import { type StreamEvent, tellChange, tellDelta } from "./stream-events.ts";
 
 const EVENT_STREAM = "text/event-stream";
 
@@ -82,7 +82,6 @@ async function* tellBatch(
   session: SessionKey | undefined,
   { cortex, clock }: Context,
 ): AsyncGenerator<Told> {
-  const teller = new ChangeTeller(cortex.store);
   const isWanted = (about: object): boolean =>
     session === undefined || ("session" in about && about.session === session);
   for (const [index, entry] of entries.entries()) {
@@ -100,7 +99,7 @@ async function* tellBatch(
         const { change } = entry;
         const after = entries[index + 1];
         const isLast = after?.kind !== "change" || after.change.seq !== change.seq;
-        const events = isWanted(change) ? await teller.tell(change) : [];
+        const events = isWanted(change) ? await tellChange(change, cortex.store) : [];
         for (const event of events.slice(0, -1)) yield { event, seq: undefined };
         yield { event: events.at(-1), seq: isLast ? change.seq : undefined };
       }

@@ -7,13 +7,14 @@ import {
   delivery,
   dispatch,
   event,
+  message,
   session,
   START_MS,
   toSession,
   turnFor,
 } from "../../test/support/sample.ts";
 import { begin, finishTurn, STORES } from "../../test/support/stores.ts";
-import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
+import type { DispatchId, EventId, ItemId, RunId } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import {
   type JournalEntry,
@@ -353,6 +354,20 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await expect(store.sessions.configure(work, { b: 1 })).rejects.toEqual(refusal("limit_invalid"));
       expect((await store.sessions.get(work))!.settings).toEqual({ a: text });
     });
+  });
+
+  test("one message or call of a run is read by its place, while it runs and later", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const { lease, run } = await begin(store, "a", "work");
+    const said = message("m", "user", "hello");
+    await store.runs.journal(lease, run, [{ kind: "message", place: 0, message: said }, call]);
+
+    expect(await store.runs.readMessage(run, 0)).toEqual(said);
+    expect(await store.runs.readCall(run, 0)).toMatchObject({ tool: "read", status: "started" });
+    expect(await store.runs.readMessage(run, 1)).toBeUndefined();
+    expect(await store.runs.readCall(run, 1)).toBeUndefined();
+    expect(await store.runs.readMessage("none" as RunId, 0)).toBeUndefined();
   });
 
   test("everything is counted", async () => {

@@ -861,6 +861,16 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await store.queue.lease(bob, 10)).toHaveLength(1);
     });
 
+    test("a run that suspends after it was asked to end is ready at once", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const { lease, run } = await begin(store, "a", "work");
+      await store.runs.requestAbort(run, "stop");
+      await store.runs.suspend(lease, run, { id: "w", kind: "question", detail: null });
+
+      expect(await store.queue.lease(alice, 10)).toMatchObject([{ run, abort: "stop" }]);
+    });
+
     test("a request to abort reaches a run that works and wakes one that waits", async () => {
       await using opened = await open();
       const { store } = opened;

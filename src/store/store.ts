@@ -387,6 +387,12 @@ export interface RunReads {
   /** What the journal of this run's turn holds, over all attempts. */
   readJournal(run: RunId): Promise<Journal>;
 
+  /** One message of it, by its place. */
+  readMessage(run: RunId, place: number): Promise<Message | undefined>;
+
+  /** One tool call of it, by its ordinal. */
+  readCall(run: RunId, ordinal: number): Promise<ToolCall | undefined>;
+
   get(run: RunId): Promise<StoredRun | undefined>;
 
   /** The runs that are not over: at work, waiting, or about to be tried again. Oldest first. */

@@ -575,6 +575,7 @@ export class Model {
     held.run!.wait = wait;
     held.holder = undefined;
     held.readyMs = undefined;
+    if (held.run!.abort !== undefined) this.#abort(held, held.run!.abort);
   }
 
   #resume(operation: Extract<Operation, { kind: "resume" }>, value: unknown, answered: boolean): void {

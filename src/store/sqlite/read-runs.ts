@@ -2,10 +2,11 @@ import type { Database } from "better-sqlite3";
 
 import type { RunId, TurnId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
+import type { Message, ToolCall } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Journal, Listed, ListOptions, RunState, StoredRun, Wait } from "../store.ts";
 import { listPage } from "./page.ts";
-import { prepareReadJournal } from "./read-journal.ts";
+import { prepareReadEntry, prepareReadJournal } from "./read-journal.ts";
 import { toMessage, toToolCall } from "./read-turns.ts";
 import { json } from "./row.ts";
 
@@ -54,6 +55,7 @@ export function prepareReadRuns(db: Database) {
     Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail"> & { turn: number; pinned: string | null }
   >("select turn, pinned, wait_id, wait_kind, wait_detail from run where id = ?");
   const readJournal = prepareReadJournal(db);
+  const readEntry = prepareReadEntry(db);
 
   return {
     get: (id: RunId): StoredRun | undefined => {
@@ -69,6 +71,16 @@ export function prepareReadRuns(db: Database) {
         place: ({ key }) => [0, key],
         toItem: toRun,
       }),
+    message(id: RunId, place: number): Message | undefined {
+      const run = findJournal.get(id);
+      const found = run === undefined ? undefined : readEntry.message(run.turn, place);
+      return found === undefined ? undefined : toMessage(found);
+    },
+    call(id: RunId, ordinal: number): ToolCall | undefined {
+      const run = findJournal.get(id);
+      const found = run === undefined ? undefined : readEntry.call(run.turn, ordinal);
+      return found === undefined ? undefined : toToolCall(found);
+    },
     journal(id: RunId): Journal | undefined {
       const run = findJournal.get(id);
       if (run === undefined) return undefined;

@@ -15,10 +15,11 @@ interface SessionRun {
   readonly key: number;
   readonly current: number | null;
   readonly holder: string | null;
+  readonly abort: string | null;
 }
 
 export const prepareSessionRun = oncePerDatabase((db: Database) => {
-  const columns = `r.key as run, r.turn, r.state, r.wait_id, s.key, s.run as current, s.holder`;
+  const columns = `r.key as run, r.turn, r.state, r.wait_id, s.key, s.run as current, s.holder, r.abort`;
   const tables = `run r join session s on s.key = r.session`;
   const findById = db.prepare<[string], SessionRun>(`select ${columns} from ${tables} where r.id = ?`);
   const findByKey = db.prepare<[number], SessionRun>(`select ${columns} from ${tables} where r.key = ?`);

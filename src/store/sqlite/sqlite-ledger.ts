@@ -139,6 +139,8 @@ export class SqliteLedger implements Ledger {
   #runReads(): RunReads {
     const read = lazily(() => prepareReadRuns(this.#db));
     return {
+      readMessage: this.#reading((run: RunId, place: number) => read().message(run, place)),
+      readCall: this.#reading((run: RunId, ordinal: number) => read().call(run, ordinal)),
       readJournal: this.#reading((run: RunId) => read().journal(run) ?? throwing(runUnknown(run).toError())),
       get: this.#reading((run: RunId) => read().get(run)),
       active: this.#reading((options: { limit?: number } = {}) => read().active(checkPage(options.limit))),

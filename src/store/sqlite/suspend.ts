@@ -21,7 +21,8 @@ export const suspend = operation(
     );
     const leave = db.prepare("update session set holder = null, ready_ms = null where key = ?");
     const changes = prepareRecorder(db);
-    return ({ lease, run, id, kind, detail }, { wake }) => {
+    const runs = prepareSessionRun(db);
+    return ({ lease, run, id, kind, detail }, { nowMs, wake }) => {
       const held = findHeld(lease, run);
       if (held instanceof Refusal) {
         return isSuspended.get(run, id, lease.epoch) === undefined ? held : null; // the same call came before
@@ -30,6 +31,10 @@ export const suspend = operation(
       leave.run(held.key);
       changes.run(held.run, "suspended", kind as Wait["kind"]);
       wake("runs");
+      const parked = runs.findByKey(held.run);
+      if (parked.abort === null) return null;
+      runs.wake(parked, nowMs); // whoever asked for the end found a run at work, and woke nobody
+      wake("queue");
       return null;
     };
   },
