@@ -15,21 +15,23 @@ import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { Tool, ToolResult } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
-import { selectSteering } from "../queue/steer.ts";
+import { gatherTurn, selectSteering } from "../queue/join.ts";
 import { forkLabel } from "../routing/resolve.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { QueueItem, Store, StoredSession } from "../store/store.ts";
+import { CoolDowns } from "../turns/cool-downs.ts";
 import { runTurn } from "../turns/run-turn.ts";
 import { createBackends } from "./backends.ts";
 import { createChannels } from "./channels.ts";
 import type { ModelChoice } from "./choose-model.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
-import { databasePath } from "./home.ts";
+import { databasePath, makeHome } from "./home.ts";
 import { Live } from "./live.ts";
-import { type NewMessage, sendMessage, type Sent } from "./messages.ts";
+import { type NewMessage, sendMessage, type SendParts, type Sent } from "./messages.ts";
 import { type Outcome, Outcomes } from "./outcomes.ts";
+import { say, type Said } from "./say.ts";
 import { openSettings, type Settings } from "./settings.ts";
 
 export interface CortexOptions {
@@ -56,7 +58,10 @@ export interface Cortex extends AsyncDisposable {
   /** How many turns the process before this one had left unfinished. */
   readonly resumed: number;
 
+  /** Sends a message as it is, whatever it begins with. */
   send(message: NewMessage): Promise<Sent>;
+  /** Takes what a person wrote: commands to Cortex are carried out, all else is sent. */
+  say(message: NewMessage): Promise<Said>;
   /** Waits until a message has ended. Undefined: the signal came first. */
   outcome(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined>;
   /** Takes an event in. True: it is new. */
@@ -74,6 +79,7 @@ export interface Cortex extends AsyncDisposable {
 /** Starts Cortex on a home, which is made where there is none. Only one process at a time can. */
 export async function openCortex(options: CortexOptions): Promise<Cortex> {
   const { home, environment = process.env, clock = Date.now, log = () => {} } = options;
+  makeHome(home);
   const store = await openSqliteStore({ path: databasePath(home), clock });
   try {
     const live = new Live(store, clock);
@@ -102,11 +108,13 @@ async function assemble(parts: Parts): Promise<Cortex> {
     mintId,
     random: Math.random,
     profile: (name: string): Profile => settings.profile(name),
+    coolDowns: new CoolDowns(clock),
     agentFor: createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) }),
     tools: () => allTools,
     folders: (setup: Parameters<typeof agentFolders>[1]) => agentFolders(home, setup),
     toolEnvironment: () => toolEnvironment(environment),
     selectSteering,
+    gatherTurn,
     onDelta: live.tell.bind(live),
     deliveriesFor: ({ event, dispatches }: QueueItem, text: string) =>
       deliveriesOf({
@@ -122,6 +130,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     store,
     lease: { holder, ttlMs: settings.config().broker.leaseMs },
     slots: () => settings.config().broker.maxConcurrentRuns,
+    clock,
     run: (running) => runTurn(running, turnParts),
     onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
   });
@@ -136,6 +145,14 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const resumed = (await store.runs.active({ limit: 1_000 })).filter(
     ({ state }) => state !== "suspended",
   ).length;
+  const sendParts = (): SendParts => ({
+    store,
+    config: settings.config(),
+    broker,
+    clock,
+    mintId,
+    checkProfile: (name) => void settings.profile(name),
+  });
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
@@ -156,15 +173,8 @@ async function assemble(parts: Parts): Promise<Cortex> {
     resumed,
     config: () => settings.config(),
     model: () => settings.model(),
-    send: (message) =>
-      sendMessage(message, {
-        store,
-        config: settings.config(),
-        broker,
-        clock,
-        mintId,
-        checkProfile: (name) => void settings.profile(name),
-      }),
+    send: (message) => sendMessage(message, sendParts()),
+    say: (message) => say(message, sendParts()),
     outcome: (item, signal) => outcomes.wait(item, signal),
     async accept(incoming) {
       const event = toEvent(incoming);

@@ -1,10 +1,38 @@
+import { mkdirSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+
+import { CortexError } from "../model/errors.ts";
 
 /** The folder in which everything of one Cortex lives: `CORTEX_HOME`, or `.cortex` in the user's home. */
 export function findHome(environment: Readonly<Record<string, string | undefined>>): string {
   const named = environment["CORTEX_HOME"];
   return named === undefined || named === "" ? join(homedir(), ".cortex") : resolve(named);
+}
+
+/** Makes the folders of a home that everything else lies in. Throws `home_unwritable`. */
+export function makeHome(home: string): void {
+  try {
+    makeFolder(dirname(databasePath(home)));
+  } catch (cause) {
+    throw new CortexError("home_unwritable", `The home ${home} cannot be made`, {
+      hint: "Check the permissions of the folder above it, or name another home with CORTEX_HOME.",
+      cause,
+    });
+  }
+}
+
+/** Node's own way to make a folder with those above it tries for ever where the system refuses with ENOENT, as in /proc. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path);
+  }
 }
 
 export function databasePath(home: string): string {
