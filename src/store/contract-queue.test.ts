@@ -457,14 +457,15 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       const { store } = opened;
       const woken: string[] = [];
       store.onWake("runs", () => woken.push("runs"));
-      const working = await begin(store, "r");
+      await begin(store, "r");
       await send(store, "a", { mode: "interrupt" });
       await Promise.resolve();
       expect(woken).toEqual(["runs"]);
 
-      await store.runs.suspend(working.lease, working.run, { id: "w", kind: "question", detail: null });
+      const other = await begin(store, "s", "other");
+      await store.runs.suspend(other.lease, other.run, { id: "w", kind: "question", detail: null });
       const before = await store.changes.last();
-      await send(store, "b", { mode: "interrupt" });
+      await send(store, "b", { mode: "interrupt", target: toSession("other") });
       const { changes } = await store.changes.since(before);
       expect(changes).toContainEqual(expect.objectContaining({ kind: "run", state: "resumable" }));
     });

@@ -14,7 +14,16 @@ import {
   turnFor,
 } from "../../test/support/sample.ts";
 import { begin, finishTurn, STORES } from "../../test/support/stores.ts";
-import type { DispatchId, EventId, ItemId, RunId } from "../model/ids.ts";
+import type {
+  AgentId,
+  DeliveryId,
+  DispatchId,
+  EventId,
+  ItemId,
+  PersonaId,
+  RunId,
+  TurnId,
+} from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import {
   type JournalEntry,
@@ -56,6 +65,11 @@ async function readAll<T>(
 async function failDead(store: Store, name: string, label: string): Promise<void> {
   const { lease, run } = await begin(store, name, label);
   await store.runs.fail({ lease, run, error: `why ${name}`, outcome: { kind: "dead" } });
+}
+
+async function failDelivery(store: Store, error: string): Promise<void> {
+  const [claim] = await store.outbox.claim(alice, 1);
+  await store.outbox.fail(claim!, { kind: "dead", error });
 }
 
 describe.each(Object.entries(STORES))("%s", (_, open) => {
@@ -165,6 +179,66 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       ]);
     });
 
+    test("dead messages and deliveries are one list, and each is found by its id", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      for (const name of ["a", "b", "c"]) {
+        await failDead(store, name, name);
+        const claim = await begin(store, `${name}2`, name);
+        await store.turns.commit(turnFor(claim, { deliveries: [delivery(name, name)] }));
+        await failDelivery(store, `gone ${name}`);
+        if (name !== "b") clock.advance(1); // some die at the same moment
+      }
+      const ids = async () =>
+        (await readAll((page) => store.dead.list(page))).map((letter) =>
+          letter.kind === "message" ? letter.item : letter.delivery,
+        );
+      const all = await ids();
+      expect(new Set(all).size).toBe(6);
+      expect(all.slice(4).toSorted()).toEqual(["delivery-a", "item-a"]);
+      expect(await store.dead.get("item-a")).toMatchObject({ kind: "message", error: "why a", attempts: 1 });
+      expect(await store.dead.get("delivery-b")).toEqual({
+        kind: "delivery",
+        delivery: "delivery-b",
+        turn: expect.any(String),
+        session: "b",
+        event: "test:b2",
+        target: { channel: "test", account: expect.any(String), place: "b" },
+        error: "gone b",
+        attempts: 1,
+        diedAtMs: START_MS + 1,
+      });
+      expect(await store.dead.get("none")).toBeUndefined();
+      await expect(store.dead.list({ cursor: "dead-messages.1.2" })).rejects.toEqual(
+        refusal("request_invalid"),
+      );
+
+      await store.queue.dropDead("item-a" as ItemId);
+      await store.outbox.retry("delivery-b" as DeliveryId);
+      expect((await ids()).toSorted()).toEqual(["delivery-a", "delivery-c", "item-b", "item-c"]);
+    });
+
+    test("a dead delivery can be given up, once and for all", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const id = "delivery-a" as DeliveryId;
+      await expect(store.outbox.dropDead(id)).rejects.toEqual(refusal("delivery_unknown"));
+      await store.turns.commit(turnFor(await begin(store, "a"), { deliveries: [delivery("a")] }));
+      await expect(store.outbox.dropDead(id)).rejects.toEqual(refusal("state_conflict"));
+      await failDelivery(store, "gone");
+      await store.outbox.dropDead(id);
+      await store.outbox.dropDead(id); // the same call again
+      expect(await store.outbox.get(id)).toMatchObject({ state: "dropped", error: "gone" });
+      expect((await store.outbox.list({ state: "dropped" })).items).toMatchObject([{ id }]);
+      expect(await store.dead.list()).toEqual({ items: [], next: undefined });
+      expect((await store.counts()).deliveries.dead).toBe(0);
+      expect((await store.changes.since(0)).changes.at(-1)).toMatchObject({
+        kind: "delivery",
+        state: "dropped",
+      });
+      await expect(store.outbox.retry(id)).rejects.toEqual(refusal("state_conflict"));
+    });
+
     test.each([undefined, "pending", "dead", "sent"] as const)(
       "deliveries are listed newest first (state %s)",
       async (state) => {
@@ -222,14 +296,26 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await store.queue.outcome(item)).toBeUndefined();
       expect(await store.queue.item(item)).toBeUndefined();
       await store.events.accept(event("a"), { dispatch: dispatch("a", toSession("work")) });
-      const waiting = { session: "work", turn: undefined, policy: undefined, error: undefined };
+      const waiting = {
+        session: "work",
+        turn: undefined,
+        policy: undefined,
+        error: undefined,
+        formerTurn: undefined,
+        settledAtMs: undefined,
+      };
       expect(await store.queue.outcome(item)).toEqual({ ...waiting, state: "queued" });
       expect(await store.queue.item(item)).toMatchObject({ id: item, event: { content: "message a" } });
 
       const [claim] = await store.queue.lease(alice, 1);
       expect(await store.queue.outcome(item)).toEqual({ ...waiting, state: "claimed", turn: claim!.turn });
       await store.turns.commit(turnFor(claim!));
-      expect(await store.queue.outcome(item)).toEqual({ ...waiting, state: "done", turn: claim!.turn });
+      expect(await store.queue.outcome(item)).toEqual({
+        ...waiting,
+        state: "done",
+        turn: claim!.turn,
+        settledAtMs: START_MS,
+      });
       expect(await store.queue.item(item)).toMatchObject({ state: "done" });
     });
 
@@ -256,6 +342,8 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         turn: undefined,
         policy: "dead letter given up",
         error: undefined,
+        formerTurn: first.turn,
+        settledAtMs: START_MS,
       });
     });
 
@@ -273,6 +361,53 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         { id: "dispatch-late", hook: "late", outcome: "merged", ...made },
         { id: "dispatch-other", hook: "other", outcome: "queued", session: "other", turn: undefined },
       ]);
+    });
+
+    test("all attempts at a turn are told, oldest first, while it is under way and when it is done", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      await finishTurn(store, "before");
+      const first = await begin(store, "a");
+      const retry = { kind: "retry" as const, atMs: clock() };
+      await store.runs.fail({ lease: first.lease, run: first.run, error: "first", outcome: retry });
+      const [second] = await store.queue.lease(alice, 1);
+      const attempts = async () =>
+        (await store.runs.ofTurn(first.turn)).map(({ attempt, state, error }) => [attempt, state, error]);
+      expect(await attempts()).toEqual([
+        [1, "failed", "first"],
+        [2, "running", undefined],
+      ]);
+      await store.turns.commit(turnFor(second!));
+      expect(await attempts()).toEqual([
+        [1, "failed", "first"],
+        [2, "completed", undefined],
+      ]);
+      expect(await store.runs.ofTurn(first.turn)).toMatchObject([
+        { turn: first.turn, sourceEvent: "test:a" },
+        { turn: first.turn, sourceEvent: "test:a" },
+      ]);
+      expect(await store.runs.ofTurn("none" as TurnId)).toEqual([]);
+    });
+
+    test("an aborted turn has one attempt", async () => {
+      await using opened = await open();
+      const claim = await begin(opened.store, "a");
+      await opened.store.turns.commit(turnFor(claim, { status: "aborted" }));
+      expect(await opened.store.runs.ofTurn(claim.turn)).toMatchObject([{ id: claim.run, state: "aborted" }]);
+    });
+
+    test("what went out because of a turn is told, also if the turn failed", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const done = await begin(store, "a");
+      await store.turns.commit(turnFor(done, { deliveries: [delivery("a1"), delivery("a2", "dm-2")] }));
+      const { lease, run, turn } = await begin(store, "b");
+      const notice = delivery("b", "dm-1", { content: "sorry" });
+      await store.runs.fail({ lease, run, error: "x", outcome: { kind: "dead" }, deliveries: [notice] });
+      const ids = async (id: TurnId) => (await store.outbox.ofTurn(id)).map((each) => each.id);
+      expect(await ids(done.turn)).toEqual(["delivery-a1", "delivery-a2"]);
+      expect(await store.outbox.ofTurn(turn)).toMatchObject([{ id: "delivery-b", turn, content: "sorry" }]);
+      expect(await ids("none" as TurnId)).toEqual([]);
     });
 
     test("a turn tells how many follow it", async () => {
@@ -339,6 +474,41 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect((await store.sessions.get(work))!.settings).toEqual({ queue: { mode: "steer", cap: 5 } });
     });
 
+    test("settings can come before the first message, and make the session", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const work = session("work");
+      const create = { agent: "main" as AgentId, persona: "sage" as PersonaId };
+      const configure = (settings: Settings) => store.sessions.configure(work, settings, { create });
+      await expect(configure({ a: "x".repeat(MAX_SETTINGS_BYTES) })).rejects.toEqual(
+        refusal("limit_invalid"),
+      );
+      expect(await store.sessions.get(work)).toBeUndefined();
+      await configure({ a: 1 });
+      await configure({ b: 2 });
+      expect(await store.sessions.get(work)).toMatchObject({
+        persona: "sage",
+        state: "idle",
+        head: undefined,
+        settings: { a: 1, b: 2 },
+      });
+      const { turn } = await begin(store, "a");
+      await store.sessions.configure(
+        work,
+        { c: 3 },
+        { create: { ...create, persona: "other" as PersonaId } },
+      );
+      expect(await store.sessions.get(work)).toMatchObject({
+        persona: "sage",
+        settings: { a: 1, b: 2, c: 3 },
+      });
+      expect(await store.queue.itemsOf(turn)).toMatchObject([{ id: "item-a" }]);
+      const wrong = "a b" as SessionKey;
+      await expect(store.sessions.configure(wrong, {}, { create })).rejects.toEqual(
+        refusal("session_key_invalid"),
+      );
+    });
+
     test("settings that are no object or grow too large are refused, and the old ones stay", async () => {
       await using opened = await open();
       const { store } = opened;
@@ -403,6 +573,73 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     });
   });
 
+  describe("the pulse", () => {
+    test("a quiet store has none", async () => {
+      await using opened = await open();
+      await finishTurn(opened.store, "a");
+      expect(await opened.store.pulse(START_MS)).toEqual({
+        sessionsWaiting: 0,
+        waitingSinceMs: undefined,
+        runs: [],
+        unknownSinceMs: undefined,
+      });
+    });
+
+    test("messages that are due wait, but not for Cortex where the run of their session is suspended", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      const wait = (name: string, label: string, dueMs?: number) => {
+        const due = dueMs === undefined ? {} : { dueMs };
+        return store.events.accept(event(name), { dispatch: dispatch(name, toSession(label), due) });
+      };
+      const { lease, run } = await begin(store, "s", "suspended");
+      await store.runs.suspend(lease, run, { id: "w", kind: "question", detail: null });
+      await wait("s2", "suspended");
+      await wait("later", "later", START_MS + 50);
+      clock.advance(10);
+      await wait("first", "one");
+      clock.advance(10);
+      await wait("second", "one");
+      await wait("third", "two");
+      const waiting = { sessionsWaiting: 2, waitingSinceMs: START_MS + 10 };
+      expect(await store.pulse(START_MS + 49)).toMatchObject(waiting);
+      expect(await store.pulse(START_MS + 50)).toMatchObject({ ...waiting, sessionsWaiting: 3 });
+    });
+
+    test("of the runs at work, the one whose journal has been still for longest comes first", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      const talking = await begin(store, "a", "talking");
+      const calling = await begin(store, "b", "calling");
+      const still = await begin(store, "c", "still");
+      clock.advance(5);
+      const said = { ...message("m", "user", "hello"), atMs: START_MS + 7 };
+      await store.runs.journal(talking.lease, talking.run, [{ kind: "message", place: 0, message: said }]);
+      const ended = { ordinal: 0, status: "ok", result: 1, completedAtMs: START_MS + 6 } as const;
+      const journal = [call, { ...call, ordinal: 1 }, { kind: "result", ...ended }] as const;
+      await store.runs.journal(calling.lease, calling.run, journal);
+      expect((await store.pulse(clock())).runs).toEqual([
+        { run: still.run, turn: still.turn, session: "still", movedAtMs: START_MS },
+        { run: calling.run, turn: calling.turn, session: "calling", movedAtMs: START_MS + 6 },
+        { run: talking.run, turn: talking.turn, session: "talking", movedAtMs: START_MS + 7 },
+      ]);
+    });
+
+    test("a delivery that may have arrived is told by its age", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      for (const name of ["a", "b"]) {
+        clock.advance(1);
+        await store.turns.commit(turnFor(await begin(store, name), { deliveries: [delivery(name, name)] }));
+      }
+      for (const claim of await store.outbox.claim(alice, 2)) {
+        await store.outbox.plan(claim, ["x"]);
+        await store.outbox.settle(claim, 0, { kind: "unknown", error: "?", retryAtMs: clock() });
+      }
+      expect(await store.pulse(clock())).toMatchObject({ unknownSinceMs: START_MS + 1 });
+    });
+  });
+
   test("a ledger beside the store reads the same, also what is written later", async () => {
     await using opened = await open();
     const { store } = opened;
@@ -418,6 +655,8 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     expect(await ledger.outbox.list()).toEqual({ items: [], next: undefined });
     expect(await ledger.changes.since(0)).toEqual(await store.changes.since(0));
     expect(await ledger.counts()).toEqual(await store.counts());
+    expect(await ledger.pulse(START_MS)).toEqual(await store.pulse(START_MS));
+    expect(await ledger.dead.list()).toEqual(await store.dead.list());
     expect(await ledger.query("select count(*) as n from agent_turns")).toEqual([{ n: 2 }]);
     expect(await ledger.verify()).toEqual({ ok: true, turns: 2 });
     await ledger[Symbol.asyncDispose]();

@@ -41,11 +41,16 @@ export interface Ledger extends AsyncDisposable {
   readonly turns: TurnReads;
   readonly sessions: SessionReads;
   readonly outbox: OutboxReads;
+  /** What came to no good end, messages and deliveries alike. */
+  readonly dead: DeadReads;
   /** What was changed, in order: for whoever shows it live. */
   readonly changes: ChangeReads;
 
   /** How much there is of everything, cheap enough to be asked for every few seconds. */
   counts(): Promise<Counts>;
+
+  /** What is late or does not move, as cheap as the counts. */
+  pulse(nowMs: number): Promise<Pulse>;
 
   /**
    * Read-only SQL over the public views. A statement that is not a single query is `query_refused`;
@@ -98,9 +103,71 @@ export interface Counts {
   /** Runs that somebody holds. */
   readonly running: number;
   readonly suspended: number;
-  /** Dead letters. */
+  /** Messages that are dead letters. */
   readonly dead: number;
-  readonly deliveries: Readonly<Record<Exclude<DeliveryState, "sent">, number>>;
+  readonly deliveries: Readonly<Record<Exclude<DeliveryState, "sent" | "dropped">, number>>;
+}
+
+export interface Pulse {
+  /**
+   * Sessions with a message that is due and not taken up. Those whose run is suspended are left out: they wait
+   * for an answer, not for Cortex.
+   */
+  readonly sessionsWaiting: number;
+  /** Since when the one of their messages has waited that has waited longest. */
+  readonly waitingSinceMs: number | undefined;
+  /** The runs at work whose journal has been still for longest come first, at most MAX_PULSE_RUNS of them. */
+  readonly runs: readonly RunPulse[];
+  /** Since when there is a delivery of which nobody knows whether it arrived, the oldest. */
+  readonly unknownSinceMs: number | undefined;
+}
+
+export interface RunPulse {
+  readonly run: RunId;
+  readonly turn: TurnId;
+  readonly session: SessionKey;
+  /** When it began, or something last entered its journal. */
+  readonly movedAtMs: number;
+}
+
+/* ---- dead letters ------------------------------------------------------------------------------- */
+
+/** Those that were tried again or given up are no dead letters any more. */
+export interface DeadReads {
+  /** Those that died last come first. */
+  list(options?: ListOptions): Promise<Listed<DeadLetter>>;
+
+  /** By the id of the queue item or of the delivery. */
+  get(id: string): Promise<DeadLetter | undefined>;
+}
+
+export type DeadLetter = DeadMessage | DeadDelivery;
+
+/** A message whose turn failed for good. */
+export interface DeadMessage {
+  readonly kind: "message";
+  readonly item: ItemId;
+  readonly turn: TurnId;
+  readonly session: SessionKey;
+  readonly event: EventId;
+  /** Why its last run failed. */
+  readonly error: string;
+  readonly attempts: number;
+  readonly diedAtMs: number;
+}
+
+/** An answer, or a notice, that its channel will not take. */
+export interface DeadDelivery {
+  readonly kind: "delivery";
+  readonly delivery: DeliveryId;
+  readonly turn: TurnId | undefined;
+  readonly session: SessionKey | undefined;
+  /** The one that the turn was for. */
+  readonly event: EventId | undefined;
+  readonly target: DeliveryTarget;
+  readonly error: string;
+  readonly attempts: number;
+  readonly diedAtMs: number;
 }
 
 /* ---- 1  events ---------------------------------------------------------------------------------- */
@@ -278,8 +345,8 @@ export interface QueueReads {
    */
   nextReadyMs(): Promise<number | undefined>;
 
-  /** Those that died last come first. */
-  dead(options?: ListOptions): Promise<Listed<DeadLetter>>;
+  /** Of the dead letters, the messages. Those that died last come first. */
+  dead(options?: ListOptions): Promise<Listed<DeadMessage>>;
 }
 
 export interface QueueStore extends QueueReads {
@@ -359,6 +426,10 @@ export interface ItemOutcome {
   readonly policy: string | undefined;
   /** Of a dead letter: why its last run failed. */
   readonly error: string | undefined;
+  /** Of one that was dropped: the turn that was told of it, or that a dead letter was given up in. */
+  readonly formerTurn: TurnId | undefined;
+  /** When it came into its last state. Undefined: it is queued or claimed. */
+  readonly settledAtMs: number | undefined;
 }
 
 export interface DispatchInput {
@@ -369,16 +440,6 @@ export interface DispatchInput {
   readonly permissions?: Json;
   readonly profile?: string;
   readonly delivery?: Json;
-}
-
-export interface DeadLetter {
-  readonly item: ItemId;
-  readonly turn: TurnId;
-  readonly session: SessionKey;
-  readonly event: EventId;
-  readonly error: string;
-  readonly attempts: number;
-  readonly diedAtMs: number;
 }
 
 /* ---- 5  runs and turns -------------------------------------------------------------------------- */
@@ -394,6 +455,9 @@ export interface RunReads {
   readCall(run: RunId, ordinal: number): Promise<ToolCall | undefined>;
 
   get(run: RunId): Promise<StoredRun | undefined>;
+
+  /** All attempts at a turn, oldest first, whether it was committed, is under way or has failed. */
+  ofTurn(turn: TurnId): Promise<StoredRun[]>;
 
   /** The runs that are not over: at work, waiting, or about to be tried again. Oldest first. */
   active(options?: { limit?: number }): Promise<StoredRun[]>;
@@ -485,6 +549,8 @@ export interface StoredRun {
   readonly id: RunId;
   readonly turn: TurnId;
   readonly session: SessionKey;
+  /** The one that the turn is for. */
+  readonly sourceEvent: EventId | undefined;
   readonly attempt: number;
   readonly state: RunState;
   readonly interruptions: number;
@@ -631,8 +697,15 @@ export interface SessionStore extends SessionReads {
    */
   reset(session: SessionKey): Promise<void>;
 
-  /** Merges into the settings of a session that exists; a null removes a field, objects merge field by field. */
-  configure(session: SessionKey, settings: Settings): Promise<void>;
+  /**
+   * Merges into the settings of a session; a null removes a field, objects merge field by field. One that does
+   * not exist is `session_unknown`, or is created, with no head, where it is said who it belongs to.
+   */
+  configure(
+    session: SessionKey,
+    settings: Settings,
+    options?: { create?: { readonly agent: AgentId; readonly persona: PersonaId } },
+  ): Promise<void>;
 }
 
 export type Settings = { readonly [name: string]: Json };
@@ -668,6 +741,8 @@ export interface StoredSession {
 export interface OutboxReads {
   get(id: DeliveryId): Promise<StoredDelivery | undefined>;
   list(options?: ListOptions & { state?: DeliveryState }): Promise<Listed<StoredDelivery>>;
+  /** What went out because of a turn, oldest first: its answer, or a notice that it failed. */
+  ofTurn(turn: TurnId): Promise<StoredDelivery[]>;
 }
 
 export interface OutboxStore extends OutboxReads {
@@ -694,9 +769,13 @@ export interface OutboxStore extends OutboxReads {
 
   /** Makes a dead delivery pending again; chunks that were sent are not sent again. */
   retry(id: DeliveryId): Promise<void>;
+
+  /** Gives a dead delivery up. What was sent of it stays sent. */
+  dropDead(id: DeliveryId): Promise<void>;
 }
 
-export type DeliveryState = "pending" | "sending" | "sent" | "unknown" | "dead";
+/** dropped: it was dead, and was given up. */
+export type DeliveryState = "pending" | "sending" | "sent" | "unknown" | "dead" | "dropped";
 
 export interface DeliveryTarget {
   readonly channel: string;
@@ -884,6 +963,9 @@ export const DEFAULT_QUERY_ROWS = 10_000;
 /** What is read at a time: items of a list, entries of the feed of changes. */
 export const DEFAULT_PAGE = 100;
 export const MAX_PAGE = 1_000;
+
+/** Of how many runs the pulse is taken. */
+export const MAX_PULSE_RUNS = 100;
 /** How many quiet windows a message of mode collect waits at most, counted from when it was queued. */
 export const MAX_QUIET_WINDOWS = 10;
 /** The settings of a session, as JSON. */

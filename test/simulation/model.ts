@@ -79,7 +79,7 @@ export interface ModelTurn {
 export interface ModelDelivery {
   readonly id: string;
   readonly target: string;
-  state: "pending" | "sending" | "sent" | "unknown" | "dead";
+  state: "pending" | "sending" | "sent" | "unknown" | "dead" | "dropped";
   epoch: number;
   holder: string | undefined;
   dueMs: number;
@@ -203,6 +203,8 @@ export class Model {
         return this.#settle(operation);
       case "retryDelivery":
         return this.#retryDelivery(operation.delivery);
+      case "dropDelivery":
+        return this.#dropDelivery(operation.delivery);
     }
   }
 
@@ -750,7 +752,9 @@ export class Model {
     { request, max }: Extract<Operation, { kind: "claimDeliveries" }>,
     claims: DeliveryClaim[],
   ): void {
-    const open = [...this.deliveries.values()].filter(({ state }) => state !== "sent" && state !== "dead");
+    const open = [...this.deliveries.values()].filter(
+      ({ state }) => !["sent", "dead", "dropped"].includes(state),
+    );
     for (const delivery of open) {
       const expired = delivery.state === "sending" && delivery.dueMs <= this.nowMs;
       if (expired) this.#abandon(delivery, delivery.dueMs);
@@ -816,6 +820,14 @@ export class Model {
     if (delivery.state !== "dead") throw new Refused("state_conflict");
     delivery.state = "pending";
     delivery.dueMs = this.nowMs;
+  }
+
+  #dropDelivery(id: string): void {
+    const delivery = this.deliveries.get(id);
+    if (delivery === undefined) throw new Refused("delivery_unknown");
+    if (delivery.state === "dropped") return;
+    if (delivery.state !== "dead") throw new Refused("state_conflict");
+    delivery.state = "dropped";
   }
 }
 

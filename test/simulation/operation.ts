@@ -90,7 +90,8 @@ export type Operation =
       readonly chunk: number;
       readonly outcome: ChunkOutcome;
     }
-  | { readonly kind: "retryDelivery"; readonly delivery: DeliveryId };
+  | { readonly kind: "retryDelivery"; readonly delivery: DeliveryId }
+  | { readonly kind: "dropDelivery"; readonly delivery: DeliveryId };
 
 export async function perform(store: Store, operation: Operation): Promise<unknown> {
   switch (operation.kind) {
@@ -182,6 +183,8 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
       return store.outbox.settle(operation.fence, operation.chunk, operation.outcome);
     case "retryDelivery":
       return store.outbox.retry(operation.delivery);
+    case "dropDelivery":
+      return store.outbox.dropDead(operation.delivery);
   }
 }
 

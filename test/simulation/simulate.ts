@@ -304,6 +304,8 @@ class Simulation {
     if (claim === undefined || random.chance(0.3)) {
       return { kind: "claimDeliveries", request: holder, max: 1 + random.below(3) };
     }
+    const dead = this.#sends.find(({ delivery: id }) => this.#model.deliveries.get(id)!.state === "dead");
+    if (dead !== undefined && random.chance(0.1)) return { kind: "dropDelivery", delivery: dead.delivery };
     return this.#sendStep(claim) ?? { kind: "retryDelivery", delivery: claim.delivery };
   }
 

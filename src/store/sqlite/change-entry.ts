@@ -58,6 +58,7 @@ export const DELIVERY_STATES = [
   "sent",
   "unknown",
   "dead",
+  "dropped",
 ] as const satisfies readonly DeliveryState[];
 
 export type SessionChange = Extract<ChangeBody, { kind: "session" }>["what"];

@@ -8,3 +8,7 @@ export function firstKey(turn: number): number {
 export function lastKey(turn: number): number {
   return turn * ROWS_PER_TURN + ROWS_PER_TURN - 1;
 }
+
+/** The same in SQL, where `r` is a run of the turn. */
+export const FIRST_KEY_OF_RUN = `r.turn * ${ROWS_PER_TURN}`;
+export const LAST_KEY_OF_RUN = `r.turn * ${ROWS_PER_TURN} + ${ROWS_PER_TURN - 1}`;

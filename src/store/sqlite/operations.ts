@@ -10,6 +10,7 @@ import { leaseSessions, releaseLeases, renewLeases } from "./lease.ts";
 import type { Operation, Refusal } from "./operation.ts";
 import {
   claimDeliveries,
+  dropDeadDelivery,
   failDelivery,
   planDelivery,
   releaseDeliveries,
@@ -47,6 +48,7 @@ export const OPERATIONS = {
   failDelivery,
   releaseDeliveries,
   retryDelivery,
+  dropDeadDelivery,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

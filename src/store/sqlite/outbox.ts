@@ -166,16 +166,25 @@ export const retryDelivery = operation(record({ delivery: text }), (db) => {
     const row = find.get(delivery);
     if (row === undefined) return deliveryUnknown(delivery);
     if (row.state === "pending") return null; // the same call came before
-    if (row.state !== "dead") {
-      return new Refusal(
-        "state_conflict",
-        `Delivery ${delivery} is ${row.state}, not dead`,
-        "Only a dead delivery can be tried again.",
-      );
-    }
+    if (row.state !== "dead") return notDead(delivery, row.state);
     reopen.run(nowMs, row.key);
     changes.delivery(row.key, "pending");
     wake("outbox");
+    return null;
+  };
+});
+
+export const dropDeadDelivery = operation(record({ delivery: text }), (db) => {
+  const find = db.prepare<[string], DeliveryRow>("select key, epoch, state from delivery where id = ?");
+  const drop = db.prepare("update delivery set state = 'dropped', settled_ms = ? where key = ?");
+  const changes = prepareRecorder(db);
+  return ({ delivery }, { nowMs }): null | Refusal => {
+    const row = find.get(delivery);
+    if (row === undefined) return deliveryUnknown(delivery);
+    if (row.state === "dropped") return null; // the same call came before
+    if (row.state !== "dead") return notDead(delivery, row.state);
+    drop.run(nowMs, row.key);
+    changes.delivery(row.key, "dropped");
     return null;
   };
 });
@@ -274,6 +283,14 @@ function deliveryUnknown(delivery: string): Refusal {
   return new Refusal(
     "delivery_unknown",
     `No delivery has the id "${delivery}"`,
-    "`cortex deliveries` lists the deliveries there are.",
+    "GET /api/deliveries lists the deliveries there are.",
+  );
+}
+
+function notDead(delivery: string, state: string): Refusal {
+  return new Refusal(
+    "state_conflict",
+    `Delivery ${delivery} is ${state}, not dead`,
+    "`cortex dead list` shows those that are.",
   );
 }

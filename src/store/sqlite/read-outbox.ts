@@ -36,6 +36,13 @@ const TABLES = "delivery d left join message m on m.key = d.message";
 
 export function prepareReadOutbox(db: Database) {
   const find = db.prepare<[string], DeliveryRow>(`select ${COLUMNS} from ${TABLES} where d.id = ?`);
+  // A turn that is not there yet, or never will be, has its key from its first run.
+  const findOfTurn = db.prepare<[string, string], DeliveryRow>(
+    `select ${COLUMNS} from ${TABLES}
+     where d.turn = (select key from turn where id = ?
+                     union all select turn from run where turn_id = ? and state <> 'completed' limit 1)
+     order by d.key`,
+  );
   const listAll = db.prepare<[number, number], DeliveryRow>(
     `select ${COLUMNS} from ${TABLES} where d.key < ? order by d.key desc limit ?`,
   );
@@ -44,6 +51,9 @@ export function prepareReadOutbox(db: Database) {
   );
   const listDead = db.prepare<[number, number], DeliveryRow>(
     `select ${COLUMNS} from ${TABLES} where d.state = 'dead' and d.key < ? order by d.key desc limit ?`,
+  );
+  const listDropped = db.prepare<[number, number], DeliveryRow>(
+    `select ${COLUMNS} from ${TABLES} where d.state = 'dropped' and d.key < ? order by d.key desc limit ?`,
   );
   // The index of what is open holds little; the order of keys would lead through all that is settled.
   const listOpen = db.prepare<[string, number, number], DeliveryRow>(
@@ -60,6 +70,7 @@ export function prepareReadOutbox(db: Database) {
       const row = find.get(id);
       return row === undefined ? undefined : toDelivery(row);
     },
+    ofTurn: (turn: TurnId): StoredDelivery[] => findOfTurn.all(turn, turn).map(toDelivery),
     list: (options: ListOptions & { state?: DeliveryState } = {}): Listed<StoredDelivery> =>
       listPage({
         name: "deliveries",
@@ -73,6 +84,7 @@ export function prepareReadOutbox(db: Database) {
   function findPage(state: DeliveryState | undefined, key: number, limit: number): DeliveryRow[] {
     if (state === undefined) return listAll.all(key, limit);
     if (state === "dead") return listDead.all(key, limit);
+    if (state === "dropped") return listDropped.all(key, limit);
     return (state === "sent" ? listState : listOpen).all(state, key, limit);
   }
 

@@ -1,17 +1,9 @@
 import type { Database } from "better-sqlite3";
 
-import type { DispatchId, EventId, ItemId, TurnId } from "../../model/ids.ts";
+import type { DispatchId, ItemId, TurnId } from "../../model/ids.ts";
 import type { QueueMode } from "../../model/queue-mode.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import type {
-  DeadLetter,
-  DispatchInput,
-  ItemOutcome,
-  ItemState,
-  Listed,
-  ListOptions,
-  QueueItem,
-} from "../store.ts";
+import type { DispatchInput, ItemOutcome, ItemState, Listed, ListOptions, QueueItem } from "../store.ts";
 import { listPage } from "./page.ts";
 import { EVENT_COLUMNS, EVENT_TABLES, type EventRow, toEvent } from "./read-events.ts";
 import { defined, json } from "./row.ts";
@@ -43,7 +35,7 @@ const ITEM_COLUMNS = `i.id as item, i.key as item_key, i.event as event_seq, s.l
 const ITEM_TABLES = `join session s on s.key = i.session join ${EVENT_TABLES.replace("event e", "event e on e.seq = i.event")}`;
 
 /** Of the run that an item is part of, the last one of its turn. */
-const LAST_RUN = `(select max(b.key) from run a join run b on b.turn_id = a.turn_id
+export const LAST_RUN = `(select max(b.key) from run a join run b on b.turn_id = a.turn_id
   where a.key = i.turn and b.state <> 'completed')`;
 
 export function prepareReadQueue(db: Database) {
@@ -52,7 +44,7 @@ export function prepareReadQueue(db: Database) {
     `select ${ITEM_COLUMNS} from item i ${ITEM_TABLES} where i.id = ?`,
   );
   const findOutcome = db.prepare<[string], OutcomeRow>(
-    `select i.state, s.label as session, r.turn_id as turn, i.policy,
+    `select i.state, s.label as session, r.turn_id as turn, i.policy, i.settled_ms as settled,
             iif(i.state = 'dead', (select error from run where key = ${LAST_RUN}), null) as error
      from item i join session s on s.key = i.session left join run r on r.key = i.turn where i.id = ?`,
   );
@@ -102,14 +94,6 @@ export function prepareReadQueue(db: Database) {
     `select id, hook, message, context, permissions, profile, delivery from dispatch
      where event = ? and item = ? and outcome <> 'merged' order by hook`,
   );
-  const listDead = db.prepare<[number, number, number], DeadRow>(
-    `select i.key, i.id as item, r.turn_id as turn, s.label as session, e.id as event, r.error,
-            r.attempt as attempts, i.settled_ms as died
-     from item i join session s on s.key = i.session join event e on e.seq = i.event
-       join run r on r.key = ${LAST_RUN}
-     where i.state = 'dead' and (i.settled_ms, i.key) < (?, ?)
-     order by i.settled_ms desc, i.key desc limit ?`,
-  );
 
   return {
     sessionKey: (session: SessionKey): number | undefined => findSession.get(session),
@@ -137,14 +121,6 @@ export function prepareReadQueue(db: Database) {
       const turn = findTurn.get(id, id);
       return turn === undefined ? [] : findOfTurn.all(turn).map(toItem);
     },
-    dead: (options: ListOptions | undefined): Listed<DeadLetter> =>
-      listPage({
-        name: "dead",
-        options,
-        find: ([diedMs, key], limit) => listDead.all(diedMs, key, limit),
-        place: (row) => [row.died, row.key],
-        toItem: toDead,
-      }),
   };
 
   function toItem(row: ItemRow): QueueItem {
@@ -166,6 +142,7 @@ interface OutcomeRow {
   readonly session: string;
   readonly turn: string | null;
   readonly policy: string | null;
+  readonly settled: number | null;
   readonly error: string | null;
 }
 
@@ -173,36 +150,16 @@ interface OutcomeRow {
  * A dead letter that was given up still knows its turn, which will never be, and one that was dropped the turn
  * that was told of it.
  */
-function toOutcome({ state, session, turn, policy, error }: OutcomeRow): ItemOutcome {
+function toOutcome({ state, session, turn, policy, settled, error }: OutcomeRow): ItemOutcome {
+  const known = (turn ?? undefined) as TurnId | undefined;
   return {
     state,
     session: session as SessionKey,
-    turn: (state === "dropped" ? undefined : (turn ?? undefined)) as TurnId | undefined,
+    turn: state === "dropped" ? undefined : known,
     policy: policy ?? undefined,
     error: error ?? undefined,
-  };
-}
-
-interface DeadRow {
-  readonly key: number;
-  readonly item: string;
-  readonly turn: string;
-  readonly session: string;
-  readonly event: string;
-  readonly error: string;
-  readonly attempts: number;
-  readonly died: number;
-}
-
-function toDead(row: DeadRow): DeadLetter {
-  return {
-    item: row.item as ItemId,
-    turn: row.turn as TurnId,
-    session: row.session as SessionKey,
-    event: row.event as EventId,
-    error: row.error,
-    attempts: row.attempts,
-    diedAtMs: row.died,
+    formerTurn: state === "dropped" ? known : undefined,
+    settledAtMs: settled ?? undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 
-import type { RunId, TurnId } from "../../model/ids.ts";
+import type { EventId, RunId, TurnId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { Message, ToolCall } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
@@ -15,6 +15,7 @@ interface RunRow {
   readonly id: string;
   readonly turn_id: string;
   readonly session: string;
+  readonly source_event: string | null;
   readonly attempt: number;
   readonly state: RunState;
   readonly interruptions: number;
@@ -27,13 +28,20 @@ interface RunRow {
   readonly ended_ms: number | null;
 }
 
-const COLUMNS = `r.key, r.id, r.turn_id, s.label as session, r.attempt, r.state, r.interruptions, r.wait_id, r.wait_kind,
-  r.wait_detail, r.abort, r.error, r.started_ms, r.ended_ms`;
+const COLUMNS = `r.key, r.id, r.turn_id, s.label as session, (select id from event where seq = r.source) as source_event,
+  r.attempt, r.state, r.interruptions, r.wait_id, r.wait_kind, r.wait_detail, r.abort, r.error, r.started_ms, r.ended_ms`;
 
 const TABLES = "run r join session s on s.key = r.session";
 
 export function prepareReadRuns(db: Database) {
   const find = db.prepare<[string], RunRow>(`select ${COLUMNS} from ${TABLES} where r.id = ?`);
+  // Of the runs of a turn, the index holds all but the one that completed it, which the turn itself names.
+  const findOfTurn = db.prepare<[string, string], RunRow>(
+    `select ${COLUMNS} from ${TABLES}
+     where r.key in (select key from run where turn_id = ? and state <> 'completed'
+                     union select run from turn where id = ?)
+     order by r.key`,
+  );
   const findActive = db.prepare<[number], RunRow>(
     `select ${COLUMNS} from session s join run r on r.key = s.run order by r.key limit ?`,
   );
@@ -62,6 +70,7 @@ export function prepareReadRuns(db: Database) {
       const row = find.get(id);
       return row === undefined ? undefined : toRun(row);
     },
+    ofTurn: (turn: TurnId): StoredRun[] => findOfTurn.all(turn, turn).map(toRun),
     active: (limit: number): StoredRun[] => findActive.all(limit).map(toRun),
     list: (options: ListOptions & { state?: RunState } = {}): Listed<StoredRun> =>
       listPage({
@@ -106,6 +115,7 @@ function toRun(row: RunRow): StoredRun {
     id: row.id as RunId,
     turn: row.turn_id as TurnId,
     session: row.session as SessionKey,
+    sourceEvent: (row.source_event ?? undefined) as EventId | undefined,
     attempt: row.attempt,
     state: row.state,
     interruptions: row.interruptions,

@@ -25,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, major: false, sql: ground() },
   { version: 2, major: false, sql: feedAndLists() },
   { version: 3, major: false, sql: queueUnderPressure() },
+  { version: 4, major: false, sql: deadDeliveriesGivenUp() },
 ];
 
 function ground(): string {
@@ -331,5 +332,12 @@ function queueUnderPressure(): string {
   return `
 create index item_interrupt on item (session, key) where settled_ms is null and mode = 'interrupt';
 create index item_unseen on item (session, key) where state = 'dropped' and policy = 'summarize' and turn is null;
+`;
+}
+
+/** They are few among all that were sent. */
+function deadDeliveriesGivenUp(): string {
+  return `
+create index delivery_dropped on delivery (key) where state = 'dropped';
 `;
 }

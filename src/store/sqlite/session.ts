@@ -4,7 +4,7 @@ import { prepareInsertSession, sessionExists } from "./resolve-session.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { sessionUnknown, turnUnknown } from "./unknown.ts";
-import { record, text } from "./wire.ts";
+import { record, text, textOrNull } from "./wire.ts";
 
 /** One row, whatever the depth of the turn: nothing of the history is copied. */
 export const fork = operation(record({ turn: text, label: text }), (db) => {
@@ -42,16 +42,23 @@ export const resetSession = operation(record({ label: text }), (db) => {
   };
 });
 
-export const configureSession = operation(record({ label: text, settings: text }), (db) => {
+const configuringCodec = record({ label: text, settings: text, agent: textOrNull, persona: textOrNull });
+
+export const configureSession = operation(configuringCodec, (db) => {
   const merge = db.prepare<[string, string], { key: number; settings: string; bytes: number }>(
     `select key, settings, octet_length(settings) as bytes
      from (select key, json_patch(coalesce(settings, '{}'), ?) as settings from session where label = ?)`,
   );
   const update = db.prepare("update session set settings = ? where key = ?");
   const changes = prepareRecorder(db);
-  return ({ label, settings }): null | Refusal => {
-    const merged = merge.get(settings, label);
-    if (merged === undefined) return sessionUnknown(label);
+  const insertSession = prepareInsertSession(db);
+  const isThere = db.prepare<[string], number>("select 1 from session where label = ?").pluck();
+  return ({ label, settings, agent, persona }, { nowMs }): null | Refusal => {
+    if (isThere.get(label) === undefined) {
+      if (agent === null || persona === null) return sessionUnknown(label);
+      insertSession({ label, agent, persona, channel: null, head: null, headId: null }, nowMs);
+    }
+    const merged = merge.get(settings, label)!;
     if (merged.bytes > MAX_SETTINGS_BYTES) return settingsTooLarge(label, merged.bytes);
     update.run(merged.settings, merged.key);
     changes.session(merged.key, "configured");

@@ -11,12 +11,14 @@ import type { SessionKey } from "../../model/session-key.ts";
 import type {
   ChangeReads,
   Counts,
+  DeadReads,
   DeliveryState,
   EventFilter,
   EventReads,
   Ledger,
   ListOptions,
   OutboxReads,
+  Pulse,
   QueryOptions,
   QueueReads,
   Row,
@@ -34,8 +36,10 @@ import { checkCurrent } from "./migrate.ts";
 import { checkCount, checkPage } from "./page.ts";
 import { prepareReadChanges } from "./read-changes.ts";
 import { prepareReadCounts } from "./read-counts.ts";
+import { prepareReadDead } from "./read-dead.ts";
 import { prepareReadEvents } from "./read-events.ts";
 import { prepareReadOutbox } from "./read-outbox.ts";
+import { prepareReadPulse } from "./read-pulse.ts";
 import { prepareReadQueue } from "./read-queue.ts";
 import { prepareReadRuns } from "./read-runs.ts";
 import { prepareReadSessions } from "./read-sessions.ts";
@@ -70,11 +74,14 @@ export class SqliteLedger implements Ledger {
   readonly turns: TurnReads;
   readonly sessions: SessionReads;
   readonly outbox: OutboxReads;
+  readonly dead: DeadReads;
   readonly changes: ChangeReads;
   readonly counts: () => Promise<Counts>;
+  readonly pulse: (nowMs: number) => Promise<Pulse>;
   readonly #path: string;
   readonly #db: Database;
   readonly #reader: Reader;
+  readonly #readDead = lazily(() => prepareReadDead(this.#db));
 
   constructor({ path, db }: { readonly path: string; readonly db: Database }) {
     this.#path = path;
@@ -86,9 +93,12 @@ export class SqliteLedger implements Ledger {
     this.turns = this.#turnReads();
     this.sessions = this.#sessionReads();
     this.outbox = this.#outboxReads();
+    this.dead = this.#deadReads();
     this.changes = this.#changeReads();
     const countAll = lazily(() => prepareReadCounts(db));
     this.counts = this.#reading(() => countAll()());
+    const takePulse = lazily(() => prepareReadPulse(db));
+    this.pulse = this.#reading((nowMs: number) => takePulse()(nowMs));
   }
 
   query(sql: string, params: readonly SqlValue[] = [], options: QueryOptions = {}): Promise<Row[]> {
@@ -132,7 +142,7 @@ export class SqliteLedger implements Ledger {
         read().unseenDrops(known(session), checkPage(options.limit)),
       ),
       nextReadyMs: this.#reading(() => read().nextReadyMs()),
-      dead: this.#reading((options?: ListOptions) => read().dead(options)),
+      dead: this.#reading((options?: ListOptions) => this.#readDead().messages(options)),
     };
   }
 
@@ -143,6 +153,7 @@ export class SqliteLedger implements Ledger {
       readCall: this.#reading((run: RunId, ordinal: number) => read().call(run, ordinal)),
       readJournal: this.#reading((run: RunId) => read().journal(run) ?? throwing(runUnknown(run).toError())),
       get: this.#reading((run: RunId) => read().get(run)),
+      ofTurn: this.#reading((turn: TurnId) => read().ofTurn(turn)),
       active: this.#reading((options: { limit?: number } = {}) => read().active(checkPage(options.limit))),
       list: this.#reading((options?: ListOptions & { state?: RunState }) => read().list(options)),
     };
@@ -179,6 +190,14 @@ export class SqliteLedger implements Ledger {
     return {
       get: this.#reading((id: DeliveryId) => read().get(id)),
       list: this.#reading((options?: ListOptions & { state?: DeliveryState }) => read().list(options)),
+      ofTurn: this.#reading((turn: TurnId) => read().ofTurn(turn)),
+    };
+  }
+
+  #deadReads(): DeadReads {
+    return {
+      list: this.#reading((options?: ListOptions) => this.#readDead().list(options)),
+      get: this.#reading((id: string) => this.#readDead().get(id)),
     };
   }
 

@@ -307,8 +307,9 @@ describe("limits", () => {
       await Promise.all(flood);
       largest = Math.max(largest, statSync(`${path}-wal`).size);
     }
-    // 160 MB went through it.
-    expect(largest).toBeLessThan((MAX_WAL_FRAMES + CHECKPOINT_FRAMES) * 8_300);
+    // 160 MB went through it. The batch that is under way when the log is full still goes in.
+    const batchFrames = 200 * 4;
+    expect(largest).toBeLessThan((MAX_WAL_FRAMES + CHECKPOINT_FRAMES + batchFrames) * 8_300);
   });
 });
 

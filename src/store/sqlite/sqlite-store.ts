@@ -14,12 +14,14 @@ import type {
   ChangeReads,
   Claim,
   Counts,
+  DeadReads,
   DeliveryClaim,
   Dispatched,
   EventStore,
   Lease,
   LeaseRequest,
   OutboxStore,
+  Pulse,
   QueryOptions,
   QueueStore,
   Row,
@@ -93,6 +95,7 @@ export class SqliteStore implements Store {
   readonly turns: TurnStore;
   readonly sessions: SessionStore;
   readonly outbox: OutboxStore;
+  readonly dead: DeadReads;
   readonly changes: ChangeReads;
   readonly #lock: Disposable;
   readonly #writer: Writer;
@@ -104,6 +107,7 @@ export class SqliteStore implements Store {
     this.#lock = parts.lock;
     this.#writer = parts.writer;
     this.#ledger = parts.ledger;
+    this.dead = parts.ledger.dead;
     this.changes = parts.ledger.changes;
     this.#mintId = createUlidSource(parts.clock);
     this.events = this.#eventStore();
@@ -116,6 +120,10 @@ export class SqliteStore implements Store {
 
   counts(): Promise<Counts> {
     return this.#ledger.counts();
+  }
+
+  pulse(nowMs: number): Promise<Pulse> {
+    return this.#ledger.pulse(nowMs);
   }
 
   query(sql: string, params?: readonly SqlValue[], options?: QueryOptions): Promise<Row[]> {
@@ -266,8 +274,11 @@ export class SqliteStore implements Store {
       reset: async (label: SessionKey) => {
         await this.#writer.call("resetSession", { label });
       },
-      configure: async (label, settings) => {
-        await this.#writer.call("configureSession", { label, settings: encode.encodeSettings(settings) });
+      configure: async (label, settings, { create } = {}) => {
+        const { agent = null, persona = null } = create ?? {};
+        const encoded = encode.encodeSettings(settings);
+        const key = create === undefined ? label : encode.checkKey(label);
+        await this.#writer.call("configureSession", { label: key, settings: encoded, agent, persona });
       },
     };
   }
@@ -305,6 +316,9 @@ export class SqliteStore implements Store {
       },
       retry: async (delivery: DeliveryId) => {
         await this.#writer.call("retryDelivery", { delivery });
+      },
+      dropDead: async (delivery: DeliveryId) => {
+        await this.#writer.call("dropDeadDelivery", { delivery });
       },
     };
   }

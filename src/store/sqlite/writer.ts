@@ -142,6 +142,7 @@ export class Writer {
   }
 
   #receive({ failure, results, wakes, walFrames }: Reply): void {
+    if (this.#ended !== undefined) return; // its calls were told that nobody knows
     const flight = this.#flight!;
     this.#flight = undefined;
     flight.forEach((call, i) => {

@@ -1,0 +1,63 @@
+import type { Database } from "better-sqlite3";
+
+import type { RunId, TurnId } from "../../model/ids.ts";
+import type { SessionKey } from "../../model/session-key.ts";
+import { MAX_PULSE_RUNS, type Pulse } from "../store.ts";
+import { FIRST_KEY_OF_RUN, LAST_KEY_OF_RUN } from "./keys.ts";
+
+interface WaitingRow {
+  readonly sessions: number;
+  readonly oldest: number | null;
+}
+
+interface RunRow {
+  readonly run: string;
+  readonly turn: string;
+  readonly session: string;
+  readonly moved: number;
+}
+
+/** Calls of one message run side by side, and an early one may end last. */
+const CALLS_LOOKED_AT = 16;
+
+/** What is late, from the indexes of what is open. Costs in proportion to what waits and runs. */
+export function prepareReadPulse(db: Database): (nowMs: number) => Pulse {
+  const findWaiting = db.prepare<[number], WaitingRow>(
+    `select count(*) as sessions, min(w.since) as oldest
+     from (select session, min(max(queued_ms, due_ms)) as since from item indexed by item_open
+           where settled_ms is null and state = 'queued' and due_ms <= ? group by session) w
+       join session s on s.key = w.session left join run r on r.key = s.run
+     where r.state is null or r.state <> 'suspended'`,
+  );
+  const findRuns = db.prepare<[number], RunRow>(
+    `select r.id as run, r.turn_id as turn, s.label as session,
+       max(r.started_ms,
+           coalesce((select at_ms from message where key between ${FIRST_KEY_OF_RUN} and ${LAST_KEY_OF_RUN}
+                     order by key desc limit 1), 0),
+           coalesce((select max(moved_ms)
+                     from (select max(started_ms, coalesce(completed_ms, 0)) as moved_ms from tool_call
+                           where key between ${FIRST_KEY_OF_RUN} and ${LAST_KEY_OF_RUN}
+                           order by key desc limit ${CALLS_LOOKED_AT})), 0)) as moved
+     from session s indexed by session_ready join run r on r.key = s.run
+     where s.ready_ms is not null and s.holder is not null order by moved, r.key limit ?`,
+  );
+  const findUnknown = db
+    .prepare<[], number | null>(
+      "select min(created_ms) from delivery indexed by delivery_due where settled_ms is null and state = 'unknown'",
+    )
+    .pluck();
+  return (nowMs) => {
+    const { sessions, oldest } = findWaiting.get(nowMs)!;
+    return {
+      sessionsWaiting: sessions,
+      waitingSinceMs: oldest ?? undefined,
+      runs: findRuns.all(MAX_PULSE_RUNS).map(({ run, turn, session, moved }) => ({
+        run: run as RunId,
+        turn: turn as TurnId,
+        session: session as SessionKey,
+        movedAtMs: moved,
+      })),
+      unknownSinceMs: findUnknown.get() ?? undefined,
+    };
+  };
+}
