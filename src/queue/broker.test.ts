@@ -1,8 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { openTestStore } from "../../test/support/open-store.ts";
-import { dispatch, event, session, toSession, turnFor } from "../../test/support/sample.ts";
-import type { Claim, LeaseRequest, Store } from "../store/store.ts";
+import { dispatch, event, session, START_MS, toSession, turnFor } from "../../test/support/sample.ts";
+import type { Claim, LeaseRequest, NewDispatch, Store } from "../store/store.ts";
 import { type ActiveRun, Broker, type BrokerParts } from "./broker.ts";
 
 const lease: LeaseRequest = { holder: "broker", ttlMs: 30_000 };
@@ -10,8 +10,13 @@ const POLL_MS = 5;
 const QUIET = { pollMs: 1_000_000 };
 
 /** A message that nobody has taken up. */
-async function queue(store: Store, name: string, label: string): Promise<void> {
-  await store.events.accept(event(name), { dispatch: dispatch(name, toSession(label)) });
+async function queue(
+  store: Store,
+  name: string,
+  label: string,
+  fields: Partial<NewDispatch> = {},
+): Promise<void> {
+  await store.events.accept(event(name), { dispatch: dispatch(name, toSession(label), fields) });
 }
 
 /** A message to an idle session, taken up at once where a slot is free. */
@@ -33,7 +38,16 @@ async function commit(store: Store, { claim, claimNext }: ActiveRun): Promise<Cl
 }
 
 function brokerOf(store: Store, run: BrokerParts["run"], fields: Partial<BrokerParts> = {}): Broker {
-  return new Broker({ store, lease, slots: () => 2, run, onProblem: () => {}, pollMs: POLL_MS, ...fields });
+  return new Broker({
+    store,
+    lease,
+    slots: () => 2,
+    clock: () => START_MS,
+    run,
+    onProblem: () => {},
+    pollMs: POLL_MS,
+    ...fields,
+  });
 }
 
 /** Starts a broker that nothing will wake but what the test does. */
@@ -330,4 +344,42 @@ test("a broker that was never busy stops at once, and twice", async () => {
   await broker.stop(1_000_000);
   await broker.stop(1_000_000);
   expect(broker.active).toBe(0);
+});
+
+describe("what is due later is taken up at that moment, though nothing wakes the broker", () => {
+  const LATER_MS = 20;
+
+  test.each([
+    ["a message", (store: Store, dueMs: number) => queue(store, "a", "a", { dueMs })],
+    [
+      "a turn that is to be tried again",
+      async (store: Store, atMs: number) => {
+        await queue(store, "a", "a");
+        const [claim] = await store.queue.lease(lease, 1);
+        const outcome = { kind: "retry", atMs } as const;
+        await store.runs.fail({ lease: claim!.lease, run: claim!.run, error: "busy", outcome });
+      },
+    ],
+  ])("%s", async (_, bring) => {
+    await using opened = await openTestStore();
+    const { store, clock } = opened;
+    await bring(store, clock() + LATER_MS);
+    await using broker = brokerOf(store, (active) => commit(store, active), { ...QUIET, clock });
+    await startQuietly(broker, store);
+    expect((await store.counts()).turns).toBe(0);
+    clock.advance(LATER_MS);
+    await emptied(store, 1);
+  });
+
+  test("a message that comes meanwhile and is due sooner", async () => {
+    await using opened = await openTestStore();
+    const { store, clock } = opened;
+    await queue(store, "a", "a", { dueMs: clock() + QUIET.pollMs - 1 });
+    await using broker = brokerOf(store, (active) => commit(store, active), { ...QUIET, clock });
+    await startQuietly(broker, store);
+    await queue(store, "b", "b", { dueMs: clock() + LATER_MS });
+    clock.advance(LATER_MS);
+    await emptied(store, 1);
+    expect((await store.sessions.get(session("a")))?.queued).toBe(1);
+  });
 });

@@ -11,6 +11,7 @@ export interface BrokerParts {
   readonly store: Store;
   readonly lease: LeaseRequest;
   readonly slots: () => number;
+  readonly clock: () => number;
   /** Carries a claim out and settles it in the store; gives the claim that the settling brought. */
   readonly run: (run: ActiveRun) => Promise<Claim | undefined>;
   /** Told of what a run could not settle itself. */
@@ -30,7 +31,10 @@ export interface ActiveRun {
   readonly claimNext: () => LeaseRequest | undefined;
 }
 
-/** Wake-ups can be lost; this is how long work then lies, and how long a run that nobody could settle does. */
+/**
+ * Wake-ups can be lost; this is how long work then lies, and how long a run that nobody could settle does. What
+ * is due sooner, after a quiet window or for another attempt, has a timer of its own.
+ */
 const POLL_MS = 1_000;
 /** How long runs have to end once they are cut off. One that does not even then is left behind. */
 const CUT_MS = 10_000;
@@ -42,6 +46,8 @@ export class Broker implements AsyncDisposable {
   readonly #stranded: Lease[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
   #unlisten: (() => void) | undefined;
+  /** Goes off when the next session is ready, where the poll would come too late. */
+  #nextReady: NodeJS.Timeout | undefined;
   /** Slots in use, and slots kept for claims that are being asked for. */
   #busy = 0;
   #reserved = 0;
@@ -103,6 +109,7 @@ export class Broker implements AsyncDisposable {
     await this.#idle.promise;
     for (const timer of [deadline, end, ...this.#timers]) clearTimeout(timer);
     await this.#leasing;
+    clearTimeout(this.#nextReady);
     await this.#releaseStranded();
   }
 
@@ -134,12 +141,27 @@ export class Broker implements AsyncDisposable {
     if (free <= 0) return;
     this.#reserved += free;
     try {
-      for (const claim of await store.queue.lease(lease, free)) void this.#carryOut(claim);
+      const claims = await store.queue.lease(lease, free);
+      for (const claim of claims) void this.#carryOut(claim);
+      if (claims.length === free) return; // a run that ends looks for more
     } catch {
-      // A store that is full or gone is reported by whoever wrote to it; the poll tries again.
+      return; // A store that is full or gone is reported by whoever wrote to it; the poll tries again.
     } finally {
       this.#reserved -= free;
       this.#noteIdle();
+    }
+    await this.#planNext();
+  }
+
+  async #planNext(): Promise<void> {
+    const { store, clock, pollMs = POLL_MS } = this.#parts;
+    try {
+      const readyMs = await store.queue.nextReadyMs();
+      const leftMs = Math.max((readyMs ?? Infinity) - clock(), 1); // it may have become ready just now
+      clearTimeout(this.#nextReady);
+      if (leftMs < pollMs && !this.#stopping) this.#nextReady = setTimeout(() => this.#wake(), leftMs);
+    } catch {
+      // As above: the poll tries again.
     }
   }
 

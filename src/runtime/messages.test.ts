@@ -23,6 +23,7 @@ function partsOf(store: Store, slots = 1): SendParts & AsyncDisposable & { reado
     store,
     lease: { holder: "test", ttlMs: 30_000 },
     slots: () => slots,
+    clock: () => Date.UTC(2026, 0, 1),
     async run({ claim, cut }) {
       claims.push(claim);
       await new Promise((resolve) => cut.addEventListener("abort", resolve));

@@ -5,12 +5,13 @@ import { toEvent } from "../events/incoming.ts";
 import { CortexError } from "../model/errors.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import { parseQueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Route } from "../model/target.ts";
 import type { Broker } from "../queue/broker.ts";
-import { chooseMode } from "../queue/mode.ts";
+import { resolveQueue } from "../queue/settings.ts";
 import { resolveRoute } from "../routing/resolve.ts";
-import type { DispatchTarget, NewEvent, Store } from "../store/store.ts";
+import type { DispatchTarget, NewDispatch, NewEvent, Settings, Store } from "../store/store.ts";
 
 export interface NewMessage extends Route {
   readonly content: string;
@@ -30,6 +31,8 @@ export interface Sent {
   readonly dispatch: DispatchId;
   readonly item: ItemId;
   readonly session: SessionKey;
+  /** It will have no turn: the policy by which it was dropped. */
+  readonly dropped?: string;
 }
 
 export interface SendParts {
@@ -47,34 +50,28 @@ const DIRECT = "direct";
 const OWNER = "owner";
 const DEFAULT_CHANNEL = "http";
 
-export async function sendMessage(message: NewMessage, parts: SendParts): Promise<Sent> {
-  const { store, config, clock, mintId } = parts;
-  if (message.content.trim() === "") throw contentEmpty();
-  if (message.profile !== undefined) parts.checkProfile(message.profile);
-  parseDelivery(message.delivery); // here a mistake costs nothing yet
+/** What a command leaves to be sent: the lines below it, and what it replied. */
+export interface BelowCommand {
+  readonly content: string;
+  readonly reply: string;
+}
+
+export async function sendMessage(
+  message: NewMessage,
+  parts: SendParts,
+  below?: BelowCommand,
+): Promise<Sent> {
+  const { store, config, mintId } = parts;
+  checkMessage(message, parts);
   const target = await resolveRoute(message, { ledger: store, config, mintId });
-  const mode = chooseMode({
-    message: message.mode,
-    session: await sessionMode(target, store),
-    agent: target.kind === "session" ? config.agents[target.agent]?.queueMode : undefined,
-    sender: "person",
-    config,
-  });
-  const channel = message.channel ?? DEFAULT_CHANNEL;
-  const event = toEvent({
-    adapter: channel,
-    sourceId: message.idempotencyKey ?? mintId(),
-    channel,
-    sender: OWNER,
-    content: message.content,
-    timestampMs: clock(),
-  });
-  const dispatch = {
+  const event = eventOf(message, parts, below?.reply);
+  const dispatch: NewDispatch = {
     id: mintId() as DispatchId,
     item: mintId() as ItemId,
     hook: DIRECT,
     target,
-    mode,
+    ...(await queueing(message, target, parts)),
+    ...(below === undefined ? {} : { message: below.content }),
     ...(message.profile === undefined ? {} : { profile: message.profile }),
     ...(message.delivery === undefined ? {} : { delivery: message.delivery }),
   };
@@ -84,32 +81,90 @@ export async function sendMessage(message: NewMessage, parts: SendParts): Promis
     return { result, claim: result.dispatched?.claim };
   });
   if (!accepted.fresh) return repeated(event, store);
-  const { item, session } = accepted.dispatched!;
-  return { event: event.id, dispatch: dispatch.id, item, session };
+  const { item, session, outcome } = accepted.dispatched!;
+  const sent = { event: event.id, dispatch: dispatch.id, item, session };
+  return outcome === "dropped" ? { ...sent, ...(await droppedBy(item, store)) } : sent;
+}
+
+/** Refuses what cannot be sent, while a mistake costs nothing yet. */
+export function checkMessage(message: NewMessage, parts: Pick<SendParts, "checkProfile">): void {
+  if (message.content.trim() === "") throw contentEmpty();
+  if (message.profile !== undefined) parts.checkProfile(message.profile);
+  if (message.mode !== undefined) parseQueueMode(message.mode);
+  parseDelivery(message.delivery);
+}
+
+/** The event that a message of the owner is; with a reply where a command in it was replied to. */
+export function eventOf(
+  message: NewMessage,
+  { clock, mintId }: Pick<SendParts, "clock" | "mintId">,
+  reply?: string,
+): NewEvent {
+  const channel = channelOf(message);
+  return toEvent({
+    adapter: channel,
+    sourceId: message.idempotencyKey ?? mintId(),
+    channel,
+    sender: OWNER,
+    content: message.content,
+    ...(reply === undefined ? {} : { metadata: { reply } }),
+    timestampMs: clock(),
+  });
+}
+
+export function channelOf({ channel = DEFAULT_CHANNEL }: NewMessage): string {
+  return channel;
 }
 
 /** A key that was used before stands for the message that it was used for. */
-async function repeated(event: NewEvent, store: Store): Promise<Sent> {
+export async function repeated(event: NewEvent, store: Store): Promise<Sent> {
   const [first, dispatches] = await Promise.all([
     store.events.get(event.id),
     store.events.dispatches(event.id),
   ]);
-  if (first!.content !== event.content) throw idempotencyConflict(event.id);
-  const { id, item, session } = dispatches.find(({ hook }) => hook === DIRECT)!;
-  return { event: event.id, dispatch: id, item, session };
+  const direct = dispatches.find(({ hook }) => hook === DIRECT);
+  if (first!.content !== event.content || direct === undefined) throw idempotencyConflict(event.id);
+  const { id, item, session } = direct;
+  return { event: event.id, dispatch: id, item, session, ...(await droppedBy(item, store)) };
 }
 
-async function sessionMode(target: DispatchTarget, store: Store): Promise<string | undefined> {
-  if (target.kind === "turn") return undefined;
-  const mode = (await store.sessions.get(target.session))?.settings["mode"];
-  return typeof mode === "string" ? mode : undefined;
+/** How it meets a session that is busy. */
+async function queueing(
+  message: NewMessage,
+  target: DispatchTarget,
+  { store, config, clock }: SendParts,
+): Promise<Pick<NewDispatch, "mode" | "dueMs" | "cap" | "drains">> {
+  const { settings } = resolveQueue({
+    mode: message.mode,
+    session: await sessionSettings(target, store),
+    channel: channelOf(message),
+    agent: target.kind === "session" ? target.agent : undefined,
+    sender: "person",
+    config,
+  });
+  const { mode, debounceMs, cap, drop, onInterrupt } = settings;
+  return {
+    mode,
+    cap: { max: cap, drop },
+    ...(mode === "collect" ? { dueMs: clock() + debounceMs } : {}),
+    ...(mode === "interrupt" && onInterrupt === "drop" ? { drains: "drop" } : {}),
+  };
+}
+
+async function sessionSettings(target: DispatchTarget, store: Store): Promise<Settings | undefined> {
+  return target.kind === "turn" ? undefined : (await store.sessions.get(target.session))?.settings;
+}
+
+async function droppedBy(item: ItemId, store: Store): Promise<{ dropped?: string }> {
+  const outcome = await store.queue.outcome(item);
+  return outcome?.state === "dropped" ? { dropped: outcome.policy ?? "unknown" } : {};
 }
 
 function contentEmpty(): CortexError {
   return new CortexError("request_invalid", "The message is empty", { hint: "Give it some content." });
 }
 
-function idempotencyConflict(event: EventId): CortexError {
+export function idempotencyConflict(event: EventId): CortexError {
   return new CortexError("idempotency_conflict", `Another message was sent before as ${event}`, {
     hint: "Use a new idempotencyKey for a new message.",
   });

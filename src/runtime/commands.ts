@@ -1,0 +1,123 @@
+/** What each command does, and what it replies. */
+import type { Config } from "../config/config.ts";
+import { ACTIVE_PROFILE } from "../model/profile.ts";
+import type { QueueSettings } from "../model/queue-settings.ts";
+import { type Command, USAGE } from "../queue/command.ts";
+import { NO_SETTINGS, type QueueSource, type ResolvedQueue, resolveQueue } from "../queue/settings.ts";
+import type { DispatchTarget, Settings, Store, StoredSession } from "../store/store.ts";
+
+export interface CommandParts {
+  readonly store: Store;
+  readonly config: Config;
+  /** Refuses a profile that does not exist. */
+  readonly checkProfile: (name: string) => void;
+}
+
+interface Place {
+  readonly target: Extract<DispatchTarget, { kind: "session" }>;
+  /** Through which the command came. */
+  readonly channel: string;
+}
+
+/** Carries a command out for a session, which is made where it is needed, and gives the reply. */
+export async function carryOut(command: Command, place: Place, parts: CommandParts): Promise<string> {
+  const { session } = place.target;
+  const configure = (settings: Settings): Promise<void> =>
+    parts.store.sessions.configure(session, settings, { create: place.target });
+  switch (command.kind) {
+    case "show-queue":
+      return describeQueue(place, parts);
+    case "set-queue":
+      await configure({ ...command.settings });
+      return describeQueue(place, parts);
+    case "reset-queue":
+      await configure(NO_SETTINGS);
+      return describeQueue(place, parts);
+    case "show-profile":
+      return describeProfile(place, parts);
+    case "set-profile":
+      parts.checkProfile(command.profile);
+      await configure({ profile: command.profile });
+      return describeProfile(place, parts);
+    case "reset-profile":
+      await configure({ profile: null });
+      return describeProfile(place, parts);
+    case "new":
+      return startAfresh(place, parts);
+    case "status":
+      return describeStatus(place, parts);
+    case "help":
+      return HELP;
+  }
+}
+
+const HELP = [
+  ...Object.values(USAGE),
+  "A command stands on the first line. What follows on the next lines is sent as a message.",
+].join("\n");
+
+async function describeQueue({ target, channel }: Place, { store, config }: CommandParts): Promise<string> {
+  const stored = await store.sessions.get(target.session);
+  const { settings, sources }: ResolvedQueue = resolveQueue({
+    mode: undefined,
+    session: stored?.settings,
+    channel,
+    agent: target.agent,
+    sender: "person",
+    config,
+  });
+  const line = (label: string, name: keyof QueueSettings, value: string | number): string =>
+    `${label}: ${value} (${ORIGIN[sources[name]](channel, target.agent)})`;
+  return [
+    `The queue of ${target.session}, ${stored?.queued ?? 0} waiting`,
+    line("mode", "mode", settings.mode),
+    line("debounce", "debounceMs", `${settings.debounceMs}ms`),
+    line("cap", "cap", settings.cap),
+    line("drop", "drop", settings.drop),
+    line("interrupt", "onInterrupt", settings.onInterrupt),
+  ].join("\n");
+}
+
+const ORIGIN: Readonly<Record<QueueSource, (channel: string, agent: string) => string>> = {
+  message: () => "this message",
+  session: () => "this session",
+  channel: (channel) => `broker.queue.byChannel.${channel}`,
+  agent: (_, agent) => `agents.${agent}.queueMode`,
+  config: () => "broker.queue",
+};
+
+async function describeProfile({ target }: Place, { store, config }: CommandParts): Promise<string> {
+  const own = (await store.sessions.get(target.session))?.settings["profile"];
+  if (typeof own === "string") return `The profile of ${target.session} is ${named(own)} (this session).`;
+  const profile = config.agents[target.agent]?.profile ?? ACTIVE_PROFILE;
+  return `The profile of ${target.session} is ${named(profile)} (agents.${target.agent}.profile).`;
+}
+
+function named(profile: string): string {
+  return profile === ACTIVE_PROFILE ? "the active one" : profile;
+}
+
+async function startAfresh({ target: { session } }: Place, { store }: CommandParts): Promise<string> {
+  const before = await store.sessions.get(session);
+  if (before?.head === undefined) return `${session} is new: nothing was said in it before.`;
+  await store.sessions.reset(session);
+  return [
+    `${session} starts afresh. What was said before ends with the turn ${before.head}, and stays there.`,
+    ...(before.run === undefined
+      ? []
+      : ["The turn that is under way goes on and is the first of the new thread."]),
+  ].join("\n");
+}
+
+async function describeStatus(place: Place, parts: CommandParts): Promise<string> {
+  const session = await parts.store.sessions.get(place.target.session);
+  const profile = await describeProfile(place, parts);
+  return `${describeSession(place.target.session, session)}\n${profile}`;
+}
+
+function describeSession(key: string, session: StoredSession | undefined): string {
+  if (session === undefined) return `${key} has not begun yet.`;
+  const { state, wait, queued, head } = session;
+  const what = wait === undefined ? state : `${state}, for: ${wait}`;
+  return `${key} is ${what}; ${queued} waiting; ${head === undefined ? "no turn yet" : `the last turn is ${head}`}.`;
+}
