@@ -16,7 +16,18 @@ export interface Agent {
    * another attempt makes sense. May be called for several turns at once.
    */
   run(request: AgentRequest): Promise<AgentResult>;
+  /** What it takes to keep a conversation within the model's window. Absent: the agent sees to that itself. */
+  readonly context?: ContextControl;
 }
+
+interface ContextControl {
+  /** How many tokens a conversation may have. */
+  window(profile: Profile): Promise<number>;
+  /** Asks for a text, with no tools. Aborting and failing are as in `Model.ask`. */
+  summarize(request: SummaryRequest): Promise<AssistantBody>;
+}
+
+export type SummaryRequest = Omit<Question, "tools" | "purpose">;
 
 /** What the broker may ask of an agent; it does the next best thing without. */
 interface Capabilities {
@@ -52,6 +63,8 @@ export interface AgentRequest {
   callTool(call: CallBlock, ordinal: number): Promise<CallOutcome>;
   /** For whoever watches. Never stored. */
   onDelta(delta: Delta): void;
+  /** Told of what is not shown, such as the arguments of a call while they are written. */
+  onProgress?(): void;
 }
 
 /** Messages in the order in which they were said, and what the calls among them led to. */
@@ -93,9 +106,11 @@ export interface Model {
   /**
    * Asks the model once. Aborting resolves with what there was, stop `aborted`. Rejects with a
    * CortexError `model_failed` (transient where trying again makes sense) or `model_unconfigured`, or what
-   * is wrong with the profile.
+   * is wrong with the profile; with `context_overflow` where the question is longer than the model takes.
    */
   ask(question: Question): Promise<AssistantBody>;
+  /** How many tokens a question and its answer may have. Absent: nobody knows. */
+  window?(profile: Profile): Promise<number>;
 }
 
 export interface Question {
@@ -107,6 +122,9 @@ export interface Question {
   /** For the provider's prompt cache. */
   readonly session: SessionKey;
   readonly agent: AgentId;
+  /** The question is not part of a turn: what was said is to be summed up. */
+  readonly purpose?: "summary";
   readonly signal: AbortSignal;
   onDelta(delta: Delta): void;
+  onProgress?(): void;
 }

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { message, session, START_MS } from "../../test/support/sample.ts";
-import { attentiveModel, calls, says, scriptedModel } from "../../test/support/scripted-model.ts";
+import { attentiveModel, calls, says, scriptedModel, spoken } from "../../test/support/scripted-model.ts";
 import type { AgentId, TurnId } from "../model/ids.ts";
 import {
   type AssistantBody,
@@ -262,4 +262,26 @@ test("a turn that is cut off anywhere, any number of times, ends as if it had no
       expect(made).toEqual(whole.made);
     }),
   );
+});
+
+test("a model whose window is known can be asked for a summary, without tools", async () => {
+  const model = { ...scriptedModel(says("in short")), window: async () => 8_000 };
+  const agent = agentOf(model);
+  const { request } = turn({ tools: [{ name: "A", description: "", parameters: {} }] });
+
+  expect(await agent.context!.window(OFFLINE_PROFILE)).toBe(8_000);
+  const exchanges = [request.current];
+  expect(await agent.context!.summarize({ ...request, exchanges })).toEqual(says("in short"));
+  expect(model.questions[0]).toMatchObject({ tools: [], purpose: "summary", exchanges });
+});
+
+test("a model whose window nobody knows is left to itself", () => {
+  expect(agentOf(scriptedModel()).context).toBeUndefined();
+});
+
+test("a call never has the id of one in the turns before", async () => {
+  const before = { messages: [spoken("m0", calls("A"))], toolCalls: [] };
+  const attempt = turn({ history: [before] });
+  await agentOf(scriptedModel(calls("A"), says("done"))).run(attempt.request);
+  expect(attempt.made).toEqual(["A-0_2"]);
 });

@@ -17,7 +17,7 @@ import {
 } from "../model/message.ts";
 import { CortexError } from "../model/errors.ts";
 import { NO_USAGE } from "../model/usage.ts";
-import type { Agent, AgentRequest, AgentResult, Model } from "./agent.ts";
+import type { Agent, AgentRequest, AgentResult, Exchange, Model } from "./agent.ts";
 
 export interface LoopParts {
   readonly model: Model;
@@ -26,8 +26,12 @@ export interface LoopParts {
 }
 
 export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
+  const window = model.window?.bind(model);
   return {
     capabilities: { steer: true, replay: true, suspend: true },
+    ...(window !== undefined && {
+      context: { window, summarize: (request) => model.ask({ ...request, tools: [], purpose: "summary" }) },
+    }),
     async run(request) {
       const messages = [...request.current.messages];
       const toolCalls = request.current.toolCalls.filter(({ status }) => status !== "started");
@@ -42,7 +46,7 @@ export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
         messages.push(...continuation.messages);
 
         const exchanges = [...request.history, { messages, toolCalls }];
-        const body = withDistinctIds(await model.ask({ ...request, exchanges }), messages);
+        const body = withDistinctIds(await model.ask({ ...request, exchanges }), exchanges);
         if (body.stop === "aborted") return { kind: "aborted", partial: partial(request, body) };
         if (isEmpty(body)) throw emptyAnswer(body);
         if (!body.blocks.some(isCall)) return { kind: "done", answer: answer(request, body) };
@@ -95,8 +99,9 @@ function withoutCalls(body: AssistantBody): AssistantBody {
 }
 
 /** Some models repeat the ids of their calls, and providers refuse a conversation in which two have the same. */
-function withDistinctIds(body: AssistantBody, messages: readonly Message[]): AssistantBody {
-  const used = new Set(messages.flatMap(callsOf).map(({ id }) => id));
+function withDistinctIds(body: AssistantBody, exchanges: readonly Exchange[]): AssistantBody {
+  if (!body.blocks.some(isCall)) return body;
+  const used = new Set(exchanges.flatMap(({ messages }) => messages.flatMap(callsOf)).map(({ id }) => id));
   const blocks = body.blocks.map((block) => {
     if (!isCall(block)) return block;
     let id = block.id;

@@ -7,6 +7,7 @@
  */
 import type { CallOutcome } from "../agents/agent.ts";
 import { CortexError } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
 import type { CallBlock, ToolStatus } from "../model/message.ts";
 import type { Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
 import type { Suspension, TurnJournal } from "./journal.ts";
@@ -46,6 +47,7 @@ export async function callTool(call: CallBlock, ordinal: number, parts: CallPart
   if (waiting !== undefined) return suspend(waiting, parts);
   if (cutOff && tool?.repeatable !== true) return finish("unknown", CUT_OFF);
   if (tool === undefined) return finish("error", toolUnknown(call.name, tools));
+  if (!isObject(call.arguments)) return finish("error", ARGUMENTS_UNREADABLE);
   if (!cutOff) {
     if (await parts.hasSteering()) return finish("skipped", SKIPPED);
     await journal.startCall(call, ordinal, clock());
@@ -115,6 +117,16 @@ function startGrace(stop: AbortSignal, ms: number): Disposable & { readonly over
 function failed(text: string): ToolOutcome {
   return { kind: "done", result: { text, isError: true } };
 }
+
+function isObject(value: Json): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What a model wrote that is no JSON is kept as the text that it is. */
+const ARGUMENTS_UNREADABLE: ToolResult = {
+  text: "This call was not made: its arguments are no JSON object. Write them anew, and whole.",
+  isError: true,
+};
 
 const CUT_OFF: ToolResult = {
   text: "Cortex was stopped while this call was under way. Whether it took effect is not known: look before you repeat it.",

@@ -63,6 +63,11 @@ export class TurnJournal {
     return this.#calls;
   }
 
+  /** Whether there is anything of it in the store. */
+  get isBegun(): boolean {
+    return this.#written > 0;
+  }
+
   /** Those that a commit has to bring along. */
   get unwritten(): readonly Message[] {
     return this.#messages.slice(this.#written);
@@ -81,6 +86,15 @@ export class TurnJournal {
     this.#pinned = pinned;
   }
 
+  /** Writes the query of a turn down before it begins, each message with the items that it brings along. */
+  async begin(query: readonly Message[], items: readonly (readonly ItemId[])[]): Promise<void> {
+    await this.#write(
+      query.map((message, place) => ({ kind: "message", place, message, items: items[place] ?? [] })),
+    );
+    this.#messages.splice(0, Infinity, ...query);
+    this.#written = query.length;
+  }
+
   /** Writes messages down. Those that come from queue items make the items part of the turn. */
   async addMessages(messages: readonly Message[], items: readonly ItemId[] = []): Promise<void> {
     const before = this.unwritten;
@@ -89,14 +103,18 @@ export class TurnJournal {
       const item = items[i - before.length];
       return { kind: "message", place: first + i, message, items: item === undefined ? [] : [item] };
     });
+    await this.#write(entries);
+    this.#messages.push(...messages);
+    this.#written = this.#messages.length;
+  }
+
+  async #write(entries: readonly JournalEntry[]): Promise<void> {
     const { lease, run } = this.#claim;
     // Both leave in one batch: either both are kept or, after a crash, the journal is the shorter one.
     await Promise.all([
-      first === 0 ? this.#store.runs.pin(lease, run, this.#pinned as unknown as Json) : undefined,
+      this.isBegun ? undefined : this.#store.runs.pin(lease, run, this.#pinned as unknown as Json),
       this.#store.runs.journal(lease, run, entries),
     ]);
-    this.#messages.push(...messages);
-    this.#written = this.#messages.length;
   }
 
   /** Says that a call is about to be made. */

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { CortexError, type ErrorCode } from "../model/errors.ts";
+import type { Alternative } from "./choose-profile.ts";
 import { nextAttempt } from "./retry.ts";
 
 const NOW = 1_000_000;
@@ -10,8 +11,15 @@ function failure(code: ErrorCode, transient: boolean, retryAfterMs?: number): Co
   return new CortexError(code, "It failed", { hint: "Wait.", transient, retryAfterMs });
 }
 
-function next(error: unknown, attempt: number, random = 1) {
-  return nextAttempt(error, { attempt, maxAttempts: 5, nowMs: NOW, random });
+function next(error: unknown, attempt: number, random = 1, alternative?: Alternative) {
+  return nextAttempt(error, {
+    attempt,
+    maxAttempts: 5,
+    firstDelayMs: 1_000,
+    nowMs: NOW,
+    random,
+    alternative,
+  });
 }
 
 test.each([
@@ -32,6 +40,7 @@ test("the delay has an end, and who refused may ask for a longer one", () => {
         const outcome = nextAttempt(failure("model_failed", true), {
           attempt,
           maxAttempts: 200,
+          firstDelayMs: 1_000,
           nowMs: NOW,
           random,
         });
@@ -59,4 +68,18 @@ test("a turn whose session points elsewhere now is tried again at once", () => {
 test("a disk that is full kills no message, however long it takes", () => {
   expect(next(failure("store_full", true), 99)).toMatchObject({ kind: "retry" });
   expect(next(failure("store_corrupt", false), 1)).toEqual({ kind: "dead" });
+});
+
+test.each([
+  ["at once where another profile is well", true, "now", { kind: "retry", atMs: NOW }],
+  ["at once also where its own has failed for good", false, "now", { kind: "retry", atMs: NOW }],
+  ["later where another one may be well then", false, "later", { kind: "retry", atMs: NOW + 1_000 }],
+  ["later where there is only its own", true, "later", { kind: "retry", atMs: NOW + 1_000 }],
+  ["never where all have failed for good", false, "none", { kind: "dead" }],
+] as const)("a turn whose model failed is tried again %s", (_, transient, alternative, outcome) => {
+  expect(next(failure("model_failed", transient), 1, 1, alternative)).toEqual(outcome);
+});
+
+test("another profile does not give a turn attempts without end", () => {
+  expect(next(failure("model_failed", true), 5, 1, "now")).toEqual({ kind: "dead" });
 });

@@ -13,7 +13,9 @@ import { CortexError } from "../model/errors.ts";
 import type { AgentId, ItemId } from "../model/ids.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
 import type { Tool } from "../model/tool.ts";
+import { NO_USAGE } from "../model/usage.ts";
 import type { Claim, NewDispatch, NewEvent, Store } from "../store/store.ts";
+import { CoolDowns } from "./cool-downs.ts";
 import { type Running, runTurn, type TurnParts } from "./run-turn.ts";
 
 const { config } = await loadFiles({});
@@ -35,12 +37,16 @@ function partsOf(
     clock,
     random: () => 1,
     profile: (name) => ({ ...OFFLINE_PROFILE, name }),
+    coolDowns: new CoolDowns(clock),
+    mintId: () => `c${++minted}`,
     agentFor: async () => agent,
     tools: () => [],
     folders: async () => ({ workspace: "/nowhere", roots: [], outputFolder: "/nowhere" }),
     toolEnvironment: () => ({}),
     selectSteering: (pending) => pending.filter(({ mode }) => mode === "steer"),
+    gatherTurn: async (first) => [first],
     onDelta: () => {},
+    onCompacting: () => {},
     deliveriesFor: () => [],
     onSettled: (items) => settled.push(...items),
     settled,
@@ -143,7 +149,7 @@ test("the history begins with what a compaction has kept, oldest first", async (
   await runTurn(running(await next(store)), partsOf(store, model));
 
   expect(model.questions[0]!.exchanges.map(({ messages }) => messages.map(({ content }) => content))).toEqual(
-    [["so far"], ["message a", "one"], ["message b"]],
+    [[expect.stringContaining("so far?"), "so far"], ["message a", "one"], ["message b"]],
   );
 });
 
@@ -511,7 +517,11 @@ function dyingStore(store: Store, death: { readonly write: number; readonly isWr
       journal: dying((...args: Parameters<typeof runs.journal>) => runs.journal(...args)),
       fail: dying((...args: Parameters<typeof runs.fail>) => runs.fail(...args)),
     },
-    turns: { ...turns, commit: dying((...args: Parameters<typeof turns.commit>) => turns.commit(...args)) },
+    turns: {
+      ...turns,
+      commit: dying((...args: Parameters<typeof turns.commit>) => turns.commit(...args)),
+      compact: dying((...args: Parameters<typeof turns.compact>) => turns.compact(...args)),
+    },
   });
 }
 
@@ -561,4 +571,102 @@ test("a turn whose process dies at any write, any number of times, is made once,
     }),
     { numRuns: 8 },
   );
+});
+
+const STUCK: Model = { ask: () => new Promise(() => {}) };
+
+test("a run whose model falls silent, and does not even end when told to, is tried again", async () => {
+  await using opened = await openTestStore();
+  const claim = await begin(opened.store);
+  const { config: impatient } = await loadFiles({
+    "cortex.json": { agents: { main: { limits: { silenceMs: 1 } } } },
+  });
+  const parts = partsOf(opened.store, STUCK, { config: () => impatient, graceMs: 1 });
+  await runTurn(running(claim), parts);
+
+  expect((await opened.store.runs.get(claim.run))!.error).toContain("made no progress");
+  opened.clock.advance(60_000);
+  expect(await next(opened.store)).toMatchObject({ turn: claim.turn, attempt: 2 });
+});
+
+test("a run that is aborted and whose agent does not end is aborted all the same", async () => {
+  await using opened = await openTestStore();
+  const { store } = opened;
+  const claim = await begin(store);
+  const ended = runTurn(running(claim), partsOf(store, STUCK, { graceMs: 1 }));
+  await store.runs.requestAbort(claim.run, "enough");
+  await ended;
+  expect((await store.turns.get(claim.turn))!.status).toBe("aborted");
+});
+
+/** Three turns that fill most of a window of 1,500 tokens. */
+async function fillWindow(store: Store): Promise<void> {
+  const long = says("word ".repeat(400), { usage: NO_USAGE });
+  for (const name of ["a", "b", "c"])
+    await runTurn(running(await begin(store, name)), partsOf(store, scriptedModel(long)));
+}
+
+test("a thread is compacted once, also where the process dies at any write", async () => {
+  const model: Model = {
+    window: async () => 1_500,
+    ask: async ({ purpose, exchanges }) => {
+      if (purpose === "summary") return says("in short");
+      return exchanges.at(-1)!.messages.length === 1 ? calls("Once") : says("done");
+    },
+  };
+  const deaths = [1, 2, 3, 4, 5, 6].flatMap((write) => [
+    { write, isWritten: false },
+    { write, isWritten: true },
+  ]);
+  for (const death of deaths) {
+    await using opened = await openTestStore();
+    await fillWindow(opened.store);
+    const { turn, lease } = await begin(opened.store, "d");
+    await opened.store.queue.release([lease]);
+    const tools = toolsOf(testTool("Once", async () => DONE, { repeatable: true }));
+    const claim = await next(opened.store);
+    await runTurn(running(claim), partsOf(dyingStore(opened.store, death), model, tools)).catch(() => {});
+    const store = await opened.crash();
+    const [again] = await store.queue.lease(alice, 1);
+    if (again !== undefined) await runTurn(running(again), partsOf(store, model, tools));
+
+    const thread = await store.turns.thread(turn, { limit: 10 });
+    expect(thread.map(({ type }) => type)).toEqual(["normal", "compaction", "normal", "normal", "normal"]);
+    expect((await store.turns.read(turn))!.toolCalls).toMatchObject([{ tool: "Once", status: "ok" }]);
+    expect((await store.counts()).turns).toBe(5);
+  }
+});
+
+test("a run that dies after it has compacted its thread goes on after the compaction", async () => {
+  await using opened = await openTestStore();
+  await fillWindow(opened.store);
+  const claim = await begin(opened.store, "d");
+  const window = async (): Promise<number> => 1_500;
+  const dying = { ...scriptedModel(says("in short")), window };
+  const isStopping = (): boolean => dying.questions.length > 0;
+  await runTurn(running(claim, { isStopping }), partsOf(opened.store, dying));
+  const store = await opened.crash();
+  const again = await next(store);
+  expect(again).toMatchObject({ turn: claim.turn, attempt: 1, journalled: true });
+  expect(await store.turns.get(again.parent!)).toMatchObject({ type: "compaction" });
+
+  const model = { ...scriptedModel(says("done")), window };
+  await runTurn(running(again), partsOf(store, model));
+  expect((await store.turns.get(claim.turn))!.parent).toBe(again.parent);
+  expect(model.questions).toHaveLength(1);
+  expect(model.questions[0]!.exchanges[0]!.messages.at(-1)!.content).toBe("in short");
+});
+
+test("a session that is reset while its thread is summed up starts afresh", async () => {
+  await using opened = await openTestStore();
+  const { store } = opened;
+  await fillWindow(store);
+  const claim = await begin(store, "d");
+  const resetting = scriptedModel(async () => {
+    await store.sessions.reset(WORK);
+    return says("in short");
+  });
+  await runTurn(running(claim), partsOf(store, { ...resetting, window: async () => 1_500 }));
+  const again = await next(store);
+  expect(again).toMatchObject({ turn: claim.turn, attempt: 2, parent: undefined });
 });

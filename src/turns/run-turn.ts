@@ -9,15 +9,20 @@ import type { Agent, AgentResult, Continuation, Delta } from "../agents/agent.ts
 import { CortexError } from "../model/errors.ts";
 import type { Profile } from "../model/profile.ts";
 import type { Setup } from "../personas/lookup.ts";
-import type { Claim, LeaseRequest, QueueItem, Store } from "../store/store.ts";
+import { type Claim, type LeaseRequest, MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
 import { callTool } from "./call-tool.ts";
+import { noteFailure } from "./fall-back.ts";
+import { type JoinParts, joinWaiting } from "./join-waiting.ts";
 import type { Suspension } from "./journal.ts";
 import { limitReached } from "./limits.ts";
+import { type Fitted, isOverflow, makeMoreRoom, makeRoom } from "./make-room.ts";
+import { withoutTurns } from "./pending.ts";
 import { type PrepareParts, prepareRun, type Work } from "./prepare.ts";
 import { toQuery } from "./query.ts";
 import { commit, fail, park, type SettleParts, suspend } from "./settle.ts";
+import { type Watched, watchSilence } from "./silence.ts";
 
-export interface TurnParts extends PrepareParts, SettleParts {
+export interface TurnParts extends PrepareParts, JoinParts, SettleParts {
   /** The backend of a profile. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
   readonly toolEnvironment: (setup: Setup) => Readonly<Record<string, string>>;
@@ -27,6 +32,10 @@ export interface TurnParts extends PrepareParts, SettleParts {
     running: { readonly items: readonly QueueItem[]; readonly nowMs: number },
   ) => readonly QueueItem[];
   readonly onDelta: (claim: Claim, delta: Delta) => void;
+  readonly onCompacting: (claim: Claim, isCompacting: boolean) => void;
+  readonly mintId: () => string;
+  /** How long an agent has to end once it was told to. */
+  readonly graceMs?: number;
 }
 
 /** What a run knows of the outside; the broker gives it. */
@@ -45,37 +54,79 @@ export async function runTurn(running: Running, parts: TurnParts): Promise<Claim
   try {
     checkInterruptions(claim, parts.config().broker.maxInterruptions);
     work = await prepareRun(claim, parts);
+    await joinWaiting(work, parts);
     const suspensions: Suspension[] = [];
-    const result = await letAgentWork(
-      work,
-      AbortSignal.any([abort.signal, cut]),
-      suspensions,
-      running,
-      parts,
+    const signal = AbortSignal.any([abort.signal, cut]);
+    const { silenceMs } = work.setup.agent.limits;
+    const begun = work;
+    const ended = await watchSilence(
+      (watched) => workWithinWindow(begun, { watched, suspensions }, running, parts),
+      { signal, silenceMs, graceMs: parts.graceMs },
     );
+    const { result, work: last } = ended ?? { result: ABORTED, work };
     if (cut.aborted || result.kind === "parked") return await park(claim, parts.store);
+    if (result.kind !== "aborted") parts.coolDowns.answered(work.profile.name);
     if (result.kind === "suspended") return await suspend(claim, suspensions, parts.store);
-    return await commit(result, work, running.claimNext(), parts);
+    return await commit(result, last, running.claimNext(), parts);
   } catch (error) {
     if (cut.aborted) return park(claim, parts.store);
-    return fail(error, { claim, items: work?.items }, running.claimNext(), parts);
+    const alternative = work && noteFailure(error, { turn: claim.turn, ...work }, parts.coolDowns);
+    const fallbacks = (work?.candidates.length ?? 1) - 1;
+    const failed = { claim, items: work?.items, fallbacks, alternative };
+    return fail(error, failed, running.claimNext(), parts);
+  }
+}
+
+const ABORTED: AgentResult = { kind: "aborted", partial: undefined };
+
+interface Circumstances {
+  readonly watched: Watched;
+  readonly suspensions: Suspension[];
+}
+
+/** Lets the agent work, again with less where its model was given too much. */
+async function workWithinWindow(
+  work: Work,
+  { watched, suspensions }: Circumstances,
+  running: Running,
+  parts: TurnParts,
+): Promise<{ readonly result: AgentResult; readonly work: Work }> {
+  const { claim, setup, profile } = work;
+  if (claim.abort !== undefined) return { result: ABORTED, work };
+  const { signal, touch } = watched;
+  const agent = await parts.agentFor(profile);
+  const { session } = claim.lease;
+  const request = { profile, session, agent: setup.id, signal, onDelta: touch, onProgress: touch };
+  const roomParts = { ...parts, agent, request };
+  const agentParts = { agent, watched, suspensions, startedAtMs: parts.clock() };
+  let fitted = await makeRoom(work, roomParts);
+  for (;;) {
+    try {
+      return { result: await letAgentWork(fitted, agentParts, running, parts), work: fitted.work };
+    } catch (error) {
+      if (!isOverflow(error)) throw error;
+      if (signal.aborted) return { result: ABORTED, work: fitted.work };
+      fitted = await makeMoreRoom(fitted, roomParts);
+    }
   }
 }
 
 async function letAgentWork(
-  work: Work,
-  signal: AbortSignal,
-  suspensions: Suspension[],
+  { work, current, tried }: Fitted,
+  {
+    agent,
+    watched,
+    suspensions,
+    startedAtMs,
+  }: Circumstances & { readonly agent: Agent; readonly startedAtMs: number },
   running: Running,
   parts: TurnParts,
 ): Promise<AgentResult> {
   const { claim, setup, folders, profile, tools, journal } = work;
-  if (claim.abort !== undefined) return { kind: "aborted", partial: undefined };
-  const startedAtMs = parts.clock();
-  const agent = await parts.agentFor(profile);
+  const { signal, touch, pause } = watched;
   const readSteering = async (): Promise<readonly QueueItem[]> => {
     if (!agent.capabilities.steer) return [];
-    const pending = await parts.store.queue.pending(claim.lease.session);
+    const pending = await parts.store.queue.pending(claim.lease.session, { limit: MAX_PAGE });
     const selected = parts.selectSteering(pending, { items: work.items, nowMs: parts.clock() });
     return withoutTurns(selected, parts.store);
   };
@@ -103,28 +154,30 @@ async function letAgentWork(
     turn: claim.turn,
     system: work.system,
     history: work.history,
-    current: { messages: journal.messages, toolCalls: journal.toolCalls },
+    current: { messages: journal.messages, toolCalls: current.toolCalls },
     tools: [...tools.values()],
     signal,
     async beforeModelCall(): Promise<Continuation> {
       if (running.isStopping()) return { kind: "park" };
       const { messages } = journal;
-      const text = limitReached(setup.agent.limits, { messages, startedAtMs, nowMs: parts.clock() });
+      const nowMs = parts.clock();
+      const text = tried.end ?? limitReached(setup.agent.limits, { messages, startedAtMs, nowMs });
       if (text !== undefined) return { kind: "stop", text };
       const steering = await readSteering();
       if (signal.aborted) return { kind: "park" }; // what is said after an abort is for the next turn
       return { kind: "go", messages: await takeSteering(steering, work, parts) };
     },
-    record: (message) => journal.addMessages([message]),
-    callTool: (call, ordinal) => callTool(call, ordinal, calls),
-    onDelta: (delta) => parts.onDelta(claim, delta),
+    record(message) {
+      touch();
+      return journal.addMessages([message]);
+    },
+    callTool: (call, ordinal) => pause(() => callTool(call, ordinal, calls)),
+    onDelta(delta) {
+      touch();
+      if (!signal.aborted) parts.onDelta(claim, delta);
+    },
+    onProgress: touch,
   });
-}
-
-/** A dead letter that is to be tried again has a turn with a journal, and goes on with that. */
-async function withoutTurns(items: readonly QueueItem[], store: Store): Promise<readonly QueueItem[]> {
-  const outcomes = await Promise.all(items.map(({ id }) => store.queue.outcome(id)));
-  return items.filter((_, i) => outcomes[i]?.turn === undefined);
 }
 
 /** A message has entered the turn when it is in the journal, and not before. */

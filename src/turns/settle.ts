@@ -6,6 +6,8 @@ import { eventId } from "../model/event.ts";
 import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Claim, LeaseRequest, NewAnswer, NewDelivery, QueueItem, Store } from "../store/store.ts";
+import type { Alternative } from "./choose-profile.ts";
+import type { CoolDowns } from "./cool-downs.ts";
 import { turnFacts } from "./facts.ts";
 import type { Suspension } from "./journal.ts";
 import type { Work } from "./prepare.ts";
@@ -16,6 +18,7 @@ export interface SettleParts {
   readonly config: () => Config;
   readonly clock: () => number;
   readonly random: () => number;
+  readonly coolDowns: CoolDowns;
   /** The deliveries that a text for the sender of a message becomes; none where nobody waits for one. */
   readonly deliveriesFor: (item: QueueItem, text: string) => readonly NewDelivery[];
   /** Told after the commit that settled these messages. */
@@ -45,6 +48,7 @@ export async function commit(
     deliveries: answer === undefined ? [] : parts.deliveriesFor(items[0]!, answer.content),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
+  parts.coolDowns.forget(claim.turn);
   parts.onSettled(items.map(({ id }) => id));
   return next;
 }
@@ -76,10 +80,6 @@ export async function suspend(
     kind: first!.kind,
     detail: { calls: suspensions as unknown as Json },
   });
-  // An abort that was noted just before this has found a run at work, which reads notes, and woke nobody.
-  const run = await store.runs.get(claim.run);
-  if (run?.state === "suspended" && run.abort !== undefined)
-    await store.runs.requestAbort(claim.run, run.abort);
 }
 
 /** Leaves a run where it stands, for the next process to go on with. */
@@ -87,19 +87,31 @@ export async function park(claim: Claim, store: Store): Promise<undefined> {
   await store.queue.release([claim.lease]);
 }
 
+export interface FailedRun {
+  readonly claim: Claim;
+  readonly items: readonly QueueItem[] | undefined;
+  /** How many profiles there are beside the wished one: each may be tried. */
+  readonly fallbacks?: number;
+  readonly alternative?: Alternative | undefined;
+}
+
 export async function fail(
   error: unknown,
-  { claim, items }: { readonly claim: Claim; readonly items: readonly QueueItem[] | undefined },
+  { claim, items, fallbacks = 0, alternative }: FailedRun,
   claimNext: LeaseRequest | undefined,
   parts: SettleParts,
 ): Promise<Claim | undefined> {
   if (error instanceof CortexError && error.code === "lease_lost") return undefined; // whoever has it goes on
+  const { maxAttempts, retryMs } = parts.config().broker;
   const outcome = nextAttempt(error, {
     attempt: claim.attempt,
-    maxAttempts: parts.config().broker.maxAttempts,
+    maxAttempts: maxAttempts + fallbacks,
+    firstDelayMs: retryMs,
+    alternative,
     nowMs: parts.clock(),
     random: parts.random(),
   });
+  if (outcome.kind === "dead") parts.coolDowns.forget(claim.turn);
   const affected = outcome.kind === "dead" ? (items ?? (await parts.store.queue.itemsOf(claim.turn))) : [];
   const { next } = await parts.store.runs.fail({
     lease: claim.lease,

@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { Json } from "../../src/model/json.ts";
+import { conversationProblem } from "./check-conversation.ts";
 import type { Answer, Asked, Piece, Protocol } from "./model-protocol.ts";
 import { anthropic } from "./model-protocol-anthropic.ts";
 import { google } from "./model-protocol-google.ts";
@@ -57,6 +58,8 @@ export interface ModelServer extends AsyncDisposable {
   readonly googleUrl: string;
   /** The newest requests, oldest first. */
   readonly requests: readonly ModelRequest[];
+  /** What was refused because it is no proper conversation. */
+  readonly problems: readonly string[];
 }
 
 /** How many requests are kept to be looked at. */
@@ -65,11 +68,15 @@ const MAX_RECORDED = 1000;
 export async function startModelServer({
   answer,
   port = 0,
+  strict = false,
 }: {
   answer: (request: ModelRequest) => Reply | Promise<Reply>;
   port?: number;
+  /** Refuses what the strictest of providers would refuse. */
+  strict?: boolean;
 }): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
+  const problems: string[] = [];
   const closing = new AbortController();
   let count = 0;
 
@@ -88,7 +95,10 @@ export async function startModelServer({
     }
     requests.push(request);
     if (requests.length > MAX_RECORDED) requests.shift();
-    await send(request, await answer(request), outgoing, closing.signal);
+    const problem = strict ? conversationProblem(request.messages) : undefined;
+    if (problem !== undefined) problems.push(problem);
+    const reply = problem === undefined ? await answer(request) : refusal(problem);
+    await send(request, reply, outgoing, closing.signal);
   }
 
   server.listen(port, "127.0.0.1");
@@ -101,6 +111,7 @@ export async function startModelServer({
     anthropicUrl: origin,
     googleUrl: `${origin}/v1beta`,
     requests,
+    problems,
     async [Symbol.asyncDispose]() {
       closing.abort();
       server.closeAllConnections();
@@ -108,6 +119,10 @@ export async function startModelServer({
       await once(server, "close");
     },
   };
+}
+
+function refusal(message: string): Reply {
+  return { fault: { status: 400, body: { error: { message, type: "invalid_request_error" } } } };
 }
 
 async function read(incoming: IncomingMessage, count: number): Promise<ModelRequest | undefined> {

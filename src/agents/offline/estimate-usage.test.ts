@@ -13,9 +13,9 @@ test("four characters that are read or said are a token", () => {
 test("envelopes, calls and their results are read too, and nothing twice", () => {
   const call = { id: "c", name: "List", arguments: {} };
   const parts = [user("12345678", "123"), assistant("12", "List"), user("1234")];
-  const turn = exchange(parts, [outcome(call, 0, "12345678901")]);
-  // 3 + a line break + 8, 2 + List{}, 4, and {"text":"12345678901"}.
-  expect(estimateUsage({ system: "", exchanges: [turn] }, []).input).toBe((12 + 8 + 4 + 24) / 4);
+  const turn = exchange(parts, [outcome(call, 0, "123456789012")]);
+  // 3 + a line break + 8, 2 + List{}, 4, and 12 of the result.
+  expect(estimateUsage({ system: "", exchanges: [turn] }, []).input).toBe((12 + 8 + 4 + 12) / 4);
 });
 
 test("a call that is wanted counts as output", () => {

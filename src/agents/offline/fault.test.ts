@@ -39,6 +39,14 @@ test.each(FAILURES)(
   },
 );
 
+test("a conversation that is too long is a failure of its own kind", () => {
+  expect(spoil(draft, { kind: "overflow" })).toMatchObject({
+    kind: "failure",
+    text: "",
+    error: { code: "context_overflow", transient: false },
+  });
+});
+
 test("a provider's wish to wait is in the error, for people and for programs", () => {
   const failed = spoil(draft, { kind: "429", retryAfterMs: 100 });
   const error = failed.kind === "failure" ? failed.error : undefined;

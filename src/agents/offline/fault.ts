@@ -14,6 +14,7 @@ export const FAULT_KINDS = [
   "cut-text",
   "cut-call",
   "refused",
+  "overflow",
   "unknown-tool",
   "duplicate-ids",
   "empty",
@@ -55,6 +56,8 @@ export function spoil(draft: Draft, fault: Fault): Spoilt {
       return fail("an error on its side", 500);
     case "refused":
       return fail("the key is not valid", 401);
+    case "overflow":
+      return { kind: "failure", text: "", error: overflow() };
     case "timeout":
       return fail("it did not answer in time");
     case "cut":
@@ -104,6 +107,14 @@ function failure(what: string, { kind, retryAfterMs }: Fault, status: number | u
       retryAfterMs,
       cause: { status },
     },
+  );
+}
+
+function overflow(): CortexError {
+  return new CortexError(
+    "context_overflow",
+    "The offline model failed as its script says: the conversation is longer than it takes",
+    { hint: "It is made shorter by itself." },
   );
 }
 

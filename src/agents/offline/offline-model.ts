@@ -3,6 +3,7 @@
  * and tests, and for the first start, when nothing else is configured. It never pretends to be more.
  */
 import { type AssistantBody, type CallBlock, callsOf } from "../../model/message.ts";
+import type { Profile } from "../../model/profile.ts";
 import type { Exchange, Model, Question } from "../agent.ts";
 import { choosePlay } from "./choose-play.ts";
 import { converse, describeResults, type LedgerSearch, NOTICE } from "./converse.ts";
@@ -11,6 +12,7 @@ import { estimateUsage } from "./estimate-usage.ts";
 import { createFaultCounter, type Fault, spoil } from "./fault.ts";
 import type { Script } from "./script.ts";
 import { say } from "./stream.ts";
+import { sumUp } from "./sum-up.ts";
 
 export interface OfflineParts {
   readonly search: LedgerSearch;
@@ -20,13 +22,19 @@ export interface OfflineParts {
   readonly readScript?: (file: string) => Promise<Script>;
 }
 
+/** For profiles that do not say how much their model takes. */
+export const DEFAULT_WINDOW = 128_000;
+
 const NOTHING: Exchange = { messages: [], toolCalls: [] };
 
 export function createOfflineModel({ search, delay, readScript = readFiles() }: OfflineParts): Model {
   const isDue = createFaultCounter();
   return {
+    window: async (profile) => windowOf(profile),
     async ask(question) {
       const { profile, exchanges, signal } = question;
+      if (question.purpose === "summary")
+        return toBody(question, { text: sumUp(exchanges, windowOf(profile)), calls: [] });
       const script = profile.script === undefined ? undefined : await readScript(profile.script);
       const next = await chooseNext(script, question, search);
       if (next.delayMs > 0 && !signal.aborted) await delay(next.delayMs, signal);
@@ -41,6 +49,10 @@ export function createOfflineModel({ search, delay, readScript = readFiles() }: 
       return toBody(question, outcome.draft);
     },
   };
+}
+
+function windowOf({ contextWindow = DEFAULT_WINDOW }: Profile): number {
+  return contextWindow;
 }
 
 interface Next {

@@ -92,6 +92,25 @@ describe.each(PROFILES)("%s", (provider, more, urlOf) => {
     expect(error.hint).toContain("can be reached");
   });
 
+  test.each([
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
+    "prompt is too long: 213462 tokens > 200000 maximum",
+    "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)",
+  ])("a conversation that is too long is told from other refusals: %s", async (message) => {
+    const { error } = await failing(profile, { status: 400, body: { error: { message, code: 400 } } });
+
+    expect(error).toMatchObject({ code: "context_overflow", transient: false });
+    expect(error.message).toContain(message);
+  });
+
+  test("too many tokens a minute are not a conversation that is too long", async () => {
+    const body = { error: { message: "Too many tokens, please wait", code: 429 } };
+    expect((await failing(profile, { status: 429, body })).error).toMatchObject({
+      code: "model_failed",
+      transient: true,
+    });
+  });
+
   test("a key that the provider repeats is not repeated by us", async () => {
     const body = { error: { message: `Incorrect API key provided: ${KEY}`, code: 401 } };
     const { error } = await failing(profile, { status: 401, body });

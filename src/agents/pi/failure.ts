@@ -1,4 +1,7 @@
 /** What a provider's trouble is to us: an error that says whose, in whose words, and whether to try again. */
+import type { AssistantMessage } from "@earendil-works/pi-ai";
+import { isContextOverflow } from "@earendil-works/pi-ai/utils/overflow";
+
 import { CortexError } from "../../model/errors.ts";
 import type { Profile } from "../../model/profile.ts";
 import type { Credentials } from "./credentials.ts";
@@ -16,19 +19,20 @@ export interface FailedRequest {
 }
 
 /** The failure of a request, from pi's report of it and from what was seen on the wire. */
-export function modelFailed(
-  report: { readonly errorMessage?: string; readonly rawStopReason?: string },
-  request: FailedRequest,
-): CortexError {
+export function modelFailed(report: AssistantMessage, request: FailedRequest): CortexError {
   const { profile, credentials, seen } = request;
   const reported = report.errorMessage ?? "no reason given";
   const status = seen.status === undefined ? statusIn(reported) : seen.status;
   const failedStatus = status !== undefined && status >= 400 ? status : undefined;
   const own = seen.refused === undefined ? ownWords(reported) : reasonOf(seen.refused);
   const words = trimmed(withoutSecrets(own, credentials.secrets));
-  const kind = classify(failedStatus, reported, report.rawStopReason ?? "");
+  // Too many tokens a minute are no conversation that is too long, though they are called the same.
+  const kind =
+    failedStatus !== 429 && isContextOverflow(report)
+      ? "overflow"
+      : classify(failedStatus, reported, report.rawStopReason ?? "");
   return new CortexError(
-    "model_failed",
+    kind === "overflow" ? "context_overflow" : "model_failed",
     `${profile.provider} failed with ${profile.model}${failedStatus === undefined ? "" : ` (${failedStatus})`}: ${words}`,
     {
       hint: HINTS[kind](request),
@@ -46,14 +50,14 @@ export function fellSilent(profile: Profile, idleTimeoutMs: number): CortexError
   );
 }
 
-type Kind = "busy" | "unreachable" | "unpaid" | "forbidden" | "missing" | "refused";
+type Kind = "busy" | "unreachable" | "unpaid" | "forbidden" | "missing" | "refused" | "overflow";
 
 const BUSY_STATUSES = new Set([408, 409, 425, 429]);
 /** Why providers end an answer that they do not want to give. */
 const DECLINED = /content_filter|refusal|sensitive|safety|blocklist|prohibited|spii|recitation/i;
 
 /** An answer that broke off may come whole the next time, unless the provider did not want to give it. */
-function classify(status: number | undefined, reported: string, ended: string): Kind {
+function classify(status: number | undefined, reported: string, ended: string): Exclude<Kind, "overflow"> {
   if (status === 402 || (status === 429 && /insufficient_quota|billing/i.test(reported))) return "unpaid";
   if (status === 401 || status === 403) return "forbidden";
   if (status === 404) return "missing";
@@ -72,6 +76,8 @@ const HINTS: Readonly<Record<Kind, (request: FailedRequest) => string>> = {
       ? `The server wants a key: name the variable that holds it in \`apiKeyEnv\` of the profile "${profile.name}".`
       : `Check the key in ${credentials.variable}.`,
   missing: ({ profile }) => `Check \`model\` and \`baseUrl\` of the profile "${profile.name}".`,
+  overflow: ({ profile }) =>
+    `The conversation is made shorter by itself; \`contextWindow\` of the profile "${profile.name}" may be too large.`,
   refused: ({ profile }) =>
     `The request itself was refused: check the profile "${profile.name}", or ask otherwise.`,
 };

@@ -11,12 +11,15 @@ export class Arriving {
   /** The arguments of each call, letter by letter as the model wrote them. */
   readonly #written = new Map<number, string>();
   readonly #onDelta: (delta: Delta) => void;
+  readonly #onProgress: () => void;
 
-  constructor(onDelta: (delta: Delta) => void) {
+  constructor(onDelta: (delta: Delta) => void, onProgress: () => void = () => {}) {
     this.#onDelta = onDelta;
+    this.#onProgress = onProgress;
   }
 
   take(event: AssistantMessageEvent): void {
+    this.#onProgress();
     if (event.type === "text_delta") this.#onDelta({ kind: "text", text: event.delta });
     if (event.type === "thinking_delta") this.#onDelta({ kind: "thinking", text: event.delta });
     if (event.type === "toolcall_delta") {

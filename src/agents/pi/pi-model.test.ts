@@ -120,6 +120,37 @@ describe.each(PROFILES)("%s", (_, profileOf) => {
     ]);
   });
 
+  test("a call is progress while it is written, though nothing of it is shown", async () => {
+    await using server = await serverSaying({ calls: [{ name: "Read", arguments: { path: "a.txt" } }] });
+    const told: string[] = [];
+
+    await model.ask(
+      question(profileOf(server), {
+        onDelta: ({ kind }) => told.push(kind),
+        onProgress: () => told.push("progress"),
+      }),
+    );
+    expect(new Set(told)).toEqual(new Set(["progress"]));
+  });
+
+  test("names that providers refuse are not sent back to them", async () => {
+    await using server = await serverSaying({ text: "Fine." });
+    const call = { type: "toolCall", id: "c", name: "read file.now", arguments: {} } as const;
+    const said = [userMessage("Look."), assistantMessage([call, { ...call, id: "d", name: "" }])];
+    const exchanges = [exchange([...said, userMessage("Well?")], [toolCall(0), toolCall(1)])];
+
+    await model.ask(question(profileOf(server), { exchanges, tools: [READ_TOOL] }));
+    const names = server.requests[0]!.messages.flatMap(({ calls }) => calls.map(({ name }) => name));
+    expect(names).toEqual(["read_file_now", "unnamed"]);
+  });
+
+  test("its window is known", async () => {
+    await using server = await serverSaying({});
+    expect(
+      await model.window!({ name: "a", backend: "pi", fallback: [], ...profileOf(server) }),
+    ).toBeGreaterThan(100_000);
+  });
+
   test("aborting gives what was said so far, without its calls", async () => {
     const never = Promise.withResolvers<void>();
     await using server = await serverSaying({

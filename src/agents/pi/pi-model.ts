@@ -14,7 +14,7 @@ import type { Model, Question } from "../agent.ts";
 import { findCredentials } from "./credentials.ts";
 import { fellSilent, modelFailed } from "./failure.ts";
 import { Arriving } from "./from-pi.ts";
-import { openBackend } from "./provider.ts";
+import { modelWindow, openBackend } from "./provider.ts";
 import { toContext } from "./to-pi.ts";
 import { IDLE_TIMEOUT_MS, Watch } from "./watch.ts";
 
@@ -25,7 +25,7 @@ export interface PiModelParts {
 }
 
 export function createPiModel({ environment, clock, idleTimeoutMs = IDLE_TIMEOUT_MS }: PiModelParts): Model {
-  return { ask };
+  return { ask, window: modelWindow };
 
   async function ask(question: Question): Promise<AssistantBody> {
     const { profile, signal } = question;
@@ -49,7 +49,10 @@ export function createPiModel({ environment, clock, idleTimeoutMs = IDLE_TIMEOUT
       // Google's client cannot be given another fetch: there, pi's own events must do.
       ...(!model.api.startsWith("google-") && { fetch: watch.fetch }),
     });
-    const answer = new Arriving((delta) => question.onDelta(delta));
+    const answer = new Arriving(
+      (delta) => question.onDelta(delta),
+      () => question.onProgress?.(),
+    );
     for await (const event of stream) {
       watch.touch();
       answer.take(event);

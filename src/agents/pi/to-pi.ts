@@ -20,6 +20,9 @@ import {
 import type { ToolResult } from "../../model/tool.ts";
 import type { Exchange, Question } from "../agent.ts";
 
+/** What providers allow. */
+const MAX_TOOL_NAME = 64;
+
 export function toContext({
   system,
   exchanges,
@@ -80,7 +83,12 @@ function toAssistant(message: Message): AssistantMessage {
 
 function toContent(block: Block): AssistantMessage["content"][number] {
   if (block.type !== "toolCall") return block;
-  return { ...block, arguments: asObject(block.arguments) };
+  return { ...block, name: acceptable(block.name), arguments: asObject(block.arguments) };
+}
+
+/** A name that a model made up is told to it as it is, but providers refuse a conversation in which it stands. */
+function acceptable(name: string): string {
+  return name.replaceAll(/[^\w-]/g, "_").slice(0, MAX_TOOL_NAME) || "unnamed";
 }
 
 /** Arguments that were no JSON are kept as text, but providers take only objects back. */
@@ -101,7 +109,7 @@ function toResult(call: CallBlock, outcome: ToolCall | undefined, timestamp: num
   return {
     role: "toolResult",
     toolCallId: call.id,
-    toolName: call.name,
+    toolName: acceptable(call.name),
     content: [
       {
         type: "text",

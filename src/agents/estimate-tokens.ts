@@ -1,0 +1,58 @@
+/** How long a conversation is, without asking the model that counts. */
+import { assistantBody, type Block, type Message, promptText } from "../model/message.ts";
+import type { ToolResult } from "../model/tool.ts";
+import type { Exchange, ToolDescription } from "./agent.ts";
+
+/** A rule of thumb for English and for code; other languages have fewer. */
+export const CHARACTERS_PER_TOKEN = 4;
+
+export interface Given {
+  readonly system: string;
+  readonly exchanges: readonly Exchange[];
+  readonly tools?: readonly ToolDescription[];
+}
+
+export function estimateTokens({ system, exchanges, tools = [] }: Given): number {
+  const described = tools.map(
+    ({ name, description, parameters }) => name.length + description.length + jsonLength(parameters),
+  );
+  return tokensIn(sum([system.length, ...described, ...exchanges.map(exchangeLength)]));
+}
+
+export function tokensIn(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** In characters, as the model reads it. */
+function exchangeLength({ messages, toolCalls }: Exchange): number {
+  const results = toolCalls.map(({ result }) => ((result as ToolResult | undefined)?.text ?? "").length);
+  return sum([...messages.map(messageLength), ...results]);
+}
+
+function messageLength(message: Message): number {
+  if (message.role !== "assistant") return promptText(message).length;
+  return blocksLength(assistantBody(message).blocks);
+}
+
+export function blocksLength(blocks: readonly Block[]): number {
+  return sum(blocks.map(blockLength));
+}
+
+function blockLength(block: Block): number {
+  switch (block.type) {
+    case "text":
+      return block.text.length;
+    case "thinking":
+      return block.thinking.length;
+    case "toolCall":
+      return block.name.length + jsonLength(block.arguments);
+  }
+}
+
+function jsonLength(value: unknown): number {
+  return JSON.stringify(value).length;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

@@ -1,0 +1,239 @@
+/** What happens to a conversation that is longer than its model takes. The model here counts as real ones do. */
+import { expect, test } from "vitest";
+
+import { type HomeFiles, openTestCortex, testTool, writeHome } from "../../test/support/home.ts";
+import { type ModelRequest, type Reply, startModelServer } from "../../test/support/model-server.ts";
+import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
+import { dispatch, event, message, toSession, turnFor } from "../../test/support/sample.ts";
+import type { TurnId } from "../model/ids.ts";
+import { MAIN_SESSION } from "../model/session-key.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import type { Claim, Store } from "../store/store.ts";
+import type { Cortex } from "./cortex.ts";
+import { databasePath } from "./home.ts";
+
+/** 625 tokens. */
+const LONG = "word ".repeat(500);
+const NEVER = new AbortController().signal;
+
+/** A model that takes so many tokens, and refuses more in the words of a real provider. */
+async function startCountingServer(
+  window: number,
+  answer: (request: ModelRequest) => Reply = () => ({ text: "Yes." }),
+) {
+  const server = await startModelServer({
+    strict: true,
+    answer(request) {
+      const input = size(request);
+      if (input > window) {
+        const tooLong = `This model's maximum context length is ${window} tokens. However, you requested ${input} tokens.`;
+        return { fault: { status: 400, body: { error: { message: tooLong } } } };
+      }
+      const reply = isSummary(request) ? { text: "SUMMARY: the code word is heron." } : answer(request);
+      return { ...reply, usage: { input, output: Math.ceil((reply.text ?? "").length / 4) } };
+    },
+  });
+  return Object.assign(server, {
+    summaries: () => server.requests.filter(isSummary),
+    turns: () => server.requests.filter((request) => !isSummary(request)),
+  });
+}
+
+function size({ body }: ModelRequest): number {
+  return Math.ceil(JSON.stringify(body).length / 4);
+}
+
+function isSummary({ messages }: Pick<ModelRequest, "messages">): boolean {
+  return messages[0]!.text.startsWith("You sum up a conversation");
+}
+
+function homeOf(server: { readonly openaiUrl: string }, contextWindow: number): HomeFiles {
+  const own = { provider: "openai-compatible", baseUrl: server.openaiUrl, model: "m", contextWindow };
+  const agents = { main: { tools: ["Big"], systemPrompt: "Be brief." } };
+  return {
+    cortex: { broker: { retryMs: 0 }, agents },
+    profiles: { defaultProfile: "own", profiles: { own } },
+  };
+}
+
+async function ask(cortex: Cortex, content: string, thread?: TurnId) {
+  const { item } = await cortex.send({ content, ...(thread !== undefined && { thread }) });
+  const outcome = (await cortex.outcome(item, NEVER))!;
+  const turn = outcome.kind === "turn" ? await cortex.store.turns.read(outcome.turn) : undefined;
+  return { outcome, turn, text: turn?.messages.at(-1)?.content };
+}
+
+async function compactions(store: Store): Promise<readonly unknown[]> {
+  return store.query("select id from agent_turns where turn_type = 'compaction'");
+}
+
+/** A home whose main session has so many turns already. */
+async function writeThread(home: string, turns: number): Promise<TurnId[]> {
+  await using store = await openSqliteStore({ path: databasePath(home), clock: Date.now });
+  const lease = { holder: "before", ttlMs: 60_000 };
+  const ids: TurnId[] = [];
+  for (let i = 0; i < turns; i++) {
+    const work = { dispatch: dispatch(`d${i}`, toSession("main")), claim: lease };
+    const accepted = await store.events.accept(event(`e${i}`, { content: `question ${i}` }), work);
+    const claim: Claim = accepted.dispatched!.claim!;
+    const answered = message(claim.turn, "assistant", `Answer ${i}: ${"all is as it was. ".repeat(5)}`);
+    const asked = message(`q${i}`, "user", `question ${i}`);
+    await store.turns.commit(turnFor(claim, { messages: [asked, answered] }));
+    ids.push(claim.turn);
+  }
+  return ids;
+}
+
+test("a thread of 10,000 turns goes on in a small window, and is compacted once", async () => {
+  using folder = temporaryFolder(memoryParent());
+  const home = folder.path;
+  await using server = await startCountingServer(8_000);
+  writeHome(home, homeOf(server, 8_000));
+  const turns = await writeThread(home, 10_000);
+  await using cortex = await openTestCortex({}, { home });
+
+  for (let i = 0; i < 10; i++) expect((await ask(cortex, `and ${i}?`)).text).toBe("Yes.");
+  expect(await compactions(cortex.store)).toHaveLength(1);
+  expect(server.summaries()).toHaveLength(1);
+  expect(Math.max(...server.requests.map(size))).toBeLessThan(8_000 * 0.85);
+  const [first] = server.turns();
+  expect(first!.messages.map(({ text }) => text)).toContain("SUMMARY: the code word is heron.");
+  expect(first!.messages.at(-2)!.text).toContain("Answer 9999");
+
+  const head = (await cortex.store.sessions.head(MAIN_SESSION))!;
+  expect((await cortex.store.turns.context(head)).turns.length).toBeLessThan(100);
+  expect(await cortex.store.turns.ancestor(head, 17)).toBe(turns[17]);
+  const forked = await ask(cortex, "and then?", turns[17]);
+  expect(forked.turn!.turn).toMatchObject({ parent: turns[17], depth: 18 });
+  expect(await compactions(cortex.store)).toHaveLength(1);
+  expect(await cortex.store.verify()).toMatchObject({ ok: true });
+  expect(server.problems).toEqual([]);
+});
+
+test("a thread that goes on for long is compacted again and again, and never refused", async () => {
+  const long = "It is a long story. ".repeat(100);
+  await using server = await startCountingServer(4_000, () => ({ text: long }));
+  await using cortex = await openTestCortex(homeOf(server, 4_000));
+
+  for (let i = 0; i < 30; i++) expect((await ask(cortex, `go on ${i}`)).text).toBe(long);
+  const { length } = await compactions(cortex.store);
+  expect(length).toBeGreaterThan(2);
+  expect(length).toBeLessThan(15);
+  expect(server.summaries().at(-1)!.messages[1]!.text).toContain("SUMMARY: the code word is heron.");
+  expect(server.turns()).toHaveLength(30);
+  expect(server.problems).toEqual([]);
+});
+
+test("whoever watches sees that a session is being compacted, and when it goes on", async () => {
+  await using server = await startCountingServer(2_000, () => ({ text: LONG }));
+  await using cortex = await openTestCortex(homeOf(server, 2_000));
+  const states: string[] = [];
+  const watching = new AbortController();
+  const reading = (async () => {
+    for await (const entries of cortex.live.read({ signal: watching.signal })) {
+      for (const entry of entries) if (entry.kind === "state") states.push(entry.state);
+    }
+  })();
+  for (const content of ["one", "two", "three", "four"]) await ask(cortex, content);
+
+  await expect.poll(() => states.slice(0, 2)).toEqual(["compacting", "streaming"]);
+  watching.abort();
+  await reading;
+});
+
+test("a compaction is a turn of its own, which says what it has cost and what it has kept", async () => {
+  await using server = await startCountingServer(2_000, () => ({ text: LONG }));
+  await using cortex = await openTestCortex(homeOf(server, 2_000));
+  const before = [await ask(cortex, "one"), await ask(cortex, "two"), await ask(cortex, "three")];
+  const { turn } = await ask(cortex, "four");
+
+  const compaction = (await cortex.store.turns.read(turn!.turn.parent!))!;
+  expect(compaction.turn).toMatchObject({ type: "compaction", facts: { profile: "own", model: "m" } });
+  expect(compaction.turn.facts.usage.input).toBeGreaterThan(100);
+  expect(compaction.messages.map(({ content }) => content)).toEqual(["SUMMARY: the code word is heron."]);
+  expect(compaction.turn.parent).toBe(before[2]!.turn!.turn.id);
+  const kept = server
+    .turns()
+    .at(-1)!
+    .messages.map(({ text }) => text.split("\n").at(-1));
+  expect(kept).toContain("three");
+  expect(kept).not.toContain("one");
+});
+
+test("a model that takes less than its profile says has its thread compacted when it refuses", async () => {
+  await using server = await startCountingServer(2_000, () => ({ text: LONG }));
+  await using cortex = await openTestCortex(homeOf(server, 100_000));
+
+  for (const content of ["one", "two", "three", "four", "five", "six", "seven"])
+    expect((await ask(cortex, content)).outcome.kind).toBe("turn");
+  expect((await compactions(cortex.store)).length).toBeGreaterThan(0);
+  expect((await cortex.store.queue.dead()).items).toEqual([]);
+  expect(server.problems).toEqual([]);
+});
+
+test.each([
+  ["refuses to", { fault: { status: 400, body: { error: { message: "No." } } } }, "none"],
+  ["is too busy to", { fault: { status: 529 } }, "none"],
+  ["writes far too much when it is to", { text: "word ".repeat(10_000) }, "m"],
+  ["says nothing when it is to", { text: "" }, "m"],
+])("where the model %s sum up, each turn becomes a line", async (_, reply, model) => {
+  await using server = await startModelServer({
+    strict: true,
+    answer: (request) =>
+      isSummary(request) ? reply : { text: LONG, usage: { input: size(request), output: 625 } },
+  });
+  await using cortex = await openTestCortex(homeOf(server, 2_000));
+  for (const content of ["one", "two", "three"]) await ask(cortex, content);
+  const { turn, text } = await ask(cortex, "four");
+
+  expect(text).toContain("word");
+  const compaction = (await cortex.store.turns.read(turn!.turn.parent!))!;
+  expect(compaction.turn).toMatchObject({ type: "compaction", facts: { model } });
+  expect(compaction.messages[0]!.content).toMatch(
+    /^\(What came before was shortened without a model.*\n- one → word/s,
+  );
+  expect(compaction.messages[0]!.content.length).toBeLessThan(2_000 * 0.15 * 4 + 10);
+  expect(server.problems).toEqual([]);
+});
+
+test("where the system prompt alone nearly fills the window, there is no compaction with every turn", async () => {
+  await using server = await startCountingServer(100_000);
+  const home = homeOf(server, 2_000);
+  const agents = { main: { tools: [], systemPrompt: "word ".repeat(1_400) } };
+  await using cortex = await openTestCortex({ ...home, cortex: { agents } });
+
+  for (const content of ["one", "two", "three", "four"]) await ask(cortex, content);
+  expect(size(server.turns().at(-1)!)).toBeGreaterThan(2_000 * 0.85);
+  expect(await compactions(cortex.store)).toEqual([]);
+});
+
+test("a turn whose tools say too much goes on with less of it, and the ledger keeps all", async () => {
+  const big = testTool("Big", async () => ({ kind: "done", result: { text: "x".repeat(6_000) } }));
+  const calls = [1, 2, 3, 4, 5].map((n) => ({ calls: [{ name: "Big", arguments: { n } }] }));
+  const rest = [...calls];
+  await using server = await startCountingServer(4_000, () => rest.shift() ?? { text: "Read it all." });
+  await using cortex = await openTestCortex(homeOf(server, 4_000), { tools: [big] });
+
+  const { text, turn } = await ask(cortex, "read");
+  expect(text).toBe("Read it all.");
+  expect(big.calls).toHaveLength(5);
+  expect(turn!.toolCalls.map(({ result }) => (result as { text: string }).text.length)).toEqual(
+    Array.from({ length: 5 }, () => 6_000),
+  );
+  expect((await ask(cortex, "and now?")).text).toBe("Read it all.");
+  expect((await cortex.store.runs.list({ state: "failed" })).items).toEqual([]);
+  expect(server.problems).toEqual([]);
+});
+
+test("a message that is longer than the model takes is answered with that, once, and the session goes on", async () => {
+  await using server = await startCountingServer(2_000);
+  await using cortex = await openTestCortex(homeOf(server, 2_000));
+  await ask(cortex, "hello");
+
+  const { text, turn } = await ask(cortex, "word ".repeat(10_000));
+  expect(text).toContain("longer than my model takes");
+  expect(turn!.turn.status).toBe("completed");
+  expect(server.turns().length).toBeLessThan(5);
+  expect((await ask(cortex, "and now?")).text).toBe("Yes.");
+  expect(server.problems).toEqual([]);
+});

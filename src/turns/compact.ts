@@ -1,0 +1,83 @@
+/**
+ * Makes a thread shorter: its older turns become a summary, which is a turn of its own, and the run's turn
+ * follows that. Nothing is taken out of the ledger.
+ */
+import { estimateTokens } from "../agents/estimate-tokens.ts";
+import { CortexError } from "../model/errors.ts";
+import type { TurnId } from "../model/ids.ts";
+import type { Claim, Context, Store, TurnContent } from "../store/store.ts";
+import { turnFacts } from "./facts.ts";
+import type { Work } from "./prepare.ts";
+import { summarize, type SummaryParts } from "./summarize.ts";
+import { historyOf, readThread } from "./thread.ts";
+
+export interface CompactParts {
+  readonly store: Store;
+  readonly mintId: () => string;
+  readonly clock: () => number;
+  /** Told when the run begins to sum up, and when it goes on with its turn. For whoever watches. */
+  readonly onCompacting: (claim: Claim, isCompacting: boolean) => void;
+}
+
+export interface Split {
+  /** To be summed up, the last compaction first. */
+  readonly older: readonly TurnContent[];
+  /** To be kept word for word. */
+  readonly kept: readonly TurnContent[];
+}
+
+/**
+ * Divides a thread so that what is kept has at most so many estimated tokens. The newest turn alone may have
+ * twice as many: it is what people refer to. What the last compaction kept is older than that compaction, and goes
+ * with it.
+ */
+export function splitThread({ compaction, turns }: Context, keptTokens: number): Split {
+  const since = compaction === undefined ? -1 : compaction.turn.depth;
+  let first = turns.length;
+  for (let tokens = 0; first > 0; first--) {
+    const turn = turns[first - 1]!;
+    tokens += estimateTokens({ system: "", exchanges: [turn] });
+    const allowed = first === turns.length ? 2 * keptTokens : keptTokens;
+    if (turn.turn.depth < since || tokens > allowed) break;
+  }
+  const older = turns.slice(0, first);
+  return { older: compaction === undefined ? older : [compaction, ...older], kept: turns.slice(first) };
+}
+
+/** Gives the work that goes on after the compaction. The same work: the run was aborted meanwhile. */
+export async function compact(
+  work: Work,
+  { older, kept }: Split,
+  how: Pick<SummaryParts, "context" | "room" | "request" | "isPatient">,
+  { store, mintId, clock, onCompacting }: CompactParts,
+): Promise<Work> {
+  const { claim, setup, profile } = work;
+  const turn = mintId() as TurnId;
+  onCompacting(claim, true);
+  const summary = await summarize(older, { ...how, turn, atMs: clock() }).finally(() =>
+    onCompacting(claim, false),
+  );
+  if (summary === undefined) return work;
+  try {
+    await store.turns.compact({
+      lease: claim.lease,
+      run: claim.run,
+      turn,
+      facts: turnFacts([summary], { role: setup.agent.role, profile: profile.name }),
+      summary,
+      firstKept: kept[0]?.turn.id,
+    });
+  } catch (error) {
+    throw error instanceof CortexError && error.code === "turn_invalid" ? threadChanged(error) : error;
+  }
+  const thread = await readThread(turn, store);
+  return { ...work, claim: { ...claim, parent: turn }, thread, history: historyOf(thread) };
+}
+
+/** Somebody reset the session while its summary was written. */
+function threadChanged(cause: CortexError): CortexError {
+  return new CortexError("head_moved", "The session points elsewhere than when its thread was read", {
+    hint: "The turn is tried again after the new head.",
+    cause,
+  });
+}

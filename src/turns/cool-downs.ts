@@ -1,0 +1,62 @@
+/**
+ * Which profiles have just failed, and so are better left alone for a while.
+ *
+ * Kept in memory, by profile and by nothing else: one that fails says nothing about another one, nor about the
+ * sessions that use it. After a restart every profile is simply tried again.
+ */
+import type { TurnId } from "../model/ids.ts";
+
+export const FIRST_COOL_DOWN_MS = 10_000;
+/** A provider that asks for hours is looked at again before that: it may have changed its mind. */
+export const MAX_COOL_DOWN_MS = 600_000;
+/** Of how many turns it is remembered which profiles refused them. One that is forgotten asks once more. */
+export const MAX_TURNS_REMEMBERED = 1_000;
+
+interface Cooling {
+  readonly failures: number;
+  readonly untilMs: number;
+}
+
+export class CoolDowns {
+  readonly #clock: () => number;
+  readonly #cooling = new Map<string, Cooling>();
+  readonly #refused = new Map<TurnId, Set<string>>();
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  isCooling(profile: string): boolean {
+    const cooling = this.#cooling.get(profile);
+    return cooling !== undefined && this.#clock() < cooling.untilMs;
+  }
+
+  /** It may do better later: each failure in a row makes the pause longer. */
+  failed(profile: string, retryAfterMs = 0): void {
+    const failures = (this.#cooling.get(profile)?.failures ?? 0) + 1;
+    const growing = FIRST_COOL_DOWN_MS * 2 ** (failures - 1);
+    const pauseMs = Math.min(Math.max(growing, retryAfterMs), MAX_COOL_DOWN_MS);
+    this.#cooling.set(profile, { failures, untilMs: this.#clock() + pauseMs });
+  }
+
+  answered(profile: string): void {
+    this.#cooling.delete(profile);
+  }
+
+  /** Whether a profile will not have this turn, however often it is asked. */
+  hasRefused(profile: string, turn: TurnId): boolean {
+    return this.#refused.get(turn)?.has(profile) ?? false;
+  }
+
+  /** The fault may be the turn's own, so other turns are not kept from the profile. */
+  refused(profile: string, turn: TurnId): void {
+    const profiles = this.#refused.get(turn) ?? new Set();
+    this.#refused.set(turn, profiles.add(profile));
+    if (this.#refused.size > MAX_TURNS_REMEMBERED) this.#refused.delete(this.#refused.keys().next().value!);
+  }
+
+  /** The turn is over. */
+  forget(turn: TurnId): void {
+    this.#refused.delete(turn);
+  }
+}
