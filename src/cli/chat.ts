@@ -5,10 +5,9 @@ import { MAIN_SESSION, normalizeSessionKey } from "../model/session-key.ts";
 import { type Invocation, text } from "./command.ts";
 import { messageOf, type Talk } from "./message.ts";
 import { report } from "./report.ts";
-import { sendAndWait } from "./send.ts";
+import { described, sendAndWait } from "./send.ts";
 import type { Server } from "./server.ts";
 import { needOrStartServer } from "./start-server.ts";
-import { harmless } from "./text.ts";
 
 /** In a terminal, a conversation; in a pipe, an answer for each line. */
 export async function chat(given: Invocation): Promise<void | false> {
@@ -34,7 +33,7 @@ async function answerLines(
     if (line.trim() === "") continue;
     try {
       const sent = await sendAndWait(server, messageOf(line, talk, "followup"));
-      print.data(sent, () => harmless(sent.text ?? ""));
+      print.data(sent, () => described(sent));
     } catch (error) {
       if (!(error instanceof CortexError) || error.code !== "turn_failed") throw error;
       report(error, { verbose: options["verbose"] === true }); // the lines after it may fare better

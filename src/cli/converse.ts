@@ -1,18 +1,17 @@
 /**
- * A conversation in a terminal. What is typed while the agent works is sent at once and steers it. Ctrl-C
- * ends what the agent does; a second one, or one while it is idle, ends the conversation.
+ * A conversation in a terminal. What is typed while the agent works is sent at once; unless the session says
+ * otherwise (`/queue`), it steers the agent. Ctrl-C ends what the agent does; a second one, or one while it is idle, ends the conversation.
  */
 import { CortexError } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
 import { type ChatView, IDLE, promptOf, type Shown, showEvent, showNote } from "./chat-view.ts";
 import type { Invocation } from "./command.ts";
 import { followStream, type StreamEvent } from "./follow-stream.ts";
 import { messageOf, type Talk } from "./message.ts";
 import { ask, type Request } from "./ask.ts";
+import type { Sent } from "./send.ts";
 import { needServer } from "./server.ts";
 import { Terminal } from "./terminal.ts";
-
-/** Steers a run that is at work, and waits its turn where it came too late for that. */
-const MODE = "steer-backlog";
 
 export async function converse(talk: Talk, { home, print }: Invocation): Promise<void> {
   const left = new AbortController();
@@ -24,9 +23,11 @@ export async function converse(talk: Talk, { home, print }: Invocation): Promise
   using terminal = new Terminal(process.stdin, process.stdout, {
     onLine(line) {
       if (line.trim() === "") return;
-      if (view.state !== "idle") note("↳ Sent to the running turn, which reads it at its next step.");
+      const { state } = view;
       show({ view: { ...view, state: "working" }, text: "" });
-      request({ method: "POST", path: "/api/messages", body: messageOf(line, talk, MODE) });
+      request({ method: "POST", path: "/api/messages", body: messageOf(line, talk) }, (body) =>
+        told(body as unknown as Sent, state),
+      );
     },
     onInterrupt() {
       if (view.state === "idle" || isAborting) return left.abort();
@@ -90,13 +91,24 @@ export async function converse(talk: Talk, { home, print }: Invocation): Promise
     return ask(await needServer(home), { ...wanted, signal: left.signal });
   }
 
+  /** Says what became of a line. Where it is no message to the agent, the agent is as it was. */
+  function told({ dispatchId, text, reply, dropped }: Sent, state: ChatView["state"]): void {
+    const isForAgent = dispatchId !== undefined && dropped === undefined;
+    if (!isForAgent && view.state === "working") show({ view: { ...view, state }, text: "" });
+    if (isForAgent && state !== "idle") note("↳ Sent while the agent works.");
+    for (const line of [text, reply]) if (line !== undefined) note(line);
+    if (dropped !== undefined) note(`Dropped by the policy "${dropped}": too many messages wait.`);
+  }
+
   /** Asks the server for something, and says so if that does not work. The conversation goes on. */
-  function request(wanted: Request): void {
-    void send(wanted).catch((error: unknown) => {
-      isAborting = false;
-      show({ view: { ...view, state: "idle" }, text: "" });
-      note(error instanceof CortexError ? `${error.message}. ${error.hint}` : String(error));
-    });
+  function request(wanted: Request, then: (body: Json) => void = () => {}): void {
+    void send(wanted)
+      .then(({ body }) => then(body))
+      .catch((error: unknown) => {
+        isAborting = false;
+        show({ view: { ...view, state: "idle" }, text: "" });
+        note(error instanceof CortexError ? `${error.message}. ${error.hint}` : String(error));
+      });
   }
 
   /** Says why a message could not be answered. */

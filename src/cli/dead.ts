@@ -1,52 +1,51 @@
-/** Dead letters: messages whose turn failed for good. */
-import type { ItemId } from "../model/ids.ts";
-import { deadView, itemView } from "../runtime/views.ts";
+/** Dead letters: messages whose turn failed for good, and deliveries that did not leave. */
+import { readDead } from "../runtime/dead.ts";
+import { deadView } from "../runtime/views.ts";
 import { pageOf } from "../server/page.ts";
-import type { Invocation } from "./command.ts";
-import { type Ledger, limitOf, MAX_LIMIT, openLedger } from "./ledger.ts";
 import { ask } from "./ask.ts";
+import type { Invocation } from "./command.ts";
+import { limitOf, openLedger } from "./ledger.ts";
 import { needServer } from "./server.ts";
 import { count, firstLine, harmless, indent, moment, table } from "./text.ts";
-import { itemUnknown } from "./unknown.ts";
 
 const MAX_ERROR_LENGTH = 100;
+
+type DeadView = ReturnType<typeof deadView>;
 
 export async function list(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   await using ledger = await openLedger(given.home);
-  const page = pageOf(await ledger.queue.dead({ limit }), deadView);
+  const page = pageOf(await ledger.dead.list({ limit }), deadView);
   given.print.data(page, () => {
     if (page.items.length === 0) return "No dead letters.";
     return table(
-      page.items.map(({ id, diedAt, session, error }) => [
-        id,
-        moment(diedAt),
-        session,
-        firstLine(error, MAX_ERROR_LENGTH),
+      page.items.map((letter) => [
+        letter.id,
+        moment(letter.diedAt),
+        letter.kind,
+        whereOf(letter),
+        firstLine(letter.error, MAX_ERROR_LENGTH),
       ]),
     );
   });
 }
 
 export async function show({ home, args, print }: Invocation): Promise<void> {
-  const id = args[0]! as ItemId;
+  const id = args[0]!;
   await using ledger = await openLedger(home);
-  const letter = await findLetter(ledger, id);
-  const event = await ledger.events.get(letter.event);
-  const item = await ledger.queue.item(id);
-  const view = { ...deadView(letter), item: item === undefined ? null : itemView(item) };
+  const view = await readDead(id, ledger);
   print.data(view, () =>
     [
       table([
-        ["item", view.id],
-        ["session", view.session],
-        ["turn", view.turnId],
-        ["event", view.eventId],
+        [view.kind, view.id],
+        [view.kind === "message" ? "session" : "to", whereOf(view)],
+        ["turn", view.turnId ?? "none"],
+        ["event", view.eventId ?? "none"],
         ["died", `${moment(view.diedAt)}, after ${count(view.attempts, "attempt")}`],
       ]),
-      `The message:\n${indent(harmless(event?.content ?? "nothing"))}`,
+      `The message:\n${indent(harmless(view.item?.content ?? view.delivery?.content ?? "nothing"))}`,
       `The error:\n${indent(harmless(view.error))}`,
-      `\`cortex dead retry ${id}\` tries it again, \`cortex dead drop ${id}\` gives it up.`,
+      `\`cortex dead retry ${id}\` tries it again, \`cortex dead drop ${id}\` gives it up, \`cortex why ${id}\` tells all.`,
     ].join("\n\n"),
   );
 }
@@ -55,7 +54,8 @@ export async function retry({ home, args, print }: Invocation): Promise<void> {
   const server = await needServer(home);
   const path = `/api/dead/${encodeURIComponent(args[0]!)}/retry`;
   const { body } = await ask(server, { method: "POST", path });
-  print.data(body, () => `${args[0]} is queued again.`);
+  const { state } = body as { state: string };
+  print.data(body, () => `${args[0]} is ${state === "queued" ? "queued" : "to be sent"} again.`);
 }
 
 export async function drop({ home, args, print }: Invocation): Promise<void> {
@@ -65,15 +65,7 @@ export async function drop({ home, args, print }: Invocation): Promise<void> {
   print.data(body, () => `${args[0]} is given up.`);
 }
 
-type DeadLetter = Awaited<ReturnType<Ledger["queue"]["dead"]>>["items"][number];
-
-async function findLetter({ queue }: Ledger, id: ItemId): Promise<DeadLetter> {
-  let cursor: string | undefined;
-  do {
-    const page = await queue.dead({ limit: MAX_LIMIT, ...(cursor === undefined ? {} : { cursor }) });
-    const found = page.items.find(({ item }) => item === id);
-    if (found !== undefined) return found;
-    cursor = page.next;
-  } while (cursor !== undefined);
-  throw itemUnknown(id);
+/** A message died in its session, a delivery on its way to a place. */
+function whereOf({ session, target }: DeadView): string {
+  return harmless(target === null ? (session ?? "") : `${target.channel} ${target.place}`);
 }

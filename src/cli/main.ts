@@ -50,7 +50,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: "status",
-    about: "say whether a server runs, with which model, and what there is to do",
+    about: "say whether a server runs, how it is doing, and what there is to do",
     run: async (given) => (await import("./status.ts")).status(given),
   },
   {
@@ -74,6 +74,11 @@ const COMMANDS: readonly CommandEntry[] = [
     usage: "show <turn>",
     about: "print everything of one turn",
     run: async (given) => (await import("./show.ts")).show(given),
+  },
+  {
+    usage: "why <id>",
+    about: "tell what became of an event, and why; the id may also be of a turn, a delivery or a queue item",
+    run: async (given) => (await import("./why.ts")).why(given),
   },
   {
     usage: "fork <turn> [message...]",
@@ -113,7 +118,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: "dead",
-    about: "list the messages that could not be answered, or do something about one",
+    about: "list what could not be answered or delivered, or do something about it",
     options: [LIMIT],
     run: async (given) => (await import("./dead.ts")).list(given),
     commands: [
@@ -124,17 +129,17 @@ const COMMANDS: readonly CommandEntry[] = [
         run: async (given) => (await import("./dead.ts")).list(given),
       },
       {
-        usage: "show <item>",
+        usage: "show <id>",
         about: "print one, with what happened to it",
         run: async (given) => (await import("./dead.ts")).show(given),
       },
       {
-        usage: "retry <item>",
-        about: "queue it again",
+        usage: "retry <id>",
+        about: "try it again",
         run: async (given) => (await import("./dead.ts")).retry(given),
       },
       {
-        usage: "drop <item>",
+        usage: "drop <id>",
         about: "give it up",
         run: async (given) => (await import("./dead.ts")).drop(given),
       },

@@ -12,6 +12,6 @@ export interface Talk {
 /** A message as the server takes it; what is undefined is left out on the way. */
 export type NewMessage = Readonly<Record<string, string | boolean | undefined>>;
 
-export function messageOf(content: string, { session, profile }: Talk, mode: string): NewMessage {
+export function messageOf(content: string, { session, profile }: Talk, mode?: string): NewMessage {
   return { content, session, profile, mode, channel: CHANNEL };
 }

@@ -8,11 +8,15 @@ import type { Server } from "./server.ts";
 import { needOrStartServer } from "./start-server.ts";
 import { harmless } from "./text.ts";
 
-/** What became of a message: with a turn, it was answered. */
+/** What became of a message: with a turn, it was answered; without a dispatch, it was a command to Cortex. */
 export interface Sent {
   readonly eventId: string;
-  readonly dispatchId: string;
+  readonly dispatchId?: string;
   readonly session: string;
+  /** The policy by which it was dropped. */
+  readonly dropped?: string;
+  /** To the command in its first line. */
+  readonly reply?: string;
   readonly turnId?: string;
   readonly text?: string;
   readonly costUsd?: number | null;
@@ -35,9 +39,14 @@ export async function send(given: Invocation): Promise<void> {
     idempotencyKey: text(given, "key"),
   };
   const sent = await (options["wait"] === true ? sendAndWait(server, message) : sendOnly(server, message));
-  print.data(sent, () =>
-    sent.turnId === undefined ? `Sent to ${sent.session}.` : harmless(sent.text ?? ""),
-  );
+  print.data(sent, () => described(sent));
+}
+
+/** What a person is told of a message that was sent. */
+export function described({ session, text: answer, reply, dropped }: Sent): string {
+  const became =
+    answer ?? (dropped === undefined ? `Sent to ${session}.` : `Dropped by the policy "${dropped}".`);
+  return harmless(reply === undefined ? became : `${reply}\n${became}`);
 }
 
 async function sendOnly(server: Server, message: NewMessage): Promise<Sent> {

@@ -1,10 +1,11 @@
 import { CortexError, type ErrorCode } from "../model/errors.ts";
+import type { Health } from "../runtime/health.ts";
 import { runView } from "../runtime/views.ts";
 import { ask } from "./ask.ts";
 import type { Invocation } from "./command.ts";
 import { type Ledger, openLedger } from "./ledger.ts";
 import { findServer } from "./server.ts";
-import { moment, table } from "./text.ts";
+import { harmless, moment, table } from "./text.ts";
 
 /** Of the runs that are under way, those that began first are named. */
 const MAX_RUNS_NAMED = 20;
@@ -21,19 +22,26 @@ async function readStatus(home: string) {
     unless("server_missing", readServer(home)),
     unless("store_missing", readLedger(home)),
   ]);
-  return { home, ...(running ?? { server: null, model: null }), ...(ledger ?? { counts: null, runs: [] }) };
+  return {
+    home,
+    ...(running ?? { server: null, model: null, health: null }),
+    ...(ledger ?? { counts: null, runs: [] }),
+  };
 }
 
 async function readServer(home: string) {
   const server = await findServer(home);
   if (server === undefined) return undefined;
   const { pid, startedAt, host, port } = server;
-  const { body } = await ask(server, { path: "/api/config" });
-  const { model } = body as unknown as {
+  const [config, health] = await Promise.all([
+    ask(server, { path: "/api/config" }),
+    ask(server, { path: "/api/health?full=1" }),
+  ]);
+  const { model } = config.body as unknown as {
     model: { profile: { name: string; model: string | null }; why: string };
   };
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return { server: { url, pid, startedAt, host, port }, model };
+  return { server: { url, pid, startedAt, host, port }, model, health: health.body as unknown as Health };
 }
 
 async function readLedger(home: string) {
@@ -52,17 +60,23 @@ async function unless<T>(code: ErrorCode, reading: Promise<T>): Promise<T | unde
   }
 }
 
-function describeServer({ server, model }: Status): string[][] {
+function describeServer({ server, model, health }: Status): string[][] {
   if (server === null) return [["server", "none; `cortex up` starts one"]];
   return [
     ["server", `${server.url}, process ${server.pid}, up since ${moment(server.startedAt)}`],
     ["model", `${model.profile.model ?? model.profile.name}, because ${model.why}`],
+    ["health", health.status],
+    ...health.problems.flatMap(({ problem, hint }) => [
+      ["", harmless(`${problem}.`)],
+      ["", `  ${harmless(hint)}`],
+    ]),
   ];
 }
 
 function describeLedger({ counts, runs }: Status): string[][] {
   if (counts === null) return [["ledger", "none yet"]];
-  const { events, turns, sessions, running, suspended, queued, dead } = counts;
+  const { events, turns, sessions, running, suspended, queued, deliveries } = counts;
+  const dead = counts.dead + deliveries.dead;
   return [
     ["ledger", `${events} events, ${turns} turns, ${sessions} sessions`],
     ["work", `${running} running, ${suspended} suspended, ${queued} queued, ${dead} dead`],

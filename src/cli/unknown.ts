@@ -11,9 +11,3 @@ export function turnUnknown(id: string): CortexError {
     hint: "`cortex log --all` shows the turns there are.",
   });
 }
-
-export function itemUnknown(id: string): CortexError {
-  return new CortexError("item_unknown", `No dead letter is called "${id}"`, {
-    hint: "`cortex dead list` lists those there are.",
-  });
-}

@@ -18,6 +18,15 @@ export type LiveEntry =
       readonly atMs: number;
       readonly delta: Delta;
     }
+  /** A state of a run that is not of the ledger. */
+  | {
+      readonly kind: "state";
+      readonly session: SessionKey;
+      readonly turn: TurnId;
+      readonly run: RunId;
+      readonly atMs: number;
+      readonly state: "compacting" | "streaming";
+    }
   /** Something that is not of the ledger has changed. */
   | { readonly kind: "notice"; readonly type: "config.changed"; readonly atMs: number }
   /** Changes that the reader has not seen are no longer kept: it has to read everything anew. */
@@ -38,7 +47,7 @@ export const MAX_WAITING_DELTAS = 1_000;
 const POLL_MS = 1_000;
 
 type DeltaEntry = Extract<LiveEntry, { kind: "delta" }>;
-type Passing = Extract<LiveEntry, { kind: "delta" | "notice" }>;
+type Passing = Extract<LiveEntry, { kind: "delta" | "notice" | "state" }>;
 
 export class Live implements Disposable {
   readonly #store: Store;
@@ -66,6 +75,13 @@ export class Live implements Disposable {
     setTimeout(() => this.#tellReaders(), COALESCE_MS);
   }
 
+  /** Says that a run sums its thread up, or has done so. */
+  tellCompacting({ lease: { session }, turn, run }: Claim, isCompacting: boolean): void {
+    const state = isCompacting ? "compacting" : "streaming";
+    for (const reader of this.#readers)
+      reader({ kind: "state", session, turn, run, atMs: this.#clock(), state });
+  }
+
   announce(type: "config.changed"): void {
     for (const reader of this.#readers) reader({ kind: "notice", type, atMs: this.#clock() });
   }
@@ -83,7 +99,7 @@ export class Live implements Disposable {
     let passing: Passing[] = [];
     const bell = new Bell();
     const onPassing = (entry: Passing): void => {
-      if (entry.kind === "notice" || passing.length < MAX_WAITING_DELTAS) passing.push(entry);
+      if (entry.kind !== "delta" || passing.length < MAX_WAITING_DELTAS) passing.push(entry);
       bell.ring();
     };
     this.#readers.add(onPassing);

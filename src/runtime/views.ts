@@ -8,6 +8,7 @@ import type { Profile } from "../model/profile.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type {
   DeadLetter,
+  DeliveryTarget,
   EventDispatch,
   QueueItem,
   StoredDelivery,
@@ -157,13 +158,15 @@ export function itemView(item: QueueItem) {
   };
 }
 
-/** A dead letter is named by its queue item: that is what is tried again. */
+/** A dead letter is named by its queue item or its delivery: that is what is tried again. */
 export function deadView(letter: DeadLetter) {
   return {
-    id: letter.item,
-    turnId: letter.turn,
-    session: letter.session,
-    eventId: letter.event,
+    kind: letter.kind,
+    id: letter.kind === "message" ? letter.item : letter.delivery,
+    turnId: letter.turn ?? null,
+    session: letter.session ?? null,
+    eventId: letter.event ?? null,
+    target: letter.kind === "message" ? null : targetView(letter.target),
     error: letter.error,
     attempts: letter.attempts,
     diedAt: isoTime(letter.diedAtMs),
@@ -187,11 +190,10 @@ export function runView(run: StoredRun) {
 }
 
 export function deliveryView(delivery: StoredDelivery) {
-  const { channel, account, place, topic } = delivery.target;
   return {
     id: delivery.id,
     turnId: delivery.turn ?? null,
-    target: { channel, account: account ?? null, place, topic: topic ?? null },
+    target: targetView(delivery.target),
     replyTo: delivery.replyTo ?? null,
     state: delivery.state,
     attempt: delivery.attempt,
@@ -205,6 +207,10 @@ export function deliveryView(delivery: StoredDelivery) {
     createdAt: isoTime(delivery.createdAtMs),
     settledAt: delivery.settledAtMs === undefined ? null : isoTime(delivery.settledAtMs),
   };
+}
+
+function targetView({ channel, account, place, topic }: DeliveryTarget) {
+  return { channel, account: account ?? null, place, topic: topic ?? null };
 }
 
 export function agentView(id: string, agent: AgentConfig) {

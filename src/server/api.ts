@@ -17,8 +17,17 @@ import {
 
 const time = z.string().meta({ format: "date-time" });
 
-const Accepted = z.object({ eventId: z.string(), dispatchId: z.string(), session: z.string() });
+const Accepted = z.object({
+  eventId: z.string(),
+  dispatchId: z.string(),
+  session: z.string(),
+  dropped: z.string().optional().describe("It will have no turn: the policy by which it was dropped."),
+  reply: z.string().optional().describe("To the command in the first line of the message."),
+});
 const Answered = Accepted.extend({ turnId: z.string(), text: z.string(), costUsd: z.number().nullable() });
+const Replied = z
+  .object({ eventId: z.string(), session: z.string(), text: z.string() })
+  .describe("A command to Cortex was carried out, and no turn was made.");
 
 const Event = z.object({
   id: z.string(),
@@ -38,19 +47,16 @@ const Event = z.object({
   receivedAt: time,
   differing: z.number().describe("How many redeliveries had other content."),
 });
-const EventWithDispatches = Event.extend({
-  dispatches: z.array(
-    z.object({
-      id: z.string(),
-      hook: z.string(),
-      session: z.string(),
-      itemId: z.string(),
-      outcome: z.enum(["queued", "joined", "merged", "dropped"]),
-      turnId: z.string().nullable(),
-      createdAt: time,
-    }),
-  ),
+const Dispatch = z.object({
+  id: z.string(),
+  hook: z.string(),
+  session: z.string(),
+  itemId: z.string(),
+  outcome: z.enum(["queued", "joined", "merged", "dropped"]),
+  turnId: z.string().nullable(),
+  createdAt: time,
 });
+const EventWithDispatches = Event.extend({ dispatches: z.array(Dispatch) });
 
 const Session = z.object({
   key: z.string(),
@@ -72,6 +78,14 @@ const SessionNode = Session.extend({
   get children() {
     return z.array(SessionNode);
   },
+});
+
+const Usage = z.object({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+  reasoning: z.number(),
 });
 
 const ROLES = ["user", "assistant", "tool", "system"] as const;
@@ -101,13 +115,7 @@ const Turn = z.object({
       childSession: z.string().nullable(),
     }),
   ),
-  usage: z.object({
-    input: z.number(),
-    output: z.number(),
-    cacheRead: z.number(),
-    cacheWrite: z.number(),
-    reasoning: z.number(),
-  }),
+  usage: Usage,
   costUsd: z.number().nullable(),
   startedAt: time,
   completedAt: time,
@@ -121,10 +129,11 @@ const FullTurn = Turn.extend({
   ),
 });
 
+const ITEM_STATES = ["queued", "claimed", "done", "merged", "dropped", "dead"] as const;
 const Item = z.object({
   id: z.string(),
   session: z.string(),
-  state: z.enum(["queued", "claimed", "done", "merged", "dropped", "dead"]),
+  state: z.enum(ITEM_STATES),
   mode: z.enum(QUEUE_MODES),
   dueAt: time,
   queuedAt: time,
@@ -154,24 +163,16 @@ const Run = z.object({
   startedAt: time,
   endedAt: time.nullable(),
 });
-const DeadLetter = z.object({
-  id: z.string(),
-  turnId: z.string(),
-  session: z.string(),
-  eventId: z.string(),
-  error: z.string(),
-  attempts: z.number(),
-  diedAt: time,
+const DeliveryTarget = z.object({
+  channel: z.string(),
+  account: z.string().nullable(),
+  place: z.string(),
+  topic: z.string().nullable(),
 });
 const Delivery = z.object({
   id: z.string(),
   turnId: z.string().nullable(),
-  target: z.object({
-    channel: z.string(),
-    account: z.string().nullable(),
-    place: z.string(),
-    topic: z.string().nullable(),
-  }),
+  target: DeliveryTarget,
   replyTo: z.string().nullable(),
   state: z.enum(DELIVERY_STATES),
   attempt: z.number(),
@@ -180,6 +181,111 @@ const Delivery = z.object({
   chunks: z.array(z.object({ content: z.string(), state: z.string(), platformId: z.string().nullable() })),
   createdAt: time,
   settledAt: time.nullable(),
+});
+const DeadLetter = z.object({
+  kind: z.enum(["message", "delivery"]),
+  id: z.string().describe("Of the queue item, or of the delivery."),
+  turnId: z.string().nullable(),
+  session: z.string().nullable(),
+  eventId: z.string().nullable(),
+  target: DeliveryTarget.nullable().describe("Of a delivery."),
+  error: z.string(),
+  attempts: z.number(),
+  diedAt: time,
+});
+
+const Explanation = z.object({
+  id: z.string(),
+  kind: z.enum(["event", "turn", "delivery", "item"]).describe("What the id is of."),
+  event: Event.nullable(),
+  hooks: z.array(z.unknown()).describe("What hooks thought of it."),
+  dispatches: z.array(Dispatch),
+  items: z.array(
+    z.object({
+      id: z.string(),
+      session: z.string(),
+      state: z.enum(ITEM_STATES),
+      mode: z.enum(QUEUE_MODES),
+      queuedAt: time,
+      dueAt: time,
+      settledAt: time.nullable(),
+      policy: z.string().nullable().describe("By which it was dropped."),
+      error: z.string().nullable(),
+      turnId: z.string().nullable().describe("The turn that it is part of."),
+      formerTurnId: z
+        .string()
+        .nullable()
+        .describe("Of one that was dropped: the turn that was told of it, or that was given up."),
+    }),
+  ),
+  turns: z.array(
+    z.object({
+      id: z.string(),
+      turn: z
+        .object({
+          session: z.string(),
+          type: z.enum(["normal", "compaction"]),
+          status: z.enum(["completed", "aborted"]),
+          agent: z.string(),
+          profile: z.string(),
+          provider: z.string(),
+          model: z.string(),
+          toolCalls: z.number(),
+          usage: Usage,
+          costUsd: z.number().nullable(),
+          sourceEventId: z.string().nullable(),
+          startedAt: time,
+          completedAt: time,
+        })
+        .nullable()
+        .describe("Null while it is under way, and if it has failed."),
+      items: z
+        .array(z.object({ id: z.string(), eventId: z.string(), state: z.enum(ITEM_STATES) }))
+        .describe("All messages that are part of it."),
+      runs: z.array(Run),
+      deliveries: z.array(Delivery),
+    }),
+  ),
+});
+
+const Alive = z.object({
+  status: z.literal("ok"),
+  version: z.string(),
+  store: z.string(),
+  startedAt: time,
+});
+const Health = Alive.extend({
+  status: z.enum(["ok", "degraded"]).describe("degraded: there are problems."),
+  problems: z.array(z.object({ problem: z.string(), hint: z.string() })).readonly(),
+  uptimeMs: z.number(),
+  loop: z
+    .object({ p50Ms: z.number(), p99Ms: z.number(), maxMs: z.number() })
+    .describe("How late the main thread was, in this minute or the one before."),
+  ledger: z.object({ events: z.number(), turns: z.number(), sessions: z.number() }),
+  queue: z.object({
+    waiting: z.number(),
+    sessionsWaiting: z.number(),
+    oldestWaitingMs: z.number().nullable(),
+  }),
+  runs: z.object({
+    running: z.number(),
+    suspended: z.number(),
+    stillest: z
+      .array(z.object({ runId: z.string(), turnId: z.string(), session: z.string(), stillMs: z.number() }))
+      .readonly()
+      .describe("The runs at work, with how long nothing has entered their journals; the stillest first."),
+  }),
+  deliveries: z.object({
+    pending: z.number(),
+    sending: z.number(),
+    unknown: z.number(),
+    dead: z.number(),
+    oldestUnknownMs: z.number().nullable(),
+  }),
+  dead: z.object({ messages: z.number(), deliveries: z.number() }),
+  memory: z.object({ rssBytes: z.number(), heapUsedBytes: z.number(), heapLimitBytes: z.number() }),
+  disk: z.object({ databaseBytes: z.number(), walBytes: z.number(), freeBytes: z.number() }),
+  streams: z.number(),
 });
 
 const Agent = z.object({
@@ -226,8 +332,11 @@ export const schemas = {
   EventRequest,
   Accepted,
   Answered,
+  Replied,
+  AnsweredOrReplied: z.union([Answered, Replied]),
   Event,
   EventWithDispatches,
+  Explanation,
   EventAccepted: z.object({
     eventId: z.string(),
     fresh: z.boolean().describe("False: it was there already."),
@@ -247,7 +356,7 @@ export const schemas = {
   Run,
   Runs: page(Run),
   DeadLetter,
-  DeadLetterWithItem: DeadLetter.extend({ item: Item.nullable() }),
+  FullDeadLetter: DeadLetter.extend({ item: Item.nullable(), delivery: Delivery.nullable() }),
   DeadLetters: page(DeadLetter),
   Delivery,
   Deliveries: page(Delivery),
@@ -259,7 +368,7 @@ export const schemas = {
     model: z.object({ profile: z.record(z.string(), z.unknown()), why: z.string() }),
     config: z.record(z.string(), z.unknown()),
   }),
-  Health: z.object({ status: z.literal("ok"), version: z.string(), store: z.string(), startedAt: time }),
+  Health: z.union([Health, Alive]),
   OpenApi: z.record(z.string(), z.unknown()),
   Error: z.object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string() }) }),
 };

@@ -240,6 +240,8 @@ test("what nobody expected is logged, and nothing of it is shown", async () => {
       waitMs: 1,
       heartbeatMs: 1,
       closing: new AbortController().signal,
+      loop: () => ({ p50Ms: 0, p99Ms: 0, maxMs: 0 }),
+      streams: new Set(),
     },
     auth: new Auth({ token: async () => "x", clock, port: 1 }),
     addresses: allowedAddresses("127.0.0.1", 1),

@@ -53,7 +53,7 @@ export function createApp({
   });
   for (const route of routes) {
     app.on(route.method, route.path, async (request) => {
-      if (route.open !== true) await admit(request);
+      if (!isOpen(route, request.req.query())) await admit(request);
       return answer(route, request, context);
     });
   }
@@ -76,6 +76,10 @@ export function createApp({
     }
   });
   return app;
+}
+
+function isOpen({ open = () => false }: Route, query: Record<string, string>): boolean {
+  return open === true || open(query);
 }
 
 async function answer(route: Route, request: Request, context: Context): Promise<Response> {

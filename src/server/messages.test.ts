@@ -194,3 +194,40 @@ test("an event is taken in once, and hooks decide what becomes of it", async () 
   const unnamed = await post(server, { content: "dong" }, "/api/events");
   expect(unnamed.json.eventId).toMatch(/^api:sha256:/);
 });
+
+test("a command is replied to at once, whether somebody waits or not, and makes no turn", async () => {
+  await using server = await openTestServer({ script: ECHO });
+  for (const wait of [false, true]) {
+    const { status, json } = await post(server, { content: "/queue collect debounce:0", wait });
+    expect([status, json]).toEqual([
+      200,
+      {
+        eventId: expect.any(String),
+        session: "agent:main:main",
+        text: expect.stringContaining("mode: collect (this session)"),
+      },
+    ]);
+  }
+  const { status, json } = await post(server, { content: "/queue steer\nhello", wait: true });
+  expect([status, json.text, json.reply]).toEqual([
+    200,
+    "You said hello",
+    expect.stringContaining("mode: steer"),
+  ]);
+  const wrong = await post(server, { content: "/queue cap:0" });
+  expect([wrong.status, wrong.json.error.code]).toEqual([400, "request_invalid"]);
+});
+
+test("a message that finds no room says so: with 202, or with 409 to whoever waits", async () => {
+  const { script, tool, started, open } = openGate();
+  const queue = { cap: 1, drop: "new", mode: "followup" };
+  await using server = await openTestServer({ cortex: { broker: { queue } }, script }, { tools: [tool] });
+  await post(server, { content: "work" });
+  await started;
+  await post(server, { content: "kept" });
+  const { status, json } = await post(server, { content: "too many" });
+  expect([status, json.dropped]).toEqual([202, "new"]);
+  const waited = await post(server, { content: "too many", wait: true });
+  expect([waited.status, waited.json.error.code]).toEqual([409, "state_conflict"]);
+  open();
+});

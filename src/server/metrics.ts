@@ -1,9 +1,7 @@
 /** Prometheus's text format, version 0.0.4: a help line, a type line, then one line a value. */
-import type { Cortex } from "../runtime/cortex.ts";
+import type { Health } from "../runtime/health.ts";
 
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-
-type Counts = Awaited<ReturnType<Cortex["store"]["counts"]>>;
 
 interface Metric {
   readonly name: string;
@@ -14,17 +12,17 @@ interface Metric {
 }
 
 export interface Measured {
-  readonly counts: Counts;
+  readonly health: Health;
   readonly version: string;
   readonly startedAtMs: number;
-  readonly memoryBytes: number;
 }
 
 export function writeMetrics(measured: Measured): string {
   return metricsOf(measured).map(writeMetric).join("");
 }
 
-function metricsOf({ counts, version, startedAtMs, memoryBytes }: Measured): readonly Metric[] {
+function metricsOf({ health, version, startedAtMs }: Measured): readonly Metric[] {
+  const { ledger, queue, runs, deliveries, dead, streams, problems, loop, disk, memory } = health;
   const one = (type: Metric["type"], name: string, help: string, value: number): Metric => ({
     name,
     type,
@@ -38,31 +36,80 @@ function metricsOf({ counts, version, startedAtMs, memoryBytes }: Measured): rea
       help: "The version that runs.",
       values: [[`{version="${version}"}`, 1]],
     },
-    one("counter", "cortex_events_total", "Events in the ledger.", counts.events),
-    one("counter", "cortex_turns_total", "Turns that were committed.", counts.turns),
-    one("gauge", "cortex_sessions", "Sessions.", counts.sessions),
-    one("gauge", "cortex_queue_items", "Messages that wait.", counts.queued),
+    one("counter", "cortex_events_total", "Events in the ledger.", ledger.events),
+    one("counter", "cortex_turns_total", "Turns that were committed.", ledger.turns),
+    one("gauge", "cortex_sessions", "Sessions.", ledger.sessions),
+    one("gauge", "cortex_queue_items", "Messages that wait.", queue.waiting),
+    one("gauge", "cortex_queue_sessions", "Sessions with a message that is due.", queue.sessionsWaiting),
+    one(
+      "gauge",
+      "cortex_queue_oldest_seconds",
+      "How long the oldest message that is due has waited.",
+      seconds(queue.oldestWaitingMs),
+    ),
     {
       name: "cortex_runs",
       type: "gauge",
       help: "Runs that are not over.",
       values: [
-        ['{state="running"}', counts.running],
-        ['{state="suspended"}', counts.suspended],
+        ['{state="running"}', runs.running],
+        ['{state="suspended"}', runs.suspended],
       ],
     },
-    one("gauge", "cortex_dead_letters", "Messages whose turns failed for good.", counts.dead),
+    one(
+      "gauge",
+      "cortex_runs_stillest_seconds",
+      "How long the run that has not moved for longest has not.",
+      seconds(runs.stillest[0]?.stillMs ?? null),
+    ),
+    {
+      name: "cortex_dead_letters",
+      type: "gauge",
+      help: "What failed for good and waits for a decision.",
+      values: [
+        ['{kind="message"}', dead.messages],
+        ['{kind="delivery"}', dead.deliveries],
+      ],
+    },
     {
       name: "cortex_deliveries",
       type: "gauge",
       help: "Deliveries that are not settled.",
-      values: Object.entries(counts.deliveries).map(
-        ([state, count]) => [`{state="${state}"}`, count] as const,
+      values: (["pending", "sending", "unknown", "dead"] as const).map(
+        (state) => [`{state="${state}"}`, deliveries[state]] as const,
       ),
     },
-    one("gauge", "process_resident_memory_bytes", "Memory in use.", memoryBytes),
+    one(
+      "gauge",
+      "cortex_deliveries_oldest_unknown_seconds",
+      "The age of the oldest delivery of which nobody knows whether it arrived.",
+      seconds(deliveries.oldestUnknownMs),
+    ),
+    one("gauge", "cortex_streams", "Open streams of events.", streams),
+    one("gauge", "cortex_problems", "Problems that GET /api/health?full=1 tells of.", problems.length),
+    {
+      name: "cortex_event_loop_delay_seconds",
+      type: "gauge",
+      help: "How late the main thread was in the last minute.",
+      values: [
+        ['{quantile="0.5"}', seconds(loop.p50Ms)],
+        ['{quantile="0.99"}', seconds(loop.p99Ms)],
+        ['{quantile="1"}', seconds(loop.maxMs)],
+      ],
+    },
+    one("gauge", "cortex_database_bytes", "The size of the database.", disk.databaseBytes),
+    one("gauge", "cortex_wal_bytes", "The size of its write-ahead log.", disk.walBytes),
+    one("gauge", "cortex_disk_free_bytes", "What is free on the disk of the home.", disk.freeBytes),
+    one("gauge", "cortex_heap_used_bytes", "Of the memory, what JavaScript uses.", memory.heapUsedBytes),
+    one("gauge", "cortex_heap_limit_bytes", "How much of that there may be.", memory.heapLimitBytes),
+    one("gauge", "process_resident_memory_bytes", "Memory in use.", memory.rssBytes),
     one("gauge", "process_start_time_seconds", "When the server started.", startedAtMs / 1_000),
   ];
+}
+
+/** Nothing there that could be late: 0. */
+function seconds(ms: number | null): number {
+  return (ms ?? 0) / 1_000;
 }
 
 function writeMetric({ name, type, help, values }: Metric): string {

@@ -35,7 +35,7 @@ function describeRoute({ path, summary, open, query, body, answers }: Route) {
   const success = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)]);
   return {
     summary,
-    ...(open === true ? { security: [] } : {}),
+    ...(open === undefined ? {} : { security: open === true ? [] : [{}, { token: [] }] }),
     parameters: [...pathParameters(path), ...queryParameters(query)],
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonOf(body) } }),
     responses: {

@@ -28,7 +28,7 @@ export const TurnsQuery = z.strictObject({
 
 export const DIRECTIONS = ["received", "sent", "observed", "created", "updated", "deleted"] as const;
 export const RUN_STATES = ["running", "suspended", "resumable", "failed", "completed", "aborted"] as const;
-export const DELIVERY_STATES = ["pending", "sending", "sent", "unknown", "dead"] as const;
+export const DELIVERY_STATES = ["pending", "sending", "sent", "unknown", "dead", "dropped"] as const;
 
 export const EventsQuery = PageQuery.extend({
   channel: z.string().min(1).optional(),
@@ -42,6 +42,12 @@ export const SessionsQuery = PageQuery.extend({
 export const QueueQuery = PageQuery.extend({ session: z.string().optional() });
 export const RunsQuery = PageQuery.extend({ state: z.enum(RUN_STATES).optional() });
 export const DeliveriesQuery = PageQuery.extend({ state: z.enum(DELIVERY_STATES).optional() });
+export const HealthQuery = z.strictObject({
+  full: z
+    .enum(["0", "1"])
+    .optional()
+    .describe("1: with all measures and problems, for whoever has the token."),
+});
 export const StreamQuery = z.strictObject({
   session: z.string().optional().describe("Only what happens in this session."),
   lastEventId: z.string().optional().describe("For clients that cannot send the header Last-Event-ID."),

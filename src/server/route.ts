@@ -5,6 +5,7 @@
 import type { z } from "zod";
 
 import type { Cortex } from "../runtime/cortex.ts";
+import type { LoopDelay } from "../runtime/loop-delay.ts";
 
 /** What handlers work with. */
 export interface Context {
@@ -18,6 +19,10 @@ export interface Context {
   readonly heartbeatMs: number;
   /** Aborts when the server closes: whoever waits ends in time. */
   readonly closing: AbortSignal;
+  /** How late the main thread is. */
+  readonly loop: () => LoopDelay;
+  /** The streams that are open. */
+  readonly streams: Set<object>;
 }
 
 /** A request, read and checked. */
@@ -37,8 +42,8 @@ interface Described {
   readonly method: "get" | "post" | "patch" | "delete";
   /** One sentence without a full stop. */
   readonly summary: string;
-  /** Needs no token. */
-  readonly open?: true;
+  /** Needs no token; or only where this says so of the query. */
+  readonly open?: true | ((query: Readonly<Record<string, string>>) => boolean);
 }
 
 export interface Route extends Described {

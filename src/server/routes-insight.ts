@@ -1,22 +1,24 @@
+import { readHealth } from "../runtime/health.ts";
 import { agentView, configView, isoTime, personaView, profileView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
 import { METRICS_TYPE, writeMetrics } from "./metrics.ts";
-import { route } from "./route.ts";
+import { HealthQuery } from "./requests.ts";
+import { type Context, route } from "./route.ts";
 
 export const insightRoutes = [
   route({
     method: "get",
     path: "/api/health",
-    summary: "Whether Cortex is up and its store answers",
-    open: true,
+    summary: "Whether Cortex is up and its store answers; with `full` and the token, how it is doing",
+    open: ({ full }) => full !== "1",
+    query: HealthQuery,
     answers: { 200: schemas.Health },
-    async handle(_, { cortex, version, startedAtMs }) {
+    async handle({ query }, context) {
+      const { cortex, version, startedAtMs } = context;
+      const alive = { version, store: cortex.config().store, startedAt: isoTime(startedAtMs) };
+      if (query.full === "1") return { status: 200, body: { ...alive, ...(await healthOf(context)) } };
       await cortex.store.changes.last();
-      const { store } = cortex.config();
-      return {
-        status: 200,
-        body: { status: "ok" as const, version, store, startedAt: isoTime(startedAtMs) },
-      };
+      return { status: 200, body: { status: "ok" as const, ...alive } };
     },
   }),
   route({
@@ -55,14 +57,21 @@ export const insightRoutes = [
     path: "/metrics",
     summary: "Numbers for Prometheus",
     answers: { 200: METRICS_TYPE },
-    async handle(_, { cortex, version, startedAtMs }) {
-      const text = writeMetrics({
-        counts: await cortex.store.counts(),
-        version,
-        startedAtMs,
-        memoryBytes: process.memoryUsage.rss(),
-      });
+    async handle(_, context) {
+      const { version, startedAtMs } = context;
+      const text = writeMetrics({ health: await healthOf(context), version, startedAtMs });
       return new Response(text, { headers: { "Content-Type": METRICS_TYPE } });
     },
   }),
 ];
+
+function healthOf({ cortex, clock, startedAtMs, loop, streams }: Context) {
+  return readHealth({
+    ledger: cortex.store,
+    home: cortex.home,
+    nowMs: clock(),
+    startedAtMs,
+    loop: loop(),
+    streams: streams.size,
+  });
+}

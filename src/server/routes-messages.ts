@@ -1,6 +1,7 @@
 import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
 import { dispatchView, eventView } from "../runtime/views.ts";
+import { explain } from "../runtime/why.ts";
 import { schemas } from "./api.ts";
 import { pageOf, withoutAbsent } from "./page.ts";
 import { CHANNELS_OF_THE_OWNER, EventRequest, EventsQuery, MessageRequest } from "./requests.ts";
@@ -16,10 +17,13 @@ export const messageRoutes = [
     path: "/api/messages",
     summary: "Send a message to a session, a turn or a persona",
     body: MessageRequest,
-    answers: { 200: schemas.Answered, 202: schemas.Accepted },
+    answers: { 200: schemas.AnsweredOrReplied, 202: schemas.Accepted },
     async handle({ body: { wait = false, delivery, ...message }, signal }, context) {
-      const sent = await context.cortex.send({ ...message, delivery: delivery && withoutAbsent(delivery) });
-      return replyTo(sent, { wait, signal }, context);
+      const said = await context.cortex.say({ ...message, delivery: delivery && withoutAbsent(delivery) });
+      if (said.kind === "message") {
+        return replyTo(said.sent, { wait, signal, ...withoutAbsent({ reply: said.reply }) }, context);
+      }
+      return { status: 200, body: { eventId: said.event, session: said.session, text: said.reply } };
     },
   }),
   route({
@@ -49,6 +53,15 @@ export const messageRoutes = [
       const [event, dispatches] = await Promise.all([store.events.get(id), store.events.dispatches(id)]);
       if (event === undefined) throw eventUnknown(id);
       return { status: 200, body: { ...eventView(event), dispatches: dispatches.map(dispatchView) } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/events/:id/why",
+    summary: "All that was made of an event, or of the event behind a turn, a delivery or a queue item",
+    answers: { 200: schemas.Explanation },
+    async handle({ params }, { cortex }) {
+      return { status: 200, body: await explain(cortex.store, params.id) };
     },
   }),
   route({

@@ -1,11 +1,11 @@
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryId, ItemId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
-import type { Cortex } from "../runtime/cortex.ts";
+import { dropDead, readDead, retryDead } from "../runtime/dead.ts";
 import { deadView, deliveryView, itemView, runView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
 import { pageOf, withoutAbsent } from "./page.ts";
-import { DeliveriesQuery, MAX_LIMIT, PageQuery, QueueQuery, RunsQuery } from "./requests.ts";
+import { DeliveriesQuery, PageQuery, QueueQuery, RunsQuery } from "./requests.ts";
 import { route } from "./route.ts";
 
 /** The policy by which a message goes that its owner took back. */
@@ -50,35 +50,29 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/dead",
-    summary: "The dead letters: messages whose turns failed for good",
+    summary: "The dead letters: messages whose turns failed for good, and deliveries that did not leave",
     query: PageQuery,
     answers: { 200: schemas.DeadLetters },
     async handle({ query }, { cortex }) {
-      return { status: 200, body: pageOf(await cortex.store.queue.dead(withoutAbsent(query)), deadView) };
+      return { status: 200, body: pageOf(await cortex.store.dead.list(withoutAbsent(query)), deadView) };
     },
   }),
   route({
     method: "get",
     path: "/api/dead/:id",
-    summary: "A dead letter with its message",
-    answers: { 200: schemas.DeadLetterWithItem },
-    async handle({ params }, { cortex: { store } }) {
-      const id = params.id as ItemId;
-      const letter = await findDead(id, store);
-      const item = await store.queue.item(id);
-      return { status: 200, body: { ...deadView(letter), item: item === undefined ? null : itemView(item) } };
+    summary: "A dead letter with its message or its delivery",
+    answers: { 200: schemas.FullDeadLetter },
+    async handle({ params }, { cortex }) {
+      return { status: 200, body: await readDead(params.id, cortex.store) };
     },
   }),
   route({
     method: "post",
     path: "/api/dead/:id/retry",
-    summary: "Try a dead letter again; its turn keeps its id and what was done",
+    summary: "Try a dead letter again; what was done of its turn or sent of its delivery is not repeated",
     answers: { 202: schemas.Settled },
-    async handle({ params }, { cortex: { store } }) {
-      const id = params.id as ItemId;
-      await checkDead(id, store);
-      await store.queue.retryDead(id);
-      return { status: 202, body: { id, state: "queued" as const } };
+    async handle({ params: { id } }, { cortex }) {
+      return { status: 202, body: { id, state: await retryDead(id, cortex.store) } };
     },
   }),
   route({
@@ -86,10 +80,8 @@ export const workRoutes = [
     path: "/api/dead/:id",
     summary: "Give a dead letter up",
     answers: { 200: schemas.Settled },
-    async handle({ params }, { cortex: { store } }) {
-      const id = params.id as ItemId;
-      await checkDead(id, store);
-      await store.queue.dropDead(id);
+    async handle({ params: { id } }, { cortex }) {
+      await dropDead(id, cortex.store);
       return { status: 200, body: { id, state: "dropped" as const } };
     },
   }),
@@ -120,40 +112,15 @@ export const workRoutes = [
   }),
 ];
 
-/** There are few of them: they are put away by hand. */
-async function findDead(id: ItemId, store: Cortex["store"]) {
-  await checkDead(id, store);
-  let cursor: string | undefined;
-  do {
-    const page = await store.queue.dead({ limit: MAX_LIMIT, ...(cursor === undefined ? {} : { cursor }) });
-    const found = page.items.find(({ item }) => item === id);
-    if (found !== undefined) return found;
-    cursor = page.next;
-  } while (cursor !== undefined);
-  throw notDead(id); // it was settled in between
-}
-
-async function checkDead(id: ItemId, { queue }: Cortex["store"]): Promise<void> {
-  const outcome = await queue.outcome(id);
-  if (outcome === undefined) throw itemUnknown(id);
-  if (outcome.state !== "dead") throw notDead(id);
-}
-
 function itemUnknown(id: string): CortexError {
   return new CortexError("item_unknown", `No queue item has the id "${id.slice(0, 80)}"`, {
-    hint: "GET /api/queue lists what waits, GET /api/dead the dead letters.",
+    hint: "GET /api/queue lists what waits.",
   });
 }
 
 function notWaiting(id: string): CortexError {
   return new CortexError("state_conflict", `The message ${id} does not wait any more`, {
     hint: "To end what runs, POST /api/sessions/<key>/abort.",
-  });
-}
-
-function notDead(id: string): CortexError {
-  return new CortexError("state_conflict", `The message ${id} is not a dead letter`, {
-    hint: "GET /api/dead lists them.",
   });
 }
 

@@ -7,6 +7,7 @@ import { getRequestListener } from "@hono/node-server";
 import { CortexError } from "../model/errors.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 import { serverNotePath, tokenPath } from "../runtime/home.ts";
+import { LoopMonitor } from "../runtime/loop-delay.ts";
 import { isoTime } from "../runtime/views.ts";
 import { createApp } from "./app.ts";
 import { Auth } from "./auth.ts";
@@ -57,6 +58,7 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Serv
   // No request can have come yet: connections are taken when this function next waits.
   const closing = new AbortController();
   const startedAtMs = clock();
+  const loop = new LoopMonitor();
   const reachable = reachableAt(host);
   const auth = new Auth({ token: () => token.read(), clock, port });
   const app = createApp({
@@ -69,6 +71,8 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Serv
       waitMs: options.waitMs ?? WAIT_MS,
       heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
       closing: closing.signal,
+      loop: () => loop.read(),
+      streams: new Set(),
     },
     auth,
     addresses: allowedAddresses(reachable, port),
@@ -88,6 +92,7 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Serv
   try {
     await writeNote(serverNotePath(cortex.home), note);
   } catch (error) {
+    loop[Symbol.dispose]();
     await close(server);
     throw error;
   }
@@ -101,6 +106,7 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Serv
       (closed ??= (async () => {
         await removeNote(serverNotePath(cortex.home), note);
         closing.abort();
+        loop[Symbol.dispose]();
         await close(server);
       })()),
   };

@@ -11,10 +11,18 @@ export type StreamEvent = { readonly type: string; readonly at: string; readonly
 
 type Change = Extract<LiveEntry, { kind: "change" }>["change"];
 type Delta = Extract<LiveEntry, { kind: "delta" }>;
+type State = Extract<LiveEntry, { kind: "state" }>;
 type RunChange = Extract<Change, { kind: "run" }>;
 
-/** What a change tells. A tool call is also a state of its run. */
+/**
+ * What a change tells. A tool call is also a state of its run. A compaction has a run of its own in the ledger, which
+ * ends while that of its session goes on, and says nothing of the session.
+ */
 export async function tellChange(change: Change, store: Cortex["store"]): Promise<StreamEvent[]> {
+  if (change.kind === "run" && change.state === "completed") {
+    const turn = await store.turns.get(change.turn);
+    if (turn?.type === "compaction") return [];
+  }
   const event = await describe(change, store);
   if (change.kind !== "call") return [event];
   const state = change.status === "started" ? "tool" : "streaming";
@@ -73,6 +81,10 @@ async function describe(change: Change, store: Cortex["store"]): Promise<StreamE
       return { type: "session.changed", at, session, what };
     }
   }
+}
+
+export function tellState({ session, turn: turnId, run: runId, atMs, state }: State): StreamEvent {
+  return { type: "run.state", at: isoTime(atMs), session, turnId, runId, state };
 }
 
 export function tellDelta({ session, turn: turnId, run: runId, atMs, delta }: Delta): StreamEvent {

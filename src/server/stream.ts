@@ -13,7 +13,7 @@ import type { LiveEntry } from "../runtime/live.ts";
 import { isoTime } from "../runtime/views.ts";
 import { StreamQuery } from "./requests.ts";
 import { type Context, route } from "./route.ts";
-import { type StreamEvent, tellChange, tellDelta } from "./stream-events.ts";
+import { type StreamEvent, tellChange, tellDelta, tellState } from "./stream-events.ts";
 
 const EVENT_STREAM = "text/event-stream";
 
@@ -41,11 +41,12 @@ interface Reader {
 }
 
 async function* writeStream({ since, session, signal }: Reader, context: Context): AsyncGenerator<string> {
-  const { cortex, heartbeatMs, clock } = context;
+  const { cortex, heartbeatMs, clock, streams } = context;
   const batches = cortex.live.read({ since, signal });
   let next = batches.next(); // listens from here on: a client that has the first line misses no word
   next.catch(() => {}); // a failure is met below, where it is waited for
   let seen = since;
+  streams.add(batches);
   try {
     yield writeSeen(seen);
     for (;;) {
@@ -62,6 +63,7 @@ async function* writeStream({ since, session, signal }: Reader, context: Context
       next = batches.next();
     }
   } finally {
+    streams.delete(batches);
     await batches.return(undefined);
   }
 
@@ -91,6 +93,9 @@ async function* tellBatch(
         break;
       case "notice":
         yield { event: { type: entry.type, at: isoTime(entry.atMs) }, seq: undefined };
+        break;
+      case "state":
+        if (isWanted(entry)) yield { event: tellState(entry), seq: undefined };
         break;
       case "delta":
         if (isWanted(entry)) yield { event: tellDelta(entry), seq: undefined };

@@ -8,6 +8,8 @@ interface AcceptedReply {
   readonly eventId: string;
   readonly dispatchId: string;
   readonly session: string;
+  readonly dropped?: string;
+  readonly reply?: string;
 }
 
 interface AnsweredReply extends AcceptedReply {
@@ -26,10 +28,16 @@ type SentReply =
  */
 export async function replyTo(
   sent: Sent,
-  { wait, signal }: { readonly wait: boolean; readonly signal: AbortSignal },
+  { wait, signal, reply }: { readonly wait: boolean; readonly signal: AbortSignal; readonly reply?: string },
   { cortex, closing, waitMs }: Context,
 ): Promise<SentReply> {
-  const accepted = { eventId: sent.event, dispatchId: sent.dispatch, session: sent.session };
+  const accepted = {
+    eventId: sent.event,
+    dispatchId: sent.dispatch,
+    session: sent.session,
+    ...(sent.dropped === undefined ? {} : { dropped: sent.dropped }),
+    ...(reply === undefined ? {} : { reply }),
+  };
   if (!wait) return { status: 202, body: accepted };
   const enough = AbortSignal.any([signal, closing, AbortSignal.timeout(waitMs)]);
   const outcome = await cortex.outcome(sent.item, enough);

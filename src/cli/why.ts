@@ -1,0 +1,152 @@
+/** What became of an event, step by step, with the time between two steps and the reasons. */
+import { explain, type Explanation } from "../runtime/why.ts";
+import type { Invocation } from "./command.ts";
+import { openLedger } from "./ledger.ts";
+import { count, duration, firstLine, harmless, moment, table } from "./text.ts";
+
+const MAX_CONTENT_LENGTH = 80;
+const MAX_ERROR_LENGTH = 300;
+
+interface Step {
+  /** Null: it is so now. */
+  readonly at: string | null;
+  readonly what: string;
+}
+
+type Item = Explanation["items"][number];
+type Turn = Explanation["turns"][number];
+type Run = Turn["runs"][number];
+type Delivery = Turn["deliveries"][number];
+
+export async function why({ home, args, print }: Invocation): Promise<void> {
+  await using ledger = await openLedger(home);
+  const explanation = await explain(ledger, args[0]!);
+  print.data(explanation, () => drawTimeline(timelineOf(explanation)));
+}
+
+/** In the order of time; what happened at the same moment keeps the order of the pipeline. */
+function timelineOf(explanation: Explanation): Step[] {
+  return [...stepsOf(explanation)].toSorted((a, b) => timeOf(a) - timeOf(b));
+}
+
+function* stepsOf(explanation: Explanation): Generator<Step> {
+  const { items, turns } = explanation;
+  yield* eventSteps(explanation);
+  for (const item of items) yield queuedStep(item);
+  for (const { runs } of turns) for (const run of runs) yield* runSteps(run);
+  for (const item of items) yield* endOfItem(item);
+  for (const turn of turns) yield* turnSteps(turn);
+}
+
+function timeOf({ at }: Step): number {
+  return at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at);
+}
+
+function drawTimeline(steps: readonly Step[]): string {
+  return table(
+    steps.map(({ at, what }, place) => {
+      const before = place === 0 ? null : steps[place - 1]!.at;
+      const passed =
+        at === null || before === null ? "" : `+${duration(Date.parse(at) - Date.parse(before))}`;
+      return [at === null ? "now" : moment(at), passed, harmless(what).replaceAll("\n", " ")];
+    }),
+  );
+}
+
+function* eventSteps({ event, dispatches }: Explanation): Generator<Step> {
+  if (event === null) return;
+  const { sender, channel, content, receivedAt, timestamp, differing } = event;
+  const said = content === null ? "" : `: ${firstLine(content, MAX_CONTENT_LENGTH)}`;
+  if (Date.parse(timestamp) < Date.parse(receivedAt) - 1_000) yield { at: timestamp, what: "it happened" };
+  yield {
+    at: receivedAt,
+    what: `event ${event.id} accepted from ${sender ?? "nobody"} on ${channel}${said}`,
+  };
+  if (differing > 0) {
+    const times = count(differing, "redelivery had", "redeliveries had");
+    yield { at: receivedAt, what: `${times} other content; the first was kept` };
+  }
+  for (const { hook, session, outcome, createdAt } of dispatches) {
+    yield { at: createdAt, what: `hook ${hook} sent it to ${session}: ${outcome}` };
+  }
+  if (dispatches.length === 0) yield { at: null, what: "nothing was made of it: no hook wanted it" };
+}
+
+function queuedStep({ id, session, mode, queuedAt, dueAt }: Item): Step {
+  const due = Date.parse(dueAt) > Date.parse(queuedAt) ? `, due at ${moment(dueAt)}` : "";
+  return { at: queuedAt, what: `message ${id} queued in ${session}, mode ${mode}${due}` };
+}
+
+function* endOfItem(item: Item): Generator<Step> {
+  const { id, state, settledAt } = item;
+  switch (state) {
+    case "queued":
+      yield { at: null, what: `message ${id} waits${item.turnId === null ? "" : " to be tried again"}` };
+      break;
+    case "claimed":
+    case "done":
+      break; // the turn tells
+    case "merged":
+      yield { at: settledAt, what: `message ${id} became part of turn ${item.turnId}, which was at work` };
+      break;
+    case "dropped": {
+      const told = item.formerTurnId === null ? "" : `; see turn ${item.formerTurnId}`;
+      yield { at: settledAt, what: `message ${id} dropped by the policy "${item.policy}"${told}` };
+      break;
+    }
+    case "dead":
+      yield {
+        at: settledAt,
+        what: `message ${id} is a dead letter; \`cortex dead retry ${id}\` tries it again`,
+      };
+  }
+}
+
+function* turnSteps({ id, turn, deliveries }: Turn): Generator<Step> {
+  if (turn !== null) {
+    const { status, model, provider, costUsd, toolCalls } = turn;
+    const cost = costUsd === null ? "cost not known" : `$${costUsd}`;
+    const calls = toolCalls === 0 ? "" : `, ${count(toolCalls, "tool call")}`;
+    yield { at: turn.completedAt, what: `turn ${id} ${status} by ${model} of ${provider}${calls}, ${cost}` };
+  }
+  for (const delivery of deliveries) yield* deliverySteps(delivery);
+}
+
+function* runSteps(run: Run): Generator<Step> {
+  const { id, attempt, state, interruptions, startedAt, endedAt } = run;
+  const cut = interruptions === 0 ? "" : `, cut off ${count(interruptions, "time")}`;
+  yield { at: startedAt, what: `attempt ${attempt} began, run ${id}` };
+  switch (state) {
+    case "running":
+      yield { at: null, what: `attempt ${attempt} is at work${cut}` };
+      break;
+    case "resumable":
+      yield { at: null, what: `attempt ${attempt} is to go on${cut}` };
+      break;
+    case "suspended":
+      yield { at: null, what: `attempt ${attempt} waits for an answer (${run.wait?.kind ?? "other"})${cut}` };
+      break;
+    case "failed":
+      yield { at: endedAt, what: `attempt ${attempt} failed${cut}: ${reason(run.error)}` };
+      break;
+    case "aborted":
+      yield { at: endedAt, what: `attempt ${attempt} aborted${cut}: ${reason(run.abort)}` };
+      break;
+    case "completed":
+      if (cut !== "") yield { at: endedAt, what: `attempt ${attempt} completed${cut}` };
+  }
+}
+
+function* deliverySteps(delivery: Delivery): Generator<Step> {
+  const { id, target, state, attempt, error, chunks, createdAt, settledAt } = delivery;
+  const sent = chunks.filter((chunk) => chunk.state === "sent").length;
+  const parts = chunks.length === 0 ? "" : `, ${sent} of ${count(chunks.length, "part")} sent`;
+  const tried = `${count(attempt, "attempt")}${parts}`;
+  yield { at: createdAt, what: `delivery ${id} to ${target.channel} ${target.place}` };
+  const why = error === null ? "" : `: ${reason(error)}`;
+  yield { at: settledAt, what: `delivery ${id} is ${state}, ${tried}${why}` };
+}
+
+function reason(text: string | null): string {
+  return text === null ? "no reason is known" : firstLine(text, MAX_ERROR_LENGTH);
+}

@@ -1,0 +1,117 @@
+import { expect, test } from "vitest";
+
+import { openTestStore } from "../../test/support/open-store.ts";
+import { alice, delivery, dispatch, event, START_MS, toSession, turnFor } from "../../test/support/sample.ts";
+import { begin } from "../../test/support/stores.ts";
+import { temporaryFolder } from "../../test/support/temporary.ts";
+import {
+  findProblems,
+  FULL_HEAP,
+  LARGE_WAL_BYTES,
+  LONG_UNKNOWN_MS,
+  LONG_WAIT_MS,
+  LOOP_STALL_MS,
+  LOW_DISK_BYTES,
+  MAX_RUNS_NAMED,
+  readHealth,
+  SLOW_LOOP_P99_MS,
+  STILL_RUN_MS,
+} from "./health.ts";
+import type { Measures } from "./measure.ts";
+
+const still = (stillMs: number, session = "work") => ({ runId: "r", turnId: "t", session, stillMs });
+
+const FINE: Measures = {
+  uptimeMs: 1_000,
+  loop: { p50Ms: 0.1, p99Ms: SLOW_LOOP_P99_MS - 1, maxMs: LOOP_STALL_MS - 1 },
+  ledger: { events: 9, turns: 4, sessions: 3 },
+  queue: { waiting: 3, sessionsWaiting: 2, oldestWaitingMs: LONG_WAIT_MS - 1 },
+  runs: { running: 1, suspended: 1, stillest: [still(STILL_RUN_MS - 1)] },
+  deliveries: { pending: 1, sending: 1, unknown: 1, dead: 0, oldestUnknownMs: LONG_UNKNOWN_MS - 1 },
+  dead: { messages: 0, deliveries: 0 },
+  memory: { rssBytes: 200, heapUsedBytes: 1_000 * FULL_HEAP, heapLimitBytes: 1_000 },
+  disk: { databaseBytes: 1, walBytes: LARGE_WAL_BYTES, freeBytes: LOW_DISK_BYTES },
+  streams: 1,
+};
+
+test("a Cortex at work, within its limits, has no problems", () => {
+  expect(findProblems(FINE)).toEqual([]);
+});
+
+test.each<[string, Partial<Measures>, RegExp]>([
+  [
+    "a run that is still",
+    { runs: { ...FINE.runs, stillest: [still(20 * 60_000, "agent:main:main")] } },
+    /^A run of agent:main:main has not moved for 20 min$/,
+  ],
+  [
+    "a message that has waited long",
+    { queue: { ...FINE.queue, oldestWaitingMs: 3 * 3_600_000 } },
+    /waited for 3 h; 2 sessions wait while 1 run is at work/,
+  ],
+  ["dead messages", { dead: { messages: 1, deliveries: 0 } }, /^1 dead letter waits.* 1 message and 0 del/],
+  ["dead deliveries", { dead: { messages: 2, deliveries: 1 } }, /^3 dead letters wait.* 2 .* 1 delivery$/],
+  [
+    "a delivery that may have arrived",
+    { deliveries: { ...FINE.deliveries, oldestUnknownMs: 3 * 86_400_000 } },
+    /^Of 1 delivery nobody knows.* 3 days ago$/,
+  ],
+  ["a slow loop", { loop: { ...FINE.loop, p99Ms: SLOW_LOOP_P99_MS } }, /main thread.* by 250 ms one time/],
+  ["a stall", { loop: { ...FINE.loop, maxMs: LOOP_STALL_MS } }, /main thread.* by 5000 ms at worst/],
+  ["a full disk", { disk: { ...FINE.disk, freeBytes: LOW_DISK_BYTES - 1_048_576 } }, /^Only 511 MiB/],
+  ["a long log", { disk: { ...FINE.disk, walBytes: 300 * 1_048_576 } }, /write-ahead log .* 300 MiB$/],
+  ["full memory", { memory: { ...FINE.memory, heapUsedBytes: 901 } }, /of memory are in use$/],
+])("%s is a problem, with a hint", (_, measures, words) => {
+  const problems = findProblems({ ...FINE, ...measures });
+  expect(problems).toEqual([{ problem: expect.stringMatching(words), hint: expect.stringMatching(/\.$/) }]);
+});
+
+test("of many runs that are still, some are named and the rest counted", () => {
+  const runs = Array.from({ length: MAX_RUNS_NAMED + 2 }, (_, i) => still(STILL_RUN_MS, `s${i}`));
+  const problems = findProblems({ ...FINE, runs: { ...FINE.runs, stillest: runs } });
+  expect(problems).toHaveLength(MAX_RUNS_NAMED + 1);
+  expect(problems.at(-1)!.problem).toBe("2 more runs have not moved for 10 min or longer");
+});
+
+test("health tells the ages of what waits, runs and may have arrived", async () => {
+  await using opened = await openTestStore();
+  using folder = temporaryFolder();
+  const { store, clock } = opened;
+  await store.turns.commit(turnFor(await begin(store, "a", "one"), { deliveries: [delivery("a")] }));
+  const [claim] = await store.outbox.claim(alice, 1);
+  await store.outbox.plan(claim!, ["x"]);
+  await store.outbox.settle(claim!, 0, { kind: "unknown", error: "?", retryAtMs: clock() });
+  clock.advance(60_000);
+  const { run, turn } = await begin(store, "b", "two");
+  await store.events.accept(event("c"), { dispatch: dispatch("c", toSession("two")) });
+  clock.advance(STILL_RUN_MS);
+
+  const loop = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
+  const parts = { ledger: store, home: folder.path, nowMs: clock(), loop, streams: 2 };
+  const health = await readHealth({ ...parts, startedAtMs: START_MS });
+  expect(health).toMatchObject({
+    status: "degraded",
+    uptimeMs: STILL_RUN_MS + 60_000,
+    ledger: { events: 3, turns: 1, sessions: 2 },
+    queue: { waiting: 1, sessionsWaiting: 1, oldestWaitingMs: STILL_RUN_MS },
+    runs: {
+      running: 1,
+      suspended: 0,
+      stillest: [{ runId: run, turnId: turn, session: "two", stillMs: STILL_RUN_MS }],
+    },
+    deliveries: { unknown: 1, oldestUnknownMs: STILL_RUN_MS + 60_000 },
+    dead: { messages: 0, deliveries: 0 },
+    disk: { databaseBytes: 0, walBytes: 0, freeBytes: expect.any(Number) },
+    streams: 2,
+  });
+  expect(health.problems.map(({ problem }) => problem)).toEqual(
+    expect.arrayContaining([
+      "A run of two has not moved for 10 min",
+      expect.stringContaining("A message has waited for 10 min"),
+      expect.stringContaining("11 min ago"),
+    ]),
+  );
+
+  const restarted = await readHealth({ ...parts, startedAtMs: clock() - 5 });
+  expect(restarted.runs.stillest).toMatchObject([{ stillMs: 5 }]);
+});

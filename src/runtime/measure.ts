@@ -1,0 +1,77 @@
+/** The measures of a running Cortex: what waits, what does not move, what it takes of the machine. */
+import type { Counts, Ledger, Pulse } from "../store/store.ts";
+import type { LoopDelay } from "./loop-delay.ts";
+import { readVitals, type Vitals } from "./vitals.ts";
+
+export interface Measures extends Vitals {
+  readonly uptimeMs: number;
+  readonly loop: LoopDelay;
+  readonly ledger: Pick<Counts, "events" | "turns" | "sessions">;
+  readonly queue: {
+    readonly waiting: number;
+    readonly sessionsWaiting: number;
+    readonly oldestWaitingMs: number | null;
+  };
+  readonly runs: {
+    readonly running: number;
+    readonly suspended: number;
+    /** Those at work; the ones that have been still for longest come first. */
+    readonly stillest: readonly StillRun[];
+  };
+  readonly deliveries: Counts["deliveries"] & { readonly oldestUnknownMs: number | null };
+  readonly dead: { readonly messages: number; readonly deliveries: number };
+  /** How many follow what happens. */
+  readonly streams: number;
+}
+
+/** A run at work, and for how long nothing has entered its journal. */
+interface StillRun {
+  readonly runId: string;
+  readonly turnId: string;
+  readonly session: string;
+  readonly stillMs: number;
+}
+
+export interface MeasureParts {
+  readonly ledger: Ledger;
+  readonly home: string;
+  readonly nowMs: number;
+  readonly startedAtMs: number;
+  readonly loop: LoopDelay;
+  readonly streams: number;
+}
+
+export async function measure(parts: MeasureParts): Promise<Measures> {
+  const { ledger, home, nowMs, startedAtMs, loop, streams } = parts;
+  const [counts, pulse, vitals] = await Promise.all([ledger.counts(), ledger.pulse(nowMs), readVitals(home)]);
+  return {
+    uptimeMs: ageOf(startedAtMs, nowMs)!,
+    loop,
+    ...vitals,
+    ledger: { events: counts.events, turns: counts.turns, sessions: counts.sessions },
+    queue: {
+      waiting: counts.queued,
+      sessionsWaiting: pulse.sessionsWaiting,
+      oldestWaitingMs: ageOf(pulse.waitingSinceMs, nowMs),
+    },
+    runs: { running: counts.running, suspended: counts.suspended, stillest: stillRuns(pulse, parts) },
+    deliveries: { ...counts.deliveries, oldestUnknownMs: ageOf(pulse.unknownSinceMs, nowMs) },
+    dead: { messages: counts.dead, deliveries: counts.deliveries.dead },
+    streams,
+  };
+}
+
+/** Before it was started, this process could move nothing: that a run was still then says nothing about it. */
+function stillRuns({ runs }: Pulse, { nowMs, startedAtMs }: MeasureParts): StillRun[] {
+  return runs.map(({ run, turn, session, movedAtMs }) => ({
+    runId: run,
+    turnId: turn,
+    session,
+    stillMs: ageOf(Math.max(movedAtMs, startedAtMs), nowMs)!,
+  }));
+}
+
+/** A clock that was set back makes nothing younger than new. */
+function ageOf(sinceMs: number | undefined, nowMs: number): number | null {
+  return sinceMs === undefined ? null : Math.max(0, nowMs - sinceMs);
+}

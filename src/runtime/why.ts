@@ -1,0 +1,138 @@
+/**
+ * Why: everything that was made of one event, from the moment it was accepted to the deliveries of the answer,
+ * with times and reasons. It is read from the rows that the steps of the pipeline have left behind.
+ */
+import { CortexError } from "../model/errors.ts";
+import type { DeliveryId, EventId, ItemId, TurnId } from "../model/ids.ts";
+import type { ItemOutcome, Ledger, QueueItem, StoredTurn } from "../store/store.ts";
+import { deliveryView, dispatchView, eventView, isoTime, runView } from "./views.ts";
+
+export type Explanation = Awaited<ReturnType<typeof explain>>;
+
+/** What an id turned out to be, and the event or the turn that it leads to. */
+interface Found {
+  readonly kind: "event" | "turn" | "delivery" | "item";
+  readonly event: EventId | undefined;
+  readonly turn: TurnId | undefined;
+}
+
+/** Explains an event, or the event behind a turn, a delivery or a queue item. */
+export async function explain(ledger: Ledger, id: string) {
+  const found = await find(ledger, id);
+  if (found === undefined) throw nothingFound(id);
+  const event = found.event === undefined ? undefined : await ledger.events.get(found.event);
+  const dispatches = event === undefined ? [] : await ledger.events.dispatches(event.id);
+  const items = await readItems(ledger, [...new Set(dispatches.map(({ item }) => item))]);
+  const turns = new Set(items.map(({ turnId, formerTurnId }) => turnId ?? formerTurnId));
+  turns.add(found.turn ?? null);
+  turns.delete(null);
+  return {
+    id,
+    kind: found.kind,
+    event: event === undefined ? null : eventView(event),
+    /** What hooks thought of it: there are none yet. */
+    hooks: [] as unknown[],
+    dispatches: dispatches.map(dispatchView),
+    items,
+    turns: await Promise.all([...turns].map((turn) => explainTurn(ledger, turn!))),
+  };
+}
+
+async function find(ledger: Ledger, id: string): Promise<Found | undefined> {
+  const event = await ledger.events.get(id as EventId);
+  if (event !== undefined) {
+    const turn = answeredBy(event.id);
+    return turn === undefined
+      ? { kind: "event", event: event.id, turn: undefined }
+      : { ...((await findTurn(ledger, turn)) ?? { event: event.id, turn: undefined }), kind: "event" };
+  }
+  const turn = await findTurn(ledger, id as TurnId);
+  if (turn !== undefined) return { ...turn, kind: "turn" };
+  const delivery = await ledger.outbox.get(id as DeliveryId);
+  if (delivery !== undefined) {
+    const sentBy = delivery.turn === undefined ? undefined : await findTurn(ledger, delivery.turn);
+    return { event: sentBy?.event, turn: delivery.turn, kind: "delivery" };
+  }
+  const item = await ledger.queue.item(id as ItemId);
+  return item === undefined ? undefined : { kind: "item", event: item.event.id, turn: undefined };
+}
+
+/** An answer is an event of its own; what made it is its turn, whose id it carries. */
+function answeredBy(event: EventId): TurnId | undefined {
+  return event.startsWith("cortex:") ? (event.slice("cortex:".length) as TurnId) : undefined;
+}
+
+/** A turn has runs before it is there, and also when it never will be. */
+async function findTurn(ledger: Ledger, turn: TurnId): Promise<Pick<Found, "event" | "turn"> | undefined> {
+  const [first] = await ledger.runs.ofTurn(turn);
+  return first === undefined ? undefined : { event: first.sourceEvent, turn };
+}
+
+async function readItems(ledger: Ledger, ids: readonly ItemId[]) {
+  const read = await Promise.all(
+    ids.map(async (id) => [await ledger.queue.item(id), await ledger.queue.outcome(id)] as const),
+  );
+  return read.map(([item, outcome]) => explainItem(item!, outcome!));
+}
+
+function explainItem(item: QueueItem, outcome: ItemOutcome) {
+  return {
+    id: item.id,
+    session: item.session,
+    state: outcome.state,
+    mode: item.mode,
+    queuedAt: isoTime(item.queuedAtMs),
+    dueAt: isoTime(item.dueMs),
+    settledAt: outcome.settledAtMs === undefined ? null : isoTime(outcome.settledAtMs),
+    policy: outcome.policy ?? null,
+    error: outcome.error ?? null,
+    turnId: outcome.turn ?? null,
+    formerTurnId: outcome.formerTurn ?? null,
+  };
+}
+
+async function explainTurn(ledger: Ledger, id: TurnId) {
+  const [turn, runs, items, deliveries] = await Promise.all([
+    ledger.turns.get(id),
+    ledger.runs.ofTurn(id),
+    ledger.queue.itemsOf(id),
+    ledger.outbox.ofTurn(id),
+  ]);
+  return {
+    id,
+    /** Null while it is under way, and if it has failed. */
+    turn: turn === undefined ? null : factsOf(turn),
+    /** All messages that are part of it. */
+    items: items.map((item) => ({ id: item.id, eventId: item.event.id, state: item.state })),
+    runs: runs.map(runView),
+    deliveries: deliveries.map(deliveryView),
+  };
+}
+
+function factsOf(turn: StoredTurn) {
+  return {
+    session: turn.session,
+    type: turn.type,
+    status: turn.status,
+    agent: turn.agent,
+    profile: turn.facts.profile,
+    provider: turn.facts.provider,
+    model: turn.facts.model,
+    toolCalls: turn.toolCallCount,
+    usage: turn.facts.usage,
+    costUsd: turn.facts.costUsd,
+    sourceEventId: turn.sourceEvent ?? null,
+    startedAt: isoTime(turn.startedAtMs),
+    completedAt: isoTime(turn.completedAtMs),
+  };
+}
+
+function nothingFound(id: string): CortexError {
+  return new CortexError(
+    "event_unknown",
+    `No event, turn, delivery or queue item has the id "${id.slice(0, 80)}"`,
+    {
+      hint: "`cortex events`, `cortex log` and `cortex dead list` show ids, and so do GET /api/events and others.",
+    },
+  );
+}
