@@ -311,6 +311,21 @@ describe("with a server", () => {
     expect(lines.map((line) => (JSON.parse(line) as { session: string }).session)).toEqual(["pipe", "pipe"]);
   });
 
+  test("commands are replied to, by send and by chat, and lines below one are sent", async () => {
+    const session = ["--session", "told"];
+    expect(await run(home, ["send", "/queue collect debounce:0", ...session])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^The queue of told, 0 waiting\nmode: collect \(this session\)\n/),
+    });
+    expect((await run(home, ["send", "/queue cap:0", ...session])).err).toMatch(
+      /"0" is not a cap[^]*Usage: \/queue/,
+    );
+    const { out } = await run(home, ["send", "/queue reset\nhello", ...session, "--wait"]);
+    expect(out).toMatch(/^The queue of told[^]*\nHello!/);
+    const chat = await run(home, ["chat", ...session], "/status\nhello\n");
+    expect(chat.out).toMatch(/^told is idle; 0 waiting;[^]*\nHello!/);
+  });
+
   test("a line that cannot be answered makes chat fail, after the others were", async () => {
     const { code, out, err } = await run(
       home,
@@ -333,6 +348,7 @@ describe("with a server", () => {
       [["runs", "--state", "completed"], "/api/runs?state=completed&limit=20"],
       [["dead", "list"], "/api/dead?limit=20"],
       [["show", turn.id], `/api/turns/${turn.id}`],
+      [["why", turn.id], `/api/events/${turn.id}/why`],
       [["agents"], "/api/agents"],
       [["personas"], "/api/personas"],
     ] as const) {
@@ -350,10 +366,13 @@ describe("with a server", () => {
       home,
       server: { pid, port, url: `http://127.0.0.1:${port}` },
       model: { profile: { name: "offline" } },
+      health: { status: expect.stringMatching(/^(ok|degraded)$/), problems: expect.any(Array) },
       counts: { events: expect.any(Number) },
       runs: [],
     });
-    expect((await run(home, ["status"])).out).toContain(`process ${pid}`);
+    expect((await run(home, ["status"])).out).toMatch(
+      new RegExp(`process ${pid}[^]*\\nhealth +(ok|degraded)\\n`),
+    );
   });
 
   test("log draws a thread with the branch that was forked from it, and show has all of a turn", async () => {
@@ -390,11 +409,43 @@ describe("with a server", () => {
     expect((await run(home, ["show", turn.id])).out).toContain(`\n  ${"x".repeat(MAX_CALL_LENGTH - 1)}…\n`);
   });
 
+  test("why tells what became of a message, step by step", async () => {
+    await run(home, ["send", "hello", "--session", "story", "--wait"]);
+    const [turn] = (await runJson(home, "log", "story")) as [{ id: string; sourceEventId: string }];
+    const { out } = await run(home, ["why", turn.sourceEventId]);
+    expect(out.trimEnd().split("\n")).toEqual([
+      expect.stringMatching(/^\d{4}-\S+ \S+ +event cli:\S+ accepted from owner on cli: hello$/),
+      expect.stringMatching(/\+\d+ ms +hook direct sent it to story: queued$/),
+      expect.stringMatching(/\+\d+ ms +message \w+ queued in story, mode \S+$/),
+      expect.stringMatching(/\+.* attempt 1 began, run \w+$/),
+      expect.stringMatching(new RegExp(`\\+.* turn ${turn.id} completed by \\S+ of offline, \\$0$`)),
+    ]);
+    expect(await run(home, ["why", "nothing"])).toMatchObject({
+      code: 1,
+      out: "",
+      err: expect.stringContaining('No event, turn, delivery or queue item has the id "nothing"'),
+    });
+  });
+
+  test("why tells how a message failed", async () => {
+    const sent = await run(home, ["send", "fail", "--session", "sad", "--profile", "failing", "--wait"]);
+    const item = /cortex dead retry (\w+)/.exec(sent.err)![1]!;
+    const { out } = await run(home, ["why", item]);
+    expect(out).toMatch(/attempt 1 failed: \w+: .*\n.*message \w+ is a dead letter; /);
+    await run(home, ["dead", "drop", item]);
+    expect((await run(home, ["why", item])).out).toMatch(
+      /attempt 1 failed[^]*dropped by the policy "dead letter given up"; see turn \w+\n$/,
+    );
+  });
+
   test("a dead letter is listed, shown, tried again and given up", async () => {
     const sent = await run(home, ["send", "fail", "--session", "graves", "--profile", "failing", "--wait"]);
     expect(sent).toMatchObject({ code: 1, out: "" });
     const item = /cortex dead retry (\w+)/.exec(sent.err)![1]!;
     expect((await run(home, ["dead", "list"])).out).toContain(item);
+    expect((await run(home, ["status"])).out).toMatch(
+      /health +degraded\n[^]*dead letter[^]*cortex dead list/,
+    );
     expect((await run(home, ["dead", "show", item])).out).toMatch(/The message:\n {2}fail\n\nThe error:/);
     expect(await runJson(home, "dead", "show", item)).toEqual(await fetchJson(home, `/api/dead/${item}`));
 
@@ -448,10 +499,12 @@ describe("chat in a terminal", () => {
     await chat.says("This is agent:main:main");
     chat.type("hello\r");
     await chat.says("Hello! I can quote");
+    chat.type("/status\r");
+    await chat.says("agent:main:main is idle; 0 waiting");
     chat.type('/tool Bash {"command":"while [ ! -e go ]; do sleep 0.05; done; echo went"}\r');
     await chat.says("(Bash) ›");
     chat.type("what did I ask before?\r");
-    await chat.says("Sent to the running turn");
+    await chat.says("Sent while the agent works");
     mkdirSync(join(home.path, "workspaces", "main", "go"));
     await chat.says("✓");
     await chat.says("You said before:");

@@ -10,9 +10,9 @@ import { temporaryFolder } from "./support/temporary.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 const PROGRAM = `
-  import { openCortex } from "cortexd";
+  import { createCortex } from "cortexd";
   const home = process.env.CORTEX_HOME;
-  await using cortex = await openCortex({ home, flags: { profile: "offline" } });
+  await using cortex = await createCortex({ home, flags: { profile: "offline" } });
   const { item } = await cortex.send({ content: "hello" });
   const { turn } = await cortex.outcome(item, AbortSignal.timeout(60_000));
   console.log((await cortex.store.turns.read(turn)).messages.at(-1).content);

@@ -15,6 +15,12 @@ import {
   parseQueueMode,
   QUEUE_MODES,
 } from "../model/queue-mode.ts";
+import {
+  DROP_POLICIES,
+  INTERRUPT_POLICIES,
+  MAX_DEBOUNCE_MS,
+  MAX_QUEUE_CAP,
+} from "../model/queue-settings.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import { quote } from "./problem.ts";
 
@@ -59,6 +65,7 @@ const limits = z
     costUsd: usd("What one turn may cost, in USD.").default(5),
     wallClockMs: whole(1_000, "How long one turn may take, in milliseconds.").default(3_600_000),
     repeatedCalls: whole(1, "How often one turn may repeat the same tool call.").default(5),
+    silenceMs: whole(1, "How long a model may make no progress before it is asked anew.").default(600_000),
   })
   .describe("What one turn of the agent may use before it is ended.");
 
@@ -135,6 +142,25 @@ const webhook = z
   })
   .describe("A program that sends or takes messages by HTTP.");
 
+const debounceMs = whole(0, "How long it must be quiet before messages are collected.").max(MAX_DEBOUNCE_MS);
+const cap = whole(1, "How many messages may wait in one session.").max(MAX_QUEUE_CAP);
+const drop = z
+  .enum(DROP_POLICIES)
+  .describe("What happens above the cap: one line each of the oldest is kept, or the oldest or newest goes.");
+const onInterrupt = z
+  .enum(INTERRUPT_POLICIES)
+  .describe("What becomes of older messages when one interrupts: they join it, or are dropped.");
+
+const queueOfChannel = z
+  .strictObject({
+    mode: queueMode("What a message from there does while the session is busy.").exactOptional(),
+    debounceMs: debounceMs.exactOptional(),
+    cap: cap.exactOptional(),
+    drop: drop.exactOptional(),
+    onInterrupt: onInterrupt.exactOptional(),
+  })
+  .describe("What is different for messages of one channel.");
+
 const queue = z
   .strictObject({
     mode: queueMode("What a person's message does while the session is busy.").prefault(
@@ -143,14 +169,11 @@ const queue = z
     agentMode: queueMode("The same for messages of agents, timers and webhooks.").prefault(
       DEFAULT_MODE_OF_AGENTS,
     ),
-    debounceMs: whole(0, "How long it must be quiet before messages are collected.").default(1_000),
-    cap: whole(1, "How many messages may wait in one session.").default(20),
-    drop: z
-      .enum(["summarize", "old", "new"])
-      .describe(
-        "What happens above the cap: one line each of the oldest is kept, or the oldest or newest goes.",
-      )
-      .default("summarize"),
+    debounceMs: debounceMs.default(1_000),
+    cap: cap.default(20),
+    drop: drop.default("summarize"),
+    onInterrupt: onInterrupt.default("drain"),
+    byChannel: named(queueOfChannel, "What is different for a channel, by its name.").default({}),
   })
   .describe("Messages that meet a busy session.");
 
@@ -158,6 +181,9 @@ const broker = z
   .strictObject({
     maxConcurrentRuns: whole(1, "How many turns run at the same time.").default(8),
     maxAttempts: whole(1, "How often a turn is tried before it is put aside.").default(3),
+    retryMs: whole(0, "How long to wait before a turn is tried again; twice as long each time.").default(
+      1_000,
+    ),
     maxInterruptions: whole(1, "How many crashes without progress count as a failed attempt.").default(20),
     maxProcesses: whole(1, "How many sub-agents run as processes at the same time.").default(4),
     leaseMs: whole(1_000, "How long a process that does not answer keeps its sessions.").default(30_000),

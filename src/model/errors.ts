@@ -8,6 +8,7 @@ export type ErrorCode =
   | "body_invalid"
   | "body_too_large"
   | "config_invalid"
+  | "context_overflow"
   | "delivery_failed"
   | "delivery_refused"
   | "delivery_uncertain"

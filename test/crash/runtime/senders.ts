@@ -44,7 +44,7 @@ export const SESSIONS = ["work", "home", "agent:main:main"];
 const SENDERS = 4;
 /** So many messages of one sender may be under way before it waits for the end of one. */
 const BURST = 3;
-const MODES = ["steer", "steer-backlog", "steer", "followup", "queue"];
+const MODES = ["steer", "steer-backlog", "steer", "followup", "queue", "collect"];
 
 /** Sends until it is told to stop; resolves when the last message was accepted. */
 export async function sendAll(parts: SendersParts, isOver: () => boolean): Promise<void> {

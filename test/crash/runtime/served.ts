@@ -43,7 +43,12 @@ export function makeHome(home: string, modelUrl: string): void {
     agents: { main: { workspace: "workspace" } },
     sandbox: "off",
     // No message dies of kills or of a busy model, and none is dropped for want of room: what ends so was asked to.
-    broker: { maxAttempts: 1_000, maxInterruptions: 1_000, shutdownMs: 2_000, queue: { cap: 1_000 } },
+    broker: {
+      maxAttempts: 1_000,
+      maxInterruptions: 1_000,
+      shutdownMs: 2_000,
+      queue: { cap: 1_000, debounceMs: 20 },
+    },
   };
   const local = { provider: "openai-compatible", model: "local", baseUrl: modelUrl };
   mkdirSync(join(home, "config"));
