@@ -235,11 +235,14 @@ describe("up", () => {
 
   test("a home that cannot be made is an error with a hint", async () => {
     using home = temporaryFolder();
-    writeFileSync(join(home.path, "file"), "");
-    expect(await run(join(home.path, "file"), ["up"])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining("cannot be written"),
-    });
+    const file = join(home.path, "file");
+    writeFileSync(file, "");
+    for (const impossible of [file, join(file, "below"), "/proc/nowhere"]) {
+      expect(await run(impossible, ["up"])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`${impossible} cannot be made`),
+      });
+    }
   });
 });
 
