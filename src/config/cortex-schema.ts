@@ -63,7 +63,10 @@ const limits = z
   .strictObject({
     modelCalls: whole(1, "How often one turn may call the model.").default(50),
     costUsd: usd("What one turn may cost, in USD.").default(5),
-    wallClockMs: whole(1_000, "How long one turn may take, in milliseconds.").default(3_600_000),
+    wallClockMs: whole(
+      1_000,
+      "How long a turn may be at work since it was last taken up, in milliseconds.",
+    ).default(3_600_000),
     repeatedCalls: whole(1, "How often one turn may repeat the same tool call.").default(5),
     silenceMs: whole(1, "How long a model may make no progress before it is asked anew.").default(600_000),
   })
