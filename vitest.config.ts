@@ -1,4 +1,16 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** The few long files first: one that begins last would run alone on one core. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return [...files.filter(isLong), ...files.filter((file) => !isLong(file))];
+  }
+}
+
+function isLong({ moduleId }: TestSpecification): boolean {
+  return /test\/(crash|simulation|cli)/.test(moduleId);
+}
 
 export default defineConfig({
   test: {
@@ -11,6 +23,7 @@ export default defineConfig({
     // V8 keeps a list of its code pages under hardware keys, and now and then loses track of it where threads come and
     // go, as they do with every store that a test opens: "Check failed: jit_page.has_value()" (nodejs/node#64500).
     execArgv: ["--no-memory-protection-keys"],
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/closing-line.ts"],
   },
 });

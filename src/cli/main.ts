@@ -15,7 +15,10 @@ const COMMANDS: readonly CommandEntry[] = [
       ["--host <address>", "the address to listen on (CORTEX_HOST, 127.0.0.1)"],
       ["--profile <name>", "the profile that answers where nothing else is said (CORTEX_PROFILE)"],
     ],
-    run: async (given) => (await import("./up.ts")).up(given),
+    async run(given) {
+      (await import("./bound-memory.ts")).boundYoungGeneration();
+      await (await import("./up.ts")).up(given);
+    },
   },
   {
     usage: "chat",

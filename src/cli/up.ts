@@ -1,5 +1,3 @@
-import { setFlagsFromString } from "node:v8";
-
 import { openCortex } from "../runtime/cortex.ts";
 import { serve } from "../server/serve.ts";
 import { type Invocation, text } from "./command.ts";
@@ -9,7 +7,6 @@ const ENDED_BY_INTERRUPT = 130;
 
 /** Serves a home until it is told to stop. */
 export async function up(given: Invocation): Promise<void> {
-  boundYoungGeneration();
   const { home, environment, print } = given;
   const stopped = stopSignal(() => print.note("Cortex is stopping. A second signal ends it at once."));
   const flags = { port: text(given, "port"), host: text(given, "host"), profile: text(given, "profile") };
@@ -34,14 +31,6 @@ export async function up(given: Invocation): Promise<void> {
     ].join("\n"),
   );
   await stopped;
-}
-
-/**
- * V8 lets the space for young objects grow to 64 MB under load and gives none of it back. A server that runs for
- * months is better off with a small one, at the price of collecting it a little more often.
- */
-function boundYoungGeneration(): void {
-  setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 function describeModel({ name, model }: { readonly name: string; readonly model?: string }): string {
