@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -12,6 +14,10 @@ function isLong({ moduleId }: TestSpecification): boolean {
   return /test\/(crash|simulation|cli)/.test(moduleId);
 }
 
+// The threads and processes that tests start would each compile the sources anew, and the stripper of types with
+// them: WebAssembly, which V8 now and then loses track of where threads come and go (nodejs/node#64500).
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cache/node");
+
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "bench/**/*.test.ts"],
@@ -20,9 +26,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
-    // V8 keeps a list of its code pages under hardware keys, and now and then loses track of it where threads come and
-    // go, as they do with every store that a test opens: "Check failed: jit_page.has_value()" (nodejs/node#64500).
-    execArgv: ["--no-memory-protection-keys"],
+    globalSetup: "./test/support/compile-once.ts",
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/closing-line.ts"],
   },

@@ -3,12 +3,18 @@
 // to read it: in a checkout it hands over to the Node that `npm ci` has brought.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import module from "node:module";
 import { fileURLToPath } from "node:url";
 
 const NEEDED = 24;
 const root = new URL("..", import.meta.url);
 const source = new URL("src/cli/main.ts", root);
 const program = existsSync(source) ? source : new URL("dist/cli/main.js", root);
+
+// What was compiled once is not compiled again, here and in the threads and processes that follow. In a folder of the
+// program's own: what lies in a temporary folder may be somebody else's.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/node", root));
+module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
 
 if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
   await import(program.href);
