@@ -4,8 +4,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { benchBroker } from "./broker/run.ts";
+import { benchContext } from "./context/run.ts";
 import { benchDepth } from "./depth/run.ts";
 import { describeMachine, probeDiskSyncUs } from "./machine.ts";
+import { benchSearch } from "./search/run.ts";
+import { benchFlood } from "./server/flood.ts";
 import { benchServer } from "./server/run.ts";
 
 interface Bench {
@@ -26,11 +29,29 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about: "About 430 bytes each way, syncs free. A turn is accept and commit, one after the other; medians.",
     run: benchDepth,
   },
+  context: {
+    title: "Context: what a model is given",
+    about:
+      "A session of 10,000 turns of about 430 bytes each way, a model with a window of 128,000 tokens, five files of 4 KB and 50 skills in the workspace. Assembled is what a run does before it asks the model: system prompt, skills, history; explained is `cortex context`. Of a session that was never compacted, only as much is read as shows that it does not fit. Everything lies in memory.",
+    run: benchContext,
+  },
   server: {
     title: "Server: start, memory, what is added to a message, a crowd",
     about:
       "The built program as a process of its own on the disk of this machine, asked over HTTP; the model is another process, and answers at once. Ready is the first answer to `GET /api/health`, for OpenClaw to `GET /readyz`. The bare server reads a message, writes it to a file with one sync, and asks the model. Memory is resident memory, peaks are those of the server's own process; CPU is that of all its threads.",
     run: benchServer,
+  },
+  flood: {
+    title: "Flood: 10,000 messages at once",
+    about:
+      "The built program as a process of its own on the disk of this machine. 50 connections post as fast as they are answered, to a model that is silent until all is in; then it answers at once. Accepted is what was answered with success, refused what was not; what became of the messages is read from the database when nothing waits any more. Of a session at most 20 messages wait, the older ones are dropped by the policy `summarize`. Memory is resident memory of the server's own process.",
+    run: benchFlood,
+  },
+  search: {
+    title: "Search: what was said, by its words",
+    about:
+      "Events of 5 to 60 words out of 60,000, the n-th most common word a n-th as often. Everything lies in memory and syncs are free. A step of the index takes 64 events. A query is timed from the call of the store to its answer, so it includes the way to the process that searches and back; 100 queries of each kind, one after another. `loop p99` is the event-loop delay of the main thread meanwhile.",
+    run: benchSearch,
   },
 };
 

@@ -21,9 +21,14 @@ export class Client implements Disposable {
     return this.#send("GET", path);
   }
 
+  /** Posts, and tells what came back, be it a refusal. */
+  tryPost(path: string, body: object): Promise<Reply> {
+    return this.#send("POST", path, JSON.stringify(body));
+  }
+
   /** Rejects what is not a success: a benchmark of refusals would look fast. */
   async post(path: string, body: object): Promise<Reply> {
-    const reply = await this.#send("POST", path, JSON.stringify(body));
+    const reply = await this.tryPost(path, body);
     if (reply.status >= 300) throw new Error(`POST ${path} was answered with ${reply.status}: ${reply.text}`);
     return reply;
   }

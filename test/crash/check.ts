@@ -10,9 +10,10 @@ import { damage, halves, list, lostTurns, unfinished } from "./structure.ts";
 /** All problems found; none is the good answer. */
 export function checkDatabase(path: string, acknowledged: readonly Acknowledgement[]): string[] {
   const db = new Database(path);
+  const count = prepareCount(db);
   try {
     return [
-      ...acknowledged.flatMap((each) => lostOf(db, each)),
+      ...acknowledged.flatMap((each) => lostOf(each, count)),
       ...halves(db),
       ...halvesOfTurns(db),
       ...forks(db, acknowledged),
@@ -33,12 +34,19 @@ export function checkAtRest(path: string): string[] {
   }
 }
 
-function lostOf(db: Database.Database, each: Acknowledgement): string[] {
-  const count = (sql: string, ...params: unknown[]): number =>
-    db
-      .prepare<unknown[], number>(sql)
-      .pluck()
-      .get(...params)!;
+type Count = (sql: string, ...params: unknown[]) => number;
+
+/** There are thousands of acknowledgements, and few kinds of them. */
+function prepareCount(db: Database.Database): Count {
+  const prepared = new Map<string, Database.Statement<unknown[], number>>();
+  return (sql, ...params) => {
+    const statement = prepared.get(sql) ?? db.prepare<unknown[], number>(sql).pluck();
+    prepared.set(sql, statement);
+    return statement.get(...params)!;
+  };
+}
+
+function lostOf(each: Acknowledgement, count: Count): string[] {
   const lost = (what: string, found: number, least = 1): string[] =>
     found >= least ? [] : [`${what} is lost`];
   switch (each.kind) {

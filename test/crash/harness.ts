@@ -3,17 +3,17 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
 
-import { createRandom } from "../simulation/random.ts";
+import { createRandom, type Random } from "../simulation/random.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import type { Acknowledgement } from "./acknowledgement.ts";
 import { checkAtRest, checkDatabase } from "./check.ts";
-import { deathPoints, type Patch, patchedSource, STORE_POINTS } from "./patched-source.ts";
+import { deathPoints, patchedSource, type SeededBug, STORE_POINTS } from "./patched-source.ts";
 
 export interface CrashOptions {
   readonly kills: number;
   readonly seed: number;
-  /** A bug to plant, for the test of the harness itself. */
-  readonly patches?: readonly Patch[];
+  /** A bug to plant, for the test of the harness itself: it goes on until it has found that one. */
+  readonly bug?: SeededBug;
 }
 
 export interface CrashReport {
@@ -27,45 +27,67 @@ const KILLS_PER_DATABASE = 25;
 /** A child that says nothing for this long has hung, which is a finding too. */
 const SILENCE_MS = 30_000;
 
-export async function killAgainAndAgain({ kills, seed, patches = [] }: CrashOptions): Promise<CrashReport> {
-  const points = deathPoints(STORE_POINTS, patches);
-  using source = patchedSource([...points.patches, ...patches]);
-  const program = join(source.path, "test/crash/child.ts");
-  const random = createRandom(seed);
-  let acknowledged = 0;
-  for (let done = 0; done < kills;) {
-    using folder = temporaryFolder();
-    const path = join(folder.path, "cortex.db");
-    const said: Acknowledgement[] = [];
-    const round = Math.min(KILLS_PER_DATABASE, kills - done);
-    for (let life = 1; life <= round + 1; life++) {
-      const drains = life > round;
-      const child = await runChild({
-        args: [program, path, drains ? "drain" : "work", String(life), String(random.below(2 ** 31))],
-        // Some deaths come from outside at a random moment, the others at a point of the batch.
-        ...(random.chance(0.5)
-          ? { point: random.pick(points.names), count: random.below(60), lines: Infinity }
-          : { lines: drains ? Infinity : random.below(400) }),
-        drains,
-      });
-      said.push(...child.said);
-      // A child may stumble over a planted bug before it is killed: that is not yet the harness finding it.
-      const stumbles = patches.length === 0 ? child.problems : [];
-      const problems = [
-        ...stumbles,
-        ...checkDatabase(path, said),
-        ...(drains && child.problems.length === 0 ? checkAtRest(path) : []),
-      ];
-      if (problems.length > 0)
-        return { kills: done + life, acknowledged: acknowledged + said.length, problems };
-    }
-    done += round;
-    acknowledged += said.length;
+export async function killAgainAndAgain({ kills, seed, bug }: CrashOptions): Promise<CrashReport> {
+  const points = deathPoints(STORE_POINTS, bug?.patches ?? []);
+  using source = patchedSource([...points.patches, ...(bug?.patches ?? [])]);
+  const parts = { source: source.path, points: points.names, random: createRandom(seed), bug };
+  await warmUp(source.path);
+  const rounds: CrashReport[] = [];
+  const isFound = (): boolean =>
+    rounds.some(({ problems }) => problems.some((problem) => bug?.symptom.test(problem) ?? true));
+  for (let left = kills; left > 0 && !isFound(); left -= KILLS_PER_DATABASE)
+    rounds.push(await killOn(Math.min(KILLS_PER_DATABASE, left), parts));
+  return {
+    kills: rounds.reduce((sum, round) => sum + round.kills, 0),
+    acknowledged: rounds.reduce((sum, round) => sum + round.acknowledged, 0),
+    problems: rounds.flatMap(({ problems }) => problems),
+  };
+}
+
+interface Parts {
+  readonly source: string;
+  readonly points: readonly string[];
+  readonly random: Random;
+  readonly bug: SeededBug | undefined;
+}
+
+/** One database: so many kills, then a life in which all work is done. It ends with the first problem. */
+async function killOn(kills: number, { source, points, random, bug }: Parts): Promise<CrashReport> {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "cortex.db");
+  const said: Acknowledgement[] = [];
+  for (let life = 1; life <= kills + 1; life++) {
+    const drains = life > kills;
+    const child = await runChild(source, {
+      args: [path, drains ? "drain" : "work", String(life), String(random.below(2 ** 31))],
+      // Some deaths come from outside at a random moment, the others at a point of the batch.
+      ...(random.chance(0.5)
+        ? { point: random.pick(points), count: random.below(60), lines: Infinity }
+        : { lines: drains ? Infinity : random.below(400) }),
+      drains,
+    });
+    said.push(...child.said);
+    // A child may stumble over a planted bug before it is killed: that is not yet the harness finding it.
+    const stumbles = bug === undefined ? child.problems : [];
+    const problems = [
+      ...stumbles,
+      ...checkDatabase(path, said),
+      ...(drains && child.problems.length === 0 ? checkAtRest(path) : []),
+    ];
+    if (problems.length > 0) return { kills: life, acknowledged: said.length, problems };
   }
-  return { kills, acknowledged, problems: [] };
+  return { kills, acknowledged: said.length, problems: [] };
+}
+
+/** Lets a child end in peace, so that those after it find the source compiled: one that is killed keeps nothing. */
+async function warmUp(source: string): Promise<void> {
+  using folder = temporaryFolder();
+  const args = [join(folder.path, "cortex.db"), "drain", "1", "1"];
+  await runChild(source, { args, lines: Infinity, drains: true });
 }
 
 interface Life {
+  /** The database, what to do with it, the number of the life, and a seed. */
   readonly args: readonly string[];
   readonly point?: string;
   readonly count?: number;
@@ -74,12 +96,17 @@ interface Life {
   readonly drains: boolean;
 }
 
-async function runChild(life: Life): Promise<{ said: Acknowledgement[]; problems: string[] }> {
+async function runChild(
+  source: string,
+  life: Life,
+): Promise<{ said: Acknowledgement[]; problems: string[] }> {
   const said: Acknowledgement[] = [];
-  const child = spawn(process.execPath, life.args, {
+  const program = join(source, "test/crash/child.ts");
+  const child = spawn(process.execPath, [program, ...life.args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
+      NODE_COMPILE_CACHE: join(source, "compiled"),
       CRASH_POINT: life.drains ? "" : (life.point ?? ""),
       CRASH_COUNT: String(life.count ?? 0),
     },

@@ -163,8 +163,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       { file: "src/store/sqlite/connection.ts", from: "foreign_keys = on", to: "foreign_keys = off" },
       {
         file: "src/store/sqlite/journal.ts",
-        from: "    if (written > 0) addProgress.run(written, merged, run.run);\n",
-        to: `    if (written > 0) addProgress.run(written, merged, run.run);
+        from: "    if (written > 0) addProgress.run(written, merged, costUsd, run.run);\n",
+        to: `    if (written > 0) addProgress.run(written, merged, costUsd, run.run);
     db.prepare("update session set head = ? where key = ?").run(run.turn, run.key);
     db.prepare("update run set parent = ? where key = ?").run(run.turn, run.run);
 `,

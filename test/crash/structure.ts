@@ -60,17 +60,19 @@ export function halves(db: Database): string[] {
     ...list(
       db,
       "turn whose run is not over",
-      "select t.id from turn t where not exists (select 1 from run r where r.turn = t.key and r.ended_ms is not null and r.state = 'completed')",
+      "select t.id from turn t where not exists (select 1 from run r where r.turn = t.key and r.ended_ms is not null and r.state = t.status)",
     ),
     ...list(
       db,
-      "turn without its answer's event",
-      "select id from turn where type = 'normal' and 'cortex:' || id not in (select id from event)",
+      "turn without its answer's event", // one that was aborted may have none
+      `select t.id from turn t where t.type = 'normal' and 'cortex:' || t.id not in (select id from event)
+         and (t.status = 'completed' or exists (select 1 from message m where m.key / 65536 = t.key and m.id = t.id))`,
     ),
     ...list(
       db,
-      "delivery without its turn",
-      "select id from delivery where turn not in (select key from turn)",
+      "delivery without its turn", // those of a run that has failed are notices
+      `select id from delivery d where turn not in (select key from turn)
+         and not exists (select 1 from run r where r.turn = d.turn and r.state = 'failed')`,
     ),
     ...list(
       db,

@@ -1,55 +1,85 @@
 /**
  * What must be true of a home whose server was killed again and again: every message that was accepted has
- * one end, threads are what was said in them, and no call was made twice.
+ * one end, threads are what was said in them, no call was made twice, and every answer has arrived.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
 
+import type { Received } from "../../support/webhook-receiver.ts";
 import { damage, halves, lostTurns, unfinished } from "../structure.ts";
-import { type Promised, SESSIONS, UNTOLD } from "./senders.ts";
+import { finishedCalls, marks, orderOfCalls } from "./check-calls.ts";
+import { contents } from "./check-contents.ts";
+import { deliveries, deliveriesAtRest } from "./check-deliveries.ts";
+import { type Interrupted, interruptions } from "./check-interrupts.ts";
+import { type Promised, SESSION_NAMES, UNTOLD } from "./senders.ts";
 import { placesIn } from "./served.ts";
-import { type Call, callsIn, heard, isRefused, markOf, nameIn } from "./task.ts";
+import { isRefused } from "./task.ts";
 
 export interface Figures {
   readonly turns: number;
+  readonly aborted: number;
+  readonly compactions: number;
   readonly calls: number;
+  readonly deliveries: number;
+}
+
+/** What the harness has seen of a home from outside. */
+export interface Witness {
+  readonly promised: Promised;
+  /** What has arrived where answers are sent to. */
+  readonly received: readonly Received[];
+  /** The messages that were being sent at a death. */
+  readonly doubtful: Set<string>;
+  readonly interrupted: Interrupted;
 }
 
 /** Between two lives: nothing is there by half, nothing that was accepted is lost, nothing was done twice. */
-export function checkAfterDeath(home: string, promised: Promised): string[] {
+export function checkAfterDeath(home: string, witness: Witness): string[] {
+  const { promised, received, doubtful, interrupted } = witness;
   return look(home, [], (db) => [
     ...halves(db),
     ...lostTurns(db),
     ...damage(db),
     ...lostMessages(db, promised),
     ...threads(db, promised),
+    ...contents(db),
     ...marks(db, home),
+    ...finishedCalls(db, home),
+    ...orderOfCalls(db),
+    ...interruptions(db, interrupted),
+    ...deliveries(db, received, doubtful),
   ]);
 }
 
 /** When all work is done. */
-export function checkAtRest(home: string, promised: Promised): string[] {
+export function checkAtRest(home: string, { promised, received }: Witness): string[] {
   return look(home, ["there is no ledger"], (db) => [
     ...unfinished(db),
     ...ends(db, promised),
-    ...contents(db),
     ...sessions(db, promised),
-    ...finishedCalls(db, home),
-    ...orderOfCalls(db),
+    ...deliveriesAtRest(db, received),
   ]);
 }
 
+const NOTHING: Figures = { turns: 0, aborted: 0, compactions: 0, calls: 0, deliveries: 0 };
+
 export function countOf(home: string): Figures {
-  return look(home, { turns: 0, calls: 0 }, (db) => ({
-    turns: db.prepare<[], number>("select count(*) from turn").pluck().get()!,
-    calls: db.prepare<[], number>("select count(*) from tool_call").pluck().get()!,
-  }));
+  const sql = `select (select count(*) from turn) as turns,
+    (select count(*) from turn where status = 'aborted') as aborted,
+    (select count(*) from turn where type = 'compaction') as compactions,
+    (select count(*) from tool_call) as calls, (select count(*) from delivery) as deliveries`;
+  return look(home, NOTHING, (db) => db.prepare<[], Figures>(sql).get()!);
 }
 
 /** How many turns the next server finds under way. */
 export function turnsUnderWay(home: string): number {
   const sql = "select count(*) from session s join run r on r.key = s.run where r.state <> 'suspended'";
+  return look(home, 0, (db) => db.prepare<[], number>(sql).pluck().get()!);
+}
+
+/** How many answers are still to be sent. */
+export function answersUnderWay(home: string): number {
+  const sql = "select count(*) from delivery where settled_ms is null";
   return look(home, 0, (db) => db.prepare<[], number>(sql).pluck().get()!);
 }
 
@@ -95,21 +125,9 @@ function threads(db: Database.Database, { followed }: Promised): string[] {
     heads.set(session, id);
     if (head !== undefined)
       return parent === head ? [] : [`nobody forked ${head}, which ${id} should follow`];
-    if (SESSIONS.includes(session) ? parent === null : followed.has(parent!)) return [];
+    if (SESSION_NAMES.includes(session) ? parent === null : followed.has(parent!)) return [];
     return [`nobody asked ${session} to begin at ${parent}`];
   });
-}
-
-/** What was appended was appended once, by a call that the ledger knew about. */
-function marks(db: Database.Database, home: string): string[] {
-  const called = callsByMark(db);
-  const times = [...appended(home)];
-  return [
-    ...times.filter(([, n]) => n > 1).map(([mark, n]) => `${mark} was appended ${n} times`),
-    ...times
-      .filter(([mark]) => !called.has(mark))
-      .map(([mark]) => `${mark} was appended by a call that is not in the journal`),
-  ];
 }
 
 /** Every message has one end, and it is the one that its sender was told. */
@@ -143,55 +161,6 @@ function ends(db: Database.Database, { accepted, takenBack }: Promised): string[
   });
 }
 
-interface MessageRow {
-  readonly id: string;
-  readonly role: string;
-  readonly content: string;
-}
-
-/** A turn holds the messages that it answers, each once; its answer was made with all of its thread. */
-function contents(db: Database.Database): string[] {
-  const turns = db.prepare<[], { key: number; id: string; parent: number | null }>(
-    "select key, id, parent from turn order by depth",
-  );
-  const messagesOf = db.prepare<[number], MessageRow>(
-    "select id, role, content from message where key / 65536 = ? order by key",
-  );
-  const itemsOf = db
-    .prepare<[number], string>("select id from item where turn = ? and state in ('done', 'merged')")
-    .pluck();
-  const callsOf = db.prepare<[number], CallRow>(
-    "select tool, params, status from tool_call where key / 65536 = ? order by key",
-  );
-  const told = new Map<number | null, readonly string[]>([[null, []]]);
-  const problems: string[] = [];
-  for (const { key, id, parent } of turns.all()) {
-    const messages = messagesOf.all(key);
-    const asked = messages.filter(({ role }) => role === "user");
-    const names = [...told.get(parent)!, ...asked.map(({ content }) => nameIn(content))];
-    told.set(key, names);
-    const held = new Set(asked.map((message) => message.id));
-    for (const item of itemsOf.all(key))
-      if (!held.has(item)) problems.push(`message ${item} is settled by ${id}, which does not hold it`);
-    if (new Set(names).size < names.length)
-      problems.push(`the thread of ${id} has a message twice: ${names.join(" ")}`);
-    const answer = messages.findLast(({ role }) => role === "assistant")?.content;
-    if (answer !== heard(names))
-      problems.push(`${id} was answered without its thread: "${answer}", not "${heard(names)}"`);
-    // A message that joins a turn makes the model do something else.
-    if (asked.length === 1) problems.push(...otherCalls(id, asked[0]!.content, callsOf.all(key)));
-  }
-  return problems;
-}
-
-function otherCalls(turn: string, content: string, calls: readonly CallRow[]): string[] {
-  const wanted = callsIn(content).map(({ name, args }) => `${name} ${JSON.stringify(args)}`);
-  const made = calls.map(({ tool, params }) => `${tool} ${params}`);
-  return wanted.join() === made.join()
-    ? []
-    : [`${turn} has made other calls than it was told: ${made.join()}`];
-}
-
 /** A session is there because somebody named it, or because of a message that follows a turn. */
 function sessions(db: Database.Database, { accepted }: Promised): string[] {
   const told = new Map([...accepted.values()].map(({ event, session }) => [event, session]));
@@ -201,63 +170,8 @@ function sessions(db: Database.Database, { accepted }: Promised): string[] {
   );
   return first.all().flatMap(({ label, event }) => {
     const session = told.get(event ?? "");
-    return SESSIONS.includes(label) || session === label || session === UNTOLD
+    return SESSION_NAMES.includes(label) || session === label || session === UNTOLD
       ? []
       : [`nobody was told of the session ${label}`];
   });
-}
-
-/** A call that has ended well has had its effect once; one that was not made, none. */
-function finishedCalls(db: Database.Database, home: string): string[] {
-  const times = appended(home);
-  return [...callsByMark(db)].flatMap(([mark, calls]) => {
-    const [{ tool, status }] = calls as [CallRow];
-    if (calls.length > 1) return [`${mark} was called for ${calls.length} times`];
-    const effects = tool === "Bash" ? (times.get(mark) ?? 0) : isWritten(home, mark) ? 1 : 0;
-    if (status === "ok" && effects !== 1) return [`${mark} is done, and has had ${effects} effects`];
-    if (status === "skipped" && effects !== 0) return [`${mark} was skipped, and has had an effect`];
-    if (status === "error") return [`${mark} has failed`];
-    return [];
-  });
-}
-
-/** The result of a call is kept before the next call begins: else a crash between them loses it. */
-function orderOfCalls(db: Database.Database): string[] {
-  const calls = db.prepare<[], { call: string; turn: string }>(
-    `select n.call_id as call, r.turn_id as turn from tool_call c
-     join tool_call n on n.key = c.key + 1 and n.key / 65536 = c.key / 65536 join run r on r.key = c.key / 65536
-     where c.completed_ms > n.started_ms`,
-  );
-  return calls
-    .all()
-    .map(({ call, turn }) => `${call} of ${turn} began before the call before it had its result`);
-}
-
-interface CallRow {
-  readonly tool: Call["name"];
-  readonly params: string;
-  readonly status: string;
-}
-
-function callsByMark(db: Database.Database): Map<string, CallRow[]> {
-  const calls = db.prepare<[], CallRow>("select tool, params, status from tool_call").all();
-  const marked = calls.flatMap((call) => {
-    const mark = markOf({ name: call.tool, args: JSON.parse(call.params) as Call["args"] });
-    return mark === undefined ? [] : [{ mark, call }];
-  });
-  const byMark = new Map<string, CallRow[]>();
-  for (const { mark, call } of marked) byMark.set(mark, [...(byMark.get(mark) ?? []), call]);
-  return byMark;
-}
-
-function appended(home: string): Map<string, number> {
-  const times = new Map<string, number>();
-  for (const mark of readFileSync(placesIn(home).log, "utf8").split("\n").slice(0, -1))
-    times.set(mark, (times.get(mark) ?? 0) + 1);
-  return times;
-}
-
-function isWritten(home: string, mark: string): boolean {
-  const path = join(placesIn(home).workspace, "marks", mark);
-  return existsSync(path) && readFileSync(path, "utf8") === mark;
 }

@@ -3,6 +3,7 @@ import { readFileSync, watch } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { Random } from "../../simulation/random.ts";
+import type { Inbox } from "./inbox.ts";
 import type { Model } from "./model.ts";
 import type { Served } from "./served.ts";
 
@@ -12,6 +13,8 @@ export type Death =
   | { readonly kind: "moment"; readonly afterMs: number }
   /** When the model was asked, or in the middle of its answer. */
   | { readonly kind: "asking"; readonly count: number; readonly at: "start" | "middle" }
+  /** When an answer has arrived at its receiver. */
+  | { readonly kind: "sending"; readonly count: number; readonly at: "before" | "after" }
   /** Right after a tool has appended its mark. */
   | { readonly kind: "appending"; readonly count: number }
   /** By itself, at a point of the source. */
@@ -30,8 +33,10 @@ const KINDS = [
   "moment",
   "asking",
   "asking",
+  "sending",
   "appending",
   "appending",
+  "point",
   "point",
   "point",
   "point",
@@ -47,10 +52,13 @@ export function chooseDeath(random: Random, points: readonly string[]): Death {
       return { kind, afterMs: random.below(500) };
     case "asking":
       return { kind, count: 1 + random.below(15), at: random.pick(["start", "middle"]) };
+    case "sending":
+      return { kind, count: 1 + random.below(6), at: random.pick(["before", "after"]) };
     case "appending":
       return { kind, count: 1 + random.below(8) };
     case "point":
-      return { kind, point: random.pick(points), count: random.below(20) };
+      // Small counts are likelier, because some points are reached seldom.
+      return { kind, point: random.pick(points), count: random.below(1 + random.below(20)) };
     case "stopping": {
       const killAfterMs = random.chance(0.5) ? random.below(150) : undefined;
       return { kind, afterMs: random.below(500), killAfterMs };
@@ -61,11 +69,12 @@ export function chooseDeath(random: Random, points: readonly string[]): Death {
 export interface Scene {
   readonly served: Served;
   readonly model: Model;
+  readonly inbox: Inbox;
   readonly log: string;
 }
 
 /** Brings it about; resolves when the server is dead, with what was wrong about it. */
-export async function die(death: Death, { served, model, log }: Scene): Promise<string[]> {
+export async function die(death: Death, { served, model, inbox, log }: Scene): Promise<string[]> {
   const problems: string[] = [];
   const kill = (): void => served.signal("SIGKILL");
   const over = new AbortController();
@@ -78,6 +87,8 @@ export async function die(death: Death, { served, model, log }: Scene): Promise<
         return after(death.afterMs).then(kill);
       case "asking":
         return model.interrupt({ ...death, kill });
+      case "sending":
+        return inbox.interrupt({ ...death, kill });
       case "appending":
         return onAppended(log, death.count, over.signal).then(kill);
       case "point":
@@ -100,6 +111,7 @@ export async function die(death: Death, { served, model, log }: Scene): Promise<
     await served.ended;
     over.abort();
     model.letBe();
+    inbox.letBe();
   };
   await Promise.all([bringAbout(), limit(), clear()]);
   return problems;

@@ -1,8 +1,9 @@
 import { before, type Point, STORE_POINTS } from "../patched-source.ts";
 
 const CALL_TOOL = "src/turns/call-tool.ts";
+const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 
-/** Where a turn stands between two steps of which only one is done, and the points of the store. */
+/** Where a turn or a delivery stands between two steps of which only one is done, and the points of the store. */
 export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "before a message is accepted",
@@ -13,10 +14,30 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before("before a call", "src/agents/loop.ts", "    const outcome = await request.callTool("),
   before("between the intent and the tool", CALL_TOOL, "  const outcome = await attempt("),
   before("between the tool and its result", CALL_TOOL, '  if (outcome === "aborted") return'),
+  {
+    name: "between an interruption and the end of its turn",
+    patch: {
+      file: "src/turns/run-turn.ts",
+      from: "run?.abort !== undefined && controller.abort()",
+      to: 'run?.abort !== undefined && (globalThis.reach("between an interruption and the end of its turn"), controller.abort())',
+    },
+  },
   before(
     "before a turn is committed",
     "src/turns/settle.ts",
     "  const { next } = await parts.store.turns.commit(",
+  ),
+  before("before a thread is compacted", "src/turns/compact.ts", "    await store.turns.compact({"),
+  before(
+    "inside an operation that compacts a thread",
+    "src/store/sqlite/compact.ts",
+    "      moveHead.run(key, held.key);\n",
+  ),
+  before("before an answer is sent", SEND_DELIVERY, "  const outcome = await attempt("),
+  before(
+    "between the sending and its note",
+    SEND_DELIVERY,
+    '  if (outcome.kind === "sent") await recordSent(',
   ),
   ...STORE_POINTS,
 ];

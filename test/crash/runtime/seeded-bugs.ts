@@ -1,5 +1,7 @@
 import type { SeededBug } from "../patched-source.ts";
 
+const SEND_DELIVERY = "src/delivery/send-delivery.ts";
+
 /** Mistakes that a runtime must not make, each made on purpose. */
 export const RUNTIME_BUGS: readonly SeededBug[] = [
   {
@@ -8,8 +10,8 @@ export const RUNTIME_BUGS: readonly SeededBug[] = [
     patches: [
       {
         file: "src/turns/call-tool.ts",
-        from: "    await journal.startCall(call, ordinal, clock());\n  }\n",
-        to: "  }\n",
+        from: "  await Promise.all([journal.startCall(call, ordinal, clock()), parts.mark(judgement.marks)]);\n",
+        to: "  await parts.mark(judgement.marks);\n",
       },
     ],
   },
@@ -19,7 +21,7 @@ export const RUNTIME_BUGS: readonly SeededBug[] = [
     patches: [
       {
         file: "src/turns/journal.ts",
-        from: "    await this.#store.runs.journal(this.#claim.lease, this.#claim.run, entries);\n    const finished",
+        from: "    await this.#write(entries);\n    const finished",
         to: "    this.late.push(...entries);\n    const finished",
       },
       {
@@ -105,6 +107,78 @@ export const RUNTIME_BUGS: readonly SeededBug[] = [
         file: "src/store/sqlite/journal.ts",
         from: "      insertMessage(base + place, message);\n",
         to: "      if (place < 0) return true;\n      insertMessage(base + place, message);\n",
+      },
+    ],
+  },
+  {
+    name: "a message that interrupts is accepted, and the run is not told to end",
+    symptom: /was not told to end by/,
+    patches: [
+      {
+        file: "src/store/sqlite/dispatch.ts",
+        from: '      if (input.mode === "interrupt") runs.abort(runs.findByKey(session.run), INTERRUPTED, moment);\n',
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "an interruption is forgotten by a crash",
+    symptom: /was interrupted before a crash, and went on after it/,
+    patches: [
+      {
+        file: "src/turns/run-turn.ts",
+        from: "  if (claim.abort !== undefined) return { result: ABORTED, work };\n",
+        to: "",
+      },
+      {
+        file: "src/turns/run-turn.ts",
+        from: '  const unlisten = store.onWake("runs", check);\n  check();\n',
+        to: '  const unlisten = store.onWake("runs", check);\n',
+      },
+      {
+        file: "src/turns/run-turn.ts",
+        from: "run?.abort !== undefined && controller.abort()",
+        to: "run?.abort !== undefined && setTimeout(() => controller.abort(), 200)",
+      },
+    ],
+  },
+  {
+    name: "the summary of a thread is not in the same transaction as its compaction",
+    symptom: /its content does not match its hash|was answered without its thread/,
+    patches: [
+      {
+        file: "src/store/sqlite/compact.ts",
+        from: "      insertMessage(firstKey(key), input.summary);\n",
+        to: "      setTimeout(() => insertMessage(firstKey(key), input.summary), 50);\n",
+      },
+    ],
+  },
+  {
+    name: "an answer is noted as sent before it is sent",
+    symptom: /is sent, and has not arrived/,
+    patches: [
+      {
+        file: SEND_DELIVERY,
+        from: "  const outcome = await attempt(",
+        to: `  await recordSent(place, undefined, work);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const outcome = await attempt(`,
+      },
+      {
+        file: SEND_DELIVERY,
+        from: '  if (outcome.kind === "sent") await recordSent(place, outcome.platformId, work);\n  else',
+        to: '  if (outcome.kind !== "sent")',
+      },
+    ],
+  },
+  {
+    name: "an answer that is sent again has another id",
+    symptom: /arrived, and nobody knows of it/,
+    patches: [
+      {
+        file: SEND_DELIVERY,
+        from: "    key: `${claim.delivery}-${place}`,\n",
+        to: "    key: `${claim.delivery}-${place + claim.attempt - 1}`,\n",
       },
     ],
   },

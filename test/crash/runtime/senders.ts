@@ -4,6 +4,7 @@
  */
 import type { Random } from "../../simulation/random.ts";
 import type { Door } from "./door.ts";
+import { PLACES, SMALL } from "./served.ts";
 import { makeTask } from "./task.ts";
 
 /** A message that was accepted. */
@@ -40,11 +41,20 @@ export interface SendersParts {
 
 /** The session of a message that has failed: the reply says that, and no more. */
 export const UNTOLD = "";
-export const SESSIONS = ["work", "home", "agent:main:main"];
+/** What goes with the messages of each session. All of one have the same, else they could not share turns. */
+const SESSIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  work: {},
+  home: { delivery: { channel: "webhook", place: PLACES[0] } },
+  "agent:main:main": { delivery: { channel: "webhook", place: PLACES[0] } },
+  diary: { delivery: { channel: "webhook", place: PLACES[1] }, profile: SMALL },
+};
+export const SESSION_NAMES = Object.keys(SESSIONS);
+/** A few messages with this fill a small window. */
+const REMARK = `\nREMARK${" and so on".repeat(120)}`;
 const SENDERS = 4;
 /** So many messages of one sender may be under way before it waits for the end of one. */
 const BURST = 3;
-const MODES = ["steer", "steer-backlog", "steer", "followup", "queue", "collect"];
+const MODES = ["steer", "steer-backlog", "steer", "followup", "queue", "collect", "interrupt"];
 
 /** Sends until it is told to stop; resolves when the last message was accepted. */
 export async function sendAll(parts: SendersParts, isOver: () => boolean): Promise<void> {
@@ -60,10 +70,11 @@ export async function sendAll(parts: SendersParts, isOver: () => boolean): Promi
 
 async function sendOne(name: string, wait: boolean, parts: SendersParts): Promise<void> {
   const { random, promised, log } = parts;
+  const target = chooseTarget(random, promised);
   const { content } = makeTask(name, log, random);
   const body = {
-    content,
-    ...chooseTarget(random, promised),
+    content: target["profile"] === SMALL ? content + REMARK : content,
+    ...target,
     mode: random.pick(MODES),
     idempotencyKey: name,
   };
@@ -98,8 +109,11 @@ function endOf(status: number, code: string | undefined): End | undefined {
 }
 
 /** A session, or a turn: where that is the head of no session, the message forks. */
-function chooseTarget(random: Random, { accepted, followed }: Promised): Record<string, string> {
-  if (random.chance(0.85)) return { session: random.pick(SESSIONS) };
+function chooseTarget(random: Random, { accepted, followed }: Promised): Record<string, unknown> {
+  if (random.chance(0.85)) {
+    const session = random.pick(SESSION_NAMES);
+    return { session, ...SESSIONS[session] };
+  }
   const ended = [...accepted.values()].flatMap(({ end }) => (end?.kind === "turn" ? [end.turn] : []));
   if (ended.length === 0) return {};
   const thread = random.pick(ended);

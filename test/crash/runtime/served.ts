@@ -38,7 +38,14 @@ export function placesIn(home: string) {
   };
 }
 
-export function makeHome(home: string, modelUrl: string): void {
+/** Where answers can be sent. */
+export const PLACES = ["shop", "bell"] as const;
+/** The profile whose window is soon full. */
+export const SMALL = "small";
+/** A few turns beside the system prompt and the tools, which take nearly half of it. */
+const SMALL_WINDOW_TOKENS = 3_000;
+
+export function makeHome(home: string, urls: { readonly model: string; readonly inbox: string }): void {
   const cortex = {
     agents: { main: { workspace: "workspace" } },
     sandbox: "off",
@@ -49,13 +56,19 @@ export function makeHome(home: string, modelUrl: string): void {
       shutdownMs: 2_000,
       queue: { cap: 1_000, debounceMs: 20 },
     },
+    channels: {
+      webhooks: Object.fromEntries(
+        PLACES.map((place) => [place, { deliverTo: { url: `${urls.inbox}/${place}` } }]),
+      ),
+    },
   };
-  const local = { provider: "openai-compatible", model: "local", baseUrl: modelUrl };
+  const local = { provider: "openai-compatible", model: "local", baseUrl: urls.model };
+  const small = { ...local, contextWindow: SMALL_WINDOW_TOKENS };
   mkdirSync(join(home, "config"));
   writeFileSync(join(home, "config", "cortex.json"), JSON.stringify(cortex));
   writeFileSync(
     join(home, "config", "profiles.json"),
-    JSON.stringify({ defaultProfile: "local", profiles: { local } }),
+    JSON.stringify({ defaultProfile: "local", profiles: { local, [SMALL]: small } }),
   );
   writeFileSync(placesIn(home).log, "");
 }
@@ -75,6 +88,7 @@ export function startServed(
       HOME: home,
       CORTEX_HOME: home,
       TZ: "UTC",
+      NODE_COMPILE_CACHE: join(source, "compiled"),
       CRASH_POINT: death?.point ?? "",
       CRASH_COUNT: String(death?.count ?? 0),
     },

@@ -61,14 +61,37 @@ export function isRefused(content: string): boolean {
   return /^REFUSE$/m.test(content);
 }
 
+const AT_IT = "I am at it.";
+
 /** The model makes the calls of the newest message. Its answer names all that it was told, in order. */
 export function answerTask(request: Pick<ModelRequest, "messages">): Reply {
-  const told = request.messages.flatMap(({ role, text }) => (role === "user" ? [text] : []));
-  if (isRefused(told.at(-1)!)) return { fault: { status: 400, body: "It does not want to." } };
+  const { messages } = request;
+  const newest = messages.findLast(({ role }) => role === "user")!.text;
+  if (newest.startsWith("<conversation>")) return { text: heard(recalled(newest)) };
+  if (isRefused(newest)) return { fault: { status: 400, body: "It does not want to." } };
   const { calls } = answerByScript(request);
-  return calls === undefined ? { text: heard(told.map(nameIn)) } : { text: "I am at it.", calls };
+  return calls === undefined ? { text: heard(toldIn(messages)) } : { text: AT_IT, calls };
+}
+
+/** Of a question that stands before a summary, its answer tells more. */
+function toldIn(messages: ModelRequest["messages"]): string[] {
+  return messages.flatMap(({ role, text }, place) => {
+    if (role !== "user") return [];
+    return /^MESSAGE /m.test(text) ? [nameIn(text)] : recalled(messages[place + 1]!.text);
+  });
 }
 
 export function heard(names: readonly string[]): string {
   return `I have heard ${names.join(" ")}.`;
+}
+
+/** Whether a model that was to answer this has said that much when it was interrupted. */
+export function isBeginningOf(said: string | undefined, answer: string): boolean {
+  return said === undefined || AT_IT.startsWith(said) || answer.startsWith(said);
+}
+
+/** The names in a text about messages, each once. A list that was cut off counts for nothing. */
+export function recalled(text: string): string[] {
+  const found = [...text.matchAll(/I have heard ([^.…]*)\.|MESSAGE (\S+)/g)];
+  return [...new Set(found.flatMap(([, list, name]) => list?.split(" ") ?? [name!]))];
 }
