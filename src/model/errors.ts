@@ -3,6 +3,9 @@
  */
 export type ErrorCode =
   | "agent_unknown"
+  | "approval_expired"
+  | "approval_forbidden"
+  | "approval_unknown"
   | "auth_failed"
   | "auth_limited"
   | "body_invalid"
@@ -17,6 +20,7 @@ export type ErrorCode =
   | "event_too_large"
   | "event_unknown"
   | "head_moved"
+  | "host_forbidden"
   | "home_unwritable"
   | "id_invalid"
   | "idempotency_conflict"
@@ -48,6 +52,8 @@ export type ErrorCode =
   | "session_exists"
   | "session_key_invalid"
   | "session_unknown"
+  | "skill_invalid"
+  | "skill_unknown"
   | "smart_unconfigured"
   | "state_conflict"
   | "store_busy"

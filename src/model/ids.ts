@@ -11,6 +11,7 @@ export type RunId = Id<"run">;
 export type TurnId = Id<"turn">;
 export type MessageId = Id<"message">;
 export type DeliveryId = Id<"delivery">;
+export type ApprovalId = Id<"approval">;
 export type AgentId = Id<"agent">;
 export type PersonaId = Id<"persona">;
 

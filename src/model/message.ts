@@ -19,10 +19,14 @@ export interface Message {
 
 /** What there is to a message of the user beside its text: the model reads these first. */
 export interface UserBody {
+  /** What the ledger holds about it, with the ids of where that is from. */
+  readonly memory?: string;
   /** One line: when it was said, where, by whom. */
   readonly envelope?: string;
   /** What a hook added. */
   readonly extracted?: string;
+  /** One line for each: its name, type, size and where it is. */
+  readonly attachments?: string;
 }
 
 /** An assistant message in full: enough to play it back to any provider, exactly to the one that made it. */
@@ -95,10 +99,14 @@ export function callsOf(message: Message): readonly CallBlock[] {
   return assistantBody(message).blocks.filter((block) => block.type === "toolCall");
 }
 
-/** A message of the user as the model reads it: envelope, what a hook added, then the words, verbatim. */
+/**
+ * A message of the user as the model reads it: what the ledger holds about it, as a paragraph of its own; the
+ * envelope, what a hook added, attachments; then the words, verbatim.
+ */
 export function promptText(message: Message): string {
-  const { envelope, extracted } = (message.body ?? {}) as UserBody;
-  return [envelope, extracted, message.content].filter((part) => part !== undefined).join("\n");
+  const { memory, envelope, extracted, attachments } = (message.body ?? {}) as UserBody;
+  const said = [envelope, extracted, attachments, message.content].filter((part) => part !== undefined);
+  return `${memory === undefined ? "" : `${memory}\n\n`}${said.join("\n")}`;
 }
 
 /** `unknown`: the call had begun when the process died and nobody can say whether it took effect. */

@@ -1,6 +1,8 @@
 import type { AgentId, RunId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
+import type { Permissions } from "./permissions.ts";
 import type { SessionKey } from "./session-key.ts";
+import type { ToolTrust } from "./trust.ts";
 
 /** Something that an agent can do. Each folder exports the tools for the thing that it knows. */
 export interface Tool {
@@ -15,6 +17,10 @@ export interface Tool {
   readonly repeatable: boolean;
   /** How long a call may take before it is stopped. */
   readonly timeoutMs: number;
+  /** What a call brings into the session, or out of it. Absent: nothing that matters. */
+  readonly trust?: ToolTrust;
+  /** Runs a program of the model's choice: in a sandbox, or with a person's yes. */
+  readonly runsCode?: true;
   /**
    * Makes a call. The parameters are as the model gave them: the tool checks them. A CortexError is the
    * answer that the model gets; it can try again with other parameters.
@@ -27,6 +33,8 @@ export interface ToolContext {
   readonly agent: AgentId;
   readonly turn: TurnId;
   readonly run: RunId;
+  /** With the session, the right to write for it: for tools that write to the ledger. */
+  readonly epoch: number;
   readonly callId: string;
   /** The same for every attempt at this call: for tools that can say whether they did it already. */
   readonly callKey: string;
@@ -34,12 +42,27 @@ export interface ToolContext {
   readonly workspace: string;
   /** Further folders that the agent may use. */
   readonly roots: readonly string[];
+  /** Folders that it may read, and not write: those of its skills. */
+  readonly readable: readonly string[];
+  /** Folders that stay closed, also inside one that the agent may use: what is inside of both is what counts. */
+  readonly hidden: readonly string[];
+  /** What this turn may do. That the tool itself is allowed was judged before. */
+  readonly permissions: Permissions;
   /** Where what is too long for the model is kept. Exists. */
   readonly outputFolder: string;
   /** The environment for child processes; nothing else of ours is inherited. */
   readonly environment: Readonly<Record<string, string>>;
+  /** How programs are kept from the rest of the machine. Absent: they are not. */
+  readonly sandbox?: Sandbox | undefined;
   /** Aborts when the turn is aborted or the time is over. The tool stops all that it started. */
   readonly signal: AbortSignal;
+}
+
+export interface Sandbox {
+  /** The program `bwrap`, an absolute path. */
+  readonly bubblewrap: string;
+  /** Folders that programs do not see, even inside one that they may use: the home. Workspaces in them excepted. */
+  readonly hidden?: readonly string[];
 }
 
 export type ToolOutcome =

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { createUlidSource, isUlid } from "./ulid.ts";
+import { createUlidSource, deriveUlid, isUlid } from "./ulid.ts";
 
 const MAX_TIME_MS = 2 ** 48 - 1;
 
@@ -151,4 +151,14 @@ test.each([
   "01ARYZ6S41TSV4RRFFQ69G5FAV\n",
 ])("%j is not a ULID", (text) => {
   expect(isUlid(text)).toBe(false);
+});
+
+test("a derived id has the time of the other, and is the same for a key and for no other key", () => {
+  const [id, later] = ["01JF6QZ2Z8B0H3F2S9Q6W7X4RD", "01JF6QZ3M3T1N6V1V6F5Y6T2QK"];
+  const keys = Array.from({ length: 1000 }, (_, index) => `${id}-${index}`);
+  const derived = keys.map((key) => deriveUlid(id, key));
+  expect(derived.every((each) => isUlid(each) && each.startsWith("01JF6QZ2Z8"))).toBe(true);
+  expect(keys.map((key) => deriveUlid(id, key))).toEqual(derived);
+  expect(new Set(derived).size).toBe(1000);
+  expect(deriveUlid(later, "a") > deriveUlid(id, "a")).toBe(true);
 });

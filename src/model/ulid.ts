@@ -1,4 +1,4 @@
-import { randomFillSync } from "node:crypto";
+import { createHash, randomFillSync } from "node:crypto";
 
 import { CortexError } from "./errors.ts";
 
@@ -43,6 +43,15 @@ export function createUlidSource(
     random(digits);
     for (let i = 0; i < RANDOM_CHARACTERS; i++) digits[i] = digits[i]! & 31;
   }
+}
+
+/**
+ * A ULID of the same time as another, made from a key: the same whenever it is made, and of no other key. For
+ * what must not be there twice when the work that makes it is done again.
+ */
+export function deriveUlid(ulid: string, key: string): string {
+  const hash = createHash("sha256").update(key).digest();
+  return ulid.slice(0, TIME_CHARACTERS) + spell(hash.subarray(0, RANDOM_CHARACTERS).map((byte) => byte & 31));
 }
 
 /** Adds one; false, with nothing changed, when all digits are at their highest. */

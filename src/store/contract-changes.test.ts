@@ -59,6 +59,8 @@ function summary(change: Change): string {
       return `turn ${change.type} ${change.status}`;
     case "delivery":
       return `delivery ${change.state}`;
+    case "approval":
+      return `approval ${change.state}`;
     case "session":
       return `session ${change.what}`;
   }

@@ -1030,6 +1030,34 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await store.turns.commit({ ...turnFor(claim), deliveries: [delivery(name, place)] });
     }
 
+    test("a turn that is under way sends something, once and in its own name", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const { lease, run, turn } = await begin(store, "a");
+      let wakes = 0;
+      store.onWake("outbox", () => wakes++);
+      const interim = { ...delivery("interim"), content: "I am at it." };
+      await store.outbox.add(lease, run, interim);
+      await store.outbox.add(lease, run, { ...interim, content: "I am still at it." });
+      expect(await store.outbox.claim(alice, 10)).toMatchObject([
+        { delivery: "delivery-interim", content: "I am at it.", target: interim.target },
+      ]);
+      expect(wakes).toBeGreaterThan(0);
+      expect(await store.outbox.ofTurn(turn)).toMatchObject([{ id: "delivery-interim", turn }]);
+    });
+
+    test("whoever lost the lease sends nothing, and what a turn has sent outlives its failure", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const { lease, run, turn } = await begin(store, "a");
+      await store.outbox.add(lease, run, { ...delivery("first"), content: "one" });
+      await store.runs.fail({ lease, run, error: "e", outcome: { kind: "dead" } });
+      await expect(store.outbox.add(lease, run, { ...delivery("second"), content: "two" })).rejects.toEqual(
+        refusal("lease_lost"),
+      );
+      expect(await store.outbox.ofTurn(turn)).toMatchObject([{ id: "delivery-first", state: "pending" }]);
+    });
+
     test("deliveries of one target leave in order, and other targets do not wait for them", async () => {
       await using opened = await open();
       const { store } = opened;

@@ -18,6 +18,7 @@
 import type { Direction } from "../model/event.ts";
 import type {
   AgentId,
+  ApprovalId,
   DeliveryId,
   DispatchId,
   EventId,
@@ -41,6 +42,7 @@ export interface Ledger extends AsyncDisposable {
   readonly turns: TurnReads;
   readonly sessions: SessionReads;
   readonly outbox: OutboxReads;
+  readonly approvals: ApprovalReads;
   /** What came to no good end, messages and deliveries alike. */
   readonly dead: DeadReads;
   /** What was changed, in order: for whoever shows it live. */
@@ -69,6 +71,7 @@ export interface Store extends Ledger {
   readonly turns: TurnStore;
   readonly sessions: SessionStore;
   readonly outbox: OutboxStore;
+  readonly approvals: ApprovalStore;
 
   /**
    * Calls back after rows were written that somebody may be waiting for. A wake-up carries no data, may
@@ -180,6 +183,44 @@ export interface EventReads {
 
   /** What was made of an event, in order: why something ran. */
   dispatches(id: EventId): Promise<EventDispatch[]>;
+
+  /**
+   * What was said, by its words, best first. Whatever the text is, it is taken as plain words: texts that hold
+   * all of them come before those that hold some. Finds also what was not indexed yet, up to SEARCHED_TAIL events.
+   * Read beside everything else, so it may fail with `query_timeout`.
+   */
+  search(text: string, options?: SearchOptions): Promise<SearchHit[]>;
+
+  /** How many events no search looks at yet: those before the newest SEARCHED_TAIL that wait to be indexed. */
+  unsearched(): Promise<number>;
+}
+
+export interface SearchOptions {
+  /** DEFAULT_HITS unless told, at most MAX_HITS. */
+  readonly limit?: number | undefined;
+  /** Only of these. */
+  readonly channels?: readonly string[] | undefined;
+  /** Not before this moment. */
+  readonly sinceMs?: number | undefined;
+  /** Before this moment. */
+  readonly untilMs?: number | undefined;
+  /** How long the texts of the hits may be: DEFAULT_HIT_LENGTH unless told, at most MAX_SEARCHED_CHARACTERS. */
+  readonly textLength?: number | undefined;
+}
+
+export interface SearchHit {
+  readonly event: EventId;
+  /** Of an answer: the turn that it ends. */
+  readonly turn: TurnId | undefined;
+  readonly channel: string;
+  readonly direction: Direction;
+  readonly sender: string | undefined;
+  readonly place: string | undefined;
+  readonly atMs: number;
+  /** What was said, or the part of it where the words are. */
+  readonly text: string;
+  /** From 0 to 1, larger is better. From ALL_FOUND of the model on, everything was found that was asked for. */
+  readonly score: number;
 }
 
 export interface EventFilter {
@@ -212,6 +253,19 @@ export interface EventStore extends EventReads {
    *   message goes before older ones of other modes.
    */
   dispatch(eventId: EventId, dispatch: NewDispatch, options?: { claim?: LeaseRequest }): Promise<Dispatched>;
+
+  /**
+   * Takes up to `max` events into the index that searches use, the oldest first; fewer where they are long. It is
+   * called for as long as some wait, whenever there is time: nothing depends on how far it has come but the speed
+   * of searches.
+   */
+  index(max: number): Promise<IndexStep>;
+}
+
+export interface IndexStep {
+  readonly indexed: number;
+  /** How many are still to be indexed. */
+  readonly waiting: number;
 }
 
 export interface NewEvent {
@@ -478,8 +532,12 @@ export interface RunStore extends RunReads {
   /** Keeps what the run was started with (prompt, tools, profile), for the runs after a crash. */
   pin(lease: Lease, run: RunId, pinned: Json): Promise<void>;
 
-  /** Stops at a tool call that needs an answer from elsewhere. The lease ends; the session stays occupied. */
-  suspend(lease: Lease, run: RunId, wait: Wait): Promise<void>;
+  /**
+   * Stops at a tool call that needs an answer from elsewhere. The lease ends; the session stays occupied. What a
+   * person is to be asked is asked in the same commit; a request that was made before stays as it is. Where one of
+   * them has been answered since, the run is ready at once.
+   */
+  suspend(lease: Lease, run: RunId, wait: Wait, requests?: readonly NewApproval[]): Promise<void>;
 
   /** Journals the answer to a wait and makes the run ready to be leased. False: it does not wait for this. */
   resume(run: RunId, wait: string, entries: readonly JournalEntry[]): Promise<boolean>;
@@ -533,6 +591,71 @@ export interface Wait {
   readonly detail: Json;
 }
 
+/* ---- approvals ---------------------------------------------------------------------------------- */
+
+/**
+ * What a person is asked: to approve one call, or to answer a question of the agent. A request is made by the
+ * commit that suspends its run, and answered once. The run reads the answer when it is taken up again.
+ */
+export interface ApprovalReads {
+  get(id: ApprovalId): Promise<Approval | undefined>;
+
+  list(options?: ListOptions & { state?: ApprovalState; session?: SessionKey }): Promise<Listed<Approval>>;
+
+  /** The earliest moment at which one that is open expires. Undefined: none is open. */
+  nextExpiryMs(): Promise<number | undefined>;
+}
+
+export interface ApprovalStore extends ApprovalReads {
+  /**
+   * Answers a request that is open, and makes its run ready to be taken up. `approval_unknown`;
+   * `approval_expired` where it came too late; `state_conflict` where it was answered before or its run is over,
+   * or where a question is approved or an approval answered. Both can be denied. The same answer again is no error.
+   */
+  answer(id: ApprovalId, answer: ApprovalAnswer): Promise<Approval>;
+
+  /**
+   * Takes an approved call up, once: it is `used` from then on. False: it was used before, and nobody knows what
+   * came of it. `state_conflict` where it is not approved.
+   */
+  use(lease: Lease, run: RunId, id: ApprovalId): Promise<boolean>;
+
+  /** Closes what was open for too long, and makes the runs ready. Returns those it closed. */
+  expire(): Promise<ApprovalId[]>;
+}
+
+/**
+ * Of an approval: open, then approved, denied or expired; once its call is taken up, used. Of a question: answered.
+ * void: its turn was over, or was asked to end, before anybody had answered.
+ */
+export type ApprovalState = "open" | "approved" | "denied" | "answered" | "expired" | "used" | "void";
+
+export interface NewApproval {
+  readonly id: ApprovalId;
+  readonly kind: "approval" | "question";
+  /** What exactly is asked for: the SHA-256 of the call. */
+  readonly callHash: string;
+  /** For whoever decides: `{tool, args, reason}` or `{question, options}`. */
+  readonly request: Json;
+  /** Undefined: it stays open until it is answered or its run is over. */
+  readonly expiresAtMs: number | undefined;
+}
+
+export interface Approval extends NewApproval {
+  readonly session: SessionKey;
+  readonly turn: TurnId;
+  readonly run: RunId;
+  readonly state: ApprovalState;
+  readonly answer: ApprovalAnswer | undefined;
+  readonly askedAtMs: number;
+  readonly answeredAtMs: number | undefined;
+}
+
+export type ApprovalAnswer =
+  | { readonly kind: "approve"; readonly by: string }
+  | { readonly kind: "deny"; readonly by: string; readonly reason?: string }
+  | { readonly kind: "answer"; readonly by: string; readonly text: string };
+
 export interface RunFailure {
   readonly lease: Lease;
   readonly run: RunId;
@@ -577,6 +700,18 @@ export interface TurnReads {
   thread(id: TurnId, options: { limit: number }): Promise<StoredTurn[]>;
 
   children(id: TurnId): Promise<StoredTurn[]>;
+
+  /**
+   * What turns have cost that were committed in a time, the dearest first; by day, the newest first. Read beside
+   * everything else, so it may take as long as a query, and fail like one.
+   */
+  costs(query: CostQuery): Promise<CostRow[]>;
+
+  /**
+   * What a persona has spent since a moment: turns that were committed since then, what runs under way have
+   * journalled, and what runs had journalled that failed since then. Prices that are not known count as nothing.
+   */
+  spentUsd(persona: PersonaId, sinceMs: number): Promise<number>;
 
   /** The ancestor at a depth; the root has depth 0. Undefined where the thread does not reach it. */
   ancestor(id: TurnId, depth: number): Promise<TurnId | undefined>;
@@ -658,6 +793,26 @@ export interface StoredTurn {
   readonly hash: string;
 }
 
+export interface CostQuery {
+  readonly by: "session" | "agent" | "persona" | "model" | "day";
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  /** By day: where each begins, ascending, the first not after `sinceMs`. */
+  readonly dayStartsMs?: readonly number[];
+  /** DEFAULT_PAGE unless told, at most MAX_PAGE. */
+  readonly limit?: number;
+}
+
+export interface CostRow {
+  /** Of the session, agent or persona; `provider/model`; of a day, the moment at which it began. */
+  readonly key: string;
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly costUsd: number;
+  /** Turns whose price is not known: they are not in `costUsd`. */
+  readonly unpriced: number;
+}
+
 export interface TurnContent {
   readonly turn: StoredTurn;
   readonly messages: readonly Message[];
@@ -685,7 +840,14 @@ export interface SessionReads {
 }
 
 export interface SessionStore extends SessionReads {
-  /** A new session that points at this turn: one row, at any depth. `session_exists` if the label is taken. */
+  /**
+   * A new session that points at this turn: one row, at any depth. `session_exists` if the label is taken.
+   *
+   * Its settings are empty but for `trust`: what a thread has come into contact with, every session on it has. A
+   * fork has the marks which the session of the turn had when the turn was committed, and those which that
+   * session has now and every session that points at the turn. The same holds for the fork that a dispatch to a
+   * turn makes.
+   */
   fork(turn: TurnId, label: SessionKey): Promise<StoredSession>;
 
   /**
@@ -694,6 +856,9 @@ export interface SessionStore extends SessionReads {
    * A run that is under way was to follow the old head. Its commit is refused with `head_moved`; failed
    * with a retry, its turn is tried again with the same journal and follows no turn. A run that waits is
    * continued after the new head without that.
+   *
+   * The marks of `trust` in its settings go with the old thread, whose turns keep them for whoever forks there.
+   * They stay where a journal of the session can still be replayed: a run is under way, or there is a dead letter.
    */
   reset(session: SessionKey): Promise<void>;
 
@@ -746,6 +911,12 @@ export interface OutboxReads {
 }
 
 export interface OutboxStore extends OutboxReads {
+  /**
+   * Sends something on behalf of a turn that is not over: what a tool of it asks for. It goes out whatever becomes
+   * of the turn. One whose id is there already does nothing.
+   */
+  add(lease: Lease, run: RunId, delivery: NewDelivery & { readonly content: string }): Promise<void>;
+
   /**
    * Takes deliveries to work on, in order: of each target only the oldest that is not settled, and only
    * when it is due. One that is `unknown` is handed out to be reconciled, not to be sent again.
@@ -930,6 +1101,13 @@ export type ChangeBody =
       readonly state: DeliveryState;
     }
   | {
+      readonly kind: "approval";
+      readonly approval: ApprovalId;
+      readonly turn: TurnId;
+      readonly session: SessionKey;
+      readonly state: ApprovalState;
+    }
+  | {
       readonly kind: "session";
       readonly session: SessionKey;
       readonly what: "forked" | "reset" | "configured";
@@ -963,6 +1141,16 @@ export const DEFAULT_QUERY_ROWS = 10_000;
 /** What is read at a time: items of a list, entries of the feed of changes. */
 export const DEFAULT_PAGE = 100;
 export const MAX_PAGE = 1_000;
+
+/** What a search gives back. */
+export const DEFAULT_HITS = 20;
+export const MAX_HITS = 100;
+export const DEFAULT_HIT_LENGTH = 300;
+/** So much of a text is searched, from its beginning. */
+export const MAX_SEARCHED_CHARACTERS = 64 * 1024;
+/** How many events, the newest, are searched while they wait to be indexed. */
+export const SEARCHED_TAIL = 2_000;
+export const SEARCH_DEADLINE_MS = 10_000;
 
 /** Of how many runs the pulse is taken. */
 export const MAX_PULSE_RUNS = 100;

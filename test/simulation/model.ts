@@ -6,9 +6,14 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 
 import type { TurnId } from "../../src/model/ids.ts";
+import { MARKS, readTrust } from "../../src/model/trust.ts";
+import type { Json } from "../../src/model/json.ts";
 import type { QueueMode } from "../../src/model/queue-mode.ts";
 import type {
   Accepted,
+  Approval,
+  ApprovalAnswer,
+  ApprovalState,
   Claim,
   DeliveryClaim,
   Dispatched,
@@ -16,6 +21,9 @@ import type {
   JournalEntry,
   Lease,
   LeaseRequest,
+  NewApproval,
+  NewDelivery,
+  Settings,
 } from "../../src/store/store.ts";
 import type { Operation, Send } from "./operation.ts";
 
@@ -53,6 +61,8 @@ export interface ModelRun {
 export interface ModelSession {
   readonly label: string;
   readonly order: number;
+  readonly agent: string;
+  settings: Settings | undefined;
   head: string | undefined;
   epoch: number;
   holder: string | undefined;
@@ -74,6 +84,8 @@ export interface ModelTurn {
   readonly type: "normal" | "compaction";
   readonly event: string | undefined;
   readonly messages: number;
+  /** The marks of its session when it was committed. */
+  readonly trust: Json | undefined;
 }
 
 export interface ModelDelivery {
@@ -84,6 +96,16 @@ export interface ModelDelivery {
   holder: string | undefined;
   dueMs: number;
   chunks: { state: "pending" | "sending" | "sent" | "unknown" }[];
+}
+
+export interface ModelApproval {
+  readonly id: string;
+  readonly kind: NewApproval["kind"];
+  readonly turn: string;
+  readonly session: string;
+  readonly expiresMs: number | undefined;
+  state: ApprovalState;
+  answer?: ApprovalAnswer;
 }
 
 /** What a store answered: a value, or the code of its refusal. */
@@ -106,6 +128,7 @@ export class Model {
   readonly drafts = new Map<string, Draft>();
   readonly turns = new Map<string, ModelTurn>();
   readonly deliveries = new Map<string, ModelDelivery>();
+  readonly approvals = new Map<string, ModelApproval>();
   /** Turns that somebody forked on purpose: only these may have more than one child. */
   readonly forked = new Set<string>();
   nowMs = 0;
@@ -131,6 +154,19 @@ export class Model {
   nextReadyMs(): number | undefined {
     const unheld = [...this.sessions.values()].filter(({ holder }) => holder === undefined);
     const moments = unheld.map(({ readyMs }) => readyMs).filter((moment) => moment !== undefined);
+    return moments.length === 0 ? undefined : Math.min(...moments);
+  }
+
+  /** Whether a lease is still good for a run. */
+  holds(lease: Lease, run: string): boolean {
+    const session = this.sessions.get(lease.session);
+    return session?.epoch === lease.epoch && session.holder !== undefined && session.run?.id === run;
+  }
+
+  /** What `approvals.nextExpiryMs` must say. */
+  nextExpiryMs(): number | undefined {
+    const open = [...this.approvals.values()].filter(({ state }) => state === "open");
+    const moments = open.map(({ expiresMs }) => expiresMs).filter((moment) => moment !== undefined);
     return moments.length === 0 ? undefined : Math.min(...moments);
   }
 
@@ -171,6 +207,12 @@ export class Model {
       }
       case "suspend":
         return this.#suspend(operation);
+      case "answer":
+        return this.#answer(operation.approval, operation.answer, value as Approval | undefined);
+      case "use":
+        return this.#use(operation, value, answered);
+      case "expire":
+        return this.#expire(value as string[]);
       case "resume":
         return this.#resume(operation, value, answered);
       case "requestAbort":
@@ -185,6 +227,12 @@ export class Model {
         return this.#fork(operation.turn, operation.label);
       case "reset":
         return this.#reset(operation.session);
+      case "addDelivery":
+        this.#held(operation.lease, operation.run);
+        if (!this.deliveries.has(operation.delivery.id)) this.#addDeliveries([operation.delivery]);
+        return undefined;
+      case "configure":
+        return this.#configure(operation);
       case "claimDeliveries":
         return this.#claimDeliveries(operation, value as DeliveryClaim[]);
       case "plan": {
@@ -306,20 +354,38 @@ export class Model {
 
   #resolve(target: DispatchTarget): ModelSession {
     if (target.kind === "session")
-      return this.sessions.get(target.session) ?? this.#create(target.session, undefined);
+      return (
+        this.sessions.get(target.session) ??
+        this.#create(target.session, { head: undefined, agent: target.agent })
+      );
     if (!this.turns.has(target.turn)) throw new Refused("turn_unknown");
     const there = [...this.sessions.values()].filter(({ head }) => head === target.turn);
     there.sort((a, b) => b.usedMs - a.usedMs || b.order - a.order);
     if (there[0] !== undefined) return there[0];
     if (this.sessions.has(target.forkAs)) throw new Refused("session_exists");
     this.forked.add(target.turn);
-    return this.#create(target.forkAs, target.turn);
+    return this.#createFork(target.forkAs, target.turn);
   }
 
-  #create(label: string, head: string | undefined): ModelSession {
+  /** A turn passes on whose it was. */
+  #createFork(label: string, turn: string): ModelSession {
+    const { session, trust } = this.turns.get(turn)!;
+    const origin = this.sessions.get(session)!;
+    const pointing = [...this.sessions.values()].filter(({ head }) => head === turn);
+    const all = [trust, ...[origin, ...pointing].map(({ settings }) => settings?.["trust"])];
+    const trusts = all.map((each) => readTrust({ trust: each ?? null }));
+    const marks = MARKS.filter((mark) => trusts.some((each) => each[mark]));
+    const fork = this.#create(label, { head: turn, agent: origin.agent });
+    if (marks.length > 0) fork.settings = { trust: Object.fromEntries(marks.map((mark) => [mark, true])) };
+    return fork;
+  }
+
+  #create(label: string, { head, agent }: Pick<ModelSession, "head" | "agent">): ModelSession {
     const session: ModelSession = {
       label,
       order: this.sessions.size,
+      agent,
+      settings: undefined,
       head,
       epoch: 0,
       holder: undefined,
@@ -435,9 +501,7 @@ export class Model {
   #held(lease: Lease, run: string): ModelSession {
     const session = this.sessions.get(lease.session);
     if (session === undefined) throw new Refused("session_unknown");
-    if (session.epoch !== lease.epoch || session.holder === undefined || session.run?.id !== run) {
-      throw new Refused("lease_lost");
-    }
+    if (!this.holds(lease, run)) throw new Refused("lease_lost");
     return session;
   }
 
@@ -568,16 +632,84 @@ export class Model {
     run.progress += written;
   }
 
-  #suspend({ lease, run, wait }: Extract<Operation, { kind: "suspend" }>): void {
+  #suspend({ lease, run, wait, requests }: Extract<Operation, { kind: "suspend" }>): void {
     const session = this.sessions.get(lease.session);
     const before = session?.run?.id === run && session.run.state === "suspended" && session.run.wait === wait;
     if (before && session.epoch === lease.epoch) return;
     const held = this.#held(lease, run);
+    const { turn } = held.run!;
+    const known = requests.map(({ id }) => this.approvals.get(id)).filter((each) => each !== undefined);
+    if (known.some((approval) => approval.turn !== turn)) throw new Refused("state_conflict");
+    for (const { id, kind, expiresAtMs } of requests) {
+      if (this.approvals.has(id)) continue;
+      const asked = { id, kind, turn, session: held.label, expiresMs: expiresAtMs };
+      this.approvals.set(id, { ...asked, state: "open" });
+    }
     held.run!.state = "suspended";
     held.run!.wait = wait;
     held.holder = undefined;
     held.readyMs = undefined;
     if (held.run!.abort !== undefined) this.#abort(held, held.run!.abort);
+    else if (known.some(({ state }) => state !== "open")) this.#wake(held);
+  }
+
+  #wake(session: ModelSession): void {
+    session.run!.state = "resumable";
+    session.readyMs = this.nowMs;
+  }
+
+  #answer(id: string, answer: ApprovalAnswer, value: Approval | undefined): void {
+    const approval = this.approvals.get(id);
+    if (approval === undefined) throw new Refused("approval_unknown");
+    const isSame = JSON.stringify(approval.answer) === JSON.stringify(answer);
+    if (!isSame) {
+      const isLate = approval.state === "open" && (approval.expiresMs ?? Infinity) <= this.nowMs;
+      if (approval.state === "expired" || isLate) throw new Refused("approval_expired");
+      if (approval.state !== "open") throw new Refused("state_conflict");
+      const unfit = approval.kind === "question" ? "approve" : "answer";
+      if (answer.kind === unfit) throw new Refused("state_conflict");
+      approval.state = ({ approve: "approved", deny: "denied", answer: "answered" } as const)[answer.kind];
+      approval.answer = answer;
+      this.#wakeAsker(approval);
+    }
+    if (value !== undefined) strictEqual(value.state, approval.state);
+  }
+
+  #wakeAsker({ session: label, turn }: ModelApproval): void {
+    const session = this.sessions.get(label)!;
+    if (session.run?.turn === turn && session.run.state === "suspended") this.#wake(session);
+  }
+
+  #use(
+    { lease, run, approval: id }: Extract<Operation, { kind: "use" }>,
+    value: unknown,
+    answered: boolean,
+  ): void {
+    const { turn } = this.#held(lease, run).run!;
+    const approval = this.approvals.get(id);
+    if (approval === undefined) throw new Refused("approval_unknown");
+    const { state } = approval;
+    if (approval.turn !== turn || (state !== "approved" && state !== "used"))
+      throw new Refused("state_conflict");
+    if (answered) strictEqual(value, state === "approved");
+    approval.state = "used";
+  }
+
+  #expire(value: readonly string[]): void {
+    const late = [...this.approvals.values()].filter(
+      ({ state, expiresMs = Infinity }) => state === "open" && expiresMs <= this.nowMs,
+    );
+    deepStrictEqual(value.toSorted(), late.map(({ id }) => id).toSorted());
+    for (const approval of late) {
+      approval.state = "expired";
+      this.#wakeAsker(approval);
+    }
+  }
+
+  /** Nobody has to decide any more what a turn has asked. */
+  #takeBack(turn: string): void {
+    for (const approval of this.approvals.values())
+      if (approval.turn === turn && approval.state === "open") approval.state = "void";
   }
 
   #resume(operation: Extract<Operation, { kind: "resume" }>, value: unknown, answered: boolean): void {
@@ -602,6 +734,7 @@ export class Model {
   #abort(session: ModelSession, reason: string): void {
     const run = session.run!;
     run.abort ??= reason;
+    this.#takeBack(run.turn);
     if (session.holder !== undefined) return;
     if (run.state === "suspended") run.state = "resumable";
     session.readyMs = Math.min(session.readyMs ?? this.nowMs, this.nowMs);
@@ -620,6 +753,7 @@ export class Model {
     session.run!.endedEpoch = session.epoch;
     if (operation.retryAtMs === undefined) {
       for (const item of this.#claimed(session)) item.state = "dead";
+      this.#takeBack(session.run!.turn);
       return this.#finish(session, session.head, operation.claimNext, value?.next);
     }
     session.holder = undefined;
@@ -651,15 +785,17 @@ export class Model {
       session: session.label,
       type: "normal",
       event: run.item.event,
+      trust: session.settings?.["trust"],
       messages: draft.messages.size + 1,
     });
     run.state = operation.status;
     run.endedEpoch = session.epoch;
-    this.#addDeliveries(operation);
+    this.#takeBack(run.turn);
+    this.#addDeliveries(operation.deliveries);
     this.#finish(session, run.turn, operation.claimNext, value?.next);
   }
 
-  #addDeliveries({ deliveries }: Extract<Operation, { kind: "commit" }>): void {
+  #addDeliveries(deliveries: readonly NewDelivery[]): void {
     for (const { id, target } of deliveries) {
       this.deliveries.set(id, {
         id,
@@ -717,6 +853,7 @@ export class Model {
       type: "compaction",
       event: undefined,
       messages: 1,
+      trust: session.settings?.["trust"],
     });
     session.head = turn;
     session.run!.parent = turn;
@@ -738,7 +875,7 @@ export class Model {
     const there = this.sessions.get(label);
     if (there !== undefined && (there.head !== turn || there.epoch > 0)) throw new Refused("session_exists");
     this.forked.add(turn);
-    if (there === undefined) this.#create(label, turn);
+    if (there === undefined) this.#createFork(label, turn);
   }
 
   #reset(label: string): void {
@@ -746,6 +883,23 @@ export class Model {
     if (session === undefined) throw new Refused("session_unknown");
     session.head = undefined;
     session.usedMs = this.nowMs;
+    const isReplayable = ({ state, turn, session: of }: ModelItem): boolean =>
+      of === label && turn !== undefined && ["queued", "claimed", "dead"].includes(state);
+    if (session.run !== undefined || this.items.some(isReplayable)) return;
+    if (session.settings !== undefined)
+      session.settings = merged(session.settings, { trust: null }) as Settings;
+  }
+
+  #configure({
+    session: label,
+    settings,
+    tooLarge,
+    createFor,
+  }: Extract<Operation, { kind: "configure" }>): void {
+    if (!this.sessions.has(label) && createFor === undefined) throw new Refused("session_unknown");
+    if (tooLarge) throw new Refused("limit_invalid");
+    const session = this.sessions.get(label) ?? this.#create(label, { head: undefined, agent: createFor! });
+    session.settings = merged(session.settings ?? {}, settings) as Settings;
   }
 
   #claimDeliveries(
@@ -832,6 +986,21 @@ export class Model {
 }
 
 /** Dropped to make room, and no turn has been told of it. */
+/** A null removes a field, objects merge field by field, all else replaces what was there. */
+function merged(before: Json | undefined, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const fields = new Map(Object.entries(isObject(before) ? before : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) fields.delete(name);
+    else fields.set(name, merged(fields.get(name), value));
+  }
+  return Object.fromEntries(fields);
+}
+
+function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export function isUnseen({ state, policy, turn }: ModelItem): boolean {
   return state === "dropped" && policy === "summarize" && turn === undefined;
 }

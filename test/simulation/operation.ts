@@ -1,15 +1,28 @@
 /** What the simulation asks of a store: calls as data, so that they can be repeated and printed. */
-import type { DeliveryId, EventId, ItemId, RunId, TurnId } from "../../src/model/ids.ts";
-import type { SessionKey } from "../../src/model/session-key.ts";
 import type {
-  ChunkOutcome,
-  DeliveryFence,
-  JournalEntry,
-  Lease,
-  LeaseRequest,
-  NewDelivery,
-  NewDispatch,
-  Store,
+  AgentId,
+  ApprovalId,
+  DeliveryId,
+  EventId,
+  ItemId,
+  PersonaId,
+  RunId,
+  TurnId,
+} from "../../src/model/ids.ts";
+import type { SessionKey } from "../../src/model/session-key.ts";
+import {
+  type ApprovalAnswer,
+  type ChunkOutcome,
+  type DeliveryFence,
+  type JournalEntry,
+  type Lease,
+  type LeaseRequest,
+  MAX_SETTINGS_BYTES,
+  type NewApproval,
+  type NewDelivery,
+  type NewDispatch,
+  type Settings,
+  type Store,
 } from "../../src/store/store.ts";
 import { delivery, dispatch, event, facts, message } from "../support/sample.ts";
 
@@ -47,7 +60,16 @@ export type Operation =
       readonly run: RunId;
       readonly entries: readonly JournalEntry[];
     }
-  | { readonly kind: "suspend"; readonly lease: Lease; readonly run: RunId; readonly wait: string }
+  | {
+      readonly kind: "suspend";
+      readonly lease: Lease;
+      readonly run: RunId;
+      readonly wait: string;
+      readonly requests: readonly NewApproval[];
+    }
+  | { readonly kind: "answer"; readonly approval: ApprovalId; readonly answer: ApprovalAnswer }
+  | { readonly kind: "use"; readonly lease: Lease; readonly run: RunId; readonly approval: ApprovalId }
+  | { readonly kind: "expire" }
   | {
       readonly kind: "resume";
       readonly run: RunId;
@@ -81,6 +103,21 @@ export type Operation =
     }
   | { readonly kind: "fork"; readonly turn: TurnId; readonly label: SessionKey }
   | { readonly kind: "reset"; readonly session: SessionKey }
+  | {
+      readonly kind: "configure";
+      readonly session: SessionKey;
+      readonly settings: Settings;
+      /** With one more setting, for which there is no room. */
+      readonly tooLarge: boolean;
+      /** The agent that a session belongs to which does not exist yet. */
+      readonly createFor: AgentId | undefined;
+    }
+  | {
+      readonly kind: "addDelivery";
+      readonly lease: Lease;
+      readonly run: RunId;
+      readonly delivery: NewDelivery & { readonly content: string };
+    }
   | { readonly kind: "claimDeliveries"; readonly request: LeaseRequest; readonly max: number }
   | { readonly kind: "plan"; readonly fence: DeliveryFence; readonly chunks: readonly string[] }
   | { readonly kind: "sending"; readonly fence: DeliveryFence; readonly chunk: number }
@@ -124,11 +161,18 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
     case "journal":
       return store.runs.journal(operation.lease, operation.run, operation.entries);
     case "suspend":
-      return store.runs.suspend(operation.lease, operation.run, {
-        id: operation.wait,
-        kind: "other",
-        detail: null,
-      });
+      return store.runs.suspend(
+        operation.lease,
+        operation.run,
+        { id: operation.wait, kind: "other", detail: null },
+        operation.requests,
+      );
+    case "answer":
+      return store.approvals.answer(operation.approval, operation.answer);
+    case "use":
+      return store.approvals.use(operation.lease, operation.run, operation.approval);
+    case "expire":
+      return store.approvals.expire();
     case "resume":
       return store.runs.resume(operation.run, operation.wait, operation.entries);
     case "requestAbort":
@@ -173,6 +217,15 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
       return store.sessions.fork(operation.turn, operation.label);
     case "reset":
       return store.sessions.reset(operation.session);
+    case "configure": {
+      const { session, settings, tooLarge, createFor } = operation;
+      const all = tooLarge ? { ...settings, large: "l".repeat(MAX_SETTINGS_BYTES) } : settings;
+      const create =
+        createFor === undefined ? undefined : { agent: createFor, persona: "atlas" as PersonaId };
+      return store.sessions.configure(session, all, create === undefined ? {} : { create });
+    }
+    case "addDelivery":
+      return store.outbox.add(operation.lease, operation.run, operation.delivery);
     case "claimDeliveries":
       return store.outbox.claim(operation.request, operation.max);
     case "plan":

@@ -8,22 +8,25 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 
 import { CortexError } from "../../src/model/errors.ts";
-import type { ItemId, RunId, TurnId } from "../../src/model/ids.ts";
+import type { AgentId, ApprovalId, ItemId, RunId, TurnId } from "../../src/model/ids.ts";
 import type { QueueMode } from "../../src/model/queue-mode.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type {
   Accepted,
+  ApprovalAnswer,
   Claim,
   DeliveryClaim,
   DeliveryFence,
   Dispatched,
   JournalEntry,
   LeaseRequest,
+  NewApproval,
+  Settings,
 } from "../../src/store/store.ts";
 import { message, session, START_MS, toSession } from "../support/sample.ts";
 import { memoryParent, temporaryFolder } from "../support/temporary.ts";
 import { crashingConnection } from "./crashing-connection.ts";
-import { type Answer, isUnseen, Model } from "./model.ts";
+import { type Answer, isUnseen, Model, type ModelApproval } from "./model.ts";
 import { delivery, type Operation, perform, type Send } from "./operation.ts";
 import { createRandom, type Random } from "./random.ts";
 
@@ -32,6 +35,21 @@ const HOLDERS: readonly LeaseRequest[] = [
   { holder: "one", ttlMs: 10_000 },
   { holder: "two", ttlMs: 25_000 },
   { holder: "three", ttlMs: 60_000 },
+];
+const SETTINGS: readonly Settings[] = [
+  { profile: "fast" },
+  { profile: null },
+  { queue: { mode: "collect", cap: 5 } },
+  { queue: { cap: null, drop: "old" } },
+  { queue: null, note: ["a", { b: null }] },
+  { trust: { untrusted: true } },
+  { trust: { private: true, outward: false } },
+];
+const ANSWERS: readonly ApprovalAnswer[] = [
+  { kind: "approve", by: "ana" },
+  { kind: "approve", by: "ben" },
+  { kind: "deny", by: "ana", reason: "no" },
+  { kind: "answer", by: "ana", text: "yes" },
 ];
 type Fate = "lives" | "dies before the batch" | "dies after the commit";
 
@@ -165,9 +183,12 @@ class Simulation {
     const claim = random.chance(0.6) ? holder : undefined;
     const turns = [...model.turns.keys()] as TurnId[];
     const items = model.items.map(({ id }) => id as ItemId);
-    const held = this.#claims.length === 0 ? undefined : random.pick(this.#claims.slice(-8));
+    const live = this.#claims.filter(({ lease, run }) => model.holds(lease, run));
+    const claims = live.length > 0 && random.chance(0.5) ? live : this.#claims.slice(-8);
+    const held = claims.length === 0 ? undefined : random.pick(claims);
     const choice = random.fraction();
-    if (choice < 0.25 || model.items.length === 0) return this.#accept(claim);
+    if (choice < 0.2 || model.items.length === 0) return this.#accept(claim);
+    if (choice < 0.25) return this.#decide();
     if (choice < 0.3) {
       const name = random.pick([...model.events.keys(), "never-seen"]);
       const hook = random.pick(["alpha", "beta"]);
@@ -182,14 +203,57 @@ class Simulation {
       return { kind: "fork", turn: random.chance(0.1) ? ("none" as TurnId) : random.pick(turns), label };
     }
     if (choice < 0.47) return { kind: "reset", session: session(random.pick([...LABELS, "unknown"])) };
-    if (choice < 0.5) return { kind: "drop", items: [random.pick(items), random.pick(items)], policy: "old" };
+    if (choice < 0.49) return this.#configure();
+    if (choice < 0.51)
+      return { kind: "drop", items: [random.pick(items), random.pick(items)], policy: "old" };
     if (choice < 0.54) {
       const dead = model.items.filter(({ state }) => state === "dead").map(({ id }) => id as ItemId);
       const item = random.pick(dead.length > 0 && random.chance(0.8) ? dead : items);
       return { kind: random.chance(0.7) ? "retryDead" : "dropDead", item };
     }
-    if (choice < 0.68) return this.#outbox(holder);
+    if (choice < 0.66) return this.#outbox(holder);
     return held === undefined ? this.#accept(claim) : this.#runOperation(held, claim);
+  }
+
+  /** What a person does, or the time. */
+  #decide(): Operation {
+    const random = this.#random;
+    const all = [...this.#model.approvals.values()];
+    const open = all.filter(({ state }) => state === "open").slice(-3);
+    const known = (open.length > 0 && random.chance(0.8) ? open : all).map(({ id }) => id as ApprovalId);
+    if (random.chance(0.2)) return { kind: "expire" };
+    return {
+      kind: "answer",
+      approval: random.pick(known.length > 0 ? known : ["none" as ApprovalId]),
+      answer: random.pick(ANSWERS),
+    };
+  }
+
+  /** Each turn has three things to ask; now and then it names what is another's. */
+  #requests(turn: TurnId): NewApproval[] {
+    const random = this.#random;
+    if (random.chance(0.3)) return [];
+    const theirs = random.chance(0.05) ? [...this.#model.approvals.values()] : [];
+    const ids = [0, 1, 2].filter(() => random.chance(0.5)).map((place) => `${turn}-${place}`);
+    const named = theirs.length > 0 ? [...ids, random.pick(theirs).id] : ids;
+    return named.map((id) => ({
+      id: id as ApprovalId,
+      kind: id.endsWith("2") ? "question" : "approval",
+      callHash: `hash of ${id}`,
+      request: { id },
+      expiresAtMs: id.endsWith("2") ? undefined : this.#model.nowMs + random.pick([500, 9_000, 100_000]),
+    }));
+  }
+
+  #configure(): Operation {
+    const random = this.#random;
+    return {
+      kind: "configure",
+      session: session(random.pick([...LABELS, "configured-only", "unknown"])),
+      settings: random.pick(SETTINGS),
+      tooLarge: random.chance(0.1),
+      createFor: random.chance(0.6) ? random.pick(["main" as AgentId, "ops" as AgentId]) : undefined,
+    };
   }
 
   #accept(claim: LeaseRequest | undefined): Operation {
@@ -232,15 +296,24 @@ class Simulation {
     const random = this.#random;
     const { lease, run, turn } = held;
     const parent = (this.#model.runs.get(run)?.parent ?? held.parent) as TurnId | undefined;
+    const asked = [...this.#model.approvals.values()].filter((approval) => approval.turn === turn);
+    if (asked.length > 0 && random.chance(0.5)) return this.#askedOperation(held, asked);
     const choice = random.fraction();
-    if (choice < 0.45) {
+    if (choice < 0.4) {
       const status = random.chance(0.15) ? "aborted" : "completed";
       const place = random.pick(["a", "b"]);
       const deliveries = random.chance(0.5) ? [delivery(this.#name(), place)] : [];
       return { kind: "commit", lease, run, turn, parent, status, deliveries, claimNext };
     }
-    if (choice < 0.65) return { kind: "journal", lease, run, entries: this.#entries(held) };
-    if (choice < 0.72) return { kind: "suspend", lease, run, wait: random.pick(["first", "second"]) };
+    if (choice < 0.62) return { kind: "journal", lease, run, entries: this.#entries(held) };
+    if (choice < 0.64) {
+      const name = random.pick(["early", this.#name()]);
+      return { kind: "addDelivery", lease, run, delivery: { ...delivery(name, "a"), content: name } };
+    }
+    if (choice < 0.74) {
+      const wait = random.pick(["first", "second"]);
+      return { kind: "suspend", lease, run, wait, requests: this.#requests(turn) };
+    }
     if (choice < 0.79) {
       const wait = random.pick(["first", "second"]);
       return { kind: "resume", run, wait, entries: random.chance(0.5) ? [] : this.#entries(held) };
@@ -256,6 +329,21 @@ class Simulation {
     }
     const retryAtMs = random.chance(0.6) ? this.#model.nowMs + random.pick([0, 2_000]) : undefined;
     return { kind: "fail", lease, run, retryAtMs, claimNext };
+  }
+
+  /** What a run does that has asked before: it looks what came of it, waits again, or is cut off. */
+  #askedOperation({ lease, run, turn }: Claim, asked: readonly ModelApproval[]): Operation {
+    const random = this.#random;
+    const choice = random.fraction();
+    const approved = asked.filter(({ state }) => state === "approved");
+    const wanted = approved.length > 0 && random.chance(0.7) ? approved : asked;
+    if (choice < 0.4) return { kind: "use", lease, run, approval: random.pick(wanted).id as ApprovalId };
+    if (choice < 0.8) {
+      const wait = random.pick(["first", "second"]);
+      return { kind: "suspend", lease, run, wait, requests: this.#requests(turn) };
+    }
+    const retryAtMs = random.chance(0.6) ? this.#model.nowMs + random.pick([0, 2_000]) : undefined;
+    return { kind: "fail", lease, run, retryAtMs, claimNext: undefined };
   }
 
   /** The next message of a run, often with a waiting item steered in, and a call or its result. */
@@ -360,8 +448,9 @@ class Simulation {
 
   /** What the store says of its queues, against the model. */
   async #checkReads(): Promise<void> {
-    const { queue } = this.#store!;
+    const { queue, approvals } = this.#store!;
     strictEqual(await queue.nextReadyMs(), this.#model.nextReadyMs());
+    strictEqual(await approvals.nextExpiryMs(), this.#model.nextExpiryMs());
     for (const label of this.#model.sessions.keys()) {
       const unseen = await queue.unseenDrops(session(label));
       deepStrictEqual(
@@ -396,15 +485,21 @@ class Simulation {
       sorted([...model.sessions.values()].map(({ label, head }) => ({ id: label, head: head ?? null }))),
     );
     deepStrictEqual(
-      sorted(rows("select label, epoch, holder, ready_ms from session")),
+      sorted(rows("select label, agent, epoch, holder, ready_ms from session")),
       sorted(
-        [...model.sessions.values()].map(({ label, epoch, holder, readyMs }) => ({
+        [...model.sessions.values()].map(({ label, agent, epoch, holder, readyMs }) => ({
           label,
+          agent,
           epoch,
           holder: holder ?? null,
           ready_ms: readyMs ?? null,
         })),
       ),
+    );
+    const settings = db.prepare<[], [string, string | null]>("select label, settings from session").raw();
+    deepStrictEqual(
+      new Map(settings.all().map(([label, json]) => [label, json === null ? undefined : JSON.parse(json)])),
+      new Map([...model.sessions].map(([label, kept]) => [label, kept.settings])),
     );
     deepStrictEqual(
       sorted(
@@ -443,6 +538,10 @@ class Simulation {
       sorted([...model.deliveries.values()].map(({ id, state }) => ({ id, state }))),
     );
     deepStrictEqual(
+      sorted(rows("select id, turn_id as turn, status as state from approvals")),
+      sorted([...model.approvals.values()].map(({ id, turn, state }) => ({ id, turn, state }))),
+    );
+    deepStrictEqual(
       sorted(rows("select id, differing_redeliveries as differing from events where direction = 'received'")),
       sorted([...model.events].map(([name, { differing }]) => ({ id: `test:${name}`, differing }))),
     );
@@ -474,6 +573,7 @@ class Simulation {
       `select i.id from item i join turn t on t.key = i.turn
        where i.state in ('dropped', 'dead') and i.policy is not 'summarize'`,
     );
+    none("nobody is asked for a turn that is over", "select id from approval where state = 'open'");
     none("a dropped item says by what", "select id from item where state = 'dropped' and policy is null");
     none(
       "every dispatch has its item",
@@ -531,6 +631,7 @@ class Simulation {
         if (change.kind === "message") states.set(`${change.turn} message ${change.place}`, change.message);
         if (change.kind === "call") states.set(`${change.turn} call ${change.ordinal}`, change.status);
         if (change.kind === "delivery") states.set(change.delivery, change.state);
+        if (change.kind === "approval") states.set(change.approval, change.state);
       }
     }
     using db = openRaw(this.#path);
@@ -539,6 +640,7 @@ class Simulation {
       `select id, 'accepted' as state from events union all select id, outcome from dispatches
        union all select id, status from queue_items union all select id, status from runs
        union all select 'turn ' || id, status from agent_turns union all select id, status from deliveries
+       union all select id, status from approvals
        union all select ${turnOf} || ' message ' || (c.key % 65536), c.id from message c
        union all select ${turnOf} || ' call ' || (c.key % 65536), c.status from tool_call c`,
     );

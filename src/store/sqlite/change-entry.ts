@@ -5,7 +5,7 @@
  * with every operation. The numbers are in databases: the lists only ever grow at their end.
  */
 import type { ToolStatus } from "../../model/message.ts";
-import type { ChangeBody, DeliveryState, ItemState, RunState, Wait } from "../store.ts";
+import type { ApprovalState, ChangeBody, DeliveryState, ItemState, RunState, Wait } from "../store.ts";
 
 export const FACT = {
   event: 0, // seq
@@ -17,6 +17,7 @@ export const FACT = {
   turn: 6, // key
   delivery: 7, // key, state
   session: 8, // key, what
+  approval: 9, // key, state
 } as const;
 
 export const ITEM_STATES = [
@@ -60,6 +61,16 @@ export const DELIVERY_STATES = [
   "dead",
   "dropped",
 ] as const satisfies readonly DeliveryState[];
+
+export const APPROVAL_STATES = [
+  "open",
+  "approved",
+  "denied",
+  "answered",
+  "expired",
+  "used",
+  "void",
+] as const satisfies readonly ApprovalState[];
 
 export type SessionChange = Extract<ChangeBody, { kind: "session" }>["what"];
 

@@ -59,6 +59,7 @@ interface RunRow {
   readonly item: number | null;
   readonly source: number | null;
   readonly merged: number;
+  readonly cost_usd: number;
 }
 
 interface ItemRow {
@@ -82,7 +83,7 @@ interface Started {
 
 const NO_SESSION = 0;
 const RUN_COLUMNS = `key, id, turn, turn_id, attempt, state, interruptions, progress, claimed_progress, pinned, abort,
-  item, source, merged`;
+  item, source, merged, cost_usd`;
 const SESSION_COLUMNS = "s.key, s.label, s.epoch, s.head, t.id as head_id, s.run, s.ready_ms";
 const SESSION_TABLES = "session s left join turn t on t.key = s.head";
 
@@ -129,9 +130,10 @@ function prepare(db: Database) {
   let lastRun = db.prepare<[], number>("select coalesce(max(key), 0) from run").pluck().get()!;
   const insertRun = db.prepare(
     `insert into run (key, id, turn, turn_id, session, parent, item, source, merged, attempt, state, progress,
-                      claimed_progress, pinned, abort, started_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)`,
+                      claimed_progress, pinned, abort, cost_usd, started_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?)`,
   );
+  const takeCost = db.prepare("update run set cost_usd = 0 where key = ? and cost_usd > 0");
   const continueRun = db.prepare(
     `update run set state = 'running', parent = ?, interruptions = ?, claimed_progress = progress,
                     wait_id = null, wait_kind = null, wait_detail = null
@@ -249,8 +251,10 @@ function prepare(db: Database) {
       progress,
       before?.pinned ?? null,
       abort,
+      before?.cost_usd ?? 0,
       nowMs,
     );
+    if (before !== null) takeCost.run(before.key);
     return { runKey: work.run, row: { run: request.run, turn, attempt, interruptions: 0, progress, abort } };
   }
 

@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import type { ToolStatus } from "../../model/message.ts";
+import { prepareRequests } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
 import { eventCodec, prepareInsertEvent } from "./insert-event.ts";
@@ -62,6 +63,7 @@ export const commitTurn = operation(
       )
       .pluck();
     const endRun = db.prepare("update run set state = ?, ended_ms = ?, ended_epoch = ? where key = ?");
+    const requests = prepareRequests(db);
     const claims = prepareClaims(db);
     const changes = prepareRecorder(db);
 
@@ -113,6 +115,7 @@ export const commitTurn = operation(
       settleItem.run(nowMs, held.item);
       changes.item(held.item!, "done");
       if (held.merged > 0) for (const item of settleMerged.all(nowMs, held.key)) changes.item(item, "merged");
+      requests.takeBack(input.turn);
       endRun.run(input.status, nowMs, held.epoch, held.run);
       changes.run(held.run, input.status as NewTurn["status"]);
       const { key, epoch } = held;

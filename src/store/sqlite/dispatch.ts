@@ -7,7 +7,17 @@ import { prepareRecorder } from "./record-changes.ts";
 import { prepareResolve } from "./resolve-session.ts";
 import { prepareSessionRun } from "./session-run.ts";
 import { prepareWaiting } from "./waiting.ts";
-import { type Decoded, number, numberOrNull, optional, record, text, textOrNull } from "./wire.ts";
+import {
+  type Decoded,
+  jsonOrNull,
+  number,
+  numberOrNull,
+  optional,
+  record,
+  text,
+  textOrNull,
+  wordsOrNull,
+} from "./wire.ts";
 
 /** The note that a message of mode interrupt leaves with the run that it meets. */
 const INTERRUPTED = "a newer message interrupts it";
@@ -26,11 +36,11 @@ export const dispatchCodec = record({
   dueMs: numberOrNull,
   cap: optional(record({ max: number, drop: text })),
   drains: textOrNull,
-  message: textOrNull,
-  context: textOrNull,
-  permissions: textOrNull,
+  message: wordsOrNull,
+  context: jsonOrNull,
+  permissions: jsonOrNull,
   profile: textOrNull,
-  delivery: textOrNull,
+  delivery: jsonOrNull,
 });
 
 export type DispatchInput = Decoded<typeof dispatchCodec>;

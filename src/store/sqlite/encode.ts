@@ -3,13 +3,15 @@
  * and what breaks a limit is refused here, on the caller's side, before anything is queued.
  */
 import { CortexError } from "../../model/errors.ts";
-import { DEFAULT_ACCOUNT } from "../../model/ids.ts";
+import { type ApprovalId, DEFAULT_ACCOUNT } from "../../model/ids.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
-import type { Message, ToolCall } from "../../model/message.ts";
+import type { AssistantBody, Message, ToolCall } from "../../model/message.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type {
+  ApprovalAnswer,
   JournalEntry,
   NewAnswer,
+  NewApproval,
   NewDelivery,
   NewDispatch,
   NewEvent,
@@ -23,10 +25,12 @@ import {
   MAX_MESSAGES_IN_TURN,
   MAX_TOOL_CALLS_IN_TURN,
 } from "../store.ts";
+import { NEVER_MS } from "./approval-requests.ts";
 import type { Input } from "./operations.ts";
 
 type EventInput = Input<"acceptEvent">["event"];
 type DispatchInput = Input<"dispatch">["dispatch"];
+type RequestInput = Input<"suspend">["requests"][number];
 type EntryInput = Input<"journal">["entries"][number];
 type MessageInput = Input<"commitTurn">["messages"][number];
 type ToolCallInput = Input<"commitTurn">["toolCalls"][number];
@@ -117,6 +121,20 @@ export function encodeJson(value: Json, what: string): string {
   return checkSize(canonicalJson(value), what);
 }
 
+export function encodeRequest({ id, kind, callHash, request, expiresAtMs }: NewApproval): RequestInput {
+  return {
+    id,
+    kind,
+    callHash,
+    request: encodeJson(request, `The request ${id}`),
+    expiresMs: expiresAtMs ?? NEVER_MS,
+  };
+}
+
+export function encodeAnswerTo(id: ApprovalId, answer: ApprovalAnswer): Input<"answerApproval"> {
+  return { id, kind: answer.kind, answer: encodeJson(answer, `The answer to ${id}`) };
+}
+
 /** Settings are merged, so they must be an object. */
 export function encodeSettings(settings: Settings): string {
   if (typeof settings === "object" && settings !== null && !Array.isArray(settings))
@@ -132,7 +150,7 @@ export function encodeEntry(entry: JournalEntry): EntryInput {
       checkPlace(entry.place, MAX_MESSAGES_IN_TURN, "messages");
       const { place, items = [] } = entry;
       return {
-        message: { place, message: encodeMessage(entry.message), items },
+        message: { place, message: encodeMessage(entry.message), items, costUsd: costOf(entry.message) },
         call: undefined,
         result: undefined,
       };
@@ -156,6 +174,12 @@ export function encodeMessage({ id, role, content, body, atMs }: Message): Messa
   const encoded = { id, role, content, body: jsonText(body), atMs };
   checkSize(content + (encoded.body ?? ""), `Message ${id}`);
   return encoded;
+}
+
+/** What a model's answer says that it has cost. */
+function costOf({ role, body }: Message): number | null {
+  const costUsd = role === "assistant" ? (body as Partial<AssistantBody> | null | undefined)?.costUsd : null;
+  return typeof costUsd === "number" ? costUsd : null;
 }
 
 export function encodeToolCall(call: ToolCall): ToolCallInput {

@@ -1,17 +1,18 @@
+import { prepareRequests } from "./approval-requests.ts";
 import { claimCodec, prepareClaims } from "./claim.ts";
 import type { FinishedRow } from "./commit-turn.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { numberOrNull, list, optional, record, text } from "./wire.ts";
+import { numberOrNull, list, optional, record, text, words } from "./wire.ts";
 
 /** Ends an attempt. Without `retryAtMs`, the items of the turn are dead letters. */
 export const failRun = operation(
   record({
     lease: leaseCodec,
     run: text,
-    error: text,
+    error: words,
     retryAtMs: numberOrNull,
     deliveries: list(deliveryCodec),
     claim: optional(claimCodec),
@@ -34,6 +35,7 @@ export const failRun = operation(
       )
       .pluck();
     const insertDeliveries = prepareInsertDeliveries(db);
+    const requests = prepareRequests(db);
     const claims = prepareClaims(db);
     const changes = prepareRecorder(db);
 
@@ -47,6 +49,7 @@ export const failRun = operation(
       if (input.deliveries.length > 0) wake("outbox");
       wake("queue");
       if (input.retryAtMs === null) {
+        requests.takeBack(held.turn_id);
         for (const item of bury.all(nowMs, held.key)) changes.item(item, "dead");
         const session = { ...held, label: input.lease.session, run: null, ready_ms: null };
         return { next: claims.finish(session, input.claim, nowMs) };

@@ -1,17 +1,17 @@
 import type { Database } from "better-sqlite3";
 
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, record, text, textOrNull } from "./wire.ts";
+import { type Decoded, json, record, text, words, wordsOrNull } from "./wire.ts";
 
 export const deliveryCodec = record({
   id: text,
-  target: text,
+  target: json,
   channel: text,
-  account: text,
-  place: text,
-  topic: textOrNull,
-  replyTo: textOrNull,
-  content: textOrNull,
+  account: words,
+  place: words,
+  topic: wordsOrNull,
+  replyTo: wordsOrNull,
+  content: wordsOrNull,
 });
 
 type DeliveryInput = Decoded<typeof deliveryCodec>;

@@ -1,9 +1,9 @@
 import type { Database } from "better-sqlite3";
 
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, number, optional, record, text, textOrNull } from "./wire.ts";
+import { type Decoded, jsonOrNull, number, optional, record, text, words, wordsOrNull } from "./wire.ts";
 
-const placeCodec = record({ id: text, account: text, place: text, topic: textOrNull });
+const placeCodec = record({ id: words, account: words, place: words, topic: wordsOrNull });
 
 /** An event as it is stored: JSON is text already. */
 export const eventCodec = record({
@@ -11,14 +11,14 @@ export const eventCodec = record({
   atMs: number,
   channel: text,
   direction: text,
-  sender: textOrNull,
+  sender: wordsOrNull,
   place: optional(placeCodec),
-  replyTo: textOrNull,
-  content: textOrNull,
-  contentType: text,
-  attachments: textOrNull,
-  payload: textOrNull,
-  metadata: textOrNull,
+  replyTo: wordsOrNull,
+  content: wordsOrNull,
+  contentType: words,
+  attachments: jsonOrNull,
+  payload: jsonOrNull,
+  metadata: jsonOrNull,
 });
 
 export type EventInput = Decoded<typeof eventCodec>;

@@ -3,9 +3,10 @@ import type { Database } from "better-sqlite3";
 import { turnHash } from "../../model/turn-hash.ts";
 import { preparePosition } from "./ancestry.ts";
 import type { Held } from "./held.ts";
+import { TRUST_PATH } from "./inherit-trust.ts";
 import type { MessageInput, ToolCallInput } from "./journal.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, number, realOrNull, record, text, textOrNull } from "./wire.ts";
+import { type Decoded, jsonOrNull, number, realOrNull, record, text } from "./wire.ts";
 
 export const factsCodec = record({
   role: text,
@@ -18,7 +19,7 @@ export const factsCodec = record({
   cacheWrite: number,
   reasoning: number,
   costUsd: realOrNull,
-  permissions: textOrNull,
+  permissions: jsonOrNull,
 });
 
 type FactsInput = Decoded<typeof factsCodec>;
@@ -42,8 +43,10 @@ export function prepareInsertTurn(db: Database) {
   const insert = db.prepare(
     `insert into turn (key, id, parent, depth, jump, type, status, first_kept, session, agent, persona, role, profile,
                        provider, model, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                       reasoning_tokens, cost_usd, tool_calls, permissions, source, run, started_ms, completed_ms, hash)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+                       reasoning_tokens, cost_usd, tool_calls, permissions, source, run, started_ms, completed_ms, hash,
+                       trust)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+             (select settings -> '${TRUST_PATH}' from session where key = ?))`,
   );
   return (
     held: Held,
@@ -82,6 +85,7 @@ export function prepareInsertTurn(db: Database) {
       turn.startedMs,
       nowMs,
       turnHash(position.parentHash, content.messages, content.toolCalls),
+      held.key,
     );
     changes.turn(turn.key);
   };

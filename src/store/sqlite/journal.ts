@@ -8,19 +8,32 @@ import { type Held, leaseCodec, prepareHeld } from "./held.ts";
 import { firstKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, number, numberOrNull, list, optional, record, text, textOrNull } from "./wire.ts";
+import {
+  type Decoded,
+  json,
+  jsonOrNull,
+  list,
+  number,
+  numberOrNull,
+  optional,
+  realOrNull,
+  record,
+  text,
+  textOrNull,
+  words,
+} from "./wire.ts";
 
-export const messageCodec = record({ id: text, role: text, content: text, body: textOrNull, atMs: number });
+export const messageCodec = record({ id: text, role: text, content: words, body: jsonOrNull, atMs: number });
 
 export type MessageInput = Decoded<typeof messageCodec>;
 
 export const toolCallCodec = record({
   ordinal: number,
-  callId: text,
-  tool: text,
-  params: text,
+  callId: words,
+  tool: words,
+  params: json,
   status: text,
-  result: textOrNull,
+  result: jsonOrNull,
   childSession: textOrNull,
   startedAtMs: number,
   completedAtMs: numberOrNull,
@@ -31,14 +44,14 @@ export type ToolCallInput = Decoded<typeof toolCallCodec>;
 const resultCodec = record({
   ordinal: number,
   status: text,
-  result: text,
+  result: json,
   childSession: textOrNull,
   completedAtMs: number,
 });
 
 /** One of the three. */
 export const entryCodec = record({
-  message: optional(record({ place: number, message: messageCodec, items: list(text) })),
+  message: optional(record({ place: number, message: messageCodec, items: list(text), costUsd: realOrNull })),
   call: optional(toolCallCodec),
   result: optional(resultCodec),
 });
@@ -58,7 +71,7 @@ export const journal = operation(
   },
 );
 
-export const pin = operation(record({ lease: leaseCodec, run: text, pinned: text }), (db) => {
+export const pin = operation(record({ lease: leaseCodec, run: text, pinned: json }), (db) => {
   const findHeld = prepareHeld(db);
   const update = db.prepare("update run set pinned = ? where key = ?");
   return ({ lease, run, pinned }) => {
@@ -97,19 +110,24 @@ export function prepareJournal(
     `update item set turn = ?
      where id = ? and session = ? and state = 'dropped' and policy = 'summarize' and turn is null`,
   );
-  const addProgress = db.prepare("update run set progress = progress + ?, merged = merged + ? where key = ?");
+  const addProgress = db.prepare(
+    "update run set progress = progress + ?, merged = merged + ?, cost_usd = cost_usd + ? where key = ?",
+  );
   const changes = prepareRecorder(db);
 
   return (run, entries) => {
     let written = 0;
     let merged = 0;
+    let costUsd = 0;
     for (const entry of entries) {
       const outcome = writeEntry(run, entry);
       if (outcome instanceof Refusal) return outcome;
-      if (outcome) written++;
-      if (outcome) merged += entry.message?.items.length ?? 0;
+      if (!outcome) continue;
+      written++;
+      merged += entry.message?.items.length ?? 0;
+      costUsd += entry.message?.costUsd ?? 0;
     }
-    if (written > 0) addProgress.run(written, merged, run.run);
+    if (written > 0) addProgress.run(written, merged, costUsd, run.run);
     return undefined;
   };
 

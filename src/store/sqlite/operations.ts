@@ -1,14 +1,17 @@
 /** All that the writer can do. Their order is the code by which they travel. */
 import { acceptEvent } from "./accept-event.ts";
+import { answerApproval, expireApprovals, useApproval } from "./approvals.ts";
 import { commitTurn } from "./commit-turn.ts";
 import { compact } from "./compact.ts";
 import { dispatch } from "./dispatch.ts";
 import { failRun } from "./fail-run.ts";
+import { indexEvents } from "./index-events.ts";
 import { dropDead, dropItems, retryDead } from "./items.ts";
 import { journal, pin } from "./journal.ts";
 import { leaseSessions, releaseLeases, renewLeases } from "./lease.ts";
 import type { Operation, Refusal } from "./operation.ts";
 import {
+  addDelivery,
   claimDeliveries,
   dropDeadDelivery,
   failDelivery,
@@ -49,6 +52,11 @@ export const OPERATIONS = {
   releaseDeliveries,
   retryDelivery,
   dropDeadDelivery,
+  addDelivery,
+  answerApproval,
+  useApproval,
+  expireApprovals,
+  indexEvents,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -5,9 +5,11 @@
 import type { Database } from "better-sqlite3";
 
 import type { DeliveryState } from "../store.ts";
+import { leaseCodec, prepareHeld } from "./held.ts";
+import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, number, numberOrNull, list, record, text, textOrNull } from "./wire.ts";
+import { type Decoded, number, numberOrNull, list, record, text, words, wordsOrNull } from "./wire.ts";
 
 const fenceCodec = record({ delivery: text, epoch: number });
 
@@ -18,6 +20,24 @@ interface DeliveryRow {
   readonly epoch: number;
   readonly state: string;
 }
+
+/** What a turn sends before it is over. */
+export const addDelivery = operation(
+  record({ lease: leaseCodec, run: text, delivery: deliveryCodec }),
+  (db) => {
+    const findHeld = prepareHeld(db);
+    const isThere = db.prepare<[string], number>("select 1 from delivery where id = ?").pluck();
+    const insertDeliveries = prepareInsertDeliveries(db);
+    return ({ lease, run, delivery }, { nowMs, wake }): null | Refusal => {
+      const held = findHeld(lease, run);
+      if (held instanceof Refusal) return held;
+      if (isThere.get(delivery.id) !== undefined) return null; // the same call came before
+      insertDeliveries([delivery], { turn: held.turn, message: null }, nowMs);
+      wake("outbox");
+      return null;
+    };
+  },
+);
 
 /** A send that was cut off by the end of its lease is `unknown`, like one that was cut off by a crash. */
 export const claimDeliveries = operation(record({ holder: text, ttlMs: number, max: number }), (db) => {
@@ -44,7 +64,7 @@ export const claimDeliveries = operation(record({ holder: text, ttlMs: number, m
   };
 });
 
-export const planDelivery = operation(record({ fence: fenceCodec, chunks: list(text) }), (db) => {
+export const planDelivery = operation(record({ fence: fenceCodec, chunks: list(words) }), (db) => {
   const find = prepareFence(db);
   const isPlanned = db.prepare<[number], number>("select 1 from chunk where delivery = ? limit 1").pluck();
   const insert = db.prepare(
@@ -85,8 +105,8 @@ export const settleChunk = operation(
     fence: fenceCodec,
     chunk: number,
     kind: text,
-    platformId: textOrNull,
-    error: textOrNull,
+    platformId: wordsOrNull,
+    error: wordsOrNull,
     retryAtMs: numberOrNull,
   }),
   (db) => {
@@ -127,7 +147,7 @@ export const settleChunk = operation(
 
 /** Nothing could be sent at all: no chunk is touched. */
 export const failDelivery = operation(
-  record({ fence: fenceCodec, kind: text, error: text, retryAtMs: numberOrNull }),
+  record({ fence: fenceCodec, kind: text, error: words, retryAtMs: numberOrNull }),
   (db) => {
     const find = prepareFence(db);
     const end = prepareEnd(db);

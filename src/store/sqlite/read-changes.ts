@@ -1,11 +1,21 @@
 import type { Database } from "better-sqlite3";
 
 import type { Direction } from "../../model/event.ts";
-import type { DeliveryId, DispatchId, EventId, ItemId, MessageId, RunId, TurnId } from "../../model/ids.ts";
+import type {
+  ApprovalId,
+  DeliveryId,
+  DispatchId,
+  EventId,
+  ItemId,
+  MessageId,
+  RunId,
+  TurnId,
+} from "../../model/ids.ts";
 import type { Role } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Change, ChangeBody, Changes, DispatchOutcome } from "../store.ts";
 import {
+  APPROVAL_STATES,
   CALL_STATUSES,
   DELIVERY_STATES,
   FACT,
@@ -83,6 +93,10 @@ function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
   const findDelivery = db.prepare<[number], { id: string; turn: string | null }>(
     "select d.id, r.turn_id as turn from delivery d left join run r on r.key = d.turn where d.key = ?",
   );
+  const findApproval = db.prepare<[number], { id: string; turn: string; session: string }>(
+    `select a.id, r.turn_id as turn, s.label as session
+     from approval a join run r on r.key = a.run join session s on s.key = r.session where a.key = ?`,
+  );
   const findSession = db.prepare<[number], string>("select label from session where key = ?").pluck();
 
   return (facts) => {
@@ -143,6 +157,13 @@ function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
         if (row === undefined) return [];
         const turn = (row.turn ?? undefined) as TurnId | undefined;
         return [{ kind: "delivery", delivery: row.id as DeliveryId, turn, state }];
+      }
+      case FACT.approval: {
+        const row = findApproval.get(next());
+        const state = APPROVAL_STATES[next()]!;
+        if (row === undefined) return [];
+        const [turn, session] = [row.turn as TurnId, row.session as SessionKey];
+        return [{ kind: "approval", approval: row.id as ApprovalId, turn, session, state }];
       }
       case FACT.session: {
         const session = findSession.get(next()) as SessionKey | undefined;

@@ -84,7 +84,7 @@ export function prepareReadEvents(db: Database) {
   };
 }
 
-function checkMoment(ms: number): number {
+export function checkMoment(ms: number): number {
   if (Number.isSafeInteger(ms)) return ms;
   throw new CortexError("request_invalid", `${ms} is not a moment`, {
     hint: "Give milliseconds since 1970, as a whole number.",

@@ -1,14 +1,15 @@
 /**
- * A process of its own for reads that may take long: SQL from outside, and the check of all hashes. It
+ * A process of its own for reads that may take long: SQL from outside, searches, and the check of all hashes. It
  * can be killed in the middle of a statement, which no thread can be.
  */
 import { Worker } from "node:worker_threads";
 import type { Database } from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
-import { MAX_QUERY_BYTES, type Row, type SqlValue } from "../store.ts";
+import { MAX_QUERY_BYTES, type Row, type SearchHit, type SqlValue } from "../store.ts";
 import { openForReading } from "./connection.ts";
 import type { ReaderAnswer, ReaderRequest } from "./reader.ts";
+import { prepareSearchEvents, type SearchRequest } from "./search-events.ts";
 import { verifyTurns } from "./verify.ts";
 
 const db = openForReading(process.argv[2]!);
@@ -26,9 +27,21 @@ setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGK
 new Worker(watch, { eval: true }).unref();
 
 async function answer(request: ReaderRequest): Promise<unknown> {
-  return request.kind === "verify"
-    ? verifyTurns(db)
-    : query(db, request.sql, request.params, request.maxRows);
+  switch (request.kind) {
+    case "verify":
+      return verifyTurns(db);
+    case "search":
+      return search(request.request);
+    case "query":
+      return query(db, request.sql, request.params, request.maxRows);
+  }
+}
+
+let searchEvents: ReturnType<typeof prepareSearchEvents> | undefined;
+
+function search(request: SearchRequest): SearchHit[] {
+  searchEvents ??= prepareSearchEvents(db);
+  return searchEvents(request);
 }
 
 function query(database: Database, sql: string, params: readonly SqlValue[], maxRows: number): Row[] {

@@ -2,9 +2,10 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 import { CortexError, type ErrorCode } from "../../model/errors.ts";
-import type { Row, SqlValue, Verdict } from "../store.ts";
+import type { Row, SearchHit, SqlValue, Verdict } from "../store.ts";
 import { storeClosed } from "./failure.ts";
 import { moduleBeside } from "./module-beside.ts";
+import type { SearchRequest } from "./search-events.ts";
 
 export type ReaderRequest =
   | {
@@ -13,6 +14,7 @@ export type ReaderRequest =
       readonly params: readonly SqlValue[];
       readonly maxRows: number;
     }
+  | { readonly kind: "search"; readonly request: SearchRequest }
   | { readonly kind: "verify" };
 
 export interface ReaderAnswer {
@@ -49,6 +51,10 @@ export class Reader {
     { maxRows, deadlineMs }: { maxRows: number; deadlineMs: number },
   ): Promise<Row[]> {
     return this.#ask<Row[]>({ kind: "query", sql, params, maxRows }, deadlineMs);
+  }
+
+  search(request: SearchRequest, deadlineMs: number): Promise<SearchHit[]> {
+    return this.#ask<SearchHit[]>({ kind: "search", request }, deadlineMs);
   }
 
   /** In a process of its own, so that it holds up no query. */

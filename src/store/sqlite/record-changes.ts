@@ -1,8 +1,16 @@
 import type { Database } from "better-sqlite3";
 
 import type { ToolStatus } from "../../model/message.ts";
-import { type DeliveryState, type ItemState, KEPT_CHANGES, type RunState, type Wait } from "../store.ts";
 import {
+  type ApprovalState,
+  type DeliveryState,
+  type ItemState,
+  KEPT_CHANGES,
+  type RunState,
+  type Wait,
+} from "../store.ts";
+import {
+  APPROVAL_STATES,
   CALL_STATUSES,
   DELIVERY_STATES,
   FACT,
@@ -52,6 +60,9 @@ export const prepareRecorder = oncePerDatabase((db: Database) => {
     },
     delivery(key: number, state: DeliveryState): void {
       facts.push(FACT.delivery, key, DELIVERY_STATES.indexOf(state));
+    },
+    approval(key: number, state: ApprovalState): void {
+      facts.push(FACT.approval, key, APPROVAL_STATES.indexOf(state));
     },
     session(key: number, what: SessionChange): void {
       facts.push(FACT.session, key, SESSION_CHANGES.indexOf(what));

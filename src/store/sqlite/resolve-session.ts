@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import { prepareClaims, type SessionRow } from "./claim.ts";
+import { prepareInheritedSettings } from "./inherit-trust.ts";
 import { Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { turnUnknown } from "./unknown.ts";
@@ -58,14 +59,18 @@ interface NewSession {
   readonly headId: string | null;
 }
 
-/** A session that begins with a head is a fork. */
+/** A session that begins with a head is a fork, and has touched what the thread it begins with has touched. */
 export function prepareInsertSession(db: Database): (session: NewSession, nowMs: number) => SessionRow {
   const insert = db.prepare(
-    "insert into session (label, agent, persona, channel, head, created_ms, used_ms) values (?, ?, ?, ?, ?, ?, ?)",
+    `insert into session (label, agent, persona, channel, head, settings, created_ms, used_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const inheritedSettings = prepareInheritedSettings(db);
   const changes = prepareRecorder(db);
   return ({ label, agent, persona, channel, head, headId }, nowMs) => {
-    const key = Number(insert.run(label, agent, persona, channel, head, nowMs, nowMs).lastInsertRowid);
+    const settings = head === null ? null : inheritedSettings(head);
+    const inserted = insert.run(label, agent, persona, channel, head, settings, nowMs, nowMs);
+    const key = Number(inserted.lastInsertRowid);
     if (head !== null) changes.session(key, "forked");
     return { key, label, epoch: 0, head, head_id: headId, run: null, ready_ms: null };
   };

@@ -26,6 +26,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, major: false, sql: feedAndLists() },
   { version: 3, major: false, sql: queueUnderPressure() },
   { version: 4, major: false, sql: deadDeliveriesGivenUp() },
+  { version: 5, major: false, sql: approvalsAndSpending() },
+  { version: 6, major: false, sql: searchIndex() },
 ];
 
 function ground(): string {
@@ -339,5 +341,41 @@ create index item_unseen on item (session, key) where state = 'dropped' and poli
 function deadDeliveriesGivenUp(): string {
   return `
 create index delivery_dropped on delivery (key) where state = 'dropped';
+`;
+}
+
+/** What people are asked, what was spent, and what a thread has come into contact with. */
+function approvalsAndSpending(): string {
+  return `
+drop index approval_open;
+create index approval_open on approval (expires_ms) where state = 'open';
+create index approval_run on approval (run) where state = 'open';
+
+alter table turn add column trust text; -- the marks of its session when it was committed
+create index turn_spent on turn (persona, completed_ms, cost_usd);
+
+-- Of what it has journalled; what an attempt has spent goes over to the next one at the same turn.
+alter table run add column cost_usd real not null default 0;
+create index run_spent on run (ended_ms, session, cost_usd)
+  where cost_usd > 0 and state <> 'completed' and state <> 'aborted';
+update run set cost_usd = (
+    select coalesce(sum(json_extract(m.body, '$.costUsd')), 0) from message m
+    where m.key between run.turn * 65536 and run.turn * 65536 + 65535 and m.role = 'assistant')
+  where key in (select run from session where run is not null);
+`;
+}
+
+/**
+ * The index of what was said, by the words of `model/words.ts`: they come with spaces between them, and all that SQLite
+ * has to do is to cut there. It keeps no texts, they are in `event` and `message`. Nothing is indexed here: a large
+ * ledger would take minutes. Merging is a part of each step of index-events.ts, so that no step is long.
+ */
+function searchIndex(): string {
+  return `
+create virtual table search using fts5 (content, channel, content = '', contentless_delete = 1, tokenize = 'ascii');
+insert into search (search, rank) values ('automerge', 0);
+insert into search (search, rank) values ('crisismerge', 64);
+create table search_progress (seq integer not null) strict; -- one row: the last event that is indexed
+insert into search_progress (seq) values (0);
 `;
 }

@@ -1,6 +1,7 @@
 /** The run that occupies a session: waking it where it waits, and asking it to end. */
 import type { Database } from "better-sqlite3";
 
+import { prepareRequests } from "./approval-requests.ts";
 import type { Moment, Refusal } from "./operation.ts";
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
@@ -9,6 +10,7 @@ import { runUnknown } from "./unknown.ts";
 interface SessionRun {
   readonly run: number;
   readonly turn: number;
+  readonly turn_id: string;
   readonly state: string;
   readonly wait_id: string | null;
   /** The session, and the run that it is occupied by. */
@@ -19,7 +21,7 @@ interface SessionRun {
 }
 
 export const prepareSessionRun = oncePerDatabase((db: Database) => {
-  const columns = `r.key as run, r.turn, r.state, r.wait_id, s.key, s.run as current, s.holder, r.abort`;
+  const columns = `r.key as run, r.turn, r.turn_id, r.state, r.wait_id, s.key, s.run as current, s.holder, r.abort`;
   const tables = `run r join session s on s.key = r.session`;
   const findById = db.prepare<[string], SessionRun>(`select ${columns} from ${tables} where r.id = ?`);
   const findByKey = db.prepare<[number], SessionRun>(`select ${columns} from ${tables} where r.key = ?`);
@@ -29,6 +31,7 @@ export const prepareSessionRun = oncePerDatabase((db: Database) => {
     "update session set ready_ms = min(coalesce(ready_ms, @nowMs), @nowMs) where key = @key",
   );
   const changes = prepareRecorder(db);
+  const requests = prepareRequests(db);
 
   /** A failed run keeps its state: the next claim of its session starts a new attempt. */
   function wakeUp(run: SessionRun, nowMs: number): void {
@@ -43,10 +46,11 @@ export const prepareSessionRun = oncePerDatabase((db: Database) => {
 
     /**
      * Asks a run to end that is not over: one that works reads the note at its next step, one that waits is
-     * woken for it. The first reason stays.
+     * woken for it. The first reason stays. Nobody has to decide any more what it has asked.
      */
     abort(run: SessionRun, reason: string, { nowMs, wake }: Moment): void {
       note.run(reason, run.run);
+      requests.takeBack(run.turn_id);
       if (run.holder === null) wakeUp(run, nowMs);
       wake(run.holder === null ? "queue" : "runs");
     },

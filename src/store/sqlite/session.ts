@@ -1,10 +1,11 @@
 import { MAX_SETTINGS_BYTES } from "../store.ts";
 import { prepareClaims } from "./claim.ts";
+import { TRUST_PATH } from "./inherit-trust.ts";
 import { prepareInsertSession, sessionExists } from "./resolve-session.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { sessionUnknown, turnUnknown } from "./unknown.ts";
-import { record, text, textOrNull } from "./wire.ts";
+import { json, record, text, textOrNull } from "./wire.ts";
 
 /** One row, whatever the depth of the turn: nothing of the history is copied. */
 export const fork = operation(record({ turn: text, label: text }), (db) => {
@@ -27,10 +28,20 @@ export const fork = operation(record({ turn: text, label: text }), (db) => {
   };
 });
 
+/**
+ * The marks of trust go with the old thread, unless something of it is to come back: a run that is under way, or
+ * one that failed and may be tried again, brings its journal with it.
+ */
 export const resetSession = operation(record({ label: text }), (db) => {
   const reset = db
     .prepare<[number, string], number>(
-      "update session set head = null, used_ms = ? where label = ? returning key",
+      `update session set head = null, used_ms = ?,
+         settings = iif(
+           run is not null
+             or exists (select 1 from item i where i.session = session.key and i.settled_ms is null and i.turn is not null)
+             or exists (select 1 from item i where i.state = 'dead' and i.session = session.key),
+           settings, json_remove(settings, '${TRUST_PATH}'))
+       where label = ? returning key`,
     )
     .pluck();
   const changes = prepareRecorder(db);
@@ -42,7 +53,7 @@ export const resetSession = operation(record({ label: text }), (db) => {
   };
 });
 
-const configuringCodec = record({ label: text, settings: text, agent: textOrNull, persona: textOrNull });
+const configuringCodec = record({ label: text, settings: json, agent: textOrNull, persona: textOrNull });
 
 export const configureSession = operation(configuringCodec, (db) => {
   const merge = db.prepare<[string, string], { key: number; settings: string; bytes: number }>(

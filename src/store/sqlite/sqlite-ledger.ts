@@ -6,10 +6,13 @@ import { existsSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
-import type { DeliveryId, EventId, ItemId, RunId, TurnId } from "../../model/ids.ts";
+import type { ApprovalId, DeliveryId, EventId, ItemId, PersonaId, RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type {
+  ApprovalReads,
+  ApprovalState,
   ChangeReads,
+  CostQuery,
   Counts,
   DeadReads,
   DeliveryState,
@@ -24,17 +27,21 @@ import type {
   Row,
   RunReads,
   RunState,
+  SearchHit,
+  SearchOptions,
   SessionReads,
   SqlValue,
   TurnReads,
   Verdict,
 } from "../store.ts";
-import { DEFAULT_QUERY_DEADLINE_MS, DEFAULT_QUERY_ROWS } from "../store.ts";
+import { DEFAULT_QUERY_DEADLINE_MS, DEFAULT_QUERY_ROWS, SEARCH_DEADLINE_MS } from "../store.ts";
 import { openForReading } from "./connection.ts";
 import { storeClosed, storeFailure, storeMissing } from "./failure.ts";
 import { checkCurrent } from "./migrate.ts";
 import { checkCount, checkPage } from "./page.ts";
+import { prepareReadApprovals } from "./read-approvals.ts";
 import { prepareReadChanges } from "./read-changes.ts";
+import { costsQuery, prepareSpent, toCostRow } from "./read-costs.ts";
 import { prepareReadCounts } from "./read-counts.ts";
 import { prepareReadDead } from "./read-dead.ts";
 import { prepareReadEvents } from "./read-events.ts";
@@ -45,10 +52,13 @@ import { prepareReadRuns } from "./read-runs.ts";
 import { prepareReadSessions } from "./read-sessions.ts";
 import { prepareReadTurns } from "./read-turns.ts";
 import { Reader } from "./reader.ts";
+import { checkSearch, prepareSearchEvents, prepareUnsearched } from "./search-events.ts";
 import { runUnknown, sessionUnknown, turnUnknown } from "./unknown.ts";
 
 /** More turns than any model takes. A thread that grows past this without a compaction is cut there. */
 const WHOLE_CONTEXT = 10_000;
+/** Up to so many events in all are searched where the search is asked for, in a few milliseconds. */
+export const SEARCHED_IN_PLACE = 200;
 
 /**
  * Opens the database for reading only: takes no lock, migrates nothing, starts nothing. Refuses with
@@ -74,6 +84,7 @@ export class SqliteLedger implements Ledger {
   readonly turns: TurnReads;
   readonly sessions: SessionReads;
   readonly outbox: OutboxReads;
+  readonly approvals: ApprovalReads;
   readonly dead: DeadReads;
   readonly changes: ChangeReads;
   readonly counts: () => Promise<Counts>;
@@ -81,18 +92,26 @@ export class SqliteLedger implements Ledger {
   readonly #path: string;
   readonly #db: Database;
   readonly #reader: Reader;
+  /** A process of their own for searches: a query that takes long must not hold one up. */
+  readonly #searcher: Reader;
   readonly #readDead = lazily(() => prepareReadDead(this.#db));
+  readonly #readLastEvent = lazily(() =>
+    this.#db.prepare<[], number>("select coalesce(max(seq), 0) from event").pluck(),
+  );
+  readonly #searchEvents = lazily(() => prepareSearchEvents(this.#db));
 
   constructor({ path, db }: { readonly path: string; readonly db: Database }) {
     this.#path = path;
     this.#db = db;
     this.#reader = new Reader(path);
+    this.#searcher = new Reader(path);
     this.events = this.#eventReads();
     this.queue = this.#queueReads();
     this.runs = this.#runReads();
     this.turns = this.#turnReads();
     this.sessions = this.#sessionReads();
     this.outbox = this.#outboxReads();
+    this.approvals = this.#approvalReads();
     this.dead = this.#deadReads();
     this.changes = this.#changeReads();
     const countAll = lazily(() => prepareReadCounts(db));
@@ -111,17 +130,29 @@ export class SqliteLedger implements Ledger {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#reader.close();
+    await Promise.all([this.#reader.close(), this.#searcher.close()]);
     this.#db.close();
   }
 
   #eventReads(): EventReads {
     const read = lazily(() => prepareReadEvents(this.#db));
+    const unsearched = lazily(() => prepareUnsearched(this.#db));
     return {
       get: this.#reading((id: EventId) => read().get(id)),
       list: this.#reading((options?: ListOptions & EventFilter) => read().list(options)),
       dispatches: this.#reading((id: EventId) => read().dispatches(id)),
+      search: (text: string, options?: SearchOptions) => this.#search(text, options),
+      unsearched: this.#reading(() => unsearched()()),
     };
+  }
+
+  /** Where there is little to search, starting a process would take longer than searching. */
+  async #search(text: string, options?: SearchOptions): Promise<SearchHit[]> {
+    const request = checkSearch(text, options);
+    const inPlace = this.#reading(() =>
+      this.#readLastEvent().get()! > SEARCHED_IN_PLACE ? undefined : this.#searchEvents()(request),
+    );
+    return (await inPlace()) ?? this.#searcher.search(request, SEARCH_DEADLINE_MS);
   }
 
   #queueReads(): QueueReads {
@@ -161,6 +192,7 @@ export class SqliteLedger implements Ledger {
 
   #turnReads(): TurnReads {
     const read = lazily(() => prepareReadTurns(this.#db));
+    const spent = lazily(() => prepareSpent(this.#db));
     const known = (id: TurnId): TurnId => (read().exists(id) ? id : throwing(turnUnknown(id).toError()));
     return {
       get: this.#reading((id: TurnId) => read().get(id)),
@@ -171,6 +203,12 @@ export class SqliteLedger implements Ledger {
       thread: this.#reading((id: TurnId, { limit }) => read().thread(known(id), checkCount(limit))),
       children: this.#reading((id: TurnId) => read().children(known(id))),
       ancestor: this.#reading((id: TurnId, depth: number) => read().ancestor(known(id), depth)),
+      costs: async (query: CostQuery) => {
+        const limit = checkPage(query.limit);
+        const { sql, params } = costsQuery(query, limit);
+        return (await this.query(sql, params, { maxRows: limit })).map(toCostRow);
+      },
+      spentUsd: this.#reading((persona: PersonaId, sinceMs: number) => spent()(persona, sinceMs)),
     };
   }
 
@@ -191,6 +229,17 @@ export class SqliteLedger implements Ledger {
       get: this.#reading((id: DeliveryId) => read().get(id)),
       list: this.#reading((options?: ListOptions & { state?: DeliveryState }) => read().list(options)),
       ofTurn: this.#reading((turn: TurnId) => read().ofTurn(turn)),
+    };
+  }
+
+  #approvalReads(): ApprovalReads {
+    const read = lazily(() => prepareReadApprovals(this.#db));
+    return {
+      get: this.#reading((id: ApprovalId) => read().get(id)),
+      list: this.#reading((options?: ListOptions & { state?: ApprovalState; session?: SessionKey }) =>
+        read().list(options),
+      ),
+      nextExpiryMs: this.#reading(() => read().nextExpiryMs()),
     };
   }
 

@@ -6,11 +6,13 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { CortexError } from "../../model/errors.ts";
-import type { DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
+import type { ApprovalId, DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
+import type { Redact } from "../../model/redact.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { createUlidSource, type UlidSource } from "../../model/ulid.ts";
 import type {
   Accepted,
+  ApprovalStore,
   ChangeReads,
   Claim,
   Counts,
@@ -49,6 +51,11 @@ import { Writer } from "./writer.ts";
 export interface SqliteOptions {
   readonly path: string;
   readonly clock: () => number;
+  /**
+   * Takes secrets out of all that is written: what people, models, tools and platforms have said. Ids, and names
+   * from the configuration, are kept as they are. It may come to know more secrets; what is stored is not changed.
+   */
+  readonly redact?: Redact;
   /** How the writer is reached: a thread, unless a test puts something else in its place. */
   readonly connect?: Connect;
 }
@@ -60,11 +67,12 @@ export interface SqliteOptions {
 export async function openSqliteStore({
   path,
   clock,
+  redact = (text) => text,
   connect = connectThread,
 }: SqliteOptions): Promise<SqliteStore> {
   const lock = claimDatabase(path);
   try {
-    const writer = await Writer.open(path, clock, connect);
+    const writer = await Writer.open({ path, clock, connect, redact });
     try {
       return new SqliteStore({ lock, clock, writer, ledger: await openSqliteLedger({ path }) });
     } catch (error) {
@@ -95,6 +103,7 @@ export class SqliteStore implements Store {
   readonly turns: TurnStore;
   readonly sessions: SessionStore;
   readonly outbox: OutboxStore;
+  readonly approvals: ApprovalStore;
   readonly dead: DeadReads;
   readonly changes: ChangeReads;
   readonly #lock: Disposable;
@@ -116,6 +125,7 @@ export class SqliteStore implements Store {
     this.turns = this.#turnStore();
     this.sessions = this.#sessionStore();
     this.outbox = this.#outboxStore();
+    this.approvals = this.#approvalStore();
   }
 
   counts(): Promise<Counts> {
@@ -172,6 +182,7 @@ export class SqliteStore implements Store {
         const input = { event, dispatch: encode.encodeDispatch(dispatch), claim: this.#claimRequest(claim) };
         return toDispatched(await this.#writer.call("dispatch", input));
       },
+      index: async (max) => this.#writer.call("indexEvents", { max: checkCount(max) }),
     };
   }
 
@@ -209,9 +220,10 @@ export class SqliteStore implements Store {
       pin: async (lease, run, pinned) => {
         await this.#writer.call("pin", { lease, run, pinned: encode.encodeJson(pinned, "What is pinned") });
       },
-      suspend: async (lease, run, { id, kind, detail }) => {
+      suspend: async (lease, run, { id, kind, detail }, asked = []) => {
         const text = encode.encodeJson(detail, "The detail of a wait");
-        await this.#writer.call("suspend", { lease, run, id, kind, detail: text });
+        const requests = asked.map(encode.encodeRequest);
+        await this.#writer.call("suspend", { lease, run, id, kind, detail: text, requests });
       },
       resume: async (run, wait, entries) =>
         this.#writer.call("resume", { run, wait, entries: entries.map(encode.encodeEntry) }),
@@ -286,6 +298,9 @@ export class SqliteStore implements Store {
   #outboxStore(): OutboxStore {
     return {
       ...this.#ledger.outbox,
+      add: async (lease, run, delivery) => {
+        await this.#writer.call("addDelivery", { lease, run, delivery: encode.encodeDelivery(delivery) });
+      },
       claim: async ({ holder, ttlMs }, max) => {
         const fences = await this.#writer.call("claimDeliveries", { holder, ttlMs, max: checkCount(max) });
         return Promise.all(fences.map((fence) => this.#deliveryClaim(fence as Fence)));
@@ -320,6 +335,18 @@ export class SqliteStore implements Store {
       dropDead: async (delivery: DeliveryId) => {
         await this.#writer.call("dropDeadDelivery", { delivery });
       },
+    };
+  }
+
+  #approvalStore(): ApprovalStore {
+    return {
+      ...this.#ledger.approvals,
+      answer: async (id, answer) => {
+        await this.#writer.call("answerApproval", encode.encodeAnswerTo(id, answer));
+        return (await this.#ledger.approvals.get(id))!;
+      },
+      use: (lease, run, id) => this.#writer.call("useApproval", { lease, run, id }),
+      expire: async () => (await this.#writer.call("expireApprovals", {})) as ApprovalId[],
     };
   }
 

@@ -1,13 +1,21 @@
 import type { Wait } from "../store.ts";
+import { prepareRequests, requestCodec } from "./approval-requests.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { entryCodec, prepareJournal } from "./journal.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareSessionRun } from "./session-run.ts";
-import { list, record, text } from "./wire.ts";
+import { json, list, record, text, words } from "./wire.ts";
 
 export const suspend = operation(
-  record({ lease: leaseCodec, run: text, id: text, kind: text, detail: text }),
+  record({
+    lease: leaseCodec,
+    run: text,
+    id: text,
+    kind: text,
+    detail: json,
+    requests: list(requestCodec),
+  }),
   (db) => {
     const findHeld = prepareHeld(db);
     const isSuspended = db
@@ -22,19 +30,25 @@ export const suspend = operation(
     const leave = db.prepare("update session set holder = null, ready_ms = null where key = ?");
     const changes = prepareRecorder(db);
     const runs = prepareSessionRun(db);
-    return ({ lease, run, id, kind, detail }, { nowMs, wake }) => {
+    const approvals = prepareRequests(db);
+    return ({ lease, run, id, kind, detail, requests }, moment) => {
       const held = findHeld(lease, run);
       if (held instanceof Refusal) {
         return isSuspended.get(run, id, lease.epoch) === undefined ? held : null; // the same call came before
       }
+      const isDecided = approvals.ask(requests, held, moment.nowMs);
+      if (isDecided instanceof Refusal) return isDecided;
       park.run(id, kind, detail, held.run);
       leave.run(held.key);
       changes.run(held.run, "suspended", kind as Wait["kind"]);
-      wake("runs");
+      moment.wake("runs");
+      // Whoever asked for the end, or gave an answer, found a run at work and woke nobody.
       const parked = runs.findByKey(held.run);
-      if (parked.abort === null) return null;
-      runs.wake(parked, nowMs); // whoever asked for the end found a run at work, and woke nobody
-      wake("queue");
+      if (parked.abort !== null) runs.abort(parked, parked.abort, moment);
+      else if (isDecided) {
+        runs.wake(parked, moment.nowMs);
+        moment.wake("queue");
+      }
       return null;
     };
   },
@@ -55,7 +69,7 @@ export const resume = operation(record({ run: text, wait: text, entries: list(en
   };
 });
 
-export const requestAbort = operation(record({ run: text, reason: text }), (db) => {
+export const requestAbort = operation(record({ run: text, reason: words }), (db) => {
   const runs = prepareSessionRun(db);
   return ({ run, reason }, moment): boolean | Refusal => {
     const target = runs.find(run);

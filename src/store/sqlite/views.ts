@@ -4,6 +4,8 @@
  *
  * Views hold no data: they are made anew when what is written here has changed.
  */
+import { NEVER_MS } from "./approval-requests.ts";
+
 export const VIEWS: Readonly<Record<string, string>> = {
   threads: `
     select id, channel, null as name, null as is_group, channel as source_adapter, place as source_id,
@@ -106,10 +108,10 @@ export const VIEWS: Readonly<Record<string, string>> = {
     from persona`,
 
   approvals: `
-    select a.id, r.id as run_id, r.turn_id, a.kind, a.call_hash, a.request as request_json, a.state as status,
-           a.answer as answer_json, a.asked_ms as asked_at, a.expires_ms as expires_at,
-           a.answered_ms as answered_at
-    from approval a join run r on r.key = a.run`,
+    select a.id, r.id as run_id, r.turn_id, s.label as session_label, a.kind, a.call_hash,
+           a.request as request_json, a.state as status, a.answer as answer_json, a.asked_ms as asked_at,
+           nullif(a.expires_ms, ${NEVER_MS}) as expires_at, a.answered_ms as answered_at
+    from approval a join run r on r.key = a.run join session s on s.key = r.session`,
 
   relays: `
     select id, template, state as status, record as record_json, started_ms as started_at, ended_ms as ended_at

@@ -4,11 +4,14 @@
  * it back; both sides use the same codec, so the sequence is described once.
  */
 import { CortexError } from "../../model/errors.ts";
+import type { Redact } from "../../model/redact.ts";
+import { redactJson } from "./redact-json.ts";
 
 export type Cell = string | number | null;
 
 export interface Codec<T> {
-  write(value: T, out: Cell[]): void;
+  /** Secrets are taken out on the way: nothing that was not redacted reaches the writer. */
+  write(value: T, out: Cell[], redact: Redact): void;
   read(cells: Cursor): T;
 }
 
@@ -21,9 +24,16 @@ interface Cursor {
   at: number;
 }
 
+/** Ids and names that rows are found by. They are Cortex's own or the configuration's, and are kept as they are. */
 export const text: Codec<string> = cell(checkText);
+export const textOrNull: Codec<string | null> = cell(orNull(checkText));
+/** What somebody said: people, models, tools, platforms. */
+export const words: Codec<string> = cell(redactWords);
+export const wordsOrNull: Codec<string | null> = cell(orNull(redactWords));
+/** The same as canonical JSON, which it stays. */
+export const json: Codec<string> = cell(redactText);
+export const jsonOrNull: Codec<string | null> = cell(orNull(redactText));
 export const number: Codec<number> = cell(checkInteger);
-export const textOrNull: Codec<string | null> = cell(checkTextOrNull);
 export const numberOrNull: Codec<number | null> = cell(checkInteger);
 export const realOrNull: Codec<number | null> = cell(checkReal);
 
@@ -33,9 +43,9 @@ export function record<T extends object>(fields: { readonly [Name in keyof T]: C
   const names = Object.keys(fields);
   const codecs = Object.values<Codec<unknown>>(fields);
   return {
-    write(value, out) {
+    write(value, out, redact) {
       for (let i = 0; i < names.length; i++) {
-        codecs[i]!.write((value as Record<string, unknown>)[names[i]!], out);
+        codecs[i]!.write((value as Record<string, unknown>)[names[i]!], out, redact);
       }
     },
     read(cells) {
@@ -48,9 +58,9 @@ export function record<T extends object>(fields: { readonly [Name in keyof T]: C
 
 export function list<T>(item: Codec<T>): Codec<readonly T[]> {
   return {
-    write(values, out) {
+    write(values, out, redact) {
       out.push(values.length);
-      for (const value of values) item.write(value, out);
+      for (const value of values) item.write(value, out, redact);
     },
     read(cells) {
       const length = cells.cells[cells.at++] as number;
@@ -63,9 +73,9 @@ export function list<T>(item: Codec<T>): Codec<readonly T[]> {
 
 export function optional<T>(inner: Codec<T>): Codec<T | undefined> {
   return {
-    write(value, out) {
+    write(value, out, redact) {
       out.push(value === undefined ? 0 : 1);
-      if (value !== undefined) inner.write(value, out);
+      if (value !== undefined) inner.write(value, out, redact);
     },
     read(cells) {
       return cells.cells[cells.at++] === 1 ? inner.read(cells) : undefined;
@@ -73,10 +83,10 @@ export function optional<T>(inner: Codec<T>): Codec<T | undefined> {
   };
 }
 
-function cell<T extends Cell>(check: (value: T) => T): Codec<T> {
+function cell<T extends Cell>(check: (value: T, redact: Redact) => T): Codec<T> {
   return {
-    write(value, out) {
-      out.push(check(value));
+    write(value, out, redact) {
+      out.push(check(value, redact));
     },
     read(cells) {
       return cells.cells[cells.at++] as T;
@@ -93,8 +103,17 @@ function checkText(value: string): string {
   throw invalid(value, "a text");
 }
 
-function checkTextOrNull(value: string | null): string | null {
-  return value === null ? null : checkText(value);
+function redactWords(value: string, redact: Redact): string {
+  return redact(checkText(value));
+}
+
+function redactText(value: string, redact: Redact): string {
+  return redactJson(checkText(value), redact);
+}
+
+function orNull(check: (value: string, redact: Redact) => string) {
+  return (value: string | null, redact: Redact): string | null =>
+    value === null ? null : check(value, redact);
 }
 
 /** SQLite would store NaN as null, and a moment that is null never comes. */

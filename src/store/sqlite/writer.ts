@@ -6,6 +6,7 @@
  * (the answer to a claim, say) meets new arrivals in the next batch instead of waiting for one more.
  */
 import { CortexError } from "../../model/errors.ts";
+import type { Redact } from "../../model/redact.ts";
 import type { WakeTopic } from "../store.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { storeClosed, storeFailure } from "./failure.ts";
@@ -27,6 +28,13 @@ export const MAX_BATCH_BYTES = 2 * 1024 * 1024;
 export const MAX_QUEUED_OPERATIONS = 20_000;
 export const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
+interface WriterOptions {
+  readonly path: string;
+  readonly clock: () => number;
+  readonly connect: Connect;
+  readonly redact: Redact;
+}
+
 interface Call {
   /** Its part of the batch: code, moment, input. */
   readonly cells: readonly Cell[];
@@ -42,6 +50,7 @@ const CODECS = OPERATION_NAMES.map((name) => OPERATIONS[name].input as Codec<unk
 export class Writer {
   readonly #path: string;
   readonly #clock: () => number;
+  readonly #redact: Redact;
   readonly #connection: WriterConnection;
   readonly #checkpointer: Checkpointer;
   readonly #listeners: Record<WakeTopic, Set<() => void>> = {
@@ -57,17 +66,19 @@ export class Writer {
   #ended: CortexError | undefined;
   #idle: (() => void)[] = [];
 
-  private constructor(path: string, clock: () => number, connection: WriterConnection) {
+  private constructor({ path, clock, redact }: WriterOptions, connection: WriterConnection) {
     this.#path = path;
     this.#clock = clock;
+    this.#redact = redact;
     this.#connection = connection;
     this.#checkpointer = new Checkpointer(path, () => this.#kick());
     connection.onReply((reply) => this.#receive(reply));
     connection.onEnd((cause) => this.#end(writerLost(path, cause)));
   }
 
-  static async open(path: string, clock: () => number, connect: Connect): Promise<Writer> {
-    return new Writer(path, clock, await connect({ path, nowMs: clock() }));
+  static async open(options: WriterOptions): Promise<Writer> {
+    const { path, clock, connect } = options;
+    return new Writer(options, await connect({ path, nowMs: clock() }));
   }
 
   /** Resolves when the operation is on disk. Input that cannot be encoded fails this call and no other. */
@@ -75,7 +86,7 @@ export class Writer {
     if (this.#ended !== undefined) throw this.#ended;
     const code = CODES.get(name)!;
     const cells: Cell[] = [code, this.#clock()];
-    CODECS[code]!.write(input, cells);
+    CODECS[code]!.write(input, cells, this.#redact);
     const weight = weigh(cells);
     const full = this.#queue.length >= MAX_QUEUED_OPERATIONS || this.#queuedBytes + weight > MAX_QUEUED_BYTES;
     if (full && NEW_WORK.has(name)) throw busy(this.#queue.length);

@@ -1,0 +1,58 @@
+/** What tools have in common: a schema that says and checks what they take, and readable errors. */
+import { z } from "zod";
+
+import { CortexError } from "./errors.ts";
+import type { Json } from "./json.ts";
+import type { Tool, ToolContext, ToolOutcome, ToolResult } from "./tool.ts";
+
+/** A result, or that it comes later. */
+type Answer = ToolResult | Extract<ToolOutcome, { readonly kind: "suspend" }>;
+
+export interface ToolDefinition<Schema extends z.ZodObject> extends Omit<Tool, "parameters" | "run"> {
+  /** Strict, so that a misspelt parameter is not silently ignored. */
+  readonly parameters: Schema;
+  run(params: z.output<Schema>, context: ToolContext): Promise<Answer>;
+}
+
+export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinition<Schema>): Tool {
+  const { $schema: _, ...parameters } = z.toJSONSchema(definition.parameters, { io: "input" });
+  return {
+    ...definition,
+    parameters: parameters as Json,
+    async run(input, context) {
+      const parsed = definition.parameters.safeParse(input ?? {});
+      if (!parsed.success) throw inputInvalid(definition, parsed.error.issues);
+      try {
+        context.signal.throwIfAborted();
+        const answer = await definition.run(parsed.data, context);
+        return "kind" in answer ? answer : { kind: "done", result: answer };
+      } catch (error) {
+        throw explain(error, definition.name, context.signal);
+      }
+    },
+  };
+}
+
+function inputInvalid<Schema extends z.ZodObject>(
+  { name, parameters }: Pick<ToolDefinition<Schema>, "name" | "parameters">,
+  issues: readonly z.core.$ZodIssue[],
+): CortexError {
+  const problems = issues.map(({ path, message }) =>
+    path.length === 0 ? message : `"${z.core.toDotPath(path)}": ${message}`,
+  );
+  const known = Object.entries(parameters.shape).map(([key, field]) =>
+    (field as z.ZodType).safeParse(undefined).success ? `${key} (optional)` : key,
+  );
+  return new CortexError("tool_input_invalid", `${name} cannot be called like this: ${problems.join("; ")}`, {
+    hint: `${name} takes ${known.join(", ")}. Correct the call and make it again.`,
+  });
+}
+
+/** Whoever stops a call may say why with a CortexError as the reason. A mistake of ours stays what it is. */
+function explain(error: unknown, name: string, signal: AbortSignal): unknown {
+  if (error instanceof CortexError || !signal.aborted) return error;
+  return new CortexError("tool_failed", `${name} was stopped before it was done`, {
+    hint: "Make the call again if it is still wanted.",
+    cause: error,
+  });
+}

@@ -1,0 +1,164 @@
+import type { Database } from "better-sqlite3";
+
+import type { ApprovalState } from "../store.ts";
+import { leaseCodec, prepareHeld } from "./held.ts";
+import { type Moment, operation, Refusal } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
+import { prepareSessionRun } from "./session-run.ts";
+import { json, record, text } from "./wire.ts";
+
+interface ApprovalRow {
+  readonly key: number;
+  readonly run: number;
+  readonly kind: string;
+  readonly state: ApprovalState;
+  readonly answer: string | null;
+  readonly expires_ms: number;
+  /** Of the run that asked. */
+  readonly turn: number;
+}
+
+const STATE_AFTER: Readonly<Record<string, ApprovalState>> = {
+  approve: "approved",
+  deny: "denied",
+  answer: "answered",
+};
+
+/** What a question cannot be answered with, and an approval cannot. */
+const UNFIT: Readonly<Record<string, string>> = { question: "approve", approval: "answer" };
+
+export const answerApproval = operation(record({ id: text, kind: text, answer: json }), (db) => {
+  const find = prepareFind(db);
+  const settle = db.prepare("update approval set state = ?, answer = ?, answered_ms = ? where key = ?");
+  const changes = prepareRecorder(db);
+  const wakeAsker = prepareWakeAsker(db);
+  return ({ id, kind, answer }, moment): null | Refusal => {
+    const approval = find(id);
+    if (approval instanceof Refusal) return approval;
+    if (approval.answer === answer) return null; // the same call came before
+    const refused = checkOpen(id, approval, kind, moment.nowMs);
+    if (refused !== undefined) return refused;
+    const state = STATE_AFTER[kind]!;
+    settle.run(state, answer, moment.nowMs, approval.key);
+    changes.approval(approval.key, state);
+    wakeAsker(approval.run, moment);
+    return null;
+  };
+});
+
+export const useApproval = operation(record({ lease: leaseCodec, run: text, id: text }), (db) => {
+  const findHeld = prepareHeld(db);
+  const find = prepareFind(db);
+  const use = db.prepare("update approval set state = 'used' where key = ?");
+  const changes = prepareRecorder(db);
+  return ({ lease, run, id }): boolean | Refusal => {
+    const held = findHeld(lease, run);
+    if (held instanceof Refusal) return held;
+    const approval = find(id);
+    if (approval instanceof Refusal) return approval;
+    if (approval.turn !== held.turn) return notOfTurn(id, held.turn_id);
+    if (approval.state === "used") return false;
+    if (approval.state !== "approved") return notApproved(id, approval.state);
+    use.run(approval.key);
+    changes.approval(approval.key, "used");
+    return true;
+  };
+});
+
+export const expireApprovals = operation(record({}), (db) => {
+  const close = db.prepare<[number], { key: number; id: string; run: number }>(
+    `update approval set state = 'expired' where state = 'open' and expires_ms <= ?
+     returning key, id, run`,
+  );
+  const changes = prepareRecorder(db);
+  const wakeAsker = prepareWakeAsker(db);
+  return (_, moment): string[] => {
+    const closed = close.all(moment.nowMs);
+    for (const { key, run } of closed) {
+      changes.approval(key, "expired");
+      wakeAsker(run, moment);
+    }
+    return closed.map(({ id }) => id);
+  };
+});
+
+function prepareFind(db: Database): (id: string) => ApprovalRow | Refusal {
+  const find = db.prepare<[string], ApprovalRow>(
+    `select a.key, a.run, a.kind, a.state, a.answer, a.expires_ms, r.turn
+     from approval a join run r on r.key = a.run where a.id = ?`,
+  );
+  return (id) => find.get(id) ?? approvalUnknown(id);
+}
+
+/**
+ * Wakes the turn that asked, whichever attempt at it is the newest, where it waits. One that is at work finds
+ * the answer itself, or when it is suspended.
+ */
+function prepareWakeAsker(db: Database): (run: number, moment: Moment) => void {
+  const runs = prepareSessionRun(db);
+  return (run, { nowMs, wake }) => {
+    const asker = runs.findByKey(run);
+    if (asker.current === null) return;
+    const current = runs.findByKey(asker.current);
+    if (current.turn !== asker.turn || current.state !== "suspended") return;
+    runs.wake(current, nowMs);
+    wake("queue");
+  };
+}
+
+function checkOpen(id: string, approval: ApprovalRow, kind: string, nowMs: number): Refusal | undefined {
+  const { state, expires_ms: expiresMs } = approval;
+  if (state === "expired" || (state === "open" && expiresMs <= nowMs)) return expired(id, expiresMs);
+  if (state === "void") {
+    return new Refusal(
+      "state_conflict",
+      `Approval ${id} is void: the turn that asked for it is over`,
+      "Nothing has to be decided. Send a message if the work is still wanted.",
+    );
+  }
+  if (state !== "open") {
+    return new Refusal(
+      "state_conflict",
+      `Approval ${id} is ${state} already`,
+      "It can be answered once, and the first answer stays.",
+    );
+  }
+  if (kind !== UNFIT[approval.kind]) return undefined;
+  return new Refusal(
+    "state_conflict",
+    kind === "approve" ? `${id} is a question, not a call to approve` : `${id} is a call to approve or deny`,
+    kind === "approve" ? "Answer it with a text." : "Approve it or deny it.",
+  );
+}
+
+function expired(id: string, expiresMs: number): Refusal {
+  return new Refusal(
+    "approval_expired",
+    `Approval ${id} could be given until ${new Date(expiresMs).toISOString()}`,
+    "The call was not made. Ask the agent to try it again.",
+  );
+}
+
+function notApproved(id: string, state: string): Refusal {
+  return new Refusal(
+    "state_conflict",
+    `Approval ${id} is ${state}, not approved`,
+    "Make the call only once a person has agreed to it.",
+  );
+}
+
+function notOfTurn(id: string, turn: string): Refusal {
+  return new Refusal(
+    "state_conflict",
+    `Approval ${id} is for another turn than ${turn}`,
+    "Ask for an approval of your own.",
+  );
+}
+
+function approvalUnknown(id: string): Refusal {
+  return new Refusal(
+    "approval_unknown",
+    `No approval has the id "${id}"`,
+    "`cortex approvals` lists what waits for a person.",
+  );
+}

@@ -1,0 +1,76 @@
+/** What turns have cost. */
+import type { Database } from "better-sqlite3";
+
+import { CortexError } from "../../model/errors.ts";
+import type { PersonaId } from "../../model/ids.ts";
+import type { CostQuery, CostRow, Row, SqlValue } from "../store.ts";
+
+const SUMS = `count(*) as turns, sum(t.input_tokens) as input, sum(t.output_tokens) as output,
+  sum(t.cache_read_tokens) as cacheRead, sum(t.cache_write_tokens) as cacheWrite,
+  sum(t.reasoning_tokens) as reasoning, coalesce(sum(t.cost_usd), 0.0) as costUsd,
+  count(*) - count(t.cost_usd) as unpriced`;
+
+const KEYS: Readonly<Record<Exclude<CostQuery["by"], "day">, string>> = {
+  session: "(select label from session where key = t.session)",
+  agent: "t.agent",
+  persona: "t.persona",
+  model: "t.provider || '/' || t.model",
+};
+
+/** Groups may hold any number of turns, so this is for the process that reads slowly. */
+export function costsQuery(query: CostQuery, limit: number): { sql: string; params: SqlValue[] } {
+  const { by, sinceMs, untilMs } = query;
+  if (by === "day") {
+    const sql = `select d.value ->> 0 as key, ${SUMS}
+      from json_each(?) d join turn t on t.completed_ms >= d.value ->> 1 and t.completed_ms < d.value ->> 2
+      group by 1 order by 1 desc limit ?`;
+    return { sql, params: [JSON.stringify(daysOf(query)), limit] };
+  }
+  const sql = `select ${KEYS[by]} as key, ${SUMS} from turn t
+    where t.completed_ms >= ? and t.completed_ms < ? group by 1 order by costUsd desc, 1 limit ?`;
+  return { sql, params: [sinceMs, untilMs, limit] };
+}
+
+/** Of each day: when it began, and from when until when turns of it are asked for. */
+function daysOf({ sinceMs, untilMs, dayStartsMs = [] }: CostQuery): [number, number, number][] {
+  const isOrdered = dayStartsMs.every((start, i) => i === 0 || start > dayStartsMs[i - 1]!);
+  if (!isOrdered || dayStartsMs[0] === undefined || dayStartsMs[0] > sinceMs) throw daysInvalid(dayStartsMs);
+  return dayStartsMs.map((start, i) => [
+    start,
+    Math.max(start, sinceMs),
+    Math.min(dayStartsMs[i + 1] ?? untilMs, untilMs),
+  ]);
+}
+
+export function toCostRow(row: Row): CostRow {
+  const { key, turns, input, output, cacheRead, cacheWrite, reasoning, costUsd, unpriced } = row;
+  const usage = { input, output, cacheRead, cacheWrite, reasoning } as CostRow["usage"];
+  return { key: String(key), turns, usage, costUsd, unpriced } as CostRow;
+}
+
+/**
+ * What is asked before every call of a model, so it reads indexes alone. What a run has spent stays with it when
+ * it fails for good, until its turn is tried again.
+ */
+export function prepareSpent(db: Database): (persona: PersonaId, sinceMs: number) => number {
+  const committed = db
+    .prepare<[string, number], number>(
+      "select total(cost_usd) from turn indexed by turn_spent where persona = ? and completed_ms >= ?",
+    )
+    .pluck();
+  const inRuns = `select total(r.cost_usd) from run r indexed by run_spent join session s on s.key = r.session
+    where r.cost_usd > 0 and r.state <> 'completed' and r.state <> 'aborted' and s.persona = ?`;
+  const underWay = db.prepare<[string], number>(`${inRuns} and r.ended_ms is null`).pluck();
+  const failed = db.prepare<[string, number], number>(`${inRuns} and r.ended_ms >= ?`).pluck();
+  // One snapshot: what is committed meanwhile would be counted twice, or not at all.
+  return db.transaction(
+    (persona: PersonaId, sinceMs: number) =>
+      committed.get(persona, sinceMs)! + underWay.get(persona)! + failed.get(persona, sinceMs)!,
+  );
+}
+
+function daysInvalid(dayStartsMs: readonly number[]): CortexError {
+  return new CortexError("request_invalid", `[${dayStartsMs.join(", ")}] are not the starts of days`, {
+    hint: "Say in `dayStartsMs` when each day begins, ascending, the first not after `sinceMs`.",
+  });
+}

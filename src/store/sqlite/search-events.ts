@@ -1,0 +1,264 @@
+/**
+ * Search over what was said: candidates from the index, and what the index does not hold yet, measured alike.
+ *
+ * The work is bounded by what it looks at, not by what there is. Of words that nearly everything holds, only
+ * the newest texts are looked at; rarer words are ranked by SQLite over many more.
+ */
+import type { Database } from "better-sqlite3";
+
+import { CortexError } from "../../model/errors.ts";
+import type { Direction } from "../../model/event.ts";
+import { excerpt } from "../../model/excerpt.ts";
+import type { EventId, TurnId } from "../../model/ids.ts";
+import { relevance, type Spaced, spaced, type Wanted, weigh } from "../../model/relevance.ts";
+import { type Query, readQuery, type Term, words } from "../../model/words.ts";
+import {
+  DEFAULT_HIT_LENGTH,
+  DEFAULT_HITS,
+  MAX_HITS,
+  MAX_SEARCHED_CHARACTERS,
+  SEARCHED_TAIL,
+  type SearchHit,
+  type SearchOptions,
+} from "../store.ts";
+import { channelWord } from "./index-events.ts";
+import { checkCount, START } from "./page.ts";
+import { checkMoment } from "./read-events.ts";
+
+/** A word that so many texts hold says little about which of them is meant. */
+const COMMON = 10_000;
+/** How many matches are ranked by SQLite, the newest ones, and how many of them are then read. */
+const RANKED = 5_000;
+const READ = 200;
+
+/** A search with all its bounds, checked. */
+export interface SearchRequest {
+  readonly text: string;
+  readonly limit: number;
+  readonly channels: readonly string[] | null;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly textLength: number;
+}
+
+export function checkSearch(text: string, options: SearchOptions = {}): SearchRequest {
+  const { limit = DEFAULT_HITS, channels = null, textLength = DEFAULT_HIT_LENGTH } = options;
+  return {
+    text,
+    limit: checkAtMost(limit, MAX_HITS),
+    channels,
+    sinceMs: checkMoment(options.sinceMs ?? -START),
+    untilMs: checkMoment(options.untilMs ?? START),
+    textLength: checkAtMost(textLength, MAX_SEARCHED_CHARACTERS),
+  };
+}
+
+function checkAtMost(count: number, most: number): number {
+  if (checkCount(count) <= most) return count;
+  throw new CortexError("limit_invalid", `${count} is more than a search gives back`, {
+    hint: `Ask for ${most} or less, or narrow it down by time or channel.`,
+  });
+}
+
+interface Doc {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly text: string;
+  readonly spaced: Spaced;
+}
+
+export function prepareSearchEvents(db: Database): (request: SearchRequest) => SearchHit[] {
+  const readState = db.prepare<[], LedgerState>(
+    `select (select seq from search_progress) as indexed, coalesce((select max(seq) from event), 0) as last,
+            coalesce((select max(at_ms) from event), 0) as newestMs`,
+  );
+  const countTerm = db
+    .prepare<[string], number>(
+      `select count(*) from (select 1 from search where search match ? limit ${COMMON})`,
+    )
+    .pluck();
+  const findSpan = db.prepare<[number, number], { first: number | null; last: number | null }>(
+    "select min(seq) as first, max(seq) as last from event where at_ms >= ? and at_ms < ?",
+  );
+  const newest = db.prepare<[MatchBounds], number>(`${matching("search.rowid")} limit ${READ}`).pluck();
+  const ranked = db
+    .prepare<[MatchBounds], number>(
+      `select seq from (${matching("search.rowid as seq, bm25(search) as rank")} limit ${RANKED})
+       order by rank limit ${READ}`,
+    )
+    .pluck();
+  const readDoc = db.prepare<[number], DocRow>(`${DOC} where e.seq = ?`);
+  // The plus signs keep SQLite from going through all events by time: there are few that come after.
+  const findTail = db.prepare<[TailBounds], DocRow>(
+    `${DOC} where e.seq > @after and +e.at_ms >= @sinceMs and +e.at_ms < @untilMs
+       and (@channels is null or e.channel in (select value from json_each(@channels)))`,
+  );
+  const readHit = db.prepare<[number], HitRow>(
+    `select e.id, e.at_ms, e.channel, e.direction, e.sender, p.place, t.id as turn
+     from event e left join place p on p.key = e.place left join turn t on t.key = e.message / 65536
+     where e.seq = ?`,
+  );
+
+  return (request) => {
+    const query = readQuery(request.text);
+    if (query.terms.length === 0 || request.channels?.length === 0) return [];
+    // How far the index has come is read first: what it takes in after that is seen twice, and not missed.
+    const state = readState.get()!;
+    const docs = readTail(request, state);
+    const counts = query.terms.map(({ text }) => countTerm.get(`content : ${quote(text)}`)!);
+    for (const seq of candidates(query, counts, request)) {
+      if (!docs.has(seq)) docs.set(seq, toDoc(readDoc.get(seq)!));
+    }
+    const tail = [...docs.values()].filter(({ seq }) => seq > state.indexed);
+    const wanted = { query, weights: weigh(state.last, addTail(query, counts, tail)) };
+    return rank([...docs.values()], wanted, state.newestMs)
+      .slice(0, request.limit)
+      .map((ranking) => toHit(ranking, excerpt(ranking.doc.text, wanted, request.textLength)));
+  };
+
+  function readTail(request: SearchRequest, { indexed, last }: LedgerState): Map<number, Doc> {
+    const { sinceMs, untilMs } = request;
+    const channels = request.channels === null ? null : JSON.stringify(request.channels);
+    const after = Math.max(indexed, last - SEARCHED_TAIL);
+    const rows = findTail.all({ after, sinceMs, untilMs, channels });
+    return new Map(rows.map((row) => [row.seq, toDoc(row)]));
+  }
+
+  /** All words; where that is not enough, any that are rare; where that is not either, any that are common. */
+  function candidates(query: Query, counts: readonly number[], request: SearchRequest): Set<number> {
+    const common = query.terms.filter((_, i) => counts[i]! >= COMMON);
+    const rare = query.terms.filter((term, i) => counts[i]! < COMMON && (counts[i]! > 0 || term.begins));
+    const all = counts.every((count) => count > 0) ? query.phrases.map(quote).join(" AND ") : "";
+    const bounds = boundsOf(request);
+    const found = new Set<number>();
+    for (const [match, find] of [
+      [all, common.length === 0 ? ranked : newest],
+      [anyOf(rare), ranked],
+      [anyOf(common), newest],
+    ] as const) {
+      if (match === "" || found.size >= request.limit || bounds === undefined) continue;
+      for (const seq of find.all({ ...bounds, match: inChannels(match, request.channels) })) found.add(seq);
+    }
+    return found;
+  }
+
+  /** Undefined: nothing happened in that time. */
+  function boundsOf({ sinceMs, untilMs }: SearchRequest): Omit<MatchBounds, "match"> | undefined {
+    if (sinceMs === -START && untilMs === START) return { first: 0, last: START, sinceMs, untilMs };
+    const { first, last } = findSpan.get(sinceMs, untilMs)!;
+    return first === null || last === null ? undefined : { first, last, sinceMs, untilMs };
+  }
+
+  function toHit({ doc, score }: Ranking, text: string): SearchHit {
+    const row = readHit.get(doc.seq)!;
+    return {
+      event: row.id as EventId,
+      turn: (row.turn ?? undefined) as TurnId | undefined,
+      channel: row.channel,
+      direction: row.direction,
+      sender: row.sender ?? undefined,
+      place: row.place ?? undefined,
+      atMs: row.at_ms,
+      text,
+      score,
+    };
+  }
+}
+
+/** How many events no search looks at, because the index is that far behind. */
+export function prepareUnsearched(db: Database): () => number {
+  const read = db
+    .prepare<[], number>(
+      `select max(0, coalesce(max(seq), 0) - (select seq from search_progress) - ${SEARCHED_TAIL}) from event`,
+    )
+    .pluck();
+  return () => read.get()!;
+}
+
+const DOC = `select e.seq, e.at_ms, substr(coalesce(e.content, m.content), 1, ${MAX_SEARCHED_CHARACTERS}) as text
+  from event e left join message m on m.key = e.message`;
+
+/** The index goes first: it is where the work is cut down. */
+function matching(columns: string): string {
+  return `select ${columns} from search cross join event e on e.seq = search.rowid
+    where search match @match and search.rowid between @first and @last
+      and e.at_ms >= @sinceMs and e.at_ms < @untilMs
+    order by search.rowid desc`;
+}
+
+interface MatchBounds {
+  readonly match: string;
+  readonly first: number;
+  readonly last: number;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+interface TailBounds {
+  readonly after: number;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+  readonly channels: string | null;
+}
+
+interface LedgerState {
+  /** The last event that the index holds. */
+  readonly indexed: number;
+  readonly last: number;
+  readonly newestMs: number;
+}
+
+interface DocRow {
+  readonly seq: number;
+  readonly at_ms: number;
+  readonly text: string | null;
+}
+
+interface HitRow {
+  readonly id: string;
+  readonly at_ms: number;
+  readonly channel: string;
+  readonly direction: Direction;
+  readonly sender: string | null;
+  readonly place: string | null;
+  readonly turn: string | null;
+}
+
+interface Ranking {
+  readonly doc: Doc;
+  readonly score: number;
+}
+
+function toDoc({ seq, at_ms: atMs, text }: DocRow): Doc {
+  return { seq, atMs, text: text ?? "", spaced: spaced(words(text ?? "")) };
+}
+
+/** Words hold letters and digits only, so that within quotes nothing is left of FTS5's own language. */
+function quote(text: string): string {
+  return `"${text}"`;
+}
+
+function anyOf(terms: readonly Term[]): string {
+  return terms.map(({ text, begins }) => (begins ? `${quote(text)} *` : quote(text))).join(" OR ");
+}
+
+function inChannels(match: string, channels: readonly string[] | null): string {
+  const content = `content : (${match})`;
+  if (channels === null) return content;
+  return `${content} AND channel : (${channels.map((name) => quote(channelWord(name))).join(" OR ")})`;
+}
+
+/** How many texts hold each term, with those that the index does not know yet. */
+function addTail({ terms }: Query, counts: readonly number[], tail: readonly Doc[]): number[] {
+  return terms.map(({ text }, i) => {
+    return counts[i]! + tail.filter((doc) => doc.spaced.text.includes(` ${text} `)).length;
+  });
+}
+
+/** Best first, and of those that are as good, the newest. */
+function rank(docs: readonly Doc[], wanted: Wanted, newestMs: number): Ranking[] {
+  return docs
+    .map((doc) => ({ doc, score: relevance(doc.spaced, wanted, newestMs - doc.atMs) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score || b.doc.atMs - a.doc.atMs || b.doc.seq - a.doc.seq);
+}
