@@ -13,10 +13,7 @@ export interface Given {
 }
 
 export function estimateTokens({ system, exchanges, tools = [] }: Given): number {
-  const described = tools.map(
-    ({ name, description, parameters }) => name.length + description.length + jsonLength(parameters),
-  );
-  return tokensIn(sum([system.length, ...described, ...exchanges.map(exchangeLength)]));
+  return tokensIn(sum([system.length, ...tools.map(toolLength), ...exchanges.map(exchangeLength)]));
 }
 
 export function tokensIn(characters: number): number {
@@ -24,7 +21,12 @@ export function tokensIn(characters: number): number {
 }
 
 /** In characters, as the model reads it. */
-function exchangeLength({ messages, toolCalls }: Exchange): number {
+export function toolLength({ name, description, parameters }: ToolDescription): number {
+  return name.length + description.length + jsonLength(parameters);
+}
+
+/** In characters, as the model reads it. */
+export function exchangeLength({ messages, toolCalls }: Exchange): number {
   const results = toolCalls.map(({ result }) => ((result as ToolResult | undefined)?.text ?? "").length);
   return sum([...messages.map(messageLength), ...results]);
 }

@@ -82,7 +82,17 @@ export function readNote(home: string): { pid: number; host: string; port: numbe
 
 function environmentOf(home: string): NodeJS.ProcessEnv {
   const { PATH, TMPDIR } = process.env;
-  return { PATH, TMPDIR, HOME: home, CORTEX_HOME: home, CORTEX_PROFILE: "offline", TZ: "UTC" };
+  return {
+    PATH,
+    TMPDIR,
+    HOME: home,
+    CORTEX_HOME: home,
+    CORTEX_PROFILE: "offline",
+    // Commands run in the same way whether there is a sandbox on this machine or not.
+    CORTEX_SANDBOX: "off",
+    TZ: "UTC",
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+  };
 }
 
 function watch(child: ChildProcessWithoutNullStreams): Started {

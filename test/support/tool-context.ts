@@ -5,9 +5,21 @@ import { join } from "node:path";
 
 import type { AgentId, RunId, TurnId } from "../../src/model/ids.ts";
 import type { Json } from "../../src/model/json.ts";
+import type { Permissions } from "../../src/model/permissions.ts";
 import { normalizeSessionKey } from "../../src/model/session-key.ts";
 import type { Tool, ToolContext, ToolResult } from "../../src/model/tool.ts";
 import { temporaryFolder } from "./temporary.ts";
+
+/** Whoever has these may do everything. */
+export const EVERYTHING: Permissions = {
+  tools: { allow: [["*"]], deny: [] },
+  ask: [],
+  roots: [],
+  hosts: [["*"]],
+  channels: [["*"]],
+  credentials: [],
+  spendUsdPerDay: Infinity,
+};
 
 export interface TestWorkspace extends Disposable {
   readonly context: ToolContext;
@@ -27,10 +39,14 @@ export function testWorkspace(fields: Partial<ToolContext> = {}): TestWorkspace 
     agent: "main" as AgentId,
     turn: "turn-1" as TurnId,
     run: "run-1" as RunId,
+    epoch: 1,
     callId: "call-1",
     callKey: "turn-1-0",
     workspace: workspace!,
     roots: [],
+    readable: [],
+    hidden: [],
+    permissions: EVERYTHING,
     outputFolder: outputFolder!,
     environment: { PATH: "/usr/bin:/bin" },
     signal: new AbortController().signal,

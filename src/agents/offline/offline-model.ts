@@ -30,11 +30,11 @@ const NOTHING: Exchange = { messages: [], toolCalls: [] };
 export function createOfflineModel({ search, delay, readScript = readFiles() }: OfflineParts): Model {
   const isDue = createFaultCounter();
   return {
-    window: async (profile) => windowOf(profile),
+    window: async (profile) => offlineWindow(profile),
     async ask(question) {
       const { profile, exchanges, signal } = question;
       if (question.purpose === "summary")
-        return toBody(question, { text: sumUp(exchanges, windowOf(profile)), calls: [] });
+        return toBody(question, { text: sumUp(exchanges, offlineWindow(profile)), calls: [] });
       const script = profile.script === undefined ? undefined : await readScript(profile.script);
       const next = await chooseNext(script, question, search);
       if (next.delayMs > 0 && !signal.aborted) await delay(next.delayMs, signal);
@@ -51,7 +51,7 @@ export function createOfflineModel({ search, delay, readScript = readFiles() }: 
   };
 }
 
-function windowOf({ contextWindow = DEFAULT_WINDOW }: Profile): number {
+export function offlineWindow({ contextWindow = DEFAULT_WINDOW }: Profile): number {
   return contextWindow;
 }
 

@@ -2,6 +2,7 @@
 import type { AssistantMessage, AssistantMessageEvent } from "@earendil-works/pi-ai";
 
 import type { AssistantBody, Block, CallBlock } from "../../model/message.ts";
+import type { Usage } from "../../model/usage.ts";
 import type { Delta } from "../agent.ts";
 
 type ParseJson = (text: string) => unknown;
@@ -34,23 +35,25 @@ export class Arriving {
       if (block.type !== "toolCall") return isEmpty(block) ? [] : [copy(block)];
       return aborted ? [] : [this.#call(block, index, parseJson)];
     });
-    const { input, output, cacheRead, cacheWrite, reasoning = 0, cost } = message.usage;
-    const counted = input + output + cacheRead + cacheWrite > 0;
+    const usage = usageOf(message);
+    const { total } = message.usage.cost;
+    const counted = usage.input + usage.output + usage.cacheRead + usage.cacheWrite > 0;
     return {
       blocks: withDistinctIds(blocks),
       stop: aborted ? "aborted" : stopOf(message, blocks),
       provider: message.provider,
       model: message.model,
       api: message.api,
-      usage: { input, output, cacheRead, cacheWrite, reasoning },
-      // A server that counted nothing has not worked for nothing.
-      costUsd: priced && counted ? cost.total : null,
+      usage,
+      // A server that counted nothing, or less, has not worked for nothing.
+      costUsd: priced && counted && Number.isFinite(total) && total >= 0 ? total : null,
     };
   }
 
   /**
    * pi completes arguments that are no JSON as far as it can, and a half-written file would be written.
-   * So the call keeps the text as it was written, and the tool refuses it.
+   * So the call keeps the text as it was written, and the tool refuses it. The same goes for what is nested deeper
+   * than can be kept.
    */
   #call(block: PiCall, index: number, parseJson: ParseJson): CallBlock {
     const written = this.#written.get(index)?.trim() ?? "";
@@ -58,7 +61,10 @@ export class Arriving {
       type: "toolCall",
       id: block.id,
       name: block.name,
-      arguments: isJson(written, parseJson) ? block.arguments : written,
+      arguments:
+        isJson(written, parseJson) && isShallow(block.arguments, MAX_ARGUMENTS_DEPTH)
+          ? block.arguments
+          : written,
     } as const;
     return block.thoughtSignature === undefined
       ? call
@@ -78,6 +84,14 @@ function isJson(written: string, parseJson: ParseJson): boolean {
   } catch {
     return false; // That is the question.
   }
+}
+
+/** Far more than any tool takes; with what is around it in a message, less than the ledger does. */
+const MAX_ARGUMENTS_DEPTH = 100;
+
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((each) => isShallow(each, depth - 1));
 }
 
 function isEmpty(block: Exclude<PiBlock, PiCall>): boolean {
@@ -109,6 +123,22 @@ function withDistinctIds(blocks: readonly Block[]): Block[] {
     taken.add(id);
     return { ...block, id };
   });
+}
+
+function usageOf({ usage }: AssistantMessage): Usage {
+  return {
+    input: count(usage.input),
+    output: count(usage.output),
+    cacheRead: count(usage.cacheRead),
+    cacheWrite: count(usage.cacheWrite),
+    reasoning: count(usage.reasoning),
+  };
+}
+
+/** Some servers count tokens by fractions, below zero or not at all, and pi passes on what they say. */
+function count(tokens: number | undefined): number {
+  const whole = Math.round(Number(tokens));
+  return Number.isSafeInteger(whole) ? Math.max(0, whole) : 0;
 }
 
 function stopOf(message: AssistantMessage, blocks: readonly Block[]): AssistantBody["stop"] {

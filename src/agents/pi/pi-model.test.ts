@@ -185,6 +185,29 @@ describe.each(PROFILES)("%s", (_, profileOf) => {
 
     expect(body).toMatchObject({ stop: "length", usage: { ...usage, cacheWrite: 0 } });
   });
+
+  test("tokens that a server counts by fractions are rounded", async () => {
+    await using server = await serverSaying({
+      text: "ok",
+      usage: { input: 99.75, output: 20.25, cacheRead: 0 },
+    });
+
+    const { usage } = await model.ask(question(profileOf(server)));
+
+    expect(usage).toEqual({ input: 100, output: 20, cacheRead: 0, cacheWrite: 0, reasoning: 0 });
+  });
+
+  // NaN is written as null.
+  test.each([-7, NaN])("a server that counts tokens as %d is still understood", async (count) => {
+    const usage = { input: count, output: count, cacheRead: count };
+    await using server = await serverSaying({ text: "ok", usage });
+
+    const body = await model.ask(question({ ...profileOf(server), price: { input: 2, output: 10 } }));
+
+    expect(body.blocks).toMatchObject([{ type: "text", text: "ok" }]);
+    for (const tokens of Object.values(body.usage)) expect(tokens).toSatisfy(isCount);
+    expect(body.costUsd ?? 0).toBeGreaterThanOrEqual(0);
+  });
 });
 
 describe.each(PROFILES.slice(0, 2))("%s", (_, profileOf) => {
@@ -346,4 +369,8 @@ test("the provider never sees the key of the session", async () => {
 
 function only<T, K extends keyof T>(value: T, ...keys: K[]): Pick<T, K> {
   return Object.fromEntries(keys.map((key) => [key, value[key]])) as Pick<T, K>;
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }

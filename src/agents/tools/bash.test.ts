@@ -6,11 +6,12 @@ import { expect, test } from "vitest";
 import { callTool, testWorkspace, type TestWorkspace } from "../../../test/support/tool-context.ts";
 import type { Json } from "../../model/json.ts";
 import type { ToolResult } from "../../model/tool.ts";
-import { BASH_LIMITS, bashTool, createBashTool, MAX_COMMAND_BYTES } from "./bash.ts";
+import { bashTool, createBashTool, MAX_COMMAND_BYTES } from "./bash.ts";
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./output.ts";
+import { PROGRAM_LIMITS } from "./run-program.ts";
 
 /** What ignores being told to end is killed soon, so that no test waits long. */
-const impatient = createBashTool({ ...BASH_LIMITS, graceMs: 200, drainMs: 50 });
+const impatient = createBashTool({ ...PROGRAM_LIMITS, graceMs: 200, drainMs: 50 });
 
 async function bash(files: TestWorkspace, params: Json, tool = bashTool): Promise<ToolResult> {
   return callTool(tool, params, files.context);
@@ -90,7 +91,7 @@ test("of a long output the end is shown, and all of it is in a file", async () =
 test("a flood of output fills neither the memory nor the disk", async () => {
   using files = testWorkspace();
   const maxFileBytes = 1024 * 1024;
-  const tool = createBashTool({ ...BASH_LIMITS, maxFileBytes });
+  const tool = createBashTool({ ...PROGRAM_LIMITS, maxFileBytes });
   const { text, details } = await bash(
     files,
     { command: "head -c 100000000 /dev/zero | tr '\\0' x; echo; echo end" },
@@ -153,7 +154,7 @@ test("what a command leaves in the background ends with it, whether or not it ho
 
 test("output of a background process that is about to end is not lost", async () => {
   using files = testWorkspace();
-  const patient = createBashTool({ ...BASH_LIMITS, drainMs: 30_000 });
+  const patient = createBashTool({ ...PROGRAM_LIMITS, drainMs: 30_000 });
   expect((await bash(files, { command: "echo first > >(cat; sleep 0.1; echo last)" }, patient)).text).toBe(
     "first\nlast",
   );
@@ -174,7 +175,7 @@ test.each([
   [{ command: "" }, '"command"'],
   [{ command: "echo a\0b" }, "holds a NUL byte"],
   [{ command: "#".repeat(MAX_COMMAND_BYTES + 1) }, "write it to a file"],
-  [{ command: "true", timeoutMs: BASH_LIMITS.maxTimeoutMs + 1 }, '"timeoutMs"'],
+  [{ command: "true", timeoutMs: PROGRAM_LIMITS.maxTimeoutMs + 1 }, '"timeoutMs"'],
 ])("a call that cannot be made is refused (%#)", async (params, message) => {
   using files = testWorkspace();
   await expect(bash(files, params)).rejects.toMatchObject({

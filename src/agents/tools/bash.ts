@@ -1,28 +1,9 @@
 import { z } from "zod";
 
-import type { Tool, ToolContext, ToolResult } from "../../model/tool.ts";
-import { CommandOutput, type ShownOutput } from "./command-output.ts";
+import type { Tool } from "../../model/tool.ts";
 import { defineTool } from "./define.ts";
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./output.ts";
-import { type GroupEnd, runGroup } from "./process-group.ts";
-
-interface BashLimits {
-  readonly defaultTimeoutMs: number;
-  readonly maxTimeoutMs: number;
-  /** How long a command has between being told to end and being killed. */
-  readonly graceMs: number;
-  /** How long what a command left in the background may still write. */
-  readonly drainMs: number;
-  readonly maxFileBytes: number;
-}
-
-export const BASH_LIMITS: BashLimits = {
-  defaultTimeoutMs: 120_000,
-  maxTimeoutMs: 600_000,
-  graceMs: 2000,
-  drainMs: 250,
-  maxFileBytes: 64 * 1024 * 1024,
-};
+import { PROGRAM_LIMITS, type ProgramLimits, runProgram, toolTimeoutMs } from "./run-program.ts";
 
 /** Linux's MAX_ARG_STRLEN is 128 KiB, with the byte that ends a text. */
 export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
@@ -33,13 +14,14 @@ export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
  */
 const START_SHELL = `exec 2>&1; command -v bash >/dev/null && exec bash -c -- "$0"; exec sh -c -- "$0"`;
 
-export function createBashTool(limits: BashLimits): Tool {
+export function createBashTool(limits: ProgramLimits): Tool {
   return defineTool({
     name: "Bash",
     description:
       "Runs a command in bash, in the workspace, without input. Gives the end of its output (at most " +
       `${MAX_SHOWN_LINES} lines or ${MAX_SHOWN_BYTES / 1024} KB) and the exit code. When the command ends, what it left ` +
-      "in the background is ended too.",
+      "in the background is ended too. It may run in a sandbox: without network, and with no files but those of " +
+      "the workspace, the allowed folders and the system.",
     parameters: z.strictObject({
       command: z
         .string()
@@ -58,61 +40,12 @@ export function createBashTool(limits: BashLimits): Tool {
     }),
     writes: true,
     repeatable: false,
-    // The command's own timeout comes first: it says more.
-    timeoutMs: limits.maxTimeoutMs + 2 * limits.graceMs + 2 * limits.drainMs,
+    runsCode: true,
+    trust: { untrusted: true, private: true },
+    timeoutMs: toolTimeoutMs(limits),
     run: ({ command, timeoutMs = limits.defaultTimeoutMs }, context) =>
-      runCommand(command, timeoutMs, context, limits),
+      runProgram({ file: "/bin/sh", args: ["-c", START_SHELL, command], timeoutMs }, context, limits),
   });
 }
 
-export const bashTool = createBashTool(BASH_LIMITS);
-
-async function runCommand(
-  command: string,
-  timeoutMs: number,
-  context: ToolContext,
-  { graceMs, drainMs, maxFileBytes }: BashLimits,
-): Promise<ToolResult> {
-  await using output = new CommandOutput(context, maxFileBytes);
-  const end = await runGroup({
-    file: "/bin/sh",
-    args: ["-c", START_SHELL, command],
-    folder: context.workspace,
-    environment: context.environment,
-    signal: context.signal,
-    timeoutMs,
-    graceMs,
-    drainMs,
-    onOutput: (chunk) => output.append(chunk),
-  });
-  const shown = await output.finish();
-  const notes = [...outputNotes(shown), endNote(end, timeoutMs)].flatMap((note) =>
-    note === undefined ? [] : `[${note}]`,
-  );
-  const text = shown.text === "" ? "(no output)" : shown.text;
-  return {
-    text: notes.length === 0 ? text : `${text}\n\n${notes.join("\n")}`,
-    isError: end.exitCode !== 0 || end.stopped !== undefined,
-    details: {
-      exitCode: end.exitCode ?? null,
-      signal: end.signal ?? null,
-      stopped: end.stopped ?? null,
-      outputBytes: shown.bytes,
-      outputFile: shown.file ?? null,
-    },
-  };
-}
-
-function outputNotes({ bytes, file, flaw }: ShownOutput): string[] {
-  const notes: string[] = [];
-  if (file !== undefined) notes.push(`This is the end of ${bytes} bytes of output, which are in ${file}`);
-  if (flaw !== undefined) notes.push(flaw);
-  return notes;
-}
-
-function endNote({ exitCode, signal, stopped }: GroupEnd, timeoutMs: number): string | undefined {
-  if (stopped === "timeout") return `Stopped: it was not done after ${timeoutMs} ms`;
-  if (stopped === "aborted") return "Stopped: the call was aborted";
-  if (signal !== undefined) return `Ended by ${signal}`;
-  return exitCode === 0 ? undefined : `Exit code ${exitCode}`;
-}
+export const bashTool = createBashTool(PROGRAM_LIMITS);

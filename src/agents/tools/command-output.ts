@@ -84,6 +84,6 @@ export class CommandOutput implements AsyncDisposable {
 }
 
 /** Without colours, and without characters that are no text and that some databases refuse. */
-function makeReadable(text: string): string {
+export function makeReadable(text: string): string {
   return stripVTControlCharacters(text).replaceAll(/(?![\t\n\r])\p{Cc}/gu, "\ufffd");
 }

@@ -146,3 +146,39 @@ function plantLinks({ workspace }: Folders, outside: string): void {
   };
   for (const [name, target] of Object.entries(links)) symlinkSync(target, join(workspace, name));
 }
+
+test("a root inside the workspace that is replaced by a link leads nowhere else", async () => {
+  using workspace = testWorkspace();
+  const root = join(workspace.context.workspace, "shared");
+  const folders = { ...workspace.context, roots: [root] };
+  symlinkSync(workspace.outside, root);
+  await expect(confine("shared/secret", folders, "read")).rejects.toMatchObject({ code: "path_forbidden" });
+  await expect(confine(join(workspace.outside, "x"), folders, "write")).rejects.toMatchObject({
+    code: "path_forbidden",
+  });
+});
+
+test("the home of Cortex stays closed inside an open folder, and the workspace in it is open", async () => {
+  using files = testWorkspace();
+  const { workspace } = files.context;
+  const home = join(files.outside, "home");
+  mkdirSync(join(home, "data"), { recursive: true });
+  mkdirSync(join(home, "own"));
+  const folders = { ...files.context, roots: [files.outside], hidden: [home] };
+  await expect(confine(join(home, "data", "token"), folders, "read")).rejects.toMatchObject({
+    code: "path_forbidden",
+  });
+  await expect(confine(home, folders, "write")).rejects.toMatchObject({ code: "path_forbidden" });
+  await expect(confine(join(home, "x"), { ...folders, roots: [home] }, "write")).rejects.toMatchObject({
+    code: "path_forbidden",
+  });
+  expect(await confine(join(files.outside, "x"), folders, "write")).toMatchObject({
+    path: join(files.outside, "x"),
+  });
+  const inside = { ...files.context, workspace: join(home, "own"), hidden: [home] };
+  expect(await confine("note", inside, "write")).toMatchObject({ path: join(home, "own", "note") });
+  await expect(confine("../data/token", inside, "read")).rejects.toMatchObject({ code: "path_forbidden" });
+  expect(await confine("a", { ...files.context, hidden: [home] }, "read")).toMatchObject({
+    path: join(workspace, "a"),
+  });
+});

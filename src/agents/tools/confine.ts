@@ -15,7 +15,7 @@ import { hasCode } from "./file-failure.ts";
 /** Linux's PATH_MAX: no call of the system takes a longer one. */
 export const MAX_PATH_LENGTH = 4096;
 
-export type Folders = Pick<ToolContext, "workspace" | "roots" | "outputFolder">;
+export type Folders = Pick<ToolContext, "workspace" | "roots" | "outputFolder" | "readable" | "hidden">;
 
 /** A path that an agent may use. Nothing needs to be there. */
 export interface Place {
@@ -38,15 +38,48 @@ export async function confine(path: string, folders: Folders, access: "read" | "
       "Give a shorter path, relative to the workspace.",
     );
   const workspace = await realPath(folders.workspace);
-  const further = access === "read" ? [...folders.roots, folders.outputFolder] : folders.roots;
+  const roots = outermost(folders);
+  const further = access === "read" ? [...roots, folders.outputFolder, ...folders.readable] : roots;
   const allowed = [workspace, ...(await Promise.all(further.map(realPath)))];
 
   const real = await realPath(resolve(folders.workspace, path));
-  if (!allowed.some((folder) => isInside(real, folder))) {
+  const hidden = await Promise.all(folders.hidden.map(realPath));
+  if (!isOpen(real, allowed, hidden)) {
     const list = allowed.map((folder) => JSON.stringify(folder)).join(", ");
     throw forbidden(path, "is outside the folders of this agent", `Use a path inside one of ${list}.`);
   }
   return { path: real, shown: isInside(real, workspace) ? relative(workspace, real) || "." : real };
+}
+
+/**
+ * The home of Cortex is closed although the folder around it may be open, or the home itself: whoever can write there
+ * decides what agents may do. The workspace in it is open again.
+ */
+function isOpen(path: string, allowed: readonly string[], hidden: readonly string[]): boolean {
+  const around = allowed.filter((folder) => isInside(path, folder));
+  const closed = hidden.filter((folder) => isInside(path, folder));
+  return around.length > 0 && closed.every((folder) => around.some((open) => isBelow(open, folder)));
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path !== folder && isInside(path, folder);
+}
+
+/**
+ * The roots that are not inside the workspace or another root. Those are allowed anyway; and an agent that may write
+ * there could put a link in their place, which would then lead anywhere.
+ */
+function outermost({ workspace, roots }: Folders): string[] {
+  const all = [workspace, ...roots].map((folder) => resolve(folder));
+  return roots.filter((root) => {
+    const path = resolve(root);
+    return !all.some((other) => other !== path && isInside(path, other));
+  });
+}
+
+/** The folders that are not to be entered on the way through an open one. */
+export async function closedFolders({ hidden }: Pick<Folders, "hidden">): Promise<ReadonlySet<string>> {
+  return new Set(await Promise.all(hidden.map(realPath)));
 }
 
 /** Like `confine` to read, but where the path ends in a link, the place is that of the link itself. */

@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { z } from "zod";
 
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
-import { confine, type Place, placeIn } from "./confine.ts";
+import { closedFolders, confine, type Place, placeIn } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
 import { hasCode } from "./file-failure.ts";
 import { capOutput } from "./output.ts";
@@ -23,6 +23,7 @@ export const globTool = defineTool({
   writes: false,
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
+  trust: { untrusted: true, private: true },
   run: (params, context) => findFiles(params, context),
 });
 
@@ -43,7 +44,7 @@ export async function findFiles(
   const matches = await compileGlob(rest);
 
   const found: string[] = [];
-  const tour = { signal: context.signal, left: maxVisited };
+  const tour = { signal: context.signal, left: maxVisited, closed: await closedFolders(context) };
   for await (const { path, place, kind } of walkIfThere(below, tour)) {
     if (kind !== "folder" && matches(path)) found.push(place.shown);
     if (found.length > MAX_FOUND) break;

@@ -12,6 +12,8 @@ import {
   MAX_LINE_SHOWN,
   MAX_MATCHES,
 } from "./grep.ts";
+import { globTool } from "./glob.ts";
+import { listTool } from "./list.ts";
 
 function put(files: TestWorkspace, contents: Readonly<Record<string, string>>): void {
   for (const [path, content] of Object.entries(contents)) {
@@ -120,7 +122,7 @@ test("a search can be stopped in the middle of a file", async () => {
   put(files, { large: "some line of text\n".repeat(MAX_FILE_BYTES / 20) });
   const stop = new AbortController();
   const call = callTool(grepTool, { pattern: "(not|here)x" }, { ...files.context, signal: stop.signal });
-  setTimeout(() => stop.abort(), 0);
+  setImmediate(() => stop.abort());
   await expect(call).rejects.toMatchObject({ message: "Grep was stopped before it was done" });
 });
 
@@ -138,3 +140,20 @@ test("a search ends after so many files, and says so", async () => {
   const { text } = await searchFiles({ pattern: "x" }, files.context, 2);
   expect(text).toBe("No matches.\n[Stopped after 2 files and folders: give a path]");
 });
+
+test("the home of Cortex is not searched on the way through a folder around it", async () => {
+  using files = testWorkspace();
+  const home = join(files.outside, "home");
+  mkdirSync(home);
+  writeFileSync(join(home, "token"), "canary");
+  writeFileSync(join(files.outside, "note"), "canary");
+  const context = { ...files.context, roots: [files.outside], hidden: [home] };
+  for (const tool of [grepTool, globTool, listTool]) {
+    const params = { path: files.outside, ...PARAMS[tool.name as keyof typeof PARAMS] };
+    const { text } = await callTool(tool, params, context);
+    expect(text).toContain("note");
+    expect(text).not.toContain("token");
+  }
+});
+
+const PARAMS = { Grep: { pattern: "canary" }, Glob: { pattern: "**/*" }, List: { depth: 5 } };

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { CortexError } from "../../model/errors.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
-import { confine, type Place } from "./confine.ts";
+import { closedFolders, confine, type Place } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
 import { fileFailure } from "./file-failure.ts";
 import { openFile } from "./open-inside.ts";
@@ -39,6 +39,7 @@ export const grepTool = defineTool({
   writes: false,
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
+  trust: { untrusted: true, private: true },
   run: (params, context) => searchFiles(params, context),
 });
 
@@ -60,7 +61,7 @@ export async function searchFiles(
     await search.file(start);
     return { text: search.report() };
   }
-  const tour = { signal: context.signal, left: maxVisited };
+  const tour = { signal: context.signal, left: maxVisited, closed: await closedFolders(context) };
   for await (const entry of walk(start, tour)) {
     if (entry.kind === "file" && isWanted(entry.path)) await search.fileAmongOthers(entry.place);
     if (search.isFull) break;

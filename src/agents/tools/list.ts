@@ -1,7 +1,7 @@
 import { readlink } from "node:fs/promises";
 import { z } from "zod";
 
-import { confine } from "./confine.ts";
+import { closedFolders, confine } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
 import { hasCode } from "./file-failure.ts";
 import { capOutput } from "./output.ts";
@@ -22,10 +22,12 @@ export const listTool = defineTool({
   writes: false,
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
+  trust: { untrusted: true, private: true },
   async run({ path = ".", depth = 1 }, context) {
     const folder = await confine(path, context, "read");
     const lines: string[] = [];
-    for await (const entry of walk(folder, { signal: context.signal, left: MAX_VISITED, depth })) {
+    const closed = await closedFolders(context);
+    for await (const entry of walk(folder, { signal: context.signal, left: MAX_VISITED, closed, depth })) {
       if (lines.length === MAX_LISTED) {
         lines.push(`[There is more: these are the first ${MAX_LISTED}]`);
         break;

@@ -20,8 +20,12 @@ interface GroupCommand {
   readonly graceMs: number;
   /** How long those that the program left behind have to finish what they write. */
   readonly drainMs: number;
+  /** What it reads. Absent: nothing. */
+  readonly input?: string;
   /** The next piece comes when this one is dealt with, so a fast program has to wait. Must not reject. */
   onOutput(chunk: Buffer): Promise<void>;
+  /** The same for what it says of errors, which is otherwise not listened to. */
+  onErrors?(chunk: Buffer): Promise<void>;
 }
 
 export interface GroupEnd {
@@ -38,7 +42,11 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
     cwd: command.folder,
     env: { ...command.environment },
     detached: true,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: [
+      command.input === undefined ? "ignore" : "pipe",
+      "pipe",
+      command.onErrors === undefined ? "ignore" : "pipe",
+    ],
   });
   const end: { -readonly [Key in keyof GroupEnd]: GroupEnd[Key] } = {
     exitCode: undefined,
@@ -54,7 +62,12 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
   });
   await once(child, "spawn");
   const group = child.pid!;
-  const drained = drain(child.stdout, command);
+  child.stdin?.on("error", () => {}); // it need not read what it is given
+  child.stdin?.end(command.input);
+  const drained = Promise.all([
+    drain(child.stdout!, (chunk) => command.onOutput(chunk)),
+    child.stderr === null ? undefined : drain(child.stderr, (chunk) => command.onErrors!(chunk)),
+  ]);
 
   end.stopped = await stopOrEnd(exited, command);
   if (end.stopped !== undefined) {
@@ -66,7 +79,8 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
   await within(drained, drainMs);
   signalGroup(group, "SIGKILL");
   await within(drained, drainMs);
-  child.stdout.destroy();
+  child.stdout!.destroy();
+  child.stderr?.destroy();
   await drained;
   return end;
 }
@@ -88,9 +102,12 @@ async function stopOrEnd(
   }
 }
 
-async function drain(output: AsyncIterable<Buffer>, command: GroupCommand): Promise<void> {
+async function drain(
+  output: AsyncIterable<Buffer>,
+  onChunk: (chunk: Buffer) => Promise<void>,
+): Promise<void> {
   try {
-    for await (const chunk of output) await command.onOutput(chunk);
+    for await (const chunk of output) await onChunk(chunk);
   } catch {
     // The output was closed on our side: what has not come by then is not waited for.
   }

@@ -23,6 +23,7 @@ export const readTool = defineTool({
   writes: false,
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
+  trust: { untrusted: true, private: true },
   async run({ path, offset = 1, limit = MAX_SHOWN_LINES }, context) {
     const place = await confine(path, context, "read");
     await using handle = await openFile(place);

@@ -12,6 +12,7 @@ export const statTool = defineTool({
   writes: false,
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
+  trust: { private: true },
   async run({ path }, context) {
     const place = await confineEntry(path, context);
     const stats = await lstat(place.path);

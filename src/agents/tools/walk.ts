@@ -19,6 +19,8 @@ export interface Walk {
   readonly signal: AbortSignal;
   /** How many entries may still be looked at. Zero at the end: there may be more. */
   left: number;
+  /** Folders that are named but not entered, as they really are: see `closedFolders`. */
+  readonly closed?: ReadonlySet<string>;
   /** How many folders deep; 1 is only what is in the place itself. */
   readonly depth?: number;
 }
@@ -40,6 +42,7 @@ async function* enter(folder: Place, prefix: string, options: Walk, depth: numbe
     const entry: Entry = { path: prefix + name, place: placeIn(folder, name), kind };
     yield entry;
     if (kind !== "folder" || depth <= 1 || NOT_ENTERED.has(name)) continue;
+    if (options.closed?.has(entry.place.path) === true) continue;
     try {
       yield* enter(entry.place, `${entry.path}/`, options, depth - 1);
     } catch (error) {

@@ -1,0 +1,78 @@
+import { z } from "zod";
+
+import type { Tool } from "../../model/tool.ts";
+import { defineTool } from "./define.ts";
+import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./output.ts";
+import { PROGRAM_LIMITS, type ProgramLimits, runProgram, toolTimeoutMs } from "./run-program.ts";
+
+/** Below what Linux takes as one argument, 128 KiB, with what stands before it. */
+export const MAX_CODE_BYTES = 120 * 1024;
+
+const LANGUAGES = ["javascript", "typescript", "python", "bash"] as const;
+type Language = (typeof LANGUAGES)[number];
+
+/** Both outputs go into one pipe, so that they come in the order in which they were written. */
+const START = `exec 2>&1
+command -v "$0" >/dev/null || { echo "$0 is not on the PATH: this language cannot be used here."; exit 127; }
+exec "$0" "$@"`;
+
+interface CodeExecOptions {
+  /** The program of Node, an absolute path. */
+  readonly node: string;
+  readonly limits?: ProgramLimits;
+}
+
+export function createCodeExecTool({ node, limits = PROGRAM_LIMITS }: CodeExecOptions): Tool {
+  return defineTool({
+    name: "CodeExec",
+    description:
+      "Runs a program in the workspace, without input. Print what is to be seen: it gives the end of the output " +
+      `(at most ${MAX_SHOWN_LINES} lines or ${MAX_SHOWN_BYTES / 1024} KB) and the exit code, and keeps nothing for the ` +
+      "next call. JavaScript and TypeScript run on Node, with import and require and await. Runs in the same sandbox " +
+      "as Bash.",
+    parameters: z.strictObject({
+      language: z.enum(LANGUAGES),
+      code: z
+        .string()
+        .min(1)
+        .refine((code) => !code.includes("\0"), "holds a NUL byte")
+        .refine(
+          (code) => Buffer.byteLength(code) <= MAX_CODE_BYTES,
+          `is longer than ${MAX_CODE_BYTES} bytes: write it to a file and run that with Bash`,
+        ),
+    }),
+    writes: true,
+    repeatable: false,
+    runsCode: true,
+    trust: { untrusted: true, private: true },
+    timeoutMs: toolTimeoutMs({ ...limits, maxTimeoutMs: limits.defaultTimeoutMs }),
+    run: ({ language, code }, context) =>
+      runProgram(
+        {
+          file: "/bin/sh",
+          args: ["-c", START, ...programFor(language, code, node)],
+          timeoutMs: limits.defaultTimeoutMs,
+          ...(isForNode(language) ? { needs: [node] } : {}),
+        },
+        context,
+        limits,
+      ),
+  });
+}
+
+function isForNode(language: Language): boolean {
+  return language === "javascript" || language === "typescript";
+}
+
+/** In each, code that begins with a dash is still code. Node tells the kinds of modules and types apart itself. */
+function programFor(language: Language, code: string, node: string): readonly string[] {
+  switch (language) {
+    case "javascript":
+    case "typescript":
+      return [node, "--disable-warning=ExperimentalWarning", `--eval=${code}`];
+    case "python":
+      return ["python3", "-u", "-c", code];
+    case "bash":
+      return ["bash", "-c", "--", code];
+  }
+}

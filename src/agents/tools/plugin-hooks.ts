@@ -1,0 +1,84 @@
+/** The tool hooks of a plugin made for Claude Code: `hooks/hooks.json`. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { z } from "zod";
+
+import { CortexError } from "../../model/errors.ts";
+import type { ToolHookCommand } from "./tool-hooks.ts";
+
+const DEFAULT_TIMEOUT_S = 60;
+const MAX_TIMEOUT_S = 600;
+/** What such a file may have. */
+const MAX_FILE_LENGTH = 256 * 1024;
+
+const Group = z.object({
+  matcher: z.string().max(512).optional(),
+  hooks: z.array(
+    z.looseObject({
+      type: z.string(),
+      command: z.string().min(1).optional(),
+      timeout: z.number().positive().max(MAX_TIMEOUT_S).optional(),
+    }),
+  ),
+});
+const File = z.looseObject({
+  hooks: z.looseObject({ PreToolUse: z.array(Group).optional(), PostToolUse: z.array(Group).optional() }),
+});
+
+/** None where the plugin has no such file. Throws `config_invalid` where it cannot be understood. */
+export async function readPluginHooks(folder: string): Promise<ToolHookCommand[]> {
+  const path = join(folder, "hooks", "hooks.json");
+  const text = await readIfThere(path);
+  if (text === undefined) return [];
+  const { hooks } = parse(text, path);
+  const of = (event: ToolHookCommand["event"], groups: readonly z.output<typeof Group>[] = []) =>
+    groups.flatMap(({ matcher, hooks: commands }) =>
+      commands.flatMap(({ type, command, timeout = DEFAULT_TIMEOUT_S }): ToolHookCommand[] =>
+        type !== "command" || command === undefined
+          ? []
+          : [
+              {
+                name: path,
+                event,
+                isFor: matcherOf(matcher),
+                command,
+                folder,
+                timeoutMs: timeout * 1_000,
+                environment: { CLAUDE_PLUGIN_ROOT: folder },
+                isGuard: false,
+              },
+            ],
+      ),
+    );
+  return [...of("before", hooks.PreToolUse), ...of("after", hooks.PostToolUse)];
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch {
+    return undefined; // most plugins have none
+  }
+}
+
+function parse(text: string, path: string): z.output<typeof File> {
+  try {
+    if (text.length > MAX_FILE_LENGTH) throw new Error(`it is longer than ${MAX_FILE_LENGTH} characters`);
+    return File.parse(JSON.parse(text));
+  } catch (cause) {
+    const why = cause instanceof z.ZodError ? z.prettifyError(cause) : (cause as Error).message;
+    throw new CortexError("config_invalid", `The hooks of a plugin in ${path} cannot be read: ${why}`, {
+      hint: "Correct the file, or take the plugin out of pluginDirs.",
+      cause,
+    });
+  }
+}
+
+/** `Edit|Write`, or `*` or nothing for all tools; `mcp__.*` stands for any characters after it. */
+function matcherOf(matcher: string | undefined): ToolHookCommand["isFor"] {
+  if (matcher === undefined || matcher === "" || matcher === "*") return () => true;
+  const names = matcher.split("|").map((name) => name.trim());
+  return (tool) =>
+    names.some((name) => (name.endsWith(".*") ? tool.startsWith(name.slice(0, -2)) : name === tool));
+}

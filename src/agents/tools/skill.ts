@@ -1,0 +1,84 @@
+import { z } from "zod";
+
+import { CortexError } from "../../model/errors.ts";
+import type { AgentId } from "../../model/ids.ts";
+import type { Tool, ToolContext } from "../../model/tool.ts";
+import { defineTool, FILE_TIMEOUT_MS } from "./define.ts";
+import { openFile } from "./open-inside.ts";
+import { capOutput } from "./output.ts";
+import { readAtMost } from "./read-bytes.ts";
+import { walk } from "./walk.ts";
+
+/** Instructions that are longer are not read. */
+export const MAX_SKILL_BYTES = 1024 * 1024;
+/** How many of its files are named. */
+export const MAX_SKILL_FILES = 200;
+
+/** A folder with instructions, as its finder tells of it. Paths are absolute and without links. */
+export interface KnownSkill {
+  readonly name: string;
+  /** The file that says what to do. */
+  readonly file: string;
+  readonly folder: string;
+}
+
+/** Gives an agent one of its skills: what it says, and which files come with it. */
+export function createSkillTool(skillsOf: (agent: AgentId) => Promise<readonly KnownSkill[]>): Tool {
+  return defineTool({
+    name: "Skill",
+    description:
+      "Gives you the instructions of one of your skills, and the list of its files, which you can read with Read. " +
+      "Call it before you do what the skill is for.",
+    parameters: z.strictObject({ name: z.string().min(1).max(64).describe("The name of the skill") }),
+    writes: false,
+    repeatable: true,
+    timeoutMs: FILE_TIMEOUT_MS,
+    async run({ name }, context) {
+      const skills = await skillsOf(context.agent);
+      const skill = skills.find((each) => each.name === name.normalize("NFKC"));
+      if (skill === undefined) throw skillUnknown(name, skills);
+      const body = withoutFrontmatter(await readSkill(skill, context));
+      const text = [`Skill ${name}, in ${skill.folder}`, body, await describeFiles(skill, context)];
+      return { text: await capOutput(text.join("\n\n"), context) };
+    },
+  });
+}
+
+/** What was found where there are no links is opened only where there are none. */
+async function readSkill({ file }: KnownSkill, { signal }: ToolContext): Promise<string> {
+  await using handle = await openFile({ path: file, shown: file });
+  const bytes = await readAtMost(handle, MAX_SKILL_BYTES, signal);
+  if (bytes === undefined) throw tooLong(file);
+  return new TextDecoder().decode(bytes);
+}
+
+function withoutFrontmatter(text: string): string {
+  return text.replace(/^\uFEFF?---[ \t]*\r?\n[^]*?(?<=\n)---[ \t]*(?:\r?\n|$)/, "").trim();
+}
+
+async function describeFiles({ file, folder }: KnownSkill, { signal }: ToolContext): Promise<string> {
+  const options = { signal, left: 10 * MAX_SKILL_FILES };
+  const files: string[] = [];
+  let isCut = false;
+  for await (const { place, kind } of walk({ path: folder, shown: folder }, options)) {
+    if (kind !== "file" || place.path === file) continue;
+    isCut = files.length === MAX_SKILL_FILES;
+    if (isCut) break;
+    files.push(place.path);
+  }
+  if (files.length === 0) return "It has no other files.";
+  return ["Its other files:", ...files, ...(isCut || options.left === 0 ? ["(and more)"] : [])].join("\n");
+}
+
+function skillUnknown(name: string, skills: readonly KnownSkill[]): CortexError {
+  const known = skills.map((each) => each.name).join(", ");
+  return new CortexError("skill_unknown", `No skill is called ${JSON.stringify(name)}`, {
+    hint: known === "" ? "You have no skills. Go on without." : `The skills are ${known}.`,
+  });
+}
+
+function tooLong(file: string): CortexError {
+  return new CortexError("skill_invalid", `${file} has more than ${MAX_SKILL_BYTES / 1024 / 1024} MiB`, {
+    hint: "Go on without the skill, and tell the user.",
+  });
+}

@@ -1,0 +1,134 @@
+/** Asks a server of the web for a page and follows its redirects, each of which is judged like the first URL. */
+import type { LookupAddress } from "node:dns";
+import { lookup as resolveName } from "node:dns/promises";
+import { once } from "node:events";
+import { type IncomingMessage, request as requestPlain, type RequestOptions } from "node:http";
+import { request as requestSecure } from "node:https";
+import { connect as connectPlain, isIP, type LookupFunction } from "node:net";
+import { connect as connectSecure } from "node:tls";
+
+import { CortexError } from "../../model/errors.ts";
+import type { Permissions } from "../../model/permissions.ts";
+import { type Destination, findDestination, type Lookup, parseUrl } from "./web-destination.ts";
+
+export const MAX_REDIRECTS = 5;
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Nothing in it tells whose agent it is. */
+const HEADERS = {
+  "user-agent": "Cortex/1 (agent; WebFetch)",
+  accept: "text/html,application/json;q=0.9,text/*;q=0.8,*/*;q=0.5",
+  "accept-encoding": "gzip, br",
+} as const;
+
+/** Where the connection is really made to. */
+interface Route {
+  readonly host: string;
+  readonly port: number;
+  readonly lookup?: LookupFunction;
+}
+
+export interface Web {
+  readonly lookup: Lookup;
+  /** Must lead to an address of the destination; tests lead it to a server of theirs. */
+  readonly route: (destination: Destination) => Route;
+}
+
+export const web: Web = {
+  lookup: (host) => resolveName(host, { all: true }),
+  route: ({ host, port, addresses }) => ({ host, port, lookup: pinnedTo(addresses) }),
+};
+
+export interface Page {
+  readonly url: URL;
+  readonly status: number;
+  /** The body is still to be read, or to be destroyed. */
+  readonly response: IncomingMessage;
+}
+
+export async function requestPage(
+  text: string,
+  { web: { lookup, route }, permissions, signal }: PageOptions,
+): Promise<Page> {
+  let url = parseUrl(text);
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const found = findDestination(url, { permissions, lookup });
+    const destination = await orAborted(found, signal);
+    const response = await send(destination, route(destination), signal);
+    const status = response.statusCode!;
+    const { location } = response.headers;
+    if (!REDIRECTS.has(status) || location === undefined) return { url, status, response };
+    response.destroy();
+    url = parseUrl(location, url);
+  }
+  throw new CortexError("tool_failed", `There were more than ${MAX_REDIRECTS} redirects`, {
+    hint: "Give the URL of the page itself.",
+  });
+}
+
+interface PageOptions {
+  readonly web: Web;
+  readonly permissions: Permissions;
+  readonly signal: AbortSignal;
+}
+
+/** No agent: a connection that another request has made could lead elsewhere. */
+async function send({ url, host }: Destination, route: Route, signal: AbortSignal): Promise<IncomingMessage> {
+  const isSecure = url.protocol === "https:";
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  const options: RequestOptions = {
+    headers: { ...HEADERS, host: url.host },
+    signal,
+    createConnection: () => (isSecure ? connectSecure({ ...route, ...name }) : connectPlain({ ...route })),
+  };
+  const request = isSecure ? requestSecure(url, options) : requestPlain(url, options);
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request.on("response", resolve);
+  request.on("error", reject); // Stays: a connection may break later too, which the reader of the body notices.
+  request.on("upgrade", (_, socket) => {
+    socket.destroy();
+    reject(new Error("it answered in another protocol"));
+  });
+  request.end();
+  try {
+    return await promise;
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    throw noAnswer(host, cause);
+  }
+}
+
+/** Answers with what was judged, whatever is asked. Node tries them one after the other. */
+function pinnedTo(addresses: readonly LookupAddress[]): LookupFunction {
+  return (_host, { all }, answer) => {
+    if (all === true) answer(null, [...addresses]);
+    else answer(null, addresses[0]!.address, addresses[0]!.family);
+  };
+}
+
+/** The system's resolver cannot be stopped, but it need not be waited for. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const settled = new AbortController();
+  const aborted = once(signal, "abort", { signal: settled.signal });
+  try {
+    return await Promise.race([
+      work,
+      aborted.then(() => {
+        throw signal.reason;
+      }),
+    ]);
+  } finally {
+    settled.abort();
+    await Promise.allSettled([aborted]);
+  }
+}
+
+function noAnswer(host: string, cause: unknown): CortexError {
+  const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+  return new CortexError("tool_failed", `The host "${host}" did not answer: ${why}`, {
+    hint: "Check the URL, or try again later.",
+    cause,
+  });
+}
