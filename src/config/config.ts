@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { type AgentId, DEFAULT_AGENT, type PersonaId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
-import type { CortexFile } from "./cortex-schema.ts";
+import { agentSchema, type CortexFile } from "./cortex-schema.ts";
 import type { ProfilesFile } from "./profiles-schema.ts";
 
 /** The whole configuration, with every default filled in and every path absolute. */
@@ -12,10 +12,15 @@ export type Config = DeepReadonly<
     personas: Record<PersonaId, PersonaConfig>;
     timezone: string;
     profiles: Record<string, Profile>;
+    /** Where each value came from. */
+    origins: Origins;
     /** The active profile: `--profile`, `CORTEX_PROFILE` or the file. Undefined: the runtime finds one. */
     defaultProfile?: string;
   }
 >;
+
+/** `server.port` → `flag --port`, `environment CORTEX_PORT`, `.env CORTEX_PORT`, `cortex.json:12` or `default`. */
+export type Origins = Readonly<Record<string, string>>;
 
 export type AgentConfig = DeepReadonly<
   Omit<AgentEntry, "persona" | "role" | "workspace"> & {
@@ -40,17 +45,21 @@ export interface Folders {
 
 export const DEFAULT_PERSONA = "atlas" as PersonaId;
 
+/** The agents that talk to people and delegate, where nothing else is said of them. */
+const MANAGERS: ReadonlySet<string> = new Set([DEFAULT_AGENT, "chief-of-staff"]);
+
 export function buildConfig(
   { agents, personas, timezone, ...cortex }: CortexFile,
   { profiles, defaultProfile }: ProfilesFile,
   given: { folders: Folders; systemTimezone: string },
-): Config {
+): Omit<Config, "origins"> {
   const { folders } = given;
   delete cortex.$schema;
   return {
     ...cortex,
     agents: mapEntries(agents, (agent, id) => buildAgent(id, agent, folders)),
     personas: mapEntries(personas, (persona, id) => buildPersona(id, persona, folders)),
+    channels: buildChannels(cortex.channels, folders),
     timezone: timezone ?? given.systemTimezone,
     profiles: mapEntries(profiles, (profile, name) => ({
       name,
@@ -59,6 +68,12 @@ export function buildConfig(
     })),
     ...(defaultProfile === undefined ? {} : { defaultProfile }),
   };
+}
+
+/** An agent of which nothing is configured but where it works and who it is. */
+export function defaultAgent(id: AgentId, given: { persona: PersonaId; workspace: string }): AgentConfig {
+  const { persona, workspace } = given;
+  return { ...agentSchema.parse({}), persona, role: roleOf(id), workspace };
 }
 
 /** The profile of this name. Throws `profile_unknown`. */
@@ -87,10 +102,14 @@ function buildAgent(id: string, agent: AgentEntry, folders: Folders): AgentConfi
   return {
     ...agent,
     persona: agent.persona as PersonaId,
-    role: agent.role ?? (id === DEFAULT_AGENT ? "manager" : "worker"),
+    role: agent.role ?? roleOf(id),
     workspace: absolute(folders.home, agent.workspace ?? join("workspaces", id), folders),
     pluginDirs: agent.pluginDirs.map((path) => absolute(folders.home, path, folders)),
   };
+}
+
+function roleOf(id: string): AgentConfig["role"] {
+  return MANAGERS.has(id) ? "manager" : "worker";
 }
 
 function buildPersona(id: string, persona: PersonaEntry, folders: Folders): PersonaConfig {
@@ -103,6 +122,14 @@ function buildPersona(id: string, persona: PersonaEntry, folders: Folders): Pers
       roots: permissions.roots.map((path) => absolute(folders.home, path, folders)),
     },
   };
+}
+
+function buildChannels(channels: CortexFile["channels"], folders: Folders): CortexFile["channels"] {
+  const paired = channels.paired.map((sender) => {
+    const roots = sender.permissions?.roots?.map((path) => absolute(folders.home, path, folders));
+    return roots === undefined ? sender : { ...sender, permissions: { ...sender.permissions, roots } };
+  });
+  return { ...channels, paired };
 }
 
 function absolute(from: string, path: string, { user }: Folders): string {

@@ -27,10 +27,36 @@ import { quote } from "./problem.ts";
 /** How many agents, personas or profiles there may be, each. */
 export const MAX_ENTRIES = 1_000;
 
+/** How many hooks look at each tool call, at most. */
+export const MAX_TOOL_HOOKS = 100;
+/** How long one of them may hold a call up. */
+export const MAX_TOOL_HOOK_MS = 600_000;
+/** How many people may be paired. */
+export const MAX_PAIRED = 10_000;
+
 const text = (description: string) => z.string().min(1).describe(description);
 const texts = (description: string) => z.array(z.string().min(1)).describe(description);
 const whole = (min: number, description: string) => z.int().min(min).describe(description);
 const usd = (description: string) => z.number().min(0).describe(description);
+const variable = (description: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z_]\w*$/, { error: ({ input }) => `${quote(input)} is not the name of a variable` })
+    .describe(description);
+const hosts = (description: string) =>
+  z
+    .array(
+      z
+        .string()
+        .regex(HOST_PATTERN, {
+          error: ({ input }) => `${quote(input)} is not a host: a host has no scheme, port or path`,
+        })
+        .toLowerCase(),
+    )
+    .describe(description);
+
+/** A name or an address with stars, or an IPv6 address in brackets. Names of other alphabets are written as `xn--`. */
+const HOST_PATTERN = /^(?:[A-Za-z0-9*_-]+(?:\.[A-Za-z0-9*_-]+)*|\[[0-9A-Fa-f:.*]+\])$/;
 
 /** A text that another part of Cortex knows how to read; its CortexError becomes the problem. */
 const parsed = <T>(parse: (text: string) => T, description: string, examples: readonly string[]) =>
@@ -65,14 +91,14 @@ const limits = z
     costUsd: usd("What one turn may cost, in USD.").default(5),
     wallClockMs: whole(
       1_000,
-      "How long a turn may be at work since it was last taken up, in milliseconds.",
+      "How long a turn may be at work, over all its attempts, in milliseconds.",
     ).default(3_600_000),
     repeatedCalls: whole(1, "How often one turn may repeat the same tool call.").default(5),
     silenceMs: whole(1, "How long a model may make no progress before it is asked anew.").default(600_000),
   })
   .describe("What one turn of the agent may use before it is ended.");
 
-const agent = z
+export const agentSchema = z
   .strictObject({
     persona: text("The persona whose identity and permissions it has.").default("atlas"),
     profile: text(`The profile it runs on; "${ACTIVE_PROFILE}" is whatever is active.`).default(
@@ -80,7 +106,9 @@ const agent = z
     ),
     role: z
       .enum(["manager", "worker"])
-      .describe(`A manager talks to people and delegates, a worker does one task. "manager" for main.`)
+      .describe(
+        `A manager talks to people and delegates, a worker does one task. "manager" for main and chief-of-staff.`,
+      )
       .exactOptional(),
     tools: texts("The tools it has; * stands for any characters.").default(["*"]),
     workspace: text("Its folder, from the home where it is relative.").exactOptional(),
@@ -91,6 +119,10 @@ const agent = z
     ).exactOptional(),
     limits: limits.prefault({}),
     systemPrompt: text("Replaces the system prompt, all but notes on tools and skills.").exactOptional(),
+    memory: z
+      .boolean()
+      .describe("Whether it is reminded of what the ledger holds on a message.")
+      .exactOptional(),
   })
   .describe("Whoever runs turns.");
 
@@ -107,12 +139,51 @@ const permissions = z
     roots: texts("Folders it may use beside its workspace, from the home where they are relative.").default(
       [],
     ),
-    hosts: texts("Hosts it may reach; * stands for any characters.").default(["*"]),
+    hosts: hosts("Hosts it may reach, without scheme and port; * stands for any characters.").default(["*"]),
     channels: texts("Channels it may send to; * stands for any characters.").default(["*"]),
-    credentials: texts("Credentials it may use, by name.").default([]),
+    credentials: z
+      .array(variable("The name of a variable of the environment or of config/.env, never its value."))
+      .describe("The variables that its commands are given, by name.")
+      .default([]),
     spendUsdPerDay: usd("What it may spend in a day, in USD.").default(20),
   })
   .describe("What it may do.");
+
+/** The same, where nothing is said of what is not narrowed. */
+const narrowedPermissions = z
+  .strictObject({
+    tools: z
+      .strictObject({
+        allow: texts("Tools that may be used; * stands for any characters.").exactOptional(),
+        deny: texts("Tools that may not be used, whatever is allowed.").exactOptional(),
+      })
+      .describe("Which tools may be used.")
+      .exactOptional(),
+    ask: texts("Tools of which every call needs a person's yes.").exactOptional(),
+    roots: texts("Of the persona's folders, those that may be used.").exactOptional(),
+    hosts: hosts("Hosts that may be reached.").exactOptional(),
+    channels: texts("Channels that may be sent to.").exactOptional(),
+    credentials: texts("Of the persona's variables, those that commands are given.").exactOptional(),
+    spendUsdPerDay: usd("What the persona may have spent in a day, in USD.").exactOptional(),
+  })
+  .describe("What their messages may do at most. All that the agent's persona may, unless given.");
+
+const paired = z
+  .strictObject({
+    channel: text("The channel, such as telegram."),
+    sender: text("The sender's id on it."),
+    permissions: narrowedPermissions.exactOptional(),
+  })
+  .describe("Somebody who may talk to the agents.");
+
+const toolHook = z
+  .strictObject({
+    event: z.enum(["before", "after"]).describe("Whether it is run before or after a call."),
+    match: text("The tools whose calls it sees; * stands for any characters.").default("*"),
+    command: text("What is run: a line for the shell, which is given the call as JSON on standard input."),
+    timeoutMs: whole(1, "How long it may take, in milliseconds.").max(MAX_TOOL_HOOK_MS).default(10_000),
+  })
+  .describe("A program that looks at tool calls.");
 
 const persona = z
   .strictObject({
@@ -206,7 +277,7 @@ const admin = z
 export const cortexSchema = z
   .strictObject({
     $schema: z.string().describe("Where editors find the description of this file.").exactOptional(),
-    agents: named(agent, "Agents by id. There is always one called main.").default({}),
+    agents: named(agentSchema, "Agents by id. There is always one called main.").default({}),
     personas: named(persona, "Personas by id. There is always one called atlas.").default({}),
     broker: broker.prefault({}),
     hooks: z
@@ -244,13 +315,58 @@ export const cortexSchema = z
       .describe("HTTP and the web app.")
       .prefault({}),
     channels: z
-      .looseObject({ webhooks: named(webhook, "Webhooks, by name.").default({}) })
+      .looseObject({
+        webhooks: named(webhook, "Webhooks, by name.").default({}),
+        paired: z
+          .array(paired)
+          .max(MAX_PAIRED)
+          .describe("Who may talk to the agents, beside the owner. Messages of all others are not answered.")
+          .default([]),
+      })
       .describe("Ways in and out, by name.")
       .prefault({}),
     mcpServers: z
       .record(z.string(), z.unknown())
       .describe("MCP servers whose tools agents have.")
       .default({}),
+    webSearch: z
+      .strictObject({
+        url: z
+          .url({
+            protocol: /^https?$/,
+            error: ({ input }) => `${quote(input)} is not an http or https address`,
+            abort: true,
+          })
+          .refine((url) => url.includes("{query}"), {
+            error: ({ input }) => `${quote(input)} has no {query}`,
+          })
+          .describe("Where searches are sent; {query} stands for what is looked for."),
+        apiKeyEnv: variable("The variable that holds the key, never the key itself.").exactOptional(),
+        apiKeyHeader: z
+          .string()
+          .regex(/^[\w-]+$/, { error: ({ input }) => `${quote(input)} is not the name of a header` })
+          .describe("The header that the key is sent in. As a bearer token in Authorization, unless given.")
+          .exactOptional(),
+      })
+      .describe("Where the tool WebSearch looks. Without it, there is none.")
+      .exactOptional(),
+    toolHooks: z
+      .array(toolHook)
+      .max(MAX_TOOL_HOOKS)
+      .describe("Programs that look at tool calls and may refuse or change them, in this order.")
+      .default([]),
+    memory: z
+      .strictObject({
+        tokens: whole(0, "How much of a context it may take, in tokens; 0 turns it off.").default(1_000),
+        threshold: z
+          .number()
+          .min(0)
+          .max(1)
+          .describe("How well something must fit to be brought up, from 0 to 1.")
+          .default(0.3),
+      })
+      .describe("What agents are reminded of: turns and events of the ledger that fit a message.")
+      .prefault({}),
     dmScope: z
       .enum(["main", "per-peer", "per-channel-peer"])
       .describe("Direct messages go to the main session, one a person, or one a person and channel.")

@@ -7,6 +7,8 @@ export interface MergedEnvironment {
   readonly lookup: Environment;
   /** `environment` where the process had it, `.env` where only the file does. */
   originOf(name: string): "environment" | ".env";
+  /** What the file holds, whether or not the process has it too. */
+  readonly inFile: () => ReadonlyMap<string, string>;
 }
 
 /** The variables of the process, and below them those of `config/.env`. Nothing is put into the process. */
@@ -14,10 +16,11 @@ export function mergeEnvironment(
   real: Readonly<Record<string, string | undefined>>,
   fileText: string,
 ): MergedEnvironment {
-  const file = new Map(Object.entries(parseEnv(fileText)));
+  const file = new Map(Object.entries(parseEnv(fileText) as Record<string, string>));
   const isReal = (name: string): boolean => Object.hasOwn(real, name) && real[name] !== undefined;
   return {
     lookup: (name) => (isReal(name) ? real[name] : file.get(name)),
     originOf: (name) => (isReal(name) ? "environment" : ".env"),
+    inFile: () => file,
   };
 }

@@ -1,14 +1,11 @@
-import type { Config } from "./config.ts";
+import type { Config, Origins } from "./config.ts";
 import type { JsonFile } from "./json-file.ts";
 import type { Override } from "./overrides.ts";
 import { formatPath, type Path } from "./problem.ts";
 
-/** `server.port` → `flag --port`, `environment CORTEX_PORT`, `.env CORTEX_PORT`, `cortex.json:12` or `default`. */
-export type Origins = Readonly<Record<string, string>>;
-
 /** Where each value of the configuration came from. A list is one value. */
 export function findOrigins(
-  config: Config,
+  config: Omit<Config, "origins">,
   from: { cortex: JsonFile; profiles: JsonFile; overrides: readonly Override[] },
 ): Origins {
   const { profiles, defaultProfile, ...cortex } = config;

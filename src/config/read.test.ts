@@ -232,7 +232,7 @@ test("variables of .env can be looked up, those of the process come first, and t
 });
 
 test("every value says where it came from", async () => {
-  const { origins } = await loadFiles(
+  const { config } = await loadFiles(
     {
       "cortex.json":
         '{\n "server": { "host": "::1",\n "port": 1 },\n "agents": { "main": { "tools": [] } } }',
@@ -241,7 +241,7 @@ test("every value says where it came from", async () => {
     },
     { environment: { CORTEX_PORT: "8080", CORTEX_PROFILE: "offline" }, flags: { port: "9090" } },
   );
-  expect(origins).toMatchObject({
+  expect(config.origins).toMatchObject({
     "server.host": "cortex.json:2",
     "server.port": "flag --port",
     sandbox: ".env CORTEX_SANDBOX",
@@ -253,5 +253,5 @@ test("every value says where it came from", async () => {
     'profiles["gpt-4.1"].backend': "default",
     "profiles.offline.backend": "default",
   });
-  expect(Object.keys(origins)).not.toContain("profiles.offline.name");
+  expect(Object.keys(config.origins)).not.toContain("profiles.offline.name");
 });

@@ -11,7 +11,7 @@ import { buildConfig, type Config, DEFAULT_PERSONA } from "./config.ts";
 import { cortexSchema } from "./cortex-schema.ts";
 import { type Environment, mergeEnvironment } from "./environment.ts";
 import { type FileText, parseJsonFile, readText } from "./json-file.ts";
-import { findOrigins, type Origins } from "./origins.ts";
+import { findOrigins } from "./origins.ts";
 import { type Flags, type Override, readOverrides } from "./overrides.ts";
 import { readPart } from "./part.ts";
 import { configInvalid } from "./problem.ts";
@@ -31,8 +31,8 @@ export interface LoadedConfig {
   readonly config: Config;
   /** The variables of the process, and below them those of `config/.env`. */
   readonly environment: Environment;
-  /** By path: where the effective value came from. */
-  readonly origins: Origins;
+  /** All that `config/.env` holds. */
+  readonly fileVariables: () => ReadonlyMap<string, string>;
 }
 
 /** The files as they are, not yet understood. */
@@ -85,14 +85,15 @@ export function loadConfig(sources: ConfigSources, texts: ConfigTexts): LoadedCo
     config: configFolder(sources.home),
     user: environment.lookup("HOME") ?? environment.lookup("USERPROFILE"),
   };
-  const config = buildConfig(cortex.output, profiles.output, {
+  const built = buildConfig(cortex.output, profiles.output, {
     folders,
     systemTimezone: sources.systemTimezone,
   });
+  const origins = findOrigins(built, { cortex: cortex.file, profiles: profiles.file, overrides });
   return {
-    config,
+    config: { ...built, origins },
     environment: environment.lookup,
-    origins: findOrigins(config, { cortex: cortex.file, profiles: profiles.file, overrides }),
+    fileVariables: environment.inFile,
   };
 }
 

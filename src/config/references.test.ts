@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
 import { loadFiles, problemsIn } from "../../test/support/config-home.ts";
+import { MAX_PAIRED, MAX_TOOL_HOOK_MS, MAX_TOOL_HOOKS } from "./cortex-schema.ts";
+
+const permitted = (permissions: object) => ({ personas: { atlas: { permissions } } });
+const paired = (...senders: object[]) => ({ channels: { paired: senders } });
+const ann = { channel: "telegram", sender: "1" };
 
 test.each([
   [{ a: ["a"] }, ["profiles.a.fallback[0]: goes in a circle: a → a"]],
@@ -31,6 +36,37 @@ test.each([
   [{ agents: { main: { tools: [5] } } }, "agents.main.tools[0]: 5 is not a text. The tools it has"],
   [{ server: { port: 1.5 } }, "server.port: 1.5 is not a whole number"],
   [{ agents: { main: { persona: "" } } }, "agents.main.persona: is empty"],
+  [permitted({ hosts: ["https://a.com"] }), 'permissions.hosts[0]: "https://a.com" is not a host'],
+  [permitted({ hosts: ["a.com", "b.com:80"] }), 'permissions.hosts[1]: "b.com:80" is not a host'],
+  [permitted({ hosts: ["a.com/x"] }), '"a.com/x" is not a host: a host has no scheme, port or path'],
+  [permitted({ hosts: [""] }), '"" is not a host'],
+  [permitted({ credentials: ["GH-TOKEN"] }), '"GH-TOKEN" is not the name of a variable'],
+  [permitted({ credentials: ["sk-1234"] }), "The name of a variable of the environment or of config/.env"],
+  [permitted({ spendUsdPerDay: -1 }), "permissions.spendUsdPerDay: -1 is less than 0"],
+  [paired({ sender: "1" }), "channels.paired[0].channel: is missing"],
+  [paired({ ...ann, permissions: { tool: {} } }), "channels.paired[0].permissions.tool: is not a key"],
+  [paired({ ...ann, permissions: { hosts: ["a:1"] } }), '"a:1" is not a host'],
+  [paired(ann, ann), 'channels.paired[1]: "1" of "telegram" is there twice'],
+  [{ webSearch: {} }, "webSearch.url: is missing"],
+  [{ webSearch: { url: "ftp://a/{query}" } }, '"ftp://a/{query}" is not an http or https address'],
+  [{ webSearch: { url: "https://a.com/search" } }, '"https://a.com/search" has no {query}'],
+  [
+    { webSearch: { url: "https://a.com/?q={query}", apiKeyEnv: "a b" } },
+    '"a b" is not the name of a variable',
+  ],
+  [{ toolHooks: [{ event: "during", command: "x" }] }, '"during" is not one of before, after'],
+  [{ toolHooks: [{ event: "before" }] }, "toolHooks[0].command: is missing"],
+  [
+    { toolHooks: [{ event: "before", command: "x", timeoutMs: MAX_TOOL_HOOK_MS + 1 }] },
+    "is more than 600000",
+  ],
+  [
+    { toolHooks: Array.from({ length: MAX_TOOL_HOOKS + 1 }, () => ({ event: "before", command: "x" })) },
+    "is more than 100",
+  ],
+  [paired(...Array.from({ length: MAX_PAIRED + 1 }, (_, i) => ({ ...ann, sender: `${i}` }))), "than 10000"],
+  [{ memory: { tokens: -1 } }, "memory.tokens: -1 is less than 0"],
+  [{ memory: { threshold: 2 } }, "memory.threshold: 2 is more than 1"],
 ])("%j in cortex.json is a problem", async (cortex, expected) => {
   const problems = await problemsIn({ "cortex.json": cortex });
   expect(problems).toHaveLength(1);
@@ -50,6 +86,37 @@ test.each([
   const problems = await problemsIn({ "profiles.json": profiles });
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(expected);
+});
+
+test("hosts are compared in small letters, and may be addresses and have stars", async () => {
+  const hosts = ["Example.COM", "*.a.org", "*", "127.0.0.1", "[::1]", "xn--bcher-kva.de", "local_host"];
+  const { config } = await loadFiles({ "cortex.json": permitted({ hosts }) });
+  expect(Object.values(config.personas)[0]!.permissions.hosts).toEqual(["example.com", ...hosts.slice(1)]);
+});
+
+test("what a paired sender may do is narrowed by what is said, and folders start from the home", async () => {
+  const permissions = { tools: { deny: ["Bash"] }, roots: ["~/notes", "/data"] };
+  const { config } = await loadFiles(
+    { "cortex.json": paired({ ...ann, permissions }, { ...ann, sender: "2" }) },
+    { environment: { HOME: "/home/ann" } },
+  );
+  expect(config.channels.paired).toEqual([
+    { ...ann, permissions: { ...permissions, roots: ["/home/ann/notes", "/data"] } },
+    { ...ann, sender: "2" },
+  ]);
+});
+
+test("tool hooks see every tool and have ten seconds, and agents are reminded, unless it is said otherwise", async () => {
+  const { config } = await loadFiles({
+    "cortex.json": {
+      toolHooks: [{ event: "before", command: "./check" }],
+      agents: { main: { memory: false } },
+    },
+  });
+  expect(config.toolHooks).toEqual([{ event: "before", match: "*", command: "./check", timeoutMs: 10_000 }]);
+  expect(config.memory).toEqual({ tokens: 1_000, threshold: 0.3 });
+  expect(Object.values(config.agents)[0]!.memory).toBe(false);
+  expect(config.webSearch).toBeUndefined();
 });
 
 test("the spelling of queue modes that others use is understood", async () => {

@@ -23,7 +23,7 @@ export function checkCortex(file: CortexFile, names: Names): Mistake[] {
   const personas = Object.keys(file.personas).flatMap((id) => checkId(["personas", id]));
   const { profile } = file.hooks;
   const hooks = checkName(["hooks", "profile"], profile, "profile", [ACTIVE_PROFILE, ...names.profiles]);
-  return [...agents, ...personas, ...hooks];
+  return [...agents, ...personas, ...hooks, ...pairedTwice(file.channels.paired)];
 }
 
 export function checkProfiles({ defaultProfile, profiles }: ProfilesFile, names: Names): Mistake[] {
@@ -40,6 +40,20 @@ export function checkProfiles({ defaultProfile, profiles }: ProfilesFile, names:
     ),
   );
   return [...missing, ...each, ...circles(profiles)];
+}
+
+/** Which of two entries counts would be a guess, and the wrong one may be the one that gives more. */
+function pairedTwice(paired: CortexFile["channels"]["paired"]): Mistake[] {
+  const seen = new Set<string>();
+  return paired.flatMap(({ channel, sender }, index) => {
+    const who = JSON.stringify([channel, sender]);
+    if (!seen.has(who)) {
+      seen.add(who);
+      return [];
+    }
+    const message = `${quote(sender)} of ${quote(channel)} is there twice`;
+    return [mistake(["channels", "paired", index], "value", message, "Keep one of them.")];
+  });
 }
 
 const PROFILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;

@@ -1,21 +1,59 @@
-import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
+import {
+  type AgentConfig,
+  type Config,
+  DEFAULT_PERSONA,
+  defaultAgent,
+  type PersonaConfig,
+} from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
-import type { AgentId, PersonaId } from "../model/ids.ts";
+import { type AgentId, parseAgentId, type PersonaId } from "../model/ids.ts";
 
 /** Who runs a turn: the configured agent, with the identity that its session has. */
 export interface Setup {
   readonly id: AgentId;
   readonly agent: AgentConfig;
+  readonly personaId: PersonaId;
   readonly persona: PersonaConfig;
 }
 
 /** Read anew for every turn: a person may have changed the config since the last one. */
 export function lookUp(config: Config, id: AgentId, personaId: PersonaId): Setup {
   const agent = entry(config.agents, id);
-  if (agent === undefined) throw unknown("agent", id, Object.keys(config.agents));
-  const persona = entry(config.personas, personaId) ?? entry(config.personas, agent.persona);
-  if (persona === undefined) throw unknown("persona", personaId, Object.keys(config.personas));
-  return { id, agent, persona };
+  if (agent === undefined) throw agentUnknown(id, config);
+  return { id, agent, ...personaOf(config, [personaId, agent.persona]) };
+}
+
+/** An agent that a relay or a team names. */
+export interface NamedBy {
+  /** The persona of whoever started it. Absent: nobody in particular did. */
+  readonly startedBy?: PersonaId | undefined;
+  /** Where the work is: the relay's workspace, or the member's project. */
+  readonly folder: string;
+}
+
+/**
+ * The agent that a relay template or a team note means by a name. One of cortex.json is as it is configured there;
+ * any other works in the folder, with the persona of whoever started it. Either may use the folder.
+ */
+export function agentFor(config: Config, name: string, { startedBy, folder }: NamedBy): Setup {
+  const id = parseAgentId(name);
+  const known = entry(config.agents, id);
+  if (known !== undefined) return withRoot(lookUp(config, id, known.persona), folder);
+  const found = personaOf(config, startedBy === undefined ? [] : [startedBy]);
+  const agent = defaultAgent(id, { persona: found.personaId, workspace: folder });
+  return withRoot({ id, agent, ...found }, folder);
+}
+
+function withRoot(setup: Setup, folder: string): Setup {
+  const { permissions } = setup.persona;
+  const roots = [...new Set([...permissions.roots, folder])];
+  return { ...setup, persona: { ...setup.persona, permissions: { ...permissions, roots } } };
+}
+
+/** The first of these that there is, else the default persona, which always is. */
+function personaOf(config: Config, wanted: readonly PersonaId[]): Pick<Setup, "personaId" | "persona"> {
+  const personaId = wanted.find((id) => entry(config.personas, id) !== undefined) ?? DEFAULT_PERSONA;
+  return { personaId, persona: config.personas[personaId]! };
 }
 
 /** `constructor` is a name that an agent may have, and one that every object has. */
@@ -23,8 +61,14 @@ function entry<Entry>(entries: Readonly<Record<string, Entry>>, name: string): E
   return Object.hasOwn(entries, name) ? entries[name] : undefined;
 }
 
-function unknown(what: "agent" | "persona", id: string, known: readonly string[]): CortexError {
-  return new CortexError(`${what}_unknown`, `No ${what} is called "${id}"`, {
-    hint: `The ${what}s in cortex.json are ${known.join(", ")}.`,
+function agentUnknown(id: string, { agents }: Config): CortexError {
+  return new CortexError("agent_unknown", `No agent is called "${id}"`, {
+    hint: `The agents in cortex.json are ${Object.keys(agents).join(", ")}.`,
+  });
+}
+
+export function personaUnknown(id: string, { personas }: Config): CortexError {
+  return new CortexError("persona_unknown", `No persona is called "${id}"`, {
+    hint: `The personas in cortex.json are ${Object.keys(personas).join(", ")}.`,
   });
 }

@@ -3,74 +3,150 @@ import { expect, test } from "vitest";
 
 import { loadFiles } from "../../test/support/config-home.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import { allowsChannel, allowsHost, allowsTool, asksBefore, type Permissions } from "../model/permissions.ts";
 import { lookUp, type Setup } from "./lookup.ts";
-import { allowsTool } from "./permissions.ts";
+import { permissionsOf } from "./permissions.ts";
 
-const { config } = await loadFiles({});
-const { agent, persona, id } = lookUp(config, "main" as AgentId, "atlas" as PersonaId);
+type Given = Partial<Setup["persona"]["permissions"]> & { readonly agent?: readonly string[] };
 
-interface Lists {
-  readonly agent?: readonly string[];
-  readonly allow?: readonly string[];
-  readonly deny?: readonly string[];
+async function setup({ agent = ["*"], ...permissions }: Given): Promise<Setup> {
+  const { config } = await loadFiles({
+    "cortex.json": { agents: { main: { tools: agent } }, personas: { atlas: { permissions } } },
+  });
+  return lookUp(config, "main" as AgentId, "atlas" as PersonaId);
 }
 
-function setup({ agent: tools = ["*"], allow = ["*"], deny = [] }: Lists): Setup {
-  return {
-    id,
-    agent: { ...agent, tools },
-    persona: { ...persona, permissions: { ...persona.permissions, tools: { allow, deny } } },
-  };
-}
+const full = await setup({
+  roots: ["/data"],
+  credentials: ["GH_TOKEN", "NPM_TOKEN"],
+});
 
-test.each<[Lists, boolean]>([
+test.each<[Given, boolean]>([
   [{}, true],
   [{ agent: [] }, false],
-  [{ allow: [] }, false],
-  [{ agent: ["Read"] }, true],
-  [{ agent: ["Write"] }, false],
-  [{ allow: ["R*", "Write"] }, true],
-  [{ allow: ["*d"] }, true],
-  [{ allow: ["R*d"] }, true],
-  [{ allow: ["Re*ad"] }, true],
-  [{ allow: ["Rea*ead"] }, false],
-  [{ allow: ["*e*a*"] }, true],
-  [{ allow: ["*a*e*"] }, false],
-  [{ allow: ["read"] }, false],
-  [{ allow: ["R.ad"] }, false],
-  [{ deny: ["Read"] }, false],
-  [{ deny: ["*"], allow: ["Read"] }, false],
-  [{ deny: ["mcp__*"] }, true],
-])("with %o, whether Read is allowed is %s", (lists, allowed) => {
-  expect(allowsTool(setup(lists), "Read")).toBe(allowed);
+  [{ tools: { allow: [], deny: [] } }, false],
+  [{ agent: ["Read", "Bash"] }, true],
+  [{ agent: ["Read"] }, false],
+  [{ agent: ["B*"], tools: { allow: ["*h"], deny: [] } }, true],
+  [{ agent: ["Bash"], tools: { allow: ["Read"], deny: [] } }, false],
+  [{ tools: { allow: ["*"], deny: ["Bash"] } }, false],
+  [{ tools: { allow: ["*"], deny: ["shell"] } }, false],
+  [{ tools: { allow: ["*"], deny: ["s*l"] } }, false],
+  [{ agent: ["shell"] }, true],
+  [{ agent: ["s*l"] }, false],
+])("with %j, whether an agent has Bash is %s", async (given, allowed) => {
+  expect(allowsTool(permissionsOf(await setup(given), []), "Bash")).toBe(allowed);
 });
 
-const word = fc.string({ unit: fc.constantFrom("a", "b", "_"), maxLength: 6 });
-const pattern = fc.string({ unit: fc.constantFrom("a", "b", "_", "*"), maxLength: 6 });
+test("to be asked before a tool by another name is to be asked before the tool", async () => {
+  const permissions = permissionsOf(await setup({ ask: ["file_*", "code_exec"] }), []);
+  expect(["Read", "Write", "CodeExec", "Bash"].filter((tool) => asksBefore(permissions, tool))).toEqual([
+    "Read",
+    "Write",
+    "CodeExec",
+  ]);
+});
 
-test("a pattern without a star is the name itself", () => {
+test("a dispatch takes away what it says, and only that", () => {
+  const permissions = permissionsOf(full, [
+    { authority: "paired", tools: { deny: ["Bash"] }, hosts: ["*.example.com"] },
+    { roots: ["/data/public", "/etc"], credentials: ["NPM_TOKEN", "AWS_KEY"], spendUsdPerDay: 1 },
+  ]);
+  expect(allowsTool(permissions, "Read")).toBe(true);
+  expect(allowsTool(permissions, "Bash")).toBe(false);
+  expect(allowsHost(permissions, "www.example.com")).toBe(true);
+  expect(allowsHost(permissions, "example.org")).toBe(false);
+  expect(allowsChannel(permissions, "telegram")).toBe(true);
+  expect(permissions).toMatchObject({
+    roots: ["/data/public"],
+    credentials: ["NPM_TOKEN"],
+    spendUsdPerDay: 1,
+  });
+});
+
+test("a dispatch that says only who sent it takes nothing away", () => {
+  const own = permissionsOf(full, []);
+  for (const authority of ["owner", "paired", "source"]) {
+    expect(permissionsOf(full, [{ authority }])).toEqual(own);
+  }
+});
+
+test.each<[string, Json]>([
+  ["null", null],
+  ["a word", "all"],
+  ["a list", []],
+  ["a key that is misspelt", { tols: { allow: ["Read"] } }],
+  ["a key that is misspelt within tools", { tools: { alow: ["Read"] } }],
+  ["tools as a list", { tools: ["Read"] }],
+  ["a pattern that is none", { tools: { allow: [5] } }],
+  ["a host that is none", { hosts: "example.com" }],
+  ["a root that is relative", { roots: ["."] }],
+  ["a negative sum", { spendUsdPerDay: -1 }],
+  ["a sum that is none", { spendUsdPerDay: null }],
+  ["a guest", { authority: "guest" }],
+])("a dispatch that cannot be read (%s) allows nothing", (_, narrowed) => {
+  const permissions = permissionsOf(full, [narrowed]);
+  expect(allowsTool(permissions, "Read")).toBe(false);
+  expect(allowsHost(permissions, "example.com")).toBe(false);
+  expect(allowsChannel(permissions, "telegram")).toBe(false);
+  expect(asksBefore(permissions, "Read")).toBe(true);
+  expect(permissions).toMatchObject({ roots: [], credentials: [], spendUsdPerDay: 0 });
+});
+
+test("a folder is compared by where it leads", () => {
+  expect(permissionsOf(full, [{ roots: ["/data/../etc"] }]).roots).toEqual([]);
+  expect(permissionsOf(full, [{ roots: ["/etc/../data/x"] }]).roots).toEqual(["/data/x"]);
+});
+
+const pattern = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 4 });
+const patterns = fc.array(pattern, { maxLength: 3 });
+const folders = fc.subarray(["/data", "/data/a", "/data/a/b", "/etc"]);
+const credentials = fc.subarray(["GH_TOKEN", "NPM_TOKEN"]);
+const given = fc.record({
+  tools: patterns,
+  permissions: fc.record({
+    tools: fc.record({ allow: patterns, deny: patterns }),
+    ask: patterns,
+    roots: folders,
+    hosts: patterns,
+    channels: patterns,
+    credentials,
+    spendUsdPerDay: fc.nat(),
+  }),
+});
+
+test("a worker never has more than its manager, however far down", () => {
   fc.assert(
-    fc.property(word, word, (allow, name) => {
-      expect(allowsTool(setup({ allow: [allow] }), name)).toBe(allow === name);
+    fc.property(fc.array(given, { minLength: 2, maxLength: 4 }), fc.array(pattern), (chain, names) => {
+      const setups = chain.map(({ tools, permissions }) => ({
+        ...full,
+        agent: { ...full.agent, tools },
+        persona: { ...full.persona, permissions },
+      }));
+      const [manager, ...workers] = setups;
+      let above = permissionsOf(manager!, []);
+      for (const worker of workers) {
+        const stored = JSON.parse(JSON.stringify(above)) as Json;
+        const below = permissionsOf(worker, [stored]);
+        expect(excess(below, above, names)).toEqual([]);
+        above = below;
+      }
     }),
   );
 });
 
-test("a star stands for any characters", () => {
-  fc.assert(
-    fc.property(pattern, word, (allow, name) => {
-      const same = new RegExp(`^${allow.replaceAll("*", ".*")}$`).test(name);
-      expect(allowsTool(setup({ allow: [allow] }), name)).toBe(same);
-    }),
-    { numRuns: 1_000 },
-  );
-});
-
-test("what is denied is not allowed by anything", () => {
-  fc.assert(
-    fc.property(fc.array(pattern), fc.array(pattern), fc.array(pattern), word, (tools, allow, deny, name) => {
-      const isDenied = allowsTool(setup({ allow: deny }), name);
-      expect(isDenied && allowsTool(setup({ agent: tools, allow, deny }), name)).toBe(false);
-    }),
-  );
-});
+/** What the one below has and the one above does not. */
+function excess(below: Permissions, above: Permissions, names: readonly string[]): string[] {
+  const isIn = (root: string): boolean =>
+    above.roots.some((other) => root === other || root.startsWith(`${other}/`));
+  return [
+    ...[allowsTool, allowsHost, allowsChannel].flatMap((allows) =>
+      names.filter((name) => allows(below, name) && !allows(above, name)),
+    ),
+    ...names.filter((name) => asksBefore(above, name) && !asksBefore(below, name)),
+    ...below.roots.filter((root) => !isIn(root)),
+    ...below.credentials.filter((name) => !above.credentials.includes(name)),
+    ...(below.spendUsdPerDay > above.spendUsdPerDay ? ["money"] : []),
+  ];
+}

@@ -55,14 +55,19 @@ function agentOf(session: SessionKey): AgentId {
   return "agent" in parsed ? parsed.agent : DEFAULT_AGENT;
 }
 
-/** A persona's own main session, else that of the first agent which has the persona. */
 function mainSession(persona: PersonaId, config: Config): SessionKey {
   if (!Object.hasOwn(config.personas, persona)) throw personaUnknown(persona, config);
-  const named = config.personas[persona]!.mainSession;
+  const session = findMainSession(persona, config);
+  if (session === undefined) throw personaWithoutAgent(persona);
+  return session;
+}
+
+/** A persona's own main session, else that of the first agent which has the persona, if there is one. */
+export function findMainSession(persona: PersonaId, config: Config): SessionKey | undefined {
+  const named = config.personas[persona]?.mainSession;
   if (named !== undefined) return normalizeSessionKey(named);
   const agent = Object.entries(config.agents).find(([, candidate]) => candidate.persona === persona)?.[0];
-  if (agent === undefined) throw personaWithoutAgent(persona);
-  return buildSessionKey({ kind: "main", agent: agent as AgentId });
+  return agent === undefined ? undefined : buildSessionKey({ kind: "main", agent: agent as AgentId });
 }
 
 function smartUnconfigured(): CortexError {

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+
+import {
+  checkSkill,
+  MAX_COMPATIBILITY_LENGTH,
+  MAX_DESCRIPTION_LENGTH,
+  MAX_FRONTMATTER_BYTES,
+  MAX_SKILL_NAME_LENGTH,
+} from "./skill-file.ts";
+
+function skill(frontmatter: string): string {
+  return `---\n${frontmatter}\n---\nBody\n`;
+}
+
+const GOOD = "name: pdf\ndescription: Fills forms.";
+
+test("a skill says what it is called and what it is for", async () => {
+  expect(await checkSkill(skill(GOOD), "pdf")).toEqual({
+    head: { name: "pdf", description: "Fills forms." },
+    problems: [],
+    notes: [],
+  });
+});
+
+test("all fields of the format are understood, and all values are texts", async () => {
+  const text = skill(
+    `${GOOD}\nlicense: MIT\ncompatibility: needs git\nmetadata:\n  version: 1.0\n  author: ann\nallowed-tools: Read  Bash(git:*)`,
+  );
+  expect((await checkSkill(text, "pdf")).head).toEqual({
+    name: "pdf",
+    description: "Fills forms.",
+    license: "MIT",
+    compatibility: "needs git",
+    metadata: { version: "1.0", author: "ann" },
+    allowedTools: ["Read", "Bash(git:*)"],
+  });
+});
+
+test("tools may also be a list, as Claude Code has them", async () => {
+  const { head } = await checkSkill(skill(`${GOOD}\nallowed-tools: [Read, Grep]`), "pdf");
+  expect(head!.allowedTools).toEqual(["Read", "Grep"]);
+});
+
+test("a description of several lines becomes one", async () => {
+  const text = skill("name: pdf\ndescription: |\n  Fills forms.\n\n  And more.");
+  expect((await checkSkill(text, "pdf")).head!.description).toBe("Fills forms. And more.");
+});
+
+test("Windows line ends, a byte order mark and names in other scripts are fine", async () => {
+  const text = `\uFEFF${skill("name: форма-2\ndescription: x")}`.replaceAll("\n", "\r\n");
+  expect((await checkSkill(text, "форма-2")).problems).toEqual([]);
+  expect((await checkSkill("---\nname: pdf\ndescription: x\n---", "pdf")).problems).toEqual([]);
+});
+
+test("fields of other programs are passed over, and it is said", async () => {
+  const { head, notes } = await checkSkill(skill(`${GOOD}\nmodel: opus\nuser-invocable: true`), "pdf");
+  expect(head!.name).toBe("pdf");
+  expect(notes).toEqual(["these fields mean nothing here: model, user-invocable"]);
+});
+
+const long = (length: number): string => "x".repeat(length);
+
+test.each<[string, string, RegExp]>([
+  ["no frontmatter", "# A skill", /does not begin with YAML/],
+  ["frontmatter later on", `# A skill\n${skill(GOOD)}`, /does not begin with YAML/],
+  ["frontmatter without an end", `---\n${GOOD}\n`, /does not begin with YAML/],
+  [
+    "frontmatter that is too long",
+    skill(`${GOOD}\nlicense: ${long(MAX_FRONTMATTER_BYTES)}`),
+    /at most 16 KiB/,
+  ],
+  ["broken YAML", skill("name: [pdf"), /is not YAML/],
+  ["a key twice", skill(`${GOOD}\nname: pdf`), /is not YAML/],
+  ["a list", skill("- name\n- description"), /not a list of fields/],
+  ["nothing", skill(""), /not a list of fields/],
+  ["an alias", skill(`name: &n pdf\ndescription: *n`), /is not YAML/],
+  ["a bomb of aliases", skill(`a: &a [x, x]\nb: &b [*a, *a]\nname: pdf\ndescription: x`), /is not YAML/],
+  ["no name", skill("description: x"), /has no name/],
+  ["a name that is no text", skill("name: [pdf]\ndescription: x"), /has no name/],
+  ["capital letters", skill("name: PDF\ndescription: x"), /"PDF" is not of lowercase/],
+  ["a leading hyphen", skill("name: -pdf\ndescription: x"), /"-pdf" is not/],
+  ["a trailing hyphen", skill("name: pdf-\ndescription: x"), /"pdf-" is not/],
+  ["two hyphens", skill("name: pdf--a\ndescription: x"), /"pdf--a" is not/],
+  ["an underscore", skill("name: pdf_a\ndescription: x"), /"pdf_a" is not/],
+  ["a path", skill("name: ../pdf\ndescription: x"), /"\.\.\/pdf" is not/],
+  ["a long name", skill(`name: ${long(MAX_SKILL_NAME_LENGTH + 1)}\ndescription: x`), /more than 64/],
+  [
+    "another name than its folder",
+    skill("name: doc\ndescription: x"),
+    /"doc" is not that of its folder, "pdf"/,
+  ],
+  ["no description", skill("name: pdf"), /no description/],
+  ["an empty description", skill("name: pdf\ndescription: '  '"), /no description/],
+  [
+    "a long description",
+    skill(`name: pdf\ndescription: ${long(MAX_DESCRIPTION_LENGTH + 1)}`),
+    /more than 1024/,
+  ],
+  ["a license that is no text", skill(`${GOOD}\nlicense: [MIT]`), /no license/],
+  [
+    "a long compatibility",
+    skill(`${GOOD}\ncompatibility: ${long(MAX_COMPATIBILITY_LENGTH + 1)}`),
+    /more than 500/,
+  ],
+  ["metadata that is no map", skill(`${GOOD}\nmetadata: x`), /metadata/],
+  ["metadata with a list in it", skill(`${GOOD}\nmetadata: { a: [1] }`), /metadata/],
+  ["tools that are a map", skill(`${GOOD}\nallowed-tools: { Read: yes }`), /allowed-tools/],
+])("a skill with %s is not used, and it is said why", async (_, text, problem) => {
+  const { head, problems } = await checkSkill(text, "pdf");
+  expect(head).toBeUndefined();
+  expect(problems.join("; ")).toMatch(problem);
+});
+
+test("limits are inclusive, and all that is wrong is said at once", async () => {
+  const name = long(MAX_SKILL_NAME_LENGTH);
+  const text = skill(`name: ${name}\ndescription: ${long(MAX_DESCRIPTION_LENGTH)}`);
+  expect((await checkSkill(text, name)).problems).toEqual([]);
+  expect((await checkSkill(skill("compatibility: []\nmetadata: x"), "pdf")).problems).toHaveLength(4);
+});

@@ -1,0 +1,125 @@
+/** One SKILL.md, by the rules of the Agent Skills format. */
+
+export const MAX_FRONTMATTER_BYTES = 16 * 1024;
+export const MAX_SKILL_NAME_LENGTH = 64;
+export const MAX_DESCRIPTION_LENGTH = 1_024;
+export const MAX_COMPATIBILITY_LENGTH = 500;
+
+export interface SkillHead {
+  readonly name: string;
+  /** What it is for, on one line. */
+  readonly description: string;
+  readonly license?: string;
+  readonly compatibility?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Tools that its author expects it to use. They are allowed by nothing but the permissions. */
+  readonly allowedTools?: readonly string[];
+}
+
+export interface CheckedSkill {
+  /** Absent: it breaks a rule, and is not used. */
+  readonly head?: SkillHead;
+  /** What is wrong with it, each a sentence without a full stop. */
+  readonly problems: readonly string[];
+  /** What is passed over. */
+  readonly notes: readonly string[];
+}
+
+const FIELDS = new Set(["name", "description", "license", "compatibility", "metadata", "allowed-tools"]);
+
+/** Checks the beginning of a SKILL.md that lies in a folder of this name. */
+export async function checkSkill(text: string, folder: string): Promise<CheckedSkill> {
+  const frontmatter = /^\uFEFF?---[ \t]*\r?\n([^]*?)(?<=\n)---[ \t]*(?:\r?\n|$)/.exec(text)?.[1];
+  if (frontmatter === undefined) return broken(NO_FRONTMATTER);
+  if (Buffer.byteLength(frontmatter) > MAX_FRONTMATTER_BYTES) return broken(NO_FRONTMATTER);
+  const fields = await parseFields(frontmatter);
+  if (typeof fields === "string") return broken(fields);
+  return checkFields(fields, folder);
+}
+
+const NO_FRONTMATTER = `it does not begin with YAML between two lines of ---, of at most ${MAX_FRONTMATTER_BYTES / 1024} KiB`;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A text says why they cannot be read. All values are texts: nobody means a number by a version. */
+async function parseFields(frontmatter: string): Promise<Fields | string> {
+  const { parse } = await import("yaml");
+  try {
+    const parsed: unknown = parse(frontmatter, { schema: "failsafe", maxAliasCount: 0, logLevel: "error" });
+    if (isMap(parsed)) return parsed;
+    return "its frontmatter is not a list of fields and values";
+  } catch (error) {
+    return `its frontmatter is not YAML: ${(error as Error).message.split("\n")[0]}`;
+  }
+}
+
+function checkFields(fields: Fields, folder: string): CheckedSkill {
+  const problems = [
+    ...nameProblems(fields["name"], folder),
+    ...textProblems("description", fields["description"], MAX_DESCRIPTION_LENGTH),
+    ...(fields["license"] === undefined ? [] : textProblems("license", fields["license"], Infinity)),
+    ...(fields["compatibility"] === undefined
+      ? []
+      : textProblems("compatibility", fields["compatibility"], MAX_COMPATIBILITY_LENGTH)),
+    ...metadataProblems(fields["metadata"]),
+    ...toolsProblems(fields["allowed-tools"]),
+  ];
+  const unknown = Object.keys(fields).filter((field) => !FIELDS.has(field));
+  const notes = unknown.length === 0 ? [] : [`these fields mean nothing here: ${unknown.join(", ")}`];
+  return problems.length > 0 ? { problems, notes } : { head: toHead(fields), problems, notes };
+}
+
+const NAME = /^[\p{Ll}\p{Lo}\p{M}\p{Nd}]+(?:-[\p{Ll}\p{Lo}\p{M}\p{Nd}]+)*$/u;
+
+function nameProblems(name: unknown, folder: string): string[] {
+  if (typeof name !== "string" || name === "") return ["it has no name"];
+  const shown = JSON.stringify(name.slice(0, 2 * MAX_SKILL_NAME_LENGTH));
+  if (name.length > MAX_SKILL_NAME_LENGTH)
+    return [`its name ${shown} has more than ${MAX_SKILL_NAME_LENGTH} characters`];
+  if (!NAME.test(name.normalize("NFKC")))
+    return [`its name ${shown} is not of lowercase letters and digits with single hyphens between them`];
+  return name.normalize("NFKC") === folder.normalize("NFKC")
+    ? []
+    : [`its name ${shown} is not that of its folder, ${JSON.stringify(folder)}`];
+}
+
+function textProblems(field: string, value: unknown, maxLength: number): string[] {
+  if (typeof value !== "string" || value.trim() === "") return [`it has no ${field}, or one that is no text`];
+  return value.length > maxLength ? [`its ${field} has more than ${maxLength} characters`] : [];
+}
+
+function metadataProblems(metadata: unknown): string[] {
+  if (metadata === undefined) return [];
+  const isPlain = isMap(metadata) && Object.values(metadata).every((value) => typeof value === "string");
+  return isPlain ? [] : ["its metadata is not a list of names and texts"];
+}
+
+/** The format has one text with spaces in it; Claude Code also takes a list. */
+function toolsProblems(tools: unknown): string[] {
+  const isList = Array.isArray(tools) && tools.every((tool) => typeof tool === "string");
+  return tools === undefined || typeof tools === "string" || isList
+    ? []
+    : ["its allowed-tools is neither a text with spaces between the tools nor a list of them"];
+}
+
+function toHead(fields: Fields): SkillHead {
+  const { name, description, license, compatibility, metadata } = fields as Readonly<Record<string, string>>;
+  const tools = fields["allowed-tools"] as string | readonly string[] | undefined;
+  const allowedTools = typeof tools === "string" ? tools.split(/\s+/).filter((tool) => tool !== "") : tools;
+  return {
+    name: name!.normalize("NFKC"),
+    description: description!.replaceAll(/\s+/g, " ").trim(),
+    ...(license === undefined ? {} : { license }),
+    ...(compatibility === undefined ? {} : { compatibility }),
+    ...(metadata === undefined ? {} : { metadata: metadata as unknown as Record<string, string> }),
+    ...(allowedTools === undefined ? {} : { allowedTools }),
+  };
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function broken(problem: string): CheckedSkill {
+  return { problems: [problem], notes: [] };
+}

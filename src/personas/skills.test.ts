@@ -1,0 +1,196 @@
+import { mkdirSync, realpathSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../../test/support/temporary.ts";
+import { MAX_PLUGIN_FILE_LENGTH, MAX_PLUGINS } from "./plugins.ts";
+import { MAX_SKILLS_IN_FOLDER, readSkills, type Skills } from "./skills.ts";
+
+interface Places extends Disposable {
+  readonly home: string;
+  readonly workspace: string;
+  write(path: string, text: string): void;
+  skill(folder: string, name: string, fields?: string): void;
+  read(options?: { pluginDirs?: readonly string[]; patterns?: readonly string[] }): Promise<Skills>;
+}
+
+function places(): Places {
+  const folder = temporaryFolder();
+  const base = realpathSync(folder.path);
+  const [home, workspace] = [join(base, "home"), join(base, "workspace")];
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(base, path)), { recursive: true });
+    writeFileSync(join(base, path), text);
+  };
+  return {
+    home,
+    workspace,
+    write,
+    skill: (place, name, fields = "") =>
+      write(
+        join(place, name, "SKILL.md"),
+        `---\nname: ${name}\ndescription: From ${place}.\n${fields}---\nDo it.`,
+      ),
+    read: ({ pluginDirs = [], patterns = ["*"] } = {}) =>
+      readSkills({ workspace, home, pluginDirs: pluginDirs.map((dir) => join(base, dir)), patterns }),
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  };
+}
+
+const named = ({ skills }: Skills): string[] =>
+  skills.map(({ name, description }) => `${name}: ${description}`);
+
+test("skills come from the workspace, the home and plugins, in the order of their names", async () => {
+  using all = places();
+  all.skill("workspace/skills", "review");
+  all.skill("home/skills", "deploy");
+  all.write("home/plugins/tools/.claude-plugin/plugin.json", '{"name": "tools"}');
+  all.skill("home/plugins/tools/skills", "zip");
+  all.write("mine/.claude-plugin/plugin.json", '{"name": "mine", "version": "1"}');
+  all.skill("mine/skills", "audit");
+  all.write("workspace/skills/notes/README.md", "no skill");
+
+  const read = await all.read({ pluginDirs: ["mine"] });
+  expect(named(read)).toEqual([
+    "audit: From mine/skills.",
+    "deploy: From home/skills.",
+    "review: From workspace/skills.",
+    "zip: From home/plugins/tools/skills.",
+  ]);
+  expect(read.problems).toEqual([]);
+  expect(read.skills.map(({ source }) => source)).toEqual(["plugin", "home", "workspace", "plugin"]);
+  expect(read.skills[2]).toMatchObject({
+    folder: join(all.workspace, "skills", "review"),
+    file: join(all.workspace, "skills", "review", "SKILL.md"),
+  });
+});
+
+test("an agent with no folders has no skills", async () => {
+  using all = places();
+  expect(await all.read()).toEqual({ skills: [], problems: [] });
+});
+
+test("only those are given that the agent's patterns name", async () => {
+  using all = places();
+  for (const name of ["git-log", "git-blame", "pdf"]) all.skill("home/skills", name);
+  expect((await all.read({ patterns: ["git-*"] })).skills.map(({ name }) => name)).toEqual([
+    "git-blame",
+    "git-log",
+  ]);
+  expect((await all.read({ patterns: [] })).skills).toEqual([]);
+});
+
+test("of two with the same name the workspace's is used, then the home's, and the other is told of", async () => {
+  using all = places();
+  all.skill("home/skills", "pdf");
+  all.skill("workspace/skills", "pdf");
+  const read = await all.read();
+  expect(named(read)).toEqual(["pdf: From workspace/skills."]);
+  expect(read.problems).toEqual([
+    {
+      path: join(all.home, "skills", "pdf", "SKILL.md"),
+      problem: `it has the name of ${join(all.workspace, "skills", "pdf")}`,
+      isLeftOut: true,
+    },
+  ]);
+});
+
+test("a bad skill is left out and told of, and the others are there", async () => {
+  using all = places();
+  all.skill("workspace/skills", "good");
+  all.skill("workspace/skills", "odd", "model: opus\n");
+  all.write("workspace/skills/bad/SKILL.md", "---\nname: other\n---\n");
+  mkdirSync(join(all.workspace, "skills", "folder", "SKILL.md"), { recursive: true });
+
+  const { skills, problems } = await all.read();
+  expect(skills.map(({ name }) => name)).toEqual(["good", "odd"]);
+  expect(problems).toEqual([
+    {
+      path: join(all.workspace, "skills/bad/SKILL.md"),
+      problem: expect.stringContaining('"other"'),
+      isLeftOut: true,
+    },
+    {
+      path: join(all.workspace, "skills/bad/SKILL.md"),
+      problem: expect.stringContaining("no description"),
+      isLeftOut: true,
+    },
+    { path: join(all.workspace, "skills/folder/SKILL.md"), problem: "it is not a file", isLeftOut: true },
+    {
+      path: join(all.workspace, "skills/odd/SKILL.md"),
+      problem: expect.stringContaining("model"),
+      isLeftOut: false,
+    },
+  ]);
+});
+
+test("links out of the workspace or a plugin are not followed, and the owner's links in the home are", async () => {
+  using all = places();
+  all.skill("elsewhere", "pdf");
+  all.skill("elsewhere", "secret");
+  mkdirSync(join(all.workspace, "skills"), { recursive: true });
+  symlinkSync(join(all.home, "..", "elsewhere", "secret"), join(all.workspace, "skills", "secret"));
+  mkdirSync(join(all.home, "skills"), { recursive: true });
+  symlinkSync(join(all.home, "..", "elsewhere", "pdf"), join(all.home, "skills", "pdf"));
+  all.write("mine/.claude-plugin/plugin.json", '{"name": "mine"}');
+  symlinkSync(join(all.home, "..", "elsewhere"), join(all.home, "..", "mine", "skills"));
+
+  const { skills, problems } = await all.read({ pluginDirs: ["mine"] });
+  expect(skills.map(({ name, folder }) => [name, folder.endsWith("elsewhere/pdf")])).toEqual([["pdf", true]]);
+  expect(problems.map(({ problem }) => problem)).toEqual(
+    Array(3).fill(expect.stringContaining("is a link out of")),
+  );
+});
+
+test("a plugin that was named and is none is told of; what else lies among the plugins is not", async () => {
+  using all = places();
+  all.write("home/plugins/notes/README.md", "nothing");
+  all.write("home/plugins/broken/.claude-plugin/plugin.json", "{");
+  all.write("home/plugins/nameless/.claude-plugin/plugin.json", "null");
+  const long = JSON.stringify({ name: "wordy", description: "x".repeat(MAX_PLUGIN_FILE_LENGTH) });
+  all.write("home/plugins/wordy/.claude-plugin/plugin.json", long);
+  const { problems } = await all.read({ pluginDirs: ["nowhere"] });
+  expect(problems.map(({ path, problem }) => [path.split("/").at(-1), problem])).toEqual([
+    ["nowhere", "it is no plugin: it has no .claude-plugin/plugin.json"],
+    ["broken", "its .claude-plugin/plugin.json is not JSON with a name"],
+    ["nameless", "its .claude-plugin/plugin.json is not JSON with a name"],
+    ["wordy", "its .claude-plugin/plugin.json is not JSON with a name"],
+  ]);
+});
+
+test("a change counts from the next time", async () => {
+  using all = places();
+  all.skill("home/skills", "pdf");
+  await all.read();
+  all.write("home/skills/pdf/new.md", "---\nname: pdf\ndescription: Other.\n---\n");
+  renameSync(join(all.home, "skills/pdf/new.md"), join(all.home, "skills/pdf/SKILL.md"));
+  expect(named(await all.read())).toEqual(["pdf: Other."]);
+});
+
+test("how many folders are looked at has a bound", async () => {
+  using all = places();
+  for (let n = 0; n < MAX_SKILLS_IN_FOLDER; n++)
+    mkdirSync(join(all.home, "skills", `s${n}`), { recursive: true });
+  expect((await all.read()).problems).toEqual([]);
+  mkdirSync(join(all.home, "skills", "one-more"));
+  expect((await all.read()).problems).toEqual([
+    {
+      path: join(all.home, "skills"),
+      problem: expect.stringContaining("more than 500 folders"),
+      isLeftOut: true,
+    },
+  ]);
+});
+
+test("how many plugins are looked at has a bound", async () => {
+  using all = places();
+  for (let n = 0; n < MAX_PLUGINS; n++) mkdirSync(join(all.home, "plugins", `p${n}`), { recursive: true });
+  expect((await all.read()).problems).toEqual([]);
+  all.write("mine/.claude-plugin/plugin.json", '{"name": "mine"}');
+  all.skill("mine/skills", "audit");
+  const { skills, problems } = await all.read({ pluginDirs: ["mine"] });
+  expect(skills.map(({ name }) => name)).toEqual(["audit"]);
+  expect(problems).toMatchObject([
+    { problem: "there are more than 200 plugins, and the rest is not looked at" },
+  ]);
+});

@@ -1,0 +1,133 @@
+/**
+ * Skills: folders with instructions for certain kinds of work. An agent is told their names and what they are for,
+ * and reads one when it needs it.
+ */
+import { basename, dirname, join, relative } from "node:path";
+
+import { matches } from "../model/permissions.ts";
+import { findPlugins, type FolderProblem } from "./plugins.ts";
+import { type FileRead, foldersIn, readInside } from "./read-inside.ts";
+import { type CheckedSkill, checkSkill, MAX_FRONTMATTER_BYTES, type SkillHead } from "./skill-file.ts";
+
+/** How many skills are looked at in one place. */
+export const MAX_SKILLS_IN_FOLDER = 500;
+
+const SKILL_FILE = "SKILL.md";
+
+export interface Skill extends SkillHead {
+  /** Its SKILL.md: absolute, without links. */
+  readonly file: string;
+  /** Where its files are. */
+  readonly folder: string;
+  /** Where it was found. */
+  readonly source: "workspace" | "home" | "plugin";
+}
+
+export interface SkillSources {
+  readonly workspace: string;
+  readonly home: string;
+  /** Of the agent's own plugins, absolute. */
+  readonly pluginDirs: readonly string[];
+  /** Which skills it knows, by name. */
+  readonly patterns: readonly string[];
+}
+
+export interface Skills {
+  /** In the order of their names. */
+  readonly skills: readonly Skill[];
+  readonly problems: readonly FolderProblem[];
+}
+
+/**
+ * The skills of an agent: those of its workspace, of the home, of its plugins and of the home's plugins. Of two with
+ * the same name, the first in this order is used. One that is not as it should be is left out and told of; nothing
+ * here throws because of what a folder holds.
+ */
+export async function readSkills({ workspace, home, pluginDirs, patterns }: SkillSources): Promise<Skills> {
+  const { plugins, problems: ofPlugins } = await findPlugins(home, pluginDirs);
+  const places: readonly Place[] = [
+    { folder: join(workspace, "skills"), source: "workspace", root: workspace },
+    { folder: join(home, "skills"), source: "home" },
+    ...plugins.map((root) => ({ folder: join(root, "skills"), source: "plugin" as const, root })),
+  ];
+  const found = (await Promise.all(places.map(readPlace))).flat();
+  const skills = new Map<string, Skill>();
+  const problems: FolderProblem[] = [...ofPlugins];
+  for (const { path, skill, problems: wrong, notes } of found) {
+    problems.push(...wrong.map((problem) => ({ path, problem, isLeftOut: true })));
+    problems.push(...notes.map((problem) => ({ path, problem, isLeftOut: false })));
+    if (skill === undefined) continue;
+    const first = skills.get(skill.name);
+    if (first === undefined) skills.set(skill.name, skill);
+    else problems.push({ path, problem: `it has the name of ${first.folder}`, isLeftOut: true });
+  }
+  return {
+    skills: [...skills.values()].filter(({ name }) => matches(patterns, name)).toSorted(byName),
+    problems,
+  };
+}
+
+interface Place {
+  readonly folder: string;
+  readonly source: Skill["source"];
+  /** What leads out of it is not followed. Absent: only the owner puts something there, links too. */
+  readonly root?: string;
+}
+
+interface Found {
+  readonly path: string;
+  readonly skill?: Skill;
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
+}
+
+async function readPlace({ folder, source, root }: Place): Promise<Found[]> {
+  const names = await foldersIn(folder);
+  const read = await Promise.all(
+    names.slice(0, MAX_SKILLS_IN_FOLDER).map((name) => readSkill(join(folder, name), source, root)),
+  );
+  const found = read.filter((each) => each !== undefined);
+  if (names.length > MAX_SKILLS_IN_FOLDER) {
+    const problem = `it holds more than ${MAX_SKILLS_IN_FOLDER} folders, and the rest is not looked at`;
+    found.push({ path: folder, problems: [problem], notes: [] });
+  }
+  return found;
+}
+
+/** Undefined: there is no skill. */
+async function readSkill(folder: string, source: Skill["source"], root = folder): Promise<Found | undefined> {
+  const path = join(folder, SKILL_FILE);
+  const read = await readInside(relative(root, path), root, MAX_FRONTMATTER_BYTES + FENCES);
+  switch (read.kind) {
+    case "absent":
+      return undefined;
+    case "refused":
+      return { path, problems: [`it ${read.reason}`], notes: [] };
+    case "read": {
+      const { head, problems, notes } = await check(read, basename(folder));
+      if (head === undefined) return { path, problems, notes };
+      return {
+        path,
+        skill: { ...head, file: read.path, folder: dirname(read.path), source },
+        problems,
+        notes,
+      };
+    }
+  }
+}
+
+/** What was found out about a file that has not changed since is not found out again. */
+const checked = new WeakMap<FileRead, Promise<CheckedSkill>>();
+
+function check(read: Extract<FileRead, { kind: "read" }>, name: string): Promise<CheckedSkill> {
+  const known = checked.get(read) ?? checkSkill(read.text, name);
+  checked.set(read, known);
+  return known;
+}
+
+/** What the lines around the frontmatter take. */
+const FENCES = 64;
+
+function byName(a: Skill, b: Skill): number {
+  return a.name < b.name ? -1 : 1;
+}
