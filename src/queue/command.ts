@@ -21,6 +21,10 @@ export type Command =
   | { readonly kind: "show-profile" }
   | { readonly kind: "set-profile"; readonly profile: string }
   | { readonly kind: "reset-profile" }
+  /** Without an id: the only one that waits in the session. */
+  | { readonly kind: "approve"; readonly id: string | undefined }
+  | { readonly kind: "deny"; readonly id: string | undefined; readonly reason: string | undefined }
+  | { readonly kind: "answer"; readonly id: string | undefined; readonly text: string }
   | { readonly kind: "new" }
   | { readonly kind: "status" }
   | { readonly kind: "help" };
@@ -35,6 +39,9 @@ export interface TypedCommand {
 export const USAGE = {
   queue: `/queue [<mode>] [debounce:1s] [cap:20] [drop:${DROP_POLICIES.join("|")}] [interrupt:${INTERRUPT_POLICIES.join("|")}], or /queue reset`,
   profile: "/profile [<name>], or /profile reset",
+  approve: "/approve [<id>]",
+  deny: "/deny [<id>] [<reason>]",
+  answer: "/answer [<id>] <text>",
   new: "/new",
   status: "/status",
   help: "/help",
@@ -66,6 +73,18 @@ function parseWords(word: Word, words: readonly string[]): Command {
       if (first === undefined) return { kind: "show-profile" };
       if (words.length > 1) throw refused(word, `"${shorten(words[1]!)}" is one word too many`);
       return isReset(first) ? { kind: "reset-profile" } : { kind: "set-profile", profile: first };
+    case "approve":
+      if (words.length > 1) throw refused(word, `"${shorten(words[1]!)}" is one word too many`);
+      return { kind: word, id: first };
+    case "deny": {
+      const { id, rest } = splitId(words);
+      return { kind: word, id, reason: rest === "" ? undefined : rest };
+    }
+    case "answer": {
+      const { id, rest } = splitId(words);
+      if (rest === "") throw refused(word, "There is no answer in it");
+      return { kind: word, id, text: rest };
+    }
     case "new":
     case "status":
     case "help":
@@ -73,6 +92,13 @@ function parseWords(word: Word, words: readonly string[]): Command {
         throw refused(word, `/${word} takes no words beside it, such as "${shorten(first)}"`);
       return { kind: word };
   }
+}
+
+/** An id looks like nothing that a person would say. */
+function splitId(words: readonly string[]): { readonly id: string | undefined; readonly rest: string } {
+  const [first, ...others] = words;
+  const id = first !== undefined && /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(first) ? first.toUpperCase() : undefined;
+  return { id, rest: (id === undefined ? words : others).join(" ") };
 }
 
 function isReset(word: string): boolean {

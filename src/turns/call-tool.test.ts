@@ -8,13 +8,27 @@ import { CortexError } from "../model/errors.ts";
 import type { AgentId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { type CallBlock, callsOf } from "../model/message.ts";
+import type { Permissions } from "../model/permissions.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
+import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
 import type { Claim, Store } from "../store/store.ts";
-import { callTool, type CallParts } from "./call-tool.ts";
+import { callTool, type CallParts, MAX_OPEN_REQUESTS } from "./call-tool.ts";
 import { TurnJournal } from "./journal.ts";
 
 const pinned = { system: "", tools: [], profile: "fast" };
 const QUESTION: ToolOutcome = { kind: "suspend", waitKind: "question", detail: { text: "Well?" } };
+
+const NO_TRUST = { untrusted: false, private: false, outward: false };
+const ALL: Permissions = {
+  tools: { allow: [["*"]], deny: [] },
+  ask: [],
+  roots: [],
+  hosts: [["*"]],
+  channels: [["*"]],
+  credentials: [],
+  spendUsdPerDay: 1,
+};
+let minted = 0;
 
 /** A turn whose model has just asked for these calls. */
 async function begin(store: Store, ...tools: readonly Wish[]) {
@@ -58,13 +72,25 @@ function parts(
     journal,
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     clock: () => START_MS,
+    mintId: () => `asked-${minted++}`,
+    permissions: () => ALL,
+    codeMode: () => "plain",
+    readTrust: async () => NO_TRUST,
+    hooks: NO_TOOL_HOOKS,
+    mark: async () => {},
+    readApproval: async () => undefined,
+    useApproval: async () => true,
+    redact: (text) => text,
     context: {
       session: session("work"),
       agent: "main" as AgentId,
       turn: claim.turn,
       run: claim.run,
+      epoch: claim.lease.epoch,
       workspace: "/",
       roots: [],
+      readable: [],
+      hidden: [],
       outputFolder: "/",
       environment: {},
     },
@@ -123,11 +149,11 @@ test.each<[string, Tool["run"], RegExp]>([
     },
     /early/,
   ],
-  // oxlint-disable-next-line no-throw-literal -- a foreign tool may throw anything
   [
     "throws something that is no error",
     async () => {
-      throw "text";
+      const anything: unknown = "text";
+      throw anything;
     },
     /^The tool failed: text$/,
   ],
@@ -281,7 +307,12 @@ test("a call that needs an answer from elsewhere suspends, and stays open", asyn
   const given = parts(turn, [testTool("Ask", async () => QUESTION)]);
   expect(await callTool(turn.calls[0]!, 0, given)).toEqual({ kind: "suspended" });
   expect(given.suspensions).toEqual([
-    { ordinal: 0, callId: "Ask-0", kind: "question", detail: { text: "Well?" } },
+    {
+      ordinal: 0,
+      callId: "Ask-0",
+      kind: "question",
+      detail: expect.objectContaining({ request: { text: "Well?" }, expiresAtMs: null }),
+    },
   ]);
   expect(turn.journal.toolCalls).toMatchObject([{ status: "started" }]);
 });
@@ -298,4 +329,17 @@ test("a call that still waits for its answer is neither made again nor given up"
   expect(await callTool(turn.calls[0]!, 0, second)).toEqual({ kind: "suspended" });
   expect(second.suspensions).toEqual(first.suspensions);
   expect(ask.calls).toHaveLength(1);
+});
+
+test("a turn asks people about so many calls at once, and no more", async () => {
+  await using opened = await openTestStore();
+  const wishes = Array.from({ length: MAX_OPEN_REQUESTS + 1 }, (): Wish => ["Pay", {}]);
+  const turn = await begin(opened.store, ...wishes);
+  const given = parts(turn, [testTool("Pay", async () => DONE)], {
+    permissions: () => ({ ...ALL, ask: ["Pay"] }),
+  });
+  const outcomes = [];
+  for (const [ordinal, call] of turn.calls.entries()) outcomes.push(await callTool(call, ordinal, given));
+  expect(outcomes.slice(0, -1).every(({ kind }) => kind === "suspended")).toBe(true);
+  expect(outcomes.at(-1)).toMatchObject({ kind: "done", call: { status: "error" } });
 });

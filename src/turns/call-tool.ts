@@ -7,19 +7,30 @@
  */
 import type { CallOutcome } from "../agents/agent.ts";
 import { CortexError } from "../model/errors.ts";
+import type { ApprovalId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { CallBlock, ToolStatus } from "../model/message.ts";
+import type { Redact } from "../model/redact.ts";
 import type { Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
+import { canonicalToolName, canonicalToolParams } from "../model/tool-aliases.ts";
+import type { Mark } from "../model/trust.ts";
+import type { Approval } from "../store/store.ts";
+import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
+import { type GateParts, judgeCall, marksOf } from "./gate.ts";
 import type { Suspension, TurnJournal } from "./journal.ts";
 
 /** How long a tool has to end once it was told to. Then it is left alone: it may hold up no turn. */
 const GRACE_MS = 5_000;
 
-export interface CallParts {
+/** What one turn may ask people at the same time: nobody reads more. */
+export const MAX_OPEN_REQUESTS = 20;
+
+export interface CallParts extends GateParts {
   readonly journal: TurnJournal;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly clock: () => number;
-  readonly context: Omit<ToolContext, "callId" | "callKey" | "signal">;
+  readonly mintId: () => string;
+  readonly context: Omit<ToolContext, "callId" | "callKey" | "signal" | "permissions">;
   /** Aborts the turn: the call ends, and its outcome is left open. */
   readonly signal: AbortSignal;
   /** Whether the process ends: begin nothing. */
@@ -27,39 +38,150 @@ export interface CallParts {
   /** Whether a message waits that is to enter the turn before the model is asked again. */
   readonly hasSteering: () => Promise<boolean>;
   readonly suspensions: Suspension[];
+  readonly readApproval: (id: ApprovalId) => Promise<Approval | undefined>;
+  /** Takes an approved call up. False: that was done before. */
+  readonly useApproval: (id: ApprovalId) => Promise<boolean>;
+  /** Notes what the session comes into contact with. */
+  readonly mark: (marks: readonly Mark[]) => Promise<void>;
+  readonly redact: Redact;
   readonly graceMs?: number;
 }
 
 export async function callTool(call: CallBlock, ordinal: number, parts: CallParts): Promise<CallOutcome> {
-  const { journal, tools, clock } = parts;
   if (parts.isStopping() || parts.signal.aborted) return { kind: "park" };
-  const finish = async (
-    status: Exclude<ToolStatus, "started">,
-    result: ToolResult,
-  ): Promise<CallOutcome> => ({
-    kind: "done",
-    call: await journal.finishCall(call, ordinal, { status, result, atMs: clock() }),
-  });
+  const tool = parts.tools.get(canonicalToolName(call.name));
+  const step = { call, ordinal, tool };
+  if (parts.journal.toolCalls[ordinal]?.status === "started") return goOn(step, parts);
 
-  const tool = tools.get(call.name);
-  const cutOff = journal.toolCalls[ordinal]?.status === "started";
-  const waiting = cutOff ? journal.waitingCall(ordinal) : undefined;
-  if (waiting !== undefined) return suspend(waiting, parts);
-  if (cutOff && tool?.repeatable !== true) return finish("unknown", CUT_OFF);
-  if (tool === undefined) return finish("error", toolUnknown(call.name, tools));
-  if (!isObject(call.arguments)) return finish("error", ARGUMENTS_UNREADABLE);
-  if (!cutOff) {
-    if (await parts.hasSteering()) return finish("skipped", SKIPPED);
-    await journal.startCall(call, ordinal, clock());
+  if (tool === undefined) return finish("error", toolUnknown(call.name, parts.tools), step, parts);
+  if (!isObject(call.arguments)) return finish("error", ARGUMENTS_UNREADABLE, step, parts);
+  if (await parts.hasSteering()) return finish("skipped", SKIPPED, step, parts);
+  return begin({ ...step, tool }, parts);
+}
+
+interface Step {
+  readonly call: CallBlock;
+  readonly ordinal: number;
+  readonly tool: Tool | undefined;
+}
+
+type KnownStep = Step & { readonly tool: Tool };
+
+/** Goes on with a call that was begun by somebody before. */
+async function goOn(step: Step, parts: CallParts): Promise<CallOutcome> {
+  const { call, ordinal, tool } = step;
+  const waiting = parts.journal.waitingCall(ordinal);
+  if (waiting === undefined)
+    return tool?.repeatable === true
+      ? begin({ ...step, tool }, parts)
+      : finish("unknown", CUT_OFF, step, parts);
+  if (waiting.kind !== "approval" && waiting.kind !== "question") return suspend(waiting, parts);
+
+  const asked = waiting.detail as unknown as Asked;
+  const approval = await parts.readApproval(asked.approval);
+  const name = tool?.name ?? canonicalToolName(call.name);
+  const resolved = resolve(approval, asked, { tool: name, ...requestOf(asked), ...parts.context });
+  switch (resolved.kind) {
+    case "wait":
+      return suspend(waiting, parts);
+    case "result":
+      return finish(resolved.result.isError === true ? "error" : "ok", resolved.result, step, parts);
+    case "begun":
+      return makeAgain(step, requestOf(asked).args, asked.notes, parts);
+    case "make": {
+      if (tool === undefined) return finish("error", toolUnknown(call.name, parts.tools), step, parts);
+      await parts.mark(await marksOf(tool, parts));
+      const isFirst = await parts.useApproval(asked.approval);
+      const { args } = resolved;
+      return isFirst
+        ? make({ ...step, tool }, args, asked.notes, parts)
+        : makeAgain(step, args, asked.notes, parts);
+    }
   }
+}
 
-  const outcome = await attempt(tool, call, ordinal, parts);
+/** A call that was agreed to and under way when its process died is made again where that does no harm. */
+async function makeAgain(
+  step: Step,
+  params: Json,
+  notes: readonly string[],
+  parts: CallParts,
+): Promise<CallOutcome> {
+  const { tool } = step;
+  if (tool?.repeatable !== true) return finish("unknown", CUT_OFF, step, parts);
+  return make({ ...step, tool }, params, notes, parts);
+}
+
+async function begin(step: KnownStep, parts: CallParts): Promise<CallOutcome> {
+  const { call, ordinal, tool } = step;
+  const { journal, clock } = parts;
+  const params = canonicalToolParams(call.name, call.arguments);
+  const judgement = await judgeCall(tool, params, contextOf(step, parts, parts.signal), parts);
+  if (parts.signal.aborted) return { kind: "park" };
+  if (judgement.kind === "refuse") return finish("error", refused(judgement.reason), step, parts);
+  if (judgement.kind === "ask") {
+    if (parts.suspensions.length >= MAX_OPEN_REQUESTS) return finish("error", TOO_MANY, step, parts);
+    const asked = ask(tool, judgement, parts);
+    await journal.startCall(call, ordinal, clock());
+    return wait({ ordinal, callId: call.id, kind: "approval", detail: asked as unknown as Json }, parts);
+  }
+  await Promise.all([journal.startCall(call, ordinal, clock()), parts.mark(judgement.marks)]);
+  return make(step, judgement.params, judgement.notes, parts);
+}
+
+function ask(
+  { name }: Tool,
+  { params, reason, notes }: { params: Json; reason: string; notes: readonly string[] },
+  { mintId, clock, redact, context: { workspace } }: CallParts,
+): Asked {
+  // What a person reads is what is agreed to and made: without secrets.
+  const args = JSON.parse(redact(JSON.stringify(params))) as Json;
+  return {
+    approval: mintId() as ApprovalId,
+    callHash: hashOfCall({ tool: name, args, workspace }),
+    request: { tool: name, args, reason },
+    expiresAtMs: clock() + APPROVAL_MS,
+    notes,
+  };
+}
+
+/** Makes a call whose intent is in the journal. */
+async function make(
+  step: KnownStep,
+  params: Json,
+  notes: readonly string[],
+  parts: CallParts,
+): Promise<CallOutcome> {
+  const outcome = await attempt(step, params, parts);
   if (outcome === "aborted") return { kind: "park" };
-  if (outcome.kind === "done")
-    return finish(outcome.result.isError === true ? "error" : "ok", outcome.result);
-  const waits = { ordinal, callId: call.id, kind: outcome.waitKind, detail: outcome.detail };
-  await journal.addWaiting(waits);
-  return suspend(waits, parts);
+  if (outcome.kind === "suspend") return wait(suspensionOf(step, outcome, parts), parts);
+  const { result } = outcome;
+  const hooked = { tool: step.tool.name, params, context: contextOf(step, parts, parts.signal) };
+  const said = [...notes, ...(await parts.hooks.after(hooked, result))];
+  const text = [result.text, ...said].join("\n\n");
+  return finish(result.isError === true ? "error" : "ok", { ...result, text }, step, parts);
+}
+
+function suspensionOf(
+  { call, ordinal, tool }: KnownStep,
+  { waitKind, detail }: Extract<ToolOutcome, { kind: "suspend" }>,
+  { mintId, context: { workspace } }: CallParts,
+): Suspension {
+  if (waitKind !== "question") return { ordinal, callId: call.id, kind: waitKind, detail };
+  const asked: Asked = {
+    approval: mintId() as ApprovalId,
+    callHash: hashOfCall({ tool: tool.name, args: call.arguments, workspace }),
+    request: detail ?? {},
+    expiresAtMs: null,
+    notes: [],
+  };
+  return { ordinal, callId: call.id, kind: "question", detail: asked as unknown as Json };
+}
+
+/** Whoever takes the turn up again must neither make the call anew nor give it up. */
+async function wait(call: Suspension, parts: CallParts): Promise<CallOutcome> {
+  await parts.journal.addWaiting(call);
+  return suspend(call, parts);
 }
 
 function suspend(call: Suspension, { suspensions }: CallParts): CallOutcome {
@@ -67,24 +189,47 @@ function suspend(call: Suspension, { suspensions }: CallParts): CallOutcome {
   return { kind: "suspended" };
 }
 
+async function finish(
+  status: Exclude<ToolStatus, "started">,
+  result: ToolResult,
+  { call, ordinal }: Step,
+  { journal, clock, redact }: CallParts,
+): Promise<CallOutcome> {
+  const told = { ...result, text: redact(result.text) };
+  return {
+    kind: "done",
+    call: await journal.finishCall(call, ordinal, { status, result: told, atMs: clock() }),
+  };
+}
+
+function requestOf({ request }: Asked): { readonly args: Json } {
+  return { args: (request as { args?: Json }).args ?? null };
+}
+
+function contextOf(
+  { call, ordinal }: Step,
+  { context, permissions }: CallParts,
+  signal: AbortSignal,
+): ToolContext {
+  return {
+    ...context,
+    permissions: permissions(),
+    callId: call.id,
+    callKey: `${context.turn}-${ordinal}`,
+    signal,
+  };
+}
+
 /** What a tool throws is for the model to read, whatever it is: the turn goes on. */
-async function attempt(
-  tool: Tool,
-  call: CallBlock,
-  ordinal: number,
-  { context, signal, graceMs = GRACE_MS }: CallParts,
-): Promise<ToolOutcome | "aborted"> {
+async function attempt(step: KnownStep, params: Json, parts: CallParts): Promise<ToolOutcome | "aborted"> {
+  const { tool } = step;
+  const { signal, graceMs = GRACE_MS } = parts;
   if (signal.aborted) return "aborted";
   const deadline = AbortSignal.timeout(tool.timeoutMs);
   const stop = AbortSignal.any([signal, deadline]);
   using grace = startGrace(stop, graceMs);
   try {
-    const running = tool.run(call.arguments, {
-      ...context,
-      callId: call.id,
-      callKey: `${context.turn}-${ordinal}`,
-      signal: stop,
-    });
+    const running = tool.run(params, contextOf(step, parts, stop));
     const outcome = await Promise.race([running, grace.over]);
     if (signal.aborted) return "aborted";
     return (
@@ -114,6 +259,10 @@ function startGrace(stop: AbortSignal, ms: number): Disposable & { readonly over
   };
 }
 
+function refused(reason: string): ToolResult {
+  return { text: `This call was not made: ${reason}`, isError: true };
+}
+
 function failed(text: string): ToolOutcome {
   return { kind: "done", result: { text, isError: true } };
 }
@@ -130,6 +279,11 @@ const ARGUMENTS_UNREADABLE: ToolResult = {
 
 const CUT_OFF: ToolResult = {
   text: "Cortex was stopped while this call was under way. Whether it took effect is not known: look before you repeat it.",
+  isError: true,
+};
+
+const TOO_MANY: ToolResult = {
+  text: `This call was not made: a person is asked about ${MAX_OPEN_REQUESTS} other calls already. Ask for fewer at once.`,
   isError: true,
 };
 

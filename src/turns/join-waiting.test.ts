@@ -9,6 +9,7 @@ import { promptText } from "../model/message.ts";
 import type { Claim, NewDispatch, QueueItem, Store } from "../store/store.ts";
 import { type JoinParts, joinWaiting } from "./join-waiting.ts";
 import { TurnJournal } from "./journal.ts";
+import { memoryOf, withMemory } from "./memory.ts";
 import { toQuery } from "./query.ts";
 
 const { config } = await loadFiles({ "cortex.json": { timezone: "UTC" } });
@@ -73,6 +74,21 @@ test("messages that join are in the journal before anything else, and are settle
   for (const name of "abc") {
     expect(await store.queue.outcome(`item-${name}` as ItemId)).toMatchObject({ turn: claim.turn });
   }
+});
+
+test("what was recalled for the turn stays with it when others join", async () => {
+  await using opened = await openTestStore();
+  const { store } = opened;
+  const claim = await begin(store, "a");
+  await queue(store, "b");
+  const work = await workOf(store, claim);
+  const [first] = work.journal.messages;
+  const pinned = { system: "", tools: [], profile: "offline" };
+  const messages = [withMemory(first!, "From the ledger")];
+  const journal = new TurnJournal({ store, claim, pinned, messages, toolCalls: [], written: 0 });
+  await joinWaiting({ ...work, journal }, partsOf(store));
+  const written = (await store.runs.readJournal(claim.run)).messages;
+  expect(written.map(memoryOf)).toEqual(["From the ledger", undefined]);
 });
 
 test("a turn that nothing joins and that is told of nothing writes nothing", async () => {

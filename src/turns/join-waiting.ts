@@ -4,9 +4,12 @@ import type { Message, UserBody } from "../model/message.ts";
 import { MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
 import { droppedNote } from "./dropped-note.ts";
 import type { TurnJournal } from "./journal.ts";
+import { markSession } from "./mark-session.ts";
+import { memoryOf, withMemory } from "./memory.ts";
 import { withoutTurns } from "./pending.ts";
 import type { Work } from "./prepare.ts";
 import { toQuery } from "./query.ts";
+import { isByOthers } from "./untrusted.ts";
 
 export interface JoinParts {
   readonly store: Store;
@@ -38,6 +41,8 @@ export async function joinWaiting(
       parts.store.queue.unseenDrops(claim.lease.session, { limit: MAX_PAGE }),
     ]);
     if (gathered.length === 1 && dropped.length === 0) return;
+    // What is told of them are their words: dropped to make room, by somebody who has sent many, say.
+    if (isByOthers(dropped)) await markSession(claim.lease.session, ["untrusted"], parts.store);
     if (!(await begin(journal, { first, gathered, dropped }, parts.config().timezone))) continue;
     items.splice(0, items.length, ...gathered);
     return;
@@ -64,9 +69,10 @@ async function begin(
   timezone: string,
 ): Promise<boolean> {
   const messages = query.gathered.map((item) => toQuery(item, timezone));
+  messages[0] = withMemory(messages[0]!, memoryOf(journal.messages[0]));
   const items = query.gathered.map(({ id }) => (id === query.first.id ? [] : [id]));
   if (query.dropped.length > 0) {
-    messages[0] = withNote(messages[0]!, droppedNote(query.dropped));
+    messages[0] = withNote(messages[0], droppedNote(query.dropped));
     items[0]!.push(...query.dropped.map(({ id }) => id));
   }
   try {

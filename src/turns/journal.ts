@@ -10,6 +10,7 @@ import type { Json } from "../model/json.ts";
 import type { CallBlock, Message, ToolCall, ToolStatus } from "../model/message.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Claim, JournalEntry, Store, Wait } from "../store/store.ts";
+import type { Worked } from "./worked.ts";
 
 /** What a run was started with. The runs after a crash or a wait go on with the same. */
 export interface Pinned {
@@ -18,6 +19,8 @@ export interface Pinned {
   readonly profile: string;
   /** The calls that have waited for an answer from elsewhere. */
   readonly waiting?: readonly Suspension[];
+  /** The one thing here that each run writes anew. */
+  readonly worked?: Worked;
 }
 
 /** A call that the turn has to wait for. */
@@ -32,6 +35,8 @@ export class TurnJournal {
   readonly #store: Store;
   readonly #claim: Claim;
   #pinned: Pinned;
+  /** Whether that is in the store. */
+  #isPinned = false;
   readonly #messages: Message[];
   readonly #calls: ToolCall[];
   /** How many of the messages are in the store. */
@@ -75,7 +80,7 @@ export class TurnJournal {
 
   /** The call at this place, where it has waited for an answer from elsewhere and has none. */
   waitingCall(ordinal: number): Suspension | undefined {
-    return this.#pinned.waiting?.find((call) => call.ordinal === ordinal);
+    return this.#pinned.waiting?.findLast((call) => call.ordinal === ordinal);
   }
 
   /** Says that a call waits: whoever takes the turn up again must neither make it anew nor give it up. */
@@ -84,6 +89,7 @@ export class TurnJournal {
     const pinned = { ...this.#pinned, waiting: [...(this.#pinned.waiting ?? []), call] };
     await this.#store.runs.pin(lease, run, pinned as unknown as Json);
     this.#pinned = pinned;
+    this.#isPinned = true;
   }
 
   /** Writes the query of a turn down before it begins, each message with the items that it brings along. */
@@ -112,15 +118,16 @@ export class TurnJournal {
     const { lease, run } = this.#claim;
     // Both leave in one batch: either both are kept or, after a crash, the journal is the shorter one.
     await Promise.all([
-      this.isBegun ? undefined : this.#store.runs.pin(lease, run, this.#pinned as unknown as Json),
+      this.#isPinned ? undefined : this.#store.runs.pin(lease, run, this.#pinned as unknown as Json),
       this.#store.runs.journal(lease, run, entries),
     ]);
+    this.#isPinned = true;
   }
 
   /** Says that a call is about to be made. */
   async startCall(call: CallBlock, ordinal: number, startedAtMs: number): Promise<void> {
     const intent = { ordinal, callId: call.id, tool: call.name, params: call.arguments, startedAtMs };
-    await this.#store.runs.journal(this.#claim.lease, this.#claim.run, [{ kind: "call", ...intent }]);
+    await this.#write([{ kind: "call", ...intent }]);
     this.#calls[ordinal] = { ...intent, status: "started" };
   }
 
@@ -140,7 +147,7 @@ export class TurnJournal {
     const intent = { ordinal, callId: call.id, tool: call.name, params: call.arguments, startedAtMs: atMs };
     const entries: JournalEntry[] = [{ kind: "result", ordinal, status, result, completedAtMs: atMs }];
     if (begun === undefined) entries.unshift({ kind: "call", ...intent });
-    await this.#store.runs.journal(this.#claim.lease, this.#claim.run, entries);
+    await this.#write(entries);
     const finished = { ...(begun ?? intent), status, result, completedAtMs: atMs };
     this.#calls[ordinal] = finished;
     return finished;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { calls, says, spoken } from "../../test/support/scripted-model.ts";
-import { message, START_MS } from "../../test/support/sample.ts";
+import { message } from "../../test/support/sample.ts";
 import type { AssistantBody } from "../model/message.ts";
 import { limitReached, type TurnLimits } from "./limits.ts";
 
@@ -10,14 +10,11 @@ const WIDE: TurnLimits = { modelCalls: 100, costUsd: 100, wallClockMs: 1e9, repe
 function reached(
   limits: Partial<TurnLimits>,
   bodies: readonly AssistantBody[],
-  elapsedMs = 0,
+  workedMs = 0,
 ): string | undefined {
   const answers = bodies.map((body, i) => spoken(`m${i}`, body));
   const messages = [message("q", "user", "go"), ...answers];
-  return limitReached(
-    { ...WIDE, ...limits },
-    { messages, startedAtMs: START_MS, nowMs: START_MS + elapsedMs },
-  );
+  return limitReached({ ...WIDE, ...limits }, { messages, workedMs });
 }
 
 test("a turn goes on below every limit", () => {
@@ -30,11 +27,11 @@ test.each<[keyof TurnLimits, number, readonly AssistantBody[], number, RegExp]>(
   ["costUsd", 1, [calls("A"), calls("B")], 0, /cost 1\.0000 USD/],
   ["wallClockMs", 5_000, [], 5_000, /taken 5 s/],
   ["repeatedCalls", 2, [calls("A"), calls("A")], 0, /same call was made 2 times/],
-])("%s ends the turn with an answer that names the limit", (limit, value, bodies, elapsedMs, text) => {
-  const answer = reached({ [limit]: value }, bodies, elapsedMs);
+])("%s ends the turn with an answer that names the limit", (limit, value, bodies, workedMs, text) => {
+  const answer = reached({ [limit]: value }, bodies, workedMs);
   expect(answer).toMatch(text);
   expect(answer).toContain(`\`${limit}\`: ${value}`);
-  expect(reached({ [limit]: value }, bodies.slice(1), elapsedMs - 1)).toBeUndefined();
+  expect(reached({ [limit]: value }, bodies.slice(1), workedMs - 1)).toBeUndefined();
 });
 
 test("repeated is only what is the same to the letter and in a row", () => {

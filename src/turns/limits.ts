@@ -5,6 +5,7 @@ import { assistantBody, callsOf, type Message } from "../model/message.ts";
 export interface TurnLimits {
   readonly modelCalls: number;
   readonly costUsd: number;
+  /** How long it may be at work, over all attempts. */
   readonly wallClockMs: number;
   /** How often in a row the same call with the same parameters may be made. */
   readonly repeatedCalls: number;
@@ -13,7 +14,7 @@ export interface TurnLimits {
 /** The answer that ends a turn which has reached a limit; undefined: it may go on. */
 export function limitReached(
   limits: TurnLimits,
-  turn: { readonly messages: readonly Message[]; readonly startedAtMs: number; readonly nowMs: number },
+  turn: { readonly messages: readonly Message[]; readonly workedMs: number },
 ): string | undefined {
   const answers = turn.messages.filter(({ role }) => role === "assistant");
   if (answers.length >= limits.modelCalls) {
@@ -23,8 +24,8 @@ export function limitReached(
   if (costUsd >= limits.costUsd && costUsd > 0) {
     return stopped(`it has cost ${costUsd.toFixed(4)} USD`, "costUsd", limits.costUsd);
   }
-  if (turn.nowMs - turn.startedAtMs >= limits.wallClockMs) {
-    const seconds = Math.round((turn.nowMs - turn.startedAtMs) / 1000);
+  if (turn.workedMs >= limits.wallClockMs) {
+    const seconds = Math.round(turn.workedMs / 1000);
     return stopped(`it has taken ${seconds} s`, "wallClockMs", limits.wallClockMs);
   }
   const repeated = repetitions(answers);

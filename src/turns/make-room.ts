@@ -14,6 +14,7 @@ import { type Load, measure } from "./measure.ts";
 import type { Work } from "./prepare.ts";
 import { shortenResults } from "./shorten-results.ts";
 import type { SummaryParts } from "./summarize.ts";
+import { historyOf, isPartial, readThread } from "./thread.ts";
 
 /** How full the window may be when a run begins. The rest is for what the run brings. */
 export const FULL_SHARE = 0.85;
@@ -43,7 +44,8 @@ interface Tried {
 }
 
 /** Before the first call of the model. */
-export async function makeRoom(work: Work, parts: RoomParts): Promise<Fitted> {
+export async function makeRoom(given: Work, parts: RoomParts): Promise<Fitted> {
+  const work = isPartial(given.thread) ? await withWholeThread(given, parts) : given;
   const fitted = { work, current: work.journal, tried: { compacted: false, shortenedAt: -1 } };
   const { context } = parts.agent;
   if (context === undefined) return fitted;
@@ -79,6 +81,12 @@ export async function makeMoreRoom({ work, tried }: Fitted, parts: RoomParts): P
     current,
     tried: { compacted: true, shortenedAt: messages.length, ...(isSpent && { end: TOO_LONG }) },
   };
+}
+
+/** A thread of which only the end was read is longer than the window: now all of it is needed. */
+async function withWholeThread(work: Work, { store }: RoomParts): Promise<Work> {
+  const thread = await readThread(work.claim.parent, store);
+  return { ...work, thread, history: historyOf(thread) };
 }
 
 export function isOverflow(error: unknown): boolean {

@@ -1,25 +1,40 @@
 import type { Exchange } from "../agents/agent.ts";
 import type { Config } from "../config/config.ts";
+import type { PersonaId } from "../model/ids.ts";
+import type { Message } from "../model/message.ts";
+import { allowsTool, type Permissions } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
 import type { Tool } from "../model/tool.ts";
 import { lookUp, type Setup } from "../personas/lookup.ts";
-import { allowsTool } from "../personas/permissions.ts";
-import type { Claim, Context, Journal, QueueItem, Store } from "../store/store.ts";
+import { permissionsOf } from "../personas/permissions.ts";
+import type { Skill } from "../personas/skills.ts";
+import type { Claim, Context, Journal, QueueItem, SearchHit, SearchOptions, Store } from "../store/store.ts";
 import { chooseProfile, fallbackChain } from "./choose-profile.ts";
 import type { CoolDowns } from "./cool-downs.ts";
 import { healthFor } from "./fall-back.ts";
 import { TurnJournal, type Pinned } from "./journal.ts";
+import { markSession } from "./mark-session.ts";
+import { remember } from "./memory.ts";
 import { toQuery } from "./query.ts";
-import { systemPrompt } from "./system-prompt.ts";
+import { assembleSystem, type SystemSources } from "./system-prompt.ts";
 import { historyOf, readThread } from "./thread.ts";
+import { isByOthers, narrowedBy } from "./untrusted.ts";
+import { nextStretch, type Worked } from "./worked.ts";
 
 export interface PrepareParts {
   readonly store: Store;
   readonly config: () => Config;
+  readonly clock: () => number;
   /** A profile by its name, `__active__` included. */
   readonly profile: (name: string) => Profile;
   readonly coolDowns: CoolDowns;
   readonly tools: () => readonly Tool[];
+  /** The skills of an agent, as they are now. */
+  readonly skills: (setup: Setup) => Promise<readonly Skill[]>;
+  /** Of the model of a profile, in tokens. Undefined: nobody knows. Never rejects. */
+  readonly window: (profile: Profile) => Promise<number | undefined>;
+  /** Whether something that was found is the owner's own words. */
+  readonly isOwners: (hit: SearchHit) => boolean;
   /** The folders of an agent, which are made where they do not exist. */
   readonly folders: (setup: Setup) => Promise<Folders>;
 }
@@ -28,55 +43,78 @@ export interface Folders {
   readonly workspace: string;
   readonly roots: readonly string[];
   readonly outputFolder: string;
+  /** What stays closed to agents, also inside of these. */
+  readonly hidden: readonly string[];
 }
 
 /** Everything that one run works with. */
 export interface Work {
   readonly claim: Claim;
   readonly setup: Setup;
+  /** Of the session: what is spent is counted by it. */
+  readonly persona: PersonaId;
+  /** As they are now: the configuration may have changed since the turn began. */
+  readonly permissions: () => Permissions;
   readonly folders: Folders;
   /** The one that this run uses. */
   readonly profile: Profile;
   /** The one that was wished for, and all that it can fall back on. */
   readonly candidates: readonly Profile[];
   readonly tools: ReadonlyMap<string, Tool>;
+  readonly skills: readonly Skill[];
   readonly system: string;
   readonly thread: Context;
   readonly history: readonly Exchange[];
   readonly journal: TurnJournal;
   /** The messages that the turn answers; those that join it on the way are added. */
   readonly items: QueueItem[];
+  readonly worked: Worked;
 }
 
 /** Reads what a run works with. A run that is taken up again gets what the first one was started with. */
 export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Work> {
   const { store } = parts;
   const config = parts.config();
-  const [session, items, before, thread] = await Promise.all([
+  const nowMs = parts.clock();
+  const [session, items, before] = await Promise.all([
     store.sessions.get(claim.lease.session),
     store.queue.itemsOf(claim.turn),
     claim.journalled ? store.runs.readJournal(claim.run) : undefined,
-    readThread(claim.parent, store),
   ]);
   const setup = lookUp(config, session!.agent, session!.persona);
   const folders = await parts.folders(setup);
   const pinned = before?.pinned as Pinned | undefined;
 
-  const allowed = parts.tools().filter(({ name }) => allowsTool(setup, name));
+  const narrowed = narrowedBy(items);
+  const permissions = (): Permissions =>
+    permissionsOf(lookUp(parts.config(), session!.agent, session!.persona), narrowed);
+  if (isByOthers(items)) await markSession(claim.lease.session, ["untrusted"], store);
+  const granted = permissions();
+  const allowed = parts.tools().filter(({ name }) => allowsTool(granted, name));
   const tools = pinned === undefined ? allowed : allowed.filter(({ name }) => pinned.tools.includes(name));
   const wished = parts.profile(
     pinned?.profile ?? wishedProfile(items, session!.settings) ?? setup.agent.profile,
   );
   const candidates = fallbackChain(wished, parts.profile);
   const profile = chooseProfile(candidates, healthFor(claim.turn, parts.coolDowns));
-  const system = pinned?.system ?? (await systemPrompt(setup, folders.workspace, tools));
+  const [window, skills] = await Promise.all([parts.window(profile), parts.skills(setup)]);
+  const sources = { workspace: folders.workspace, tools, skills, window };
+  const [thread, system] = await Promise.all([
+    readThread(claim.parent, store, window),
+    pinned?.system ?? assemble(setup, sources),
+  ]);
   // A run that has only compacted its thread has got on, and has no message in its journal.
   const written = before?.messages.length ?? 0;
+  const worked = nextStretch(before ?? { messages: [], toolCalls: [] }, pinned, nowMs);
   const journal = new TurnJournal({
     store,
     claim,
-    pinned: pinned ?? { system, tools: tools.map(({ name }) => name), profile: wished.name },
-    messages: written > 0 ? before!.messages : items.map((item) => toQuery(item, config.timezone)),
+    pinned: {
+      ...(pinned ?? { system, tools: tools.map(({ name }) => name), profile: wished.name }),
+      worked,
+    },
+    messages:
+      written > 0 ? before!.messages : await makeQuery(items, { setup, thread, window }, claim, parts),
     toolCalls: before?.toolCalls ?? [],
     written,
   });
@@ -85,16 +123,42 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
   return {
     claim,
     setup,
+    persona: session!.persona,
+    permissions,
     folders,
     profile,
     candidates,
     tools: byName,
+    skills,
     system,
     thread,
     history,
     journal,
     items,
+    worked,
   };
+}
+
+async function assemble(setup: Setup, sources: SystemSources): Promise<string> {
+  return (await assembleSystem(setup, sources)).text;
+}
+
+/** What the turn answers, with what the ledger holds about it: for the owner's own turns, and of the owner's own words. */
+async function makeQuery(
+  items: readonly QueueItem[],
+  known: { readonly setup: Setup; readonly thread: Context; readonly window: number | undefined },
+  { lease }: Claim,
+  { store, config, isOwners }: PrepareParts,
+): Promise<readonly Message[]> {
+  const { timezone, memory } = config();
+  const query = items.map((item) => toQuery(item, timezone));
+  if (known.setup.agent.memory === false || memory.tokens === 0 || isByOthers(items)) return query;
+  const search = async (text: string, options: SearchOptions): Promise<SearchHit[]> =>
+    (await store.events.search(text, options)).filter(isOwners);
+  const { thread, window } = known;
+  const remembered = await remember(query, { search, items, thread, window, ...memory });
+  await markSession(lease.session, remembered.marks, store);
+  return remembered.query;
 }
 
 /** The message's own wish, else the session's. */

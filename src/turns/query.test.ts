@@ -48,6 +48,15 @@ test("what hooks gave along stands between, in their order, and the words come l
   expect(promptText(query)).toBe(`${ENVELOPE}\nBe brief.\n{"order":7}\nurgent\n two\n lines `);
 });
 
+test("attachments are named before the words", () => {
+  const first = item([{ context: { prompt: "Look." } }]);
+  const attachments = [{ name: "a.png", type: "image/png", size: 9, path: "/data/a" }];
+  const query = toQuery({ ...first, event: { ...first.event, attachments } }, "UTC");
+  expect(promptText(query)).toBe(
+    `${ENVELOPE}\nLook.\nAttachment: a.png, image/png, 9 bytes, /data/a\n two\n lines `,
+  );
+});
+
 test("a hook's own message stands for the content of the event", () => {
   expect(toQuery(item([{}, { message: "Summarise." }, { message: "Not this." }]), "UTC").content).toBe(
     "Summarise.",

@@ -2,6 +2,7 @@ import type { MessageId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Message, UserBody } from "../model/message.ts";
 import type { QueueItem } from "../store/store.ts";
+import { describeAttachments } from "./attachments.ts";
 import { envelope } from "./envelope.ts";
 
 /**
@@ -11,9 +12,11 @@ import { envelope } from "./envelope.ts";
 export function toQuery(item: QueueItem, timezone: string): Message {
   const { id, event, dispatches, queuedAtMs } = item;
   const extracted = dispatches.map(({ context }) => readExtracted(context)).filter((text) => text !== "");
+  const attachments = describeAttachments(event.attachments);
   const body: UserBody = {
     envelope: envelope(event, timezone),
     ...(extracted.length === 0 ? {} : { extracted: extracted.join("\n") }),
+    ...(attachments === undefined ? {} : { attachments }),
   };
   const content = dispatches.find(({ message }) => message !== undefined)?.message ?? event.content ?? "";
   return { id: id as string as MessageId, role: "user", content, body: body as Json, atMs: queuedAtMs };

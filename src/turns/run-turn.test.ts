@@ -13,6 +13,7 @@ import { CortexError } from "../model/errors.ts";
 import type { AgentId, ItemId } from "../model/ids.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
 import type { Tool } from "../model/tool.ts";
+import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
 import { NO_USAGE } from "../model/usage.ts";
 import type { Claim, NewDispatch, NewEvent, Store } from "../store/store.ts";
 import { CoolDowns } from "./cool-downs.ts";
@@ -20,7 +21,8 @@ import { type Running, runTurn, type TurnParts } from "./run-turn.ts";
 
 const { config } = await loadFiles({});
 const WORK = session("work");
-const QUESTION = { kind: "suspend", waitKind: "question", detail: null } as const;
+const MINUTE_MS = 60_000;
+const ELSEWHERE = { kind: "suspend", waitKind: "other", detail: null } as const;
 
 function partsOf(
   store: Store,
@@ -29,7 +31,7 @@ function partsOf(
 ): TurnParts & { settled: ItemId[] } {
   let minted = 0;
   const settled: ItemId[] = [];
-  const clock = (): number => Date.UTC(2026, 0, 1);
+  const { clock = (): number => Date.UTC(2026, 0, 1) } = fields;
   const agent = createLoopAgent({ model, clock, mintId: () => `m${++minted}` });
   return {
     store,
@@ -41,8 +43,15 @@ function partsOf(
     mintId: () => `c${++minted}`,
     agentFor: async () => agent,
     tools: () => [],
-    folders: async () => ({ workspace: "/nowhere", roots: [], outputFolder: "/nowhere" }),
+    skills: async () => [],
+    window: async () => undefined,
+    isOwners: () => true,
+    folders: async () => ({ workspace: "/nowhere", roots: [], outputFolder: "/nowhere", hidden: [] }),
     toolEnvironment: () => ({}),
+    sandbox: () => ({ mode: "plain", sandbox: undefined }),
+    toolHooks: () => NO_TOOL_HOOKS,
+    redact: (text) => text,
+    dayStartMs: () => 0,
     selectSteering: (pending) => pending.filter(({ mode }) => mode === "steer"),
     gatherTurn: async (first) => [first],
     onDelta: () => {},
@@ -340,7 +349,7 @@ test("an abort that meets a turn just as it is suspended is not lost", async () 
   const claim = await begin(store);
   const ask = testTool("Ask", async () => {
     await store.runs.requestAbort(claim.run, "enough");
-    return QUESTION;
+    return ELSEWHERE;
   });
   // The wake-up that says so comes too late.
   const deaf = withFaults(store, { onWake: () => () => {} });
@@ -422,10 +431,10 @@ test("a dead letter that is tried again keeps its own turn, and steers no other"
   expect(work.calls).toHaveLength(1);
 });
 
-test("several questions are answered one by one, and each answer reaches its call", async () => {
+test("several calls are answered from elsewhere one by one, and each answer reaches its call", async () => {
   await using opened = await openTestStore();
   const claim = await begin(opened.store);
-  const ask = testTool("Ask", async () => QUESTION);
+  const ask = testTool("Ask", async () => ELSEWHERE);
   await runTurn(running(claim), partsOf(opened.store, scriptedModel(calls("Ask", "Ask")), toolsOf(ask)));
 
   for (const ordinal of [1, 0]) {
@@ -445,10 +454,10 @@ test("several questions are answered one by one, and each answer reaches its cal
   expect(ask.calls).toHaveLength(2);
 });
 
-test("a question is not forgotten where the calls after it are cut off", async () => {
+test("a call that waits is not forgotten where the calls after it are cut off", async () => {
   await using opened = await openTestStore();
   const claim = await begin(opened.store);
-  const ask = testTool("Ask", async () => QUESTION);
+  const ask = testTool("Ask", async () => ELSEWHERE);
   const work = testTool("Work", async () => DONE);
   const isStopping = (): boolean => ask.calls.length > 0;
   const model = scriptedModel(calls("Ask", "Work"));
@@ -456,7 +465,7 @@ test("a question is not forgotten where the calls after it are cut off", async (
 
   const store = await opened.crash();
   await runTurn(running(await next(store)), partsOf(store, scriptedModel(), toolsOf(ask, work)));
-  expect(await store.runs.active()).toMatchObject([{ state: "suspended", wait: { kind: "question" } }]);
+  expect(await store.runs.active()).toMatchObject([{ state: "suspended", wait: { kind: "other" } }]);
   expect([ask.calls.length, work.calls.length]).toEqual([1, 1]);
 });
 
@@ -497,6 +506,43 @@ test("an agent that takes no messages on the way is given none", async () => {
   );
   expect(await store.queue.pending(WORK)).toHaveLength(1);
   expect((await store.turns.get(claim.turn))!.agent).toBe("main" as AgentId);
+});
+
+test("the time that a turn has worked counts over crashes, and ends it with an answer that says so", async () => {
+  await using opened = await openTestStore();
+  const { clock } = opened;
+  const claim = await begin(opened.store);
+  const slow = testTool("Slow", async () => (clock.advance(40 * MINUTE_MS), DONE));
+  const fields = { ...toolsOf(slow), clock };
+  const parts = partsOf(opened.store, scriptedModel(calls("Slow")), fields);
+  await runTurn(running(claim, { isStopping: () => slow.calls.length > 0 }), parts);
+
+  const store = await opened.crash();
+  const model = scriptedModel(calls("Slow"));
+  await runTurn(running(await next(store)), partsOf(store, model, fields));
+
+  const answer = (await store.turns.read(claim.turn))!.messages.at(-1)!.content;
+  expect(answer).toContain("I stopped here: it has taken 4800 s. (Limit `wallClockMs`: 3600000");
+});
+
+test("the time in which Cortex was down or a turn waited for an answer does not count", async () => {
+  await using opened = await openTestStore();
+  const { clock } = opened;
+  const claim = await begin(opened.store);
+  const ask = testTool("Ask", async () => (clock.advance(20 * MINUTE_MS), ELSEWHERE));
+  const fields = { ...toolsOf(ask), clock };
+  await runTurn(running(claim), partsOf(opened.store, scriptedModel(calls("Ask")), fields));
+
+  clock.advance(500 * MINUTE_MS);
+  const [run] = await opened.store.runs.active();
+  await opened.store.runs.resume(run!.id, run!.wait!.id, [
+    { kind: "result", ordinal: 0, status: "ok", result: { text: "yes" }, completedAtMs: clock() },
+  ]);
+  const store = await opened.crash();
+  clock.advance(500 * MINUTE_MS);
+  await runTurn(running(await next(store)), partsOf(store, scriptedModel(says("thanks")), fields));
+
+  expect((await store.turns.read(claim.turn))!.messages.at(-1)!.content).toBe("thanks");
 });
 
 /** A process that dies at its n-th write: before it reaches the disk, or after. */

@@ -8,8 +8,8 @@
 import type { Agent, AgentResult, Continuation, Delta } from "../agents/agent.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Profile } from "../model/profile.ts";
-import type { Setup } from "../personas/lookup.ts";
 import { type Claim, type LeaseRequest, MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
+import { callParts, type ToolParts } from "./call-parts.ts";
 import { callTool } from "./call-tool.ts";
 import { noteFailure } from "./fall-back.ts";
 import { type JoinParts, joinWaiting } from "./join-waiting.ts";
@@ -21,11 +21,14 @@ import { type PrepareParts, prepareRun, type Work } from "./prepare.ts";
 import { toQuery } from "./query.ts";
 import { commit, fail, park, type SettleParts, suspend } from "./settle.ts";
 import { type Watched, watchSilence } from "./silence.ts";
+import { spendingReached } from "./spending.ts";
+import { workedMs } from "./worked.ts";
 
-export interface TurnParts extends PrepareParts, JoinParts, SettleParts {
+export interface TurnParts extends PrepareParts, JoinParts, SettleParts, ToolParts {
   /** The backend of a profile. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
-  readonly toolEnvironment: (setup: Setup) => Readonly<Record<string, string>>;
+  /** When the day began, where the owner lives. */
+  readonly dayStartMs: () => number;
   /** The waiting messages that go into a turn which is under way. */
   readonly selectSteering: (
     pending: readonly QueueItem[],
@@ -33,7 +36,6 @@ export interface TurnParts extends PrepareParts, JoinParts, SettleParts {
   ) => readonly QueueItem[];
   readonly onDelta: (claim: Claim, delta: Delta) => void;
   readonly onCompacting: (claim: Claim, isCompacting: boolean) => void;
-  readonly mintId: () => string;
   /** How long an agent has to end once it was told to. */
   readonly graceMs?: number;
 }
@@ -98,7 +100,7 @@ async function workWithinWindow(
   const { session } = claim.lease;
   const request = { profile, session, agent: setup.id, signal, onDelta: touch, onProgress: touch };
   const roomParts = { ...parts, agent, request };
-  const agentParts = { agent, watched, suspensions, startedAtMs: parts.clock() };
+  const agentParts = { agent, watched, suspensions };
   let fitted = await makeRoom(work, roomParts);
   for (;;) {
     try {
@@ -113,16 +115,11 @@ async function workWithinWindow(
 
 async function letAgentWork(
   { work, current, tried }: Fitted,
-  {
-    agent,
-    watched,
-    suspensions,
-    startedAtMs,
-  }: Circumstances & { readonly agent: Agent; readonly startedAtMs: number },
+  { agent, watched, suspensions }: Circumstances & { readonly agent: Agent },
   running: Running,
   parts: TurnParts,
 ): Promise<AgentResult> {
-  const { claim, setup, folders, profile, tools, journal } = work;
+  const { claim, setup, profile, tools, journal } = work;
   const { signal, touch, pause } = watched;
   const readSteering = async (): Promise<readonly QueueItem[]> => {
     if (!agent.capabilities.steer) return [];
@@ -130,23 +127,16 @@ async function letAgentWork(
     const selected = parts.selectSteering(pending, { items: work.items, nowMs: parts.clock() });
     return withoutTurns(selected, parts.store);
   };
-  const calls = {
-    journal,
-    tools,
-    clock: parts.clock,
-    context: {
-      session: claim.lease.session,
-      agent: setup.id,
-      turn: claim.turn,
-      run: claim.run,
-      ...folders,
-      environment: parts.toolEnvironment(setup),
+  const calls = callParts(
+    work,
+    {
+      signal,
+      isStopping: running.isStopping,
+      hasSteering: async () => (await readSteering()).length > 0,
+      suspensions,
     },
-    signal,
-    isStopping: running.isStopping,
-    hasSteering: async () => (await readSteering()).length > 0,
-    suspensions,
-  };
+    parts,
+  );
   return agent.run({
     profile,
     session: claim.lease.session,
@@ -160,8 +150,8 @@ async function letAgentWork(
     async beforeModelCall(): Promise<Continuation> {
       if (running.isStopping()) return { kind: "park" };
       const { messages } = journal;
-      const nowMs = parts.clock();
-      const text = tried.end ?? limitReached(setup.agent.limits, { messages, startedAtMs, nowMs });
+      const soFar = { messages, workedMs: workedMs(work.worked, parts.clock()) };
+      const text = tried.end ?? limitReached(setup.agent.limits, soFar) ?? (await spentEnough(work, parts));
       if (text !== undefined) return { kind: "stop", text };
       const steering = await readSteering();
       if (signal.aborted) return { kind: "park" }; // what is said after an abort is for the next turn
@@ -178,6 +168,12 @@ async function letAgentWork(
     },
     onProgress: touch,
   });
+}
+
+function spentEnough({ persona, permissions, profile }: Work, parts: TurnParts) {
+  const { store, dayStartMs } = parts;
+  const spentUsd = store.turns.spentUsd.bind(store.turns);
+  return spendingReached(persona, permissions(), profile, { spentUsd, dayStartMs });
 }
 
 /** A message has entered the turn when it is in the journal, and not before. */

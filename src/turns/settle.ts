@@ -5,10 +5,12 @@ import { CortexError } from "../model/errors.ts";
 import { eventId } from "../model/event.ts";
 import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { ToolCall } from "../model/message.ts";
 import type { Claim, LeaseRequest, NewAnswer, NewDelivery, QueueItem, Store } from "../store/store.ts";
 import type { Alternative } from "./choose-profile.ts";
 import type { CoolDowns } from "./cool-downs.ts";
 import { turnFacts } from "./facts.ts";
+import { requestsOf } from "./approval.ts";
 import type { Suspension } from "./journal.ts";
 import type { Work } from "./prepare.ts";
 import { nextAttempt } from "./retry.ts";
@@ -31,7 +33,7 @@ export async function commit(
   claimNext: LeaseRequest | undefined,
   parts: SettleParts,
 ): Promise<Claim | undefined> {
-  const { claim, journal, setup, profile, items } = work;
+  const { claim, journal, setup, profile, items, permissions } = work;
   const answer = result.kind === "done" ? result.answer : result.partial;
   const unwritten = [...journal.unwritten, ...(answer === undefined ? [] : [answer])];
   const messages = answer === undefined ? journal.messages : [...journal.messages, answer];
@@ -41,7 +43,13 @@ export async function commit(
     turn: claim.turn,
     parent: claim.parent,
     status: result.kind === "done" ? "completed" : "aborted",
-    facts: turnFacts(messages, { role: setup.agent.role, profile: profile.name }),
+    facts: {
+      ...turnFacts(messages, { role: setup.agent.role, profile: profile.name }),
+      permissions: {
+        granted: permissions() as unknown as Json,
+        used: { tools: toolsUsed(journal.toolCalls) },
+      },
+    },
     messages: unwritten,
     toolCalls: [],
     ...(answer === undefined ? {} : { answer: answerEvent(work, parts.clock()) }),
@@ -51,6 +59,12 @@ export async function commit(
   parts.coolDowns.forget(claim.turn);
   parts.onSettled(items.map(({ id }) => id));
   return next;
+}
+
+/** The tools whose calls were made; those that were refused or skipped are in the turn. */
+function toolsUsed(calls: readonly ToolCall[]): string[] {
+  const made = calls.filter(({ status }) => status === "ok" || status === "error" || status === "unknown");
+  return [...new Set(made.map(({ tool }) => tool))].toSorted();
 }
 
 /** The agent's answers are events too, in the place where the turn's message came from. */
@@ -75,11 +89,12 @@ export async function suspend(
   store: Store,
 ): Promise<undefined> {
   const [first] = suspensions;
-  await store.runs.suspend(claim.lease, claim.run, {
+  const wait = {
     id: `${claim.turn}-${first!.ordinal}-${suspensions.length}`,
     kind: first!.kind,
     detail: { calls: suspensions as unknown as Json },
-  });
+  };
+  await store.runs.suspend(claim.lease, claim.run, wait, requestsOf(suspensions));
 }
 
 /** Leaves a run where it stands, for the next process to go on with. */

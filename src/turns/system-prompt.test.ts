@@ -4,9 +4,12 @@ import { expect, test } from "vitest";
 
 import { loadFiles } from "../../test/support/config-home.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
+import { CHARACTERS_PER_TOKEN } from "../agents/estimate-tokens.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
+import { MAX_IDENTITY_FILE_LENGTH } from "../personas/identity-files.ts";
 import { lookUp, type Setup } from "../personas/lookup.ts";
-import { MAX_WORKSPACE_FILE, systemPrompt } from "./system-prompt.ts";
+import type { Skill } from "../personas/skills.ts";
+import { assembleSystem, MAX_SYSTEM_TOKENS, SYSTEM_SHARE, type SystemSources } from "./system-prompt.ts";
 
 async function setup(agent: object = {}, persona: object = {}): Promise<Setup> {
   const { config } = await loadFiles({
@@ -15,56 +18,117 @@ async function setup(agent: object = {}, persona: object = {}): Promise<Setup> {
   return lookUp(config, "main" as AgentId, "atlas" as PersonaId);
 }
 
-const tools = [{ name: "Read", description: "Reads.", parameters: {} }];
+const read = { name: "Read", description: "Reads.", parameters: {} };
+const skillTool = { name: "Skill", description: "Gives a skill.", parameters: {} };
 
-test("it says who the agent is, how it works, what its workspace says and what its tools are", async () => {
+function sources(workspace: string, fields: Partial<SystemSources> = {}): SystemSources {
+  return { workspace, tools: [read], skills: [], window: undefined, ...fields };
+}
+
+function skill(name: string, description = `What ${name} does.`): Skill {
+  return { name, description, folder: `/skills/${name}`, file: `/skills/${name}/SKILL.md`, source: "home" };
+}
+
+test("it says what the workspace says, who the agent is, how it works, and what its tools and skills are", async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "SOUL.md"), "\nBe kind.\n");
   writeFileSync(join(folder.path, "AGENTS.md"), "Use tabs.");
-  writeFileSync(join(folder.path, "USER.md"), "  \n");
   writeFileSync(join(folder.path, "OTHER.md"), "Not this.");
-  mkdirSync(join(folder.path, "MEMORY.md"));
   const who = await setup({}, { identity: { name: "Ada", soul: "I like numbers.", emoji: "🦉" } });
 
-  const prompt = await systemPrompt(who, folder.path, tools);
-
-  expect(prompt).toMatch(
-    /^You are Ada 🦉, an agent that runs on Cortex\.\nI like numbers\.\n\nYou talk to people\./,
+  const { text, parts } = await assembleSystem(
+    who,
+    sources(folder.path, { tools: [read, skillTool], skills: [skill("pdf")] }),
   );
-  expect(prompt).toContain("\n\n# AGENTS.md\nUse tabs.\n\n# SOUL.md\nBe kind.\n\nYour tools: Read.");
-  expect(prompt).toContain(folder.path);
-  expect(prompt).not.toContain("Not this");
-  expect(prompt).not.toMatch(/USER\.md|MEMORY\.md/);
+
+  expect(parts.map(({ name }) => name)).toEqual([
+    "AGENTS.md",
+    "SOUL.md",
+    "identity",
+    "rules",
+    "tools",
+    "skills",
+  ]);
+  expect(text).toMatch(
+    /^# AGENTS\.md\nUse tabs\.\n\n# SOUL\.md\nBe kind\.\n\nYou are Ada 🦉, an agent that runs on Cortex\.\nI like numbers\.\n\nYou talk to people\./,
+  );
+  expect(text).toContain(`Your tools: Read, Skill. Your workspace is ${folder.path};`);
+  expect(text).toMatch(/before you begin:\n- pdf: What pdf does\.$/);
+  expect(text).not.toContain("Not this");
+  expect(parts.map((part) => part.text).join("\n\n")).toBe(text);
 });
 
-test("it is the same, byte for byte, for every turn", async () => {
+test("it is the same, byte for byte, for every turn, until a file changes", async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "AGENTS.md"), "Use tabs.");
-  const first = await systemPrompt(await setup(), folder.path, tools);
-  expect(await systemPrompt(await setup(), folder.path, tools)).toBe(first);
+  const given = sources(folder.path, { tools: [read, skillTool], skills: [skill("a"), skill("b")] });
+  const first = await assembleSystem(await setup(), given);
+  expect(await assembleSystem(await setup(), given)).toEqual(first);
+  writeFileSync(join(folder.path, "AGENTS.md"), "Use spaces.");
+  expect((await assembleSystem(await setup(), given)).text).toContain("Use spaces.");
 });
 
 test("a worker is told to do its task", async () => {
   using folder = temporaryFolder();
-  expect(await systemPrompt(await setup({ role: "worker" }), folder.path, [])).toMatch(
-    /one task[^]*You have no tools\.$/,
-  );
+  const { text } = await assembleSystem(await setup({ role: "worker" }), sources(folder.path, { tools: [] }));
+  expect(text).toMatch(/one task[^]*You have no tools\.$/);
 });
 
-test("an agent's own prompt replaces all but the notes on its tools", async () => {
+test("an agent's own prompt replaces all but the notes on its tools and skills", async () => {
   using folder = temporaryFolder();
   writeFileSync(join(folder.path, "AGENTS.md"), "Use tabs.");
-  const prompt = await systemPrompt(await setup({ systemPrompt: "You are a parrot." }), folder.path, tools);
-  expect(prompt).toBe(
-    `You are a parrot.\n\nYour tools: Read. Your workspace is ${folder.path}; relative paths start there.`,
+  const given = sources(folder.path, { tools: [read, skillTool], skills: [skill("pdf")] });
+  const { text } = await assembleSystem(await setup({ systemPrompt: "You are a parrot." }), given);
+  expect(text).toMatch(
+    /^You are a parrot\.\n\nYour tools: Read, Skill\. .*\n\nSkills are [^]*\n- pdf: What pdf does\.$/,
   );
 });
 
-test("a file that is too long is cut, between characters, and says so", async () => {
+test("an agent without the tool Skill is not told of skills that it cannot read", async () => {
   using folder = temporaryFolder();
-  writeFileSync(join(folder.path, "MEMORY.md"), `x${"🧠".repeat(MAX_WORKSPACE_FILE)}`);
-  const prompt = await systemPrompt(await setup(), folder.path, tools);
-  expect(prompt).toContain("\n(cut here)\n");
-  expect(prompt.length).toBeLessThan(MAX_WORKSPACE_FILE + 2_000);
-  expect(prompt.isWellFormed()).toBe(true);
+  const { text } = await assembleSystem(await setup(), sources(folder.path, { skills: [skill("pdf")] }));
+  expect(text).not.toContain("pdf");
 });
+
+test("a file that is too long or cannot be used is told of, and the agent works without", async () => {
+  using folder = temporaryFolder();
+  writeFileSync(join(folder.path, "MEMORY.md"), `x${"🧠".repeat(MAX_IDENTITY_FILE_LENGTH)}`);
+  mkdirSync(join(folder.path, "AGENTS.md"));
+  const { text, parts } = await assembleSystem(await setup(), sources(folder.path));
+  expect(text).toMatch(/^# MEMORY\.md\nx🧠[^]*\n\(cut here\)\n\nYou are/);
+  expect(text.isWellFormed()).toBe(true);
+  expect(parts.slice(0, 2).map(({ note }) => note)).toEqual([
+    "AGENTS.md is not a file",
+    expect.stringContaining("characters of it are used"),
+  ]);
+});
+
+test.each([
+  ["any window", undefined, MAX_SYSTEM_TOKENS],
+  ["a large window", 1_000_000, MAX_SYSTEM_TOKENS],
+  ["a small window", 8_000, 8_000 * SYSTEM_SHARE],
+])(
+  "with %s it stays within its budget: later files and skills give way first, and it is said",
+  async (_, window, budget) => {
+    using folder = temporaryFolder();
+    for (const name of ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "MEMORY.md"]) {
+      writeFileSync(join(folder.path, name), `${name} `.repeat(3_000));
+    }
+    const skills = Array.from({ length: 200 }, (__, n) =>
+      skill(`skill-${String(n).padStart(3, "0")}`, "d".repeat(1_000)),
+    );
+    const given = sources(folder.path, { tools: [read, skillTool], skills, window });
+    const { text, parts } = await assembleSystem(await setup(), given);
+
+    expect(text.length).toBeLessThanOrEqual(budget * CHARACTERS_PER_TOKEN);
+    expect(text.length).toBeGreaterThan(0.9 * budget * CHARACTERS_PER_TOKEN);
+    const by = new Map(parts.map((part) => [part.name, part]));
+    expect(by.get("AGENTS.md")!.text).toContain("# AGENTS.md\nAGENTS.md");
+    expect(by.get("identity")!.text).toContain("Atlas");
+    expect(by.get("rules")!.text).toContain("NO_REPLY");
+    expect(by.get("skills")!.note).toMatch(/skill-199 left out: the list of skills is full$/);
+    expect(by.get("MEMORY.md")!.note).toMatch(
+      /MEMORY\.md is (left out|cut to \d+ characters): the system prompt is full/,
+    );
+  },
+);

@@ -1,42 +1,98 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-
-import type { ToolDescription } from "../agents/agent.ts";
-import type { Setup } from "../personas/lookup.ts";
-
-/** Files of the workspace that tell an agent who it is and how to work, in this order. */
-const WORKSPACE_FILES = ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "MEMORY.md"];
-
-/** What is read of each of them, in characters. */
-export const MAX_WORKSPACE_FILE = 20_000;
-
-const ROLE_RULES = {
-  manager:
-    "You talk to people. Answer the person who wrote, in their language. Do what you can with your tools before you ask.",
-  worker: "You work on one task that was given to you. Do it, and answer with the result and nothing else.",
-} as const;
-
 /**
- * Who the agent is and how it works. Nothing in it changes from turn to turn, so that providers can cache it:
- * times, senders and places are in the envelope of each message.
+ * Who the agent is and how it works. Nothing in it changes from turn to turn, so that providers can cache it: times,
+ * senders and places are in the envelope of each message.
+ *
+ * It is made of parts with names, so that `cortex context` can say what each takes. What does not fit the budget is
+ * left out, and it is said what that was.
  */
-export async function systemPrompt(
-  { agent, persona }: Setup,
-  workspace: string,
-  tools: readonly ToolDescription[],
-): Promise<string> {
-  const parts =
-    agent.systemPrompt === undefined
-      ? [identity(persona), ROLE_RULES[agent.role], MESSAGE_RULES, ...(await workspaceFiles(workspace))]
-      : [agent.systemPrompt];
-  return [...parts, toolNotes(tools, workspace)].filter((part) => part !== "").join("\n\n");
+import type { ToolDescription } from "../agents/agent.ts";
+import { CHARACTERS_PER_TOKEN } from "../agents/estimate-tokens.ts";
+import { type IdentityFile, readIdentityFiles } from "../personas/identity-files.ts";
+import type { Setup } from "../personas/lookup.ts";
+import type { Skill } from "../personas/skills.ts";
+import { roleRules } from "./role-rules.ts";
+
+/** What the system prompt may take, in tokens: of any window, and of the one that the model has. */
+export const MAX_SYSTEM_TOKENS = 32_000;
+export const SYSTEM_SHARE = 0.25;
+/** What the list of skills may take of that. */
+export const SKILLS_SHARE = 0.25;
+/** Less than this of a file says nothing, and the file is left out. In characters. */
+const MIN_FILE_LENGTH = 200;
+
+export interface SystemSources {
+  /** Its files are read, and it need not exist. */
+  readonly workspace: string;
+  readonly tools: readonly ToolDescription[];
+  readonly skills: readonly Skill[];
+  /** Of the model, in tokens. Undefined: nobody knows. */
+  readonly window: number | undefined;
 }
 
-const MESSAGE_RULES =
-  "Each message begins with one line in brackets that says when and where it was written and by whom; it is not part of the message. " +
-  "Messages that arrive while you work are given to you between your steps: they come from the same conversation and count from then on.";
+interface SystemPart {
+  /** `AGENTS.md`, `identity`, `rules`, `tools`, `skills`. */
+  readonly name: string;
+  /** Empty where nothing of it is used. */
+  readonly text: string;
+  /** What was cut or left out, as a sentence without a full stop. */
+  readonly note?: string;
+}
 
-function identity({ identity: { name, soul, emoji } }: Setup["persona"]): string {
+export interface SystemPrompt {
+  readonly text: string;
+  readonly parts: readonly SystemPart[];
+}
+
+export const BETWEEN_PARTS = "\n\n";
+
+export async function assembleSystem(setup: Setup, sources: SystemSources): Promise<SystemPrompt> {
+  const { agent, persona } = setup;
+  const { workspace, tools, window } = sources;
+  const budget = CHARACTERS_PER_TOKEN * Math.min(MAX_SYSTEM_TOKENS, (window ?? Infinity) * SYSTEM_SHARE);
+  const names = new Set(tools.map(({ name }) => name));
+  const isOwn = agent.systemPrompt !== undefined;
+  const about: readonly SystemPart[] = isOwn
+    ? [{ name: "systemPrompt", text: agent.systemPrompt }]
+    : [
+        { name: "identity", text: describePersona(persona) },
+        { name: "rules", text: roleRules(agent.role, names) },
+      ];
+  const notes: SystemPart = { name: "tools", text: toolNotes(tools, workspace) };
+  const skills = names.has("Skill") ? skillList(sources.skills, budget * SKILLS_SHARE) : undefined;
+  const fixed = [...about, notes, ...(skills === undefined ? [] : [skills])];
+  const room = budget - fixed.reduce((sum, { text }) => sum + text.length + BETWEEN_PARTS.length, 0);
+  const files = isOwn ? [] : fitFiles(await readIdentityFiles(workspace), room);
+  const parts = [...files, ...fixed];
+  const text = parts.map((part) => part.text).filter((each) => each !== "");
+  return { text: text.join(BETWEEN_PARTS), parts };
+}
+
+/** In their order, as far as there is room. */
+function fitFiles(files: readonly IdentityFile[], room: number): SystemPart[] {
+  let left = room;
+  return files.map(({ name, text, problem }): SystemPart => {
+    const note = problem === undefined ? {} : { note: problem };
+    if (text === "") return { name, text, ...note };
+    const heading = `# ${name}\n`;
+    const available = left - heading.length - BETWEEN_PARTS.length;
+    if (available < Math.min(text.length, MIN_FILE_LENGTH)) {
+      return { name, text: "", note: `${name} is left out: the system prompt is full` };
+    }
+    const fitting =
+      text.length <= available ? text : `${text.slice(0, available - CUT.length).toWellFormed()}${CUT}`;
+    left = available - fitting.length;
+    if (fitting === text) return { name, text: heading + text, ...note };
+    return {
+      name,
+      text: heading + fitting,
+      note: `${name} is cut to ${fitting.length - CUT.length} characters: the system prompt is full`,
+    };
+  });
+}
+
+const CUT = "\n(cut here)";
+
+function describePersona({ identity: { name, soul, emoji } }: Setup["persona"]): string {
   const self = `You are ${name}${emoji === undefined ? "" : ` ${emoji}`}, an agent that runs on Cortex.`;
   return soul === undefined ? self : `${self}\n${soul}`;
 }
@@ -47,19 +103,24 @@ function toolNotes(tools: readonly ToolDescription[], workspace: string): string
   return `Your tools: ${names}. Your workspace is ${workspace}; relative paths start there.`;
 }
 
-async function workspaceFiles(workspace: string): Promise<string[]> {
-  const texts = await Promise.all(WORKSPACE_FILES.map((name) => readIfThere(join(workspace, name))));
-  return texts.flatMap((text, i) => (text === undefined ? [] : [`# ${WORKSPACE_FILES[i]!}\n${text}`]));
-}
+const SKILLS_HEAD =
+  "Skills are instructions for certain kinds of work. When one fits what you are asked for, read it with the tool Skill before you begin:";
 
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    const text = (await readFile(path, "utf8")).trim();
-    if (text === "") return undefined;
-    return text.length <= MAX_WORKSPACE_FILE
-      ? text
-      : `${text.slice(0, MAX_WORKSPACE_FILE).toWellFormed()}\n(cut here)`;
-  } catch {
-    return undefined; // not there, or not to be read: the agent works without it
+/** As many as there is room for, in the order of their names. */
+function skillList(skills: readonly Skill[], room: number): SystemPart | undefined {
+  if (skills.length === 0) return undefined;
+  const lines: string[] = [];
+  let left = room - SKILLS_HEAD.length;
+  for (const { name, description } of skills) {
+    const line = `- ${name}: ${description}`;
+    left -= line.length + 1;
+    if (left < 0) break;
+    lines.push(line);
   }
+  const missing = skills.slice(lines.length).map(({ name }) => name);
+  return {
+    name: "skills",
+    text: lines.length === 0 ? "" : [SKILLS_HEAD, ...lines].join("\n"),
+    ...(missing.length === 0 ? {} : { note: `${missing.join(", ")} left out: the list of skills is full` }),
+  };
 }

@@ -1,0 +1,58 @@
+/** What the tool calls of a run work with. */
+import type { Permissions } from "../model/permissions.ts";
+import type { Redact } from "../model/redact.ts";
+import type { Sandbox } from "../model/tool.ts";
+import type { ToolHooks } from "../model/tool-hook.ts";
+import { readTrust } from "../model/trust.ts";
+import type { Setup } from "../personas/lookup.ts";
+import type { Store } from "../store/store.ts";
+import type { CallParts } from "./call-tool.ts";
+import type { CodeMode } from "./gate.ts";
+import { markSession } from "./mark-session.ts";
+import type { Work } from "./prepare.ts";
+
+export interface ToolParts {
+  readonly store: Store;
+  readonly clock: () => number;
+  readonly mintId: () => string;
+  readonly toolEnvironment: (permissions: Permissions) => Readonly<Record<string, string>>;
+  readonly sandbox: () => { readonly mode: CodeMode; readonly sandbox: Sandbox | undefined };
+  readonly toolHooks: (setup: Setup) => ToolHooks;
+  readonly redact: Redact;
+}
+
+export type RunCircumstances = Pick<CallParts, "signal" | "isStopping" | "hasSteering" | "suspensions">;
+
+export function callParts(work: Work, circumstances: RunCircumstances, parts: ToolParts): CallParts {
+  const { claim, setup, folders, tools, journal } = work;
+  const { session } = claim.lease;
+  const { store } = parts;
+  const permissions = work.permissions();
+  return {
+    ...circumstances,
+    journal,
+    tools,
+    clock: parts.clock,
+    mintId: parts.mintId,
+    redact: parts.redact,
+    context: {
+      session,
+      agent: setup.id,
+      turn: claim.turn,
+      run: claim.run,
+      epoch: claim.lease.epoch,
+      ...folders,
+      roots: permissions.roots,
+      readable: work.skills.filter(({ source }) => source !== "workspace").map(({ folder }) => folder),
+      environment: parts.toolEnvironment(permissions),
+      sandbox: parts.sandbox().sandbox,
+    },
+    permissions: work.permissions,
+    codeMode: () => parts.sandbox().mode,
+    hooks: parts.toolHooks(setup),
+    readTrust: async () => readTrust((await store.sessions.get(session))?.settings ?? {}),
+    mark: (marks) => markSession(session, marks, store),
+    readApproval: (id) => store.approvals.get(id),
+    useApproval: (id) => store.approvals.use(claim.lease, claim.run, id),
+  };
+}

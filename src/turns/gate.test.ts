@@ -1,0 +1,147 @@
+import { expect, test } from "vitest";
+
+import { testTool } from "../../test/support/home.ts";
+import type { Permissions } from "../model/permissions.ts";
+import type { Tool, ToolContext } from "../model/tool.ts";
+import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
+import type { ToolTrust, Trust } from "../model/trust.ts";
+import { type CodeMode, type GateParts, judgeCall, marksOf } from "./gate.ts";
+
+const EVERYTHING: Permissions = {
+  tools: { allow: [["*"]], deny: [] },
+  ask: [],
+  roots: [],
+  hosts: [["*"]],
+  channels: [["*"]],
+  credentials: [],
+  spendUsdPerDay: 1,
+};
+const NOTHING_KNOWN: Trust = { untrusted: false, private: false, outward: false };
+const CONTEXT = {} as ToolContext; // handed on to hooks, and looked at by nobody else
+
+interface Circumstances {
+  readonly permissions?: Partial<Permissions>;
+  readonly mode?: CodeMode;
+  readonly trust?: Partial<Trust>;
+  readonly hook?: Partial<BeforeCall>;
+}
+
+function gate({ permissions, mode = "plain", trust, hook }: Circumstances): GateParts {
+  const hooks: ToolHooks = {
+    ...NO_TOOL_HOOKS,
+    before: async ({ params }) => ({ decision: "allow", params, notes: [], ...hook }),
+  };
+  return {
+    permissions: () => ({ ...EVERYTHING, ...permissions }),
+    codeMode: () => mode,
+    readTrust: async () => ({ ...NOTHING_KNOWN, ...trust }),
+    hooks,
+  };
+}
+
+function toolOf(fields: { readonly trust?: ToolTrust; readonly runsCode?: true }): Tool {
+  return { ...testTool("Work", async () => ({ kind: "done", result: { text: "" } })), ...fields };
+}
+
+const judge = (fields: Parameters<typeof toolOf>[0], circumstances: Circumstances) =>
+  judgeCall(toolOf(fields), { a: 1 }, CONTEXT, gate(circumstances));
+
+test("a call that nobody objects to is made as the model wants it", async () => {
+  expect(await judge({}, {})).toEqual({ kind: "make", params: { a: 1 }, notes: [], marks: [] });
+});
+
+test.each<[string, Circumstances, RegExp]>([
+  ["the tool is denied", { permissions: { tools: { allow: [["*"]], deny: ["Wo*"] } } }, /not allowed/],
+  [
+    "one list does not name it",
+    { permissions: { tools: { allow: [["*"], ["Read"]], deny: [] } } },
+    /not allowed/,
+  ],
+  ["a hook refuses", { hook: { decision: "deny", reason: "not today" } }, /^not today$/],
+  [
+    "a hook refuses what is also to be asked for",
+    { permissions: { ask: ["*"] }, hook: { decision: "deny" } },
+    /hook/,
+  ],
+])("a call is refused where %s", async (_, circumstances, reason) => {
+  expect(await judge({}, circumstances)).toEqual({ kind: "refuse", reason: expect.stringMatching(reason) });
+});
+
+test.each<[string, Circumstances, RegExp]>([
+  ["the persona asks before it", { permissions: { ask: ["W*"] } }, /need a yes/],
+  ["a hook wants it", { hook: { decision: "ask", reason: "it is late" } }, /it is late/],
+  [
+    "a hook's yes is not a person's",
+    { permissions: { ask: ["Work"] }, hook: { decision: "allow" } },
+    /need a yes/,
+  ],
+])("a person is asked where %s", async (_, circumstances, reason) => {
+  expect(await judge({}, circumstances)).toMatchObject({
+    kind: "ask",
+    reason: expect.stringMatching(reason),
+  });
+});
+
+test("what is asked for is the call as hooks have changed it", async () => {
+  const hook = { params: { b: 2 }, notes: ["note"] };
+  expect(await judge({}, { permissions: { ask: ["Work"] }, hook })).toMatchObject({
+    kind: "ask",
+    params: { b: 2 },
+    notes: ["note"],
+  });
+});
+
+test.each<[CodeMode, string]>([
+  ["sandboxed", "make"],
+  ["plain", "make"],
+  ["asks", "ask"],
+  ["refuses", "refuse"],
+])("where commands are %s, the judgement is: %s", async (mode, kind) => {
+  expect(await judge({ runsCode: true }, { mode })).toMatchObject({ kind });
+  expect(await judge({}, { mode })).toMatchObject({ kind: "make" });
+});
+
+test.each<[Partial<Trust>, "make" | "ask"]>([
+  [{}, "make"],
+  [{ untrusted: true }, "make"],
+  [{ private: true }, "make"],
+  [{ outward: true }, "make"],
+  [{ untrusted: true, outward: true }, "make"],
+  [{ private: true, outward: true }, "make"],
+  [{ untrusted: true, private: true }, "ask"],
+  [{ untrusted: true, private: true, outward: true }, "ask"],
+])("with %o, the judgement of an outward call is: %s", async (trust, kind) => {
+  expect(await judge({ trust: { outward: true } }, { trust })).toMatchObject({ kind });
+  expect(await judge({ trust: { private: true, untrusted: true } }, { trust })).toMatchObject({
+    kind: "make",
+  });
+});
+
+test("a call marks the session with what it brings, before it is made", async () => {
+  const brings = { trust: { untrusted: true, outward: true } } as const;
+  expect(await judge(brings, { trust: { outward: true } })).toMatchObject({ marks: ["untrusted"] });
+  expect(await marksOf(toolOf(brings), gate({}))).toEqual(["untrusted", "outward"]);
+});
+
+test("a program without a sandbox can read and send anything, and counts as doing so", async () => {
+  expect(await judge({ runsCode: true }, { mode: "plain" })).toMatchObject({ marks: ["private", "outward"] });
+  expect(await judge({ runsCode: true }, { mode: "sandboxed" })).toMatchObject({ marks: [] });
+  const both = { untrusted: true, private: true };
+  expect(await judge({ runsCode: true }, { mode: "plain", trust: both })).toMatchObject({ kind: "ask" });
+  expect(await judge({ runsCode: true }, { mode: "sandboxed", trust: both })).toMatchObject({ kind: "make" });
+});
+
+test("one call that reads and sends is enough, where others have a say", async () => {
+  const trust = { untrusted: true };
+  expect(await judge({ runsCode: true }, { mode: "plain", trust })).toMatchObject({ kind: "ask" });
+  expect(await judge({ runsCode: true }, { mode: "sandboxed", trust })).toMatchObject({ kind: "make" });
+});
+
+test("what lies in the folders may be anybody's words, except where the owner lets commands run plainly", async () => {
+  const reading = { trust: { untrusted: true, private: true } } as const;
+  for (const mode of ["sandboxed", "asks", "refuses"] as const)
+    expect(await judge(reading, { mode })).toMatchObject({ marks: ["untrusted", "private"] });
+  expect(await judge(reading, { mode: "plain" })).toMatchObject({ marks: ["private"] });
+  const fetching = { trust: { untrusted: true, outward: true } } as const;
+  expect(await judge(fetching, { mode: "plain" })).toMatchObject({ marks: ["untrusted", "outward"] });
+});

@@ -1,0 +1,94 @@
+/**
+ * What stands between a call that a model wants and the call that is made: the owner's hooks, the permissions of
+ * the turn, the sandbox, and the rule of two. The strictest of them counts.
+ */
+import { allowsTool, asksBefore, type Permissions } from "../model/permissions.ts";
+import type { Json } from "../model/json.ts";
+import type { Tool, ToolContext } from "../model/tool.ts";
+import type { ToolHooks } from "../model/tool-hook.ts";
+import { addedMarks, type Mark, needsConsent, type ToolTrust, type Trust } from "../model/trust.ts";
+
+/** What becomes of programs of a model's choice: see `sandbox` in the configuration. */
+export type CodeMode = "sandboxed" | "asks" | "refuses" | "plain";
+
+export interface GateParts {
+  /** As they are now, which may be less than when the turn began. */
+  readonly permissions: () => Permissions;
+  readonly codeMode: () => CodeMode;
+  readonly readTrust: () => Promise<Trust>;
+  readonly hooks: ToolHooks;
+}
+
+export type Judgement =
+  | {
+      readonly kind: "make";
+      readonly params: Json;
+      readonly notes: readonly string[];
+      /** What the session must be marked with before the call is made. */
+      readonly marks: readonly Mark[];
+    }
+  | { readonly kind: "refuse"; readonly reason: string }
+  | {
+      readonly kind: "ask";
+      readonly params: Json;
+      readonly notes: readonly string[];
+      readonly reason: string;
+    };
+
+export async function judgeCall(
+  tool: Tool,
+  params: Json,
+  context: ToolContext,
+  { permissions, codeMode, readTrust, hooks }: GateParts,
+): Promise<Judgement> {
+  const now = permissions();
+  if (!allowsTool(now, tool.name)) return refuse(`${tool.name} is not allowed for this agent.`);
+  const mode = codeMode();
+  if (tool.runsCode === true && mode === "refuses") return refuse(NO_SANDBOX);
+
+  const said = await hooks.before({ tool: tool.name, params, context });
+  if (said.decision === "deny") return refuse(said.reason ?? "A hook of the owner refuses this call.");
+  const trust = await readTrust();
+  const brings = trustOf(tool, mode);
+  const reasons = [
+    ...(said.decision === "ask" ? [said.reason ?? "a hook of the owner wants it"] : []),
+    ...(asksBefore(now, tool.name) ? [`${tool.name} is among the tools that need a yes`] : []),
+    ...(tool.runsCode === true && mode === "asks" ? ["there is no sandbox for commands"] : []),
+    ...(needsConsent(trust, brings) ? [RULE_OF_TWO] : []),
+  ];
+  const { params: wanted, notes } = said;
+  if (reasons.length > 0) return { kind: "ask", params: wanted, notes, reason: reasons.join("; ") };
+  return { kind: "make", params: wanted, notes, marks: addedMarks(trust, brings) };
+}
+
+/** The marks of a call that a person has agreed to. */
+export async function marksOf(
+  tool: Tool,
+  { codeMode, readTrust }: Pick<GateParts, "codeMode" | "readTrust">,
+): Promise<readonly Mark[]> {
+  return addedMarks(await readTrust(), trustOf(tool, codeMode()));
+}
+
+/**
+ * A program that is not confined reads and sends whatever it likes. Where the owner wants it so, what lies in the
+ * folders counts as the owner's own words: else each command after the first one would need a yes.
+ */
+function trustOf({ trust = {}, runsCode }: Tool, mode: CodeMode): ToolTrust {
+  const { untrusted, ...known } = trust;
+  const isOwn = mode === "plain" && trust.outward !== true;
+  return {
+    ...known,
+    ...(untrusted === true && !isOwn ? { untrusted } : {}),
+    ...(runsCode === true && mode !== "sandboxed" ? { private: true, outward: true } : {}),
+  };
+}
+
+function refuse(reason: string): Judgement {
+  return { kind: "refuse", reason };
+}
+
+const NO_SANDBOX =
+  'Commands are run in a sandbox only ("sandbox": "require" in cortex.json), and there is none on this machine.';
+
+const RULE_OF_TWO =
+  "this conversation holds text by others and private data, and the call has an effect outside";
