@@ -1,9 +1,11 @@
-import { readConfigured } from "../runtime/configured.ts";
+import { addConfigured, readConfigured } from "../runtime/configured.ts";
+import { type AgentDetails, describeAgent } from "../runtime/describe.ts";
 import { agentView } from "../runtime/views.ts";
-import type { Invocation } from "./command.ts";
-import { table } from "./text.ts";
+import { type Invocation, text } from "./command.ts";
+import { listOf, permissionLines, withoutAbsent } from "./permissions.ts";
+import { count, harmless, table } from "./text.ts";
 
-export async function agents({ home, environment, print }: Invocation): Promise<void> {
+export async function list({ home, environment, print }: Invocation): Promise<void> {
   const { config } = await readConfigured({ home, environment });
   const items = Object.entries(config.agents).map(([id, agent]) => agentView(id, agent));
   print.data({ items, next: null }, () =>
@@ -11,4 +13,59 @@ export async function agents({ home, environment, print }: Invocation): Promise<
       items.map(({ id, role, persona, profile, tools }) => [id, role, persona, profile, tools.join(" ")]),
     ),
   );
+}
+
+export async function show({ home, environment, args, print }: Invocation): Promise<void> {
+  const { config, model } = await readConfigured({ home, environment });
+  const details = await describeAgent(args[0]!, { home, config, environment, model: await model() });
+  print.data(details, () =>
+    [harmless(table(factsOf(details))), "", "May do:", permissionLines(details.permissions, print)].join(
+      "\n",
+    ),
+  );
+}
+
+export async function create(given: Invocation): Promise<void> {
+  const { home, environment, args, print } = given;
+  const id = args[0]!;
+  const value = withoutAbsent({
+    persona: text(given, "persona"),
+    profile: text(given, "profile"),
+    role: text(given, "role"),
+    tools: listOf(given, "tools"),
+    workspace: text(given, "workspace"),
+  });
+  const { config } = await addConfigured({ home, environment }, { section: "agents", name: id, value });
+  const [, agent] = Object.entries(config.agents).find(([name]) => name === id)!;
+  print.data(agentView(id, agent), () =>
+    [
+      `${id} is a ${agent.role} with the persona ${agent.persona}, in ${agent.workspace}.`,
+      `\`cortex send --session agent:${id}:main hello\` talks to it.`,
+    ].join("\n"),
+  );
+}
+
+function factsOf(details: AgentDetails): string[][] {
+  const { model, workspace, workspaceExists, identityFiles, knownSkills, sandbox } = details;
+  const { provider, model: of, name } = model.profile;
+  const meant = [provider, of].filter((part) => part !== null).join(" ");
+  return [
+    ["agent", `${details.id}, a ${details.role}`],
+    ["persona", `${details.persona}, called ${details.name}`],
+    [
+      "profile",
+      `${details.profile}${details.profile === name ? "" : ` is ${name}`}${meant === "" ? "" : `: ${meant}`}`,
+    ],
+    ["", `because ${model.why}`],
+    ["workspace", workspaceExists ? workspace : `${workspace}, which is made when it first runs`],
+    ["files", identityFiles.map(describeFile).join(", ") || "none"],
+    ["skills", knownSkills.map((skill) => skill.name).join(", ") || "none"],
+    ["memory", details.memory ? "is reminded of what the ledger holds" : "is not reminded of anything"],
+    ["sandbox", `${sandbox.setting}: ${sandbox.effective}, because ${sandbox.why}`],
+  ];
+}
+
+function describeFile({ name, bytes, problem }: AgentDetails["identityFiles"][number]): string {
+  const size = bytes === null ? "" : ` (${count(bytes, "byte")})`;
+  return problem === null ? `${name}${size}` : `${name}${size}: ${problem}`;
 }

@@ -8,7 +8,9 @@ import { type ChatView, IDLE, promptOf, type Shown, showEvent, showNote } from "
 import type { Invocation } from "./command.ts";
 import { followStream, type StreamEvent } from "./follow-stream.ts";
 import { messageOf, type Talk } from "./message.ts";
+import type { ApprovalView } from "../runtime/views.ts";
 import { ask, type Request } from "./ask.ts";
+import { describeRequest } from "./describe-request.ts";
 import type { Sent } from "./send.ts";
 import { needServer } from "./server.ts";
 import { Terminal } from "./terminal.ts";
@@ -64,6 +66,9 @@ export async function converse(talk: Talk, { home, print }: Invocation): Promise
       const { state } = (await send({ path: sessionPath })).body as { state: string };
       if (state === "idle") return;
       show({ view: { ...view, state: state === "suspended" ? "waiting" : "working" }, text: "" });
+      const open = { path: `/api/approvals?state=open&session=${encodeURIComponent(talk.session)}` };
+      const { items } = (await send(open)).body as unknown as { items: readonly ApprovalView[] };
+      for (const request of items) note(describeRequest(request));
     } catch {
       // There is no such session yet: it begins with the first message.
     }
@@ -74,6 +79,9 @@ export async function converse(talk: Talk, { home, print }: Invocation): Promise
     if (type === "run.state" && state === "idle") isAborting = false;
     show(showEvent(view, event, print.style));
     if (type === "queue.changed" && state === "dead" && typeof itemId === "string") void explain(itemId);
+    const { approvalId } = event;
+    if (type === "approval.changed" && state === "open" && typeof approvalId === "string")
+      void tellRequest(approvalId);
   }
 
   function show(shown: Shown): void {
@@ -109,6 +117,16 @@ export async function converse(talk: Talk, { home, print }: Invocation): Promise
         show({ view: { ...view, state: "idle" }, text: "" });
         note(error instanceof CortexError ? `${error.message}. ${error.hint}` : String(error));
       });
+  }
+
+  /** Says what the agent asks, and how to decide it here. */
+  async function tellRequest(id: string): Promise<void> {
+    try {
+      const path = `/api/approvals/${encodeURIComponent(id)}`;
+      note(describeRequest((await send({ path })).body as unknown as ApprovalView));
+    } catch {
+      note(`\`cortex approvals show ${id}\` says what is asked.`); // the server is gone
+    }
   }
 
   /** Says why a message could not be answered. */

@@ -57,6 +57,11 @@ const COMMANDS: readonly CommandEntry[] = [
     run: async (given) => (await import("./status.ts")).status(given),
   },
   {
+    usage: "doctor",
+    about: "look at everything that Cortex needs, and say what is wrong with it",
+    run: async (given) => (await import("./doctor.ts")).doctor(given),
+  },
+  {
     usage: "config",
     about: "print the settings in effect and where each comes from",
     run: async (given) => (await import("./config.ts")).config(given),
@@ -77,6 +82,12 @@ const COMMANDS: readonly CommandEntry[] = [
     usage: "show <turn>",
     about: "print everything of one turn",
     run: async (given) => (await import("./show.ts")).show(given),
+  },
+  {
+    usage: "context [session]",
+    about: "tell what the model of a session is given, and how many tokens each part of it takes",
+    options: [["--full", "with the texts"]],
+    run: async (given) => (await import("./context.ts")).context(given),
   },
   {
     usage: "why <id>",
@@ -108,6 +119,17 @@ const COMMANDS: readonly CommandEntry[] = [
     run: async (given) => (await import("./events.ts")).events(given),
   },
   {
+    usage: "search <text...>",
+    about: "find what was said, by its words, best first",
+    options: [
+      ["--channel <name>", "only in this channel"],
+      ["--since <moment>", "not before: 2026-03-01, 2026-03-01T09:30, or ago: 30m, 12h, 7d, 2w"],
+      ["--until <moment>", "before"],
+      LIMIT,
+    ],
+    run: async (given) => (await import("./search.ts")).search(given),
+  },
+  {
     usage: "queue [session]",
     about: "list the messages that wait",
     options: [LIMIT],
@@ -118,6 +140,49 @@ const COMMANDS: readonly CommandEntry[] = [
     about: "list the runs, newest first",
     options: [["--state <state>", "only those in this state"], LIMIT],
     run: async (given) => (await import("./runs.ts")).runs(given),
+  },
+  {
+    usage: "approvals",
+    about: "list what agents ask you, or decide it",
+    options: [["--all", "also what is decided"], LIMIT],
+    run: async (given) => (await import("./approvals.ts")).list(given),
+    commands: [
+      {
+        usage: "list",
+        about: "list what waits for you",
+        options: [["--all", "also what is decided"], LIMIT],
+        run: async (given) => (await import("./approvals.ts")).list(given),
+      },
+      {
+        usage: "show <id>",
+        about: "print a call or a question in full",
+        run: async (given) => (await import("./approvals.ts")).show(given),
+      },
+      {
+        usage: "approve <id>",
+        about: "let the call be made, once",
+        run: async (given) => (await import("./approvals.ts")).approve(given),
+      },
+      {
+        usage: "deny <id> [reason...]",
+        about: "refuse the call; the agent reads the reason",
+        run: async (given) => (await import("./approvals.ts")).deny(given),
+      },
+      {
+        usage: "answer <id> <text...>",
+        about: "answer a question",
+        run: async (given) => (await import("./approvals.ts")).answer(given),
+      },
+    ],
+  },
+  {
+    usage: "costs",
+    about: "tell what turns have cost",
+    options: [
+      ["--by <what>", "day, session, agent, persona or model (day)"],
+      ["--days <number>", "in so many days, today included (30)"],
+    ],
+    run: async (given) => (await import("./costs.ts")).costs(given),
   },
   {
     usage: "dead",
@@ -150,13 +215,71 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     usage: "agents",
-    about: "list the agents",
-    run: async (given) => (await import("./agents.ts")).agents(given),
+    about: "list the agents, look at one, or make one",
+    run: async (given) => (await import("./agents.ts")).list(given),
+    commands: [
+      {
+        usage: "list",
+        about: "list the agents",
+        run: async (given) => (await import("./agents.ts")).list(given),
+      },
+      {
+        usage: "show <id>",
+        about: "print all of one: its model, its files, what it may do and why",
+        run: async (given) => (await import("./agents.ts")).show(given),
+      },
+      {
+        usage: "check",
+        about: "look for what is wrong with agents and personas",
+        run: async (given) => (await import("./check.ts")).check(given),
+      },
+      {
+        usage: "create <id>",
+        about: "add one to cortex.json; comments and order are kept",
+        options: [
+          ["--persona <id>", "the persona that it has (atlas)"],
+          ["--profile <name>", "the profile that it runs on (the active one)"],
+          ["--role <role>", "manager or worker (worker)"],
+          ["--tools <tools>", "the tools that it has, with commas between them (*)"],
+          ["--workspace <folder>", "its folder (workspaces/<id> in the home)"],
+        ],
+        run: async (given) => (await import("./agents.ts")).create(given),
+      },
+    ],
   },
   {
     usage: "personas",
-    about: "list the personas and what they may do",
-    run: async (given) => (await import("./personas.ts")).personas(given),
+    about: "list the personas and what they may do, look at one, or make one",
+    run: async (given) => (await import("./personas.ts")).list(given),
+    commands: [
+      {
+        usage: "list",
+        about: "list the personas",
+        run: async (given) => (await import("./personas.ts")).list(given),
+      },
+      {
+        usage: "show <id>",
+        about: "print all of one: who it is, what it may do and why, and which agents have it",
+        run: async (given) => (await import("./personas.ts")).show(given),
+      },
+      {
+        usage: "check",
+        about: "look for what is wrong with agents and personas",
+        run: async (given) => (await import("./check.ts")).check(given),
+      },
+      {
+        usage: "create <id>",
+        about: "add one to cortex.json; comments and order are kept",
+        options: [
+          ["--name <name>", "what it is called (its id with a capital letter)"],
+          ["--soul <text>", "who it is, in its own words"],
+          ["--emoji <sign>", "a sign beside its name"],
+          ["--deny <tools>", "tools that it may not use, with commas between them"],
+          ["--ask <tools>", "tools of which every call needs your yes, with commas between them"],
+        ],
+        run: async (given) => (await import("./personas.ts")).create(given),
+      },
+    ],
   },
   {
     usage: "version",

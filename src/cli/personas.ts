@@ -1,9 +1,13 @@
-import { readConfigured } from "../runtime/configured.ts";
+import { addConfigured, readConfigured } from "../runtime/configured.ts";
+import { describePersona } from "../runtime/describe.ts";
 import { personaView } from "../runtime/views.ts";
-import type { Invocation } from "./command.ts";
-import { table } from "./text.ts";
+import { type Invocation, text } from "./command.ts";
+import { listOf, permissionLines, withoutAbsent } from "./permissions.ts";
+import { firstLine, harmless, table } from "./text.ts";
 
-export async function personas({ home, environment, print }: Invocation): Promise<void> {
+const MAX_SOUL_LENGTH = 100;
+
+export async function list({ home, environment, print }: Invocation): Promise<void> {
   const { config } = await readConfigured({ home, environment });
   const items = Object.entries(config.personas).map(([id, persona]) => personaView(id, persona));
   print.data({ items, next: null }, () =>
@@ -16,5 +20,46 @@ export async function personas({ home, environment, print }: Invocation): Promis
         ask.length === 0 ? "" : `asks before ${ask.join(", ")}`,
       ]),
     ),
+  );
+}
+
+export async function show({ home, environment, args, print }: Invocation): Promise<void> {
+  const { config } = await readConfigured({ home, environment });
+  const details = describePersona(args[0]!, { config });
+  const { id, name, emoji, soul, mainSession, agents, permissions } = details;
+  const facts = table([
+    ["persona", id],
+    ["name", emoji === null ? name : `${name} ${emoji}`],
+    ["soul", soul === null ? "none" : firstLine(soul, MAX_SOUL_LENGTH)],
+    ["agents", agents.join(", ") || "none"],
+    ["main session", mainSession ?? "none: no agent has it"],
+  ]);
+  print.data(details, () => [harmless(facts), "", "May do:", permissionLines(permissions, print)].join("\n"));
+}
+
+export async function create(given: Invocation): Promise<void> {
+  const { home, environment, args, print } = given;
+  const id = args[0]!;
+  const identity = withoutAbsent({
+    name: text(given, "name"),
+    soul: text(given, "soul"),
+    emoji: text(given, "emoji"),
+  });
+  const deny = listOf(given, "deny");
+  const permissions = withoutAbsent({
+    tools: deny === undefined ? undefined : { deny },
+    ask: listOf(given, "ask"),
+  });
+  const value = {
+    ...(Object.keys(identity).length === 0 ? {} : { identity }),
+    ...(Object.keys(permissions).length === 0 ? {} : { permissions }),
+  };
+  const { config } = await addConfigured({ home, environment }, { section: "personas", name: id, value });
+  const [, persona] = Object.entries(config.personas).find(([name]) => name === id)!;
+  print.data(personaView(id, persona), () =>
+    [
+      `${id} is there, called ${harmless(persona.identity.name)}.`,
+      `\`cortex agents create <id> --persona ${id}\` makes an agent that has it.`,
+    ].join("\n"),
   );
 }

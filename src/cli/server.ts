@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 
 import { CortexError } from "../model/errors.ts";
 import { findHome, serverNotePath, tokenPath } from "../runtime/home.ts";
+import { isAlive } from "../runtime/is-alive.ts";
 
 export interface Server {
   readonly home: string;
@@ -49,13 +50,4 @@ export function serverGone(home: string, cause: unknown): CortexError {
 
 function howToStart(home: string): string {
   return `Start one with \`cortex up${home === findHome({}) ? "" : ` --home ${home}`}\`.`;
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // it lives, and belongs to somebody else
-  }
 }

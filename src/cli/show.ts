@@ -1,4 +1,5 @@
 import type { TurnId } from "../model/ids.ts";
+import type { UserBody } from "../model/message.ts";
 import { fullTurnView } from "../runtime/views.ts";
 import type { Invocation } from "./command.ts";
 import { openLedger } from "./ledger.ts";
@@ -47,11 +48,8 @@ function describe(view: FullTurnView, print: Printer): string {
 /** Of a message that only calls tools, the calls are shown. */
 function describeMessage({ role, content, body, at }: MessageView, print: Printer): string {
   if (content === "") return "";
-  const { envelope, extracted } = (role === "user" ? (body ?? {}) : {}) as {
-    envelope?: string;
-    extracted?: string;
-  };
-  const above = [envelope, extracted]
+  const { memory, envelope, extracted, attachments } = (role === "user" ? (body ?? {}) : {}) as UserBody;
+  const above = [memory, envelope, extracted, attachments]
     .filter((part) => part !== undefined)
     .map((part) => print.style("dim", harmless(part)));
   const head = `${print.style("bold", role)} ${print.style("dim", moment(at))}`;

@@ -6,6 +6,7 @@ test("nothing that a terminal would obey is left of a text", () => {
   expect(harmless("a\u001b[31mred\u001b[0m\u0007\u009b2Jb\r\nc\td\re\u001b]0;title\u0007f")).toBe(
     "aredb\nc\tdef",
   );
+  expect(harmless("rm \u202Etxt.a\u202C \u2066b\u2069")).toBe("rm txt.a b");
 });
 
 test("the first line is the first that says something, cut where it is long", () => {

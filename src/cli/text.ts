@@ -1,9 +1,8 @@
 /** Texts of others on a terminal: nothing in them may move the cursor, and long ones are cut. */
 import { stripVTControlCharacters } from "node:util";
 
-// Everything below a space but tab and newline, and the second set of controls.
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/** Both sets of controls, but for tab and newline; and what turns writing around, so that a call looks like another. */
+const CONTROLS = /(?![\t\n])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
 /** The text without what a terminal would obey. */
 export function harmless(text: string): string {

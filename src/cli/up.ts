@@ -1,4 +1,5 @@
 import { openCortex } from "../runtime/cortex.ts";
+import { describeSandbox } from "../runtime/sandbox.ts";
 import { serve } from "../server/serve.ts";
 import { type Invocation, text } from "./command.ts";
 import { count } from "./text.ts";
@@ -19,13 +20,15 @@ export async function up(given: Invocation): Promise<void> {
   const { resumed } = cortex;
   const { url } = server;
   const loginLink = server.loginLink();
-
-  print.data({ url, loginLink, home, pid: process.pid, model: { profile: profile.name, why }, resumed }, () =>
+  const sandbox = cortex.sandbox();
+  const model = { profile: profile.name, why };
+  print.data({ url, loginLink, home, pid: process.pid, model, sandbox, resumed }, () =>
     [
       `Cortex is up at ${print.style("bold", url)}, on ${home}.`,
       `Open it in a browser, once, with ${loginLink}`,
       `It answers with ${describeModel(profile)}, because ${why}.`,
       `Another model: set ANTHROPIC_API_KEY, or "defaultProfile" in ${home}/config/profiles.json.`,
+      describeSandbox(sandbox),
       ...(resumed === 0 ? [] : [`It is back, and has resumed ${count(resumed, "turn")}.`]),
       "Ctrl-C stops it.",
     ].join("\n"),

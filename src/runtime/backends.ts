@@ -4,8 +4,8 @@ import type { Agent } from "../agents/agent.ts";
 import { createLoopAgent } from "../agents/loop.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Profile } from "../model/profile.ts";
+import { searchLedger } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
-import { searchLedger } from "./search-ledger.ts";
 
 export interface BackendParts {
   readonly store: Store;
@@ -14,10 +14,16 @@ export interface BackendParts {
   readonly environment: (name: string) => string | undefined;
 }
 
+/** The offline model tells its own answers by how they end, so it is given whole texts. */
+const QUOTED_LENGTH = 20_000;
+/** Less than this is a word of the many that nearly everything holds. */
+const WORTH_QUOTING = 0.1;
+
 /** Opens backends when the first turn needs them: most of what they load is never used by most people. */
 export function createBackends(parts: BackendParts): (profile: Profile) => Promise<Agent> {
   const { store, clock, mintId } = parts;
-  const search = (text: string, limit: number) => searchLedger(store, text, limit);
+  const search = (text: string, limit: number) =>
+    searchLedger(store, text, { limit, textLength: QUOTED_LENGTH, minScore: WORTH_QUOTING });
   const open = {
     async pi(): Promise<Agent> {
       const { createPiModel } = await import("../agents/pi/pi-model.ts");

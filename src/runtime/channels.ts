@@ -11,13 +11,14 @@ const IN_THE_LEDGER = ["cli", "http", "web"];
 export function createChannels(
   settings: Pick<Settings, "config" | "variable">,
   clock: () => number,
-): (name: string) => Channel | undefined {
+): { readonly find: (name: string) => Channel | undefined; readonly names: () => readonly string[] } {
   let opened: { readonly config: Config; readonly channels: ReadonlyMap<string, Channel> } | undefined;
-  return (name) => {
+  const current = (): ReadonlyMap<string, Channel> => {
     const config = settings.config();
     if (opened?.config !== config) opened = { config, channels: openChannels(settings, clock) };
-    return opened.channels.get(name);
+    return opened.channels;
   };
+  return { find: (name) => current().get(name), names: () => [...current().keys()] };
 }
 
 function openChannels(

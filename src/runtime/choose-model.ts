@@ -2,6 +2,7 @@
  * Which model answers when nobody has said so: whatever is there. A key in the environment, else a model
  * server on this machine, else the offline model, which needs nothing.
  */
+import { activeProfile, type Config } from "../config/config.ts";
 import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
 
 export interface ModelChoice {
@@ -27,6 +28,12 @@ const LOCAL = [
 
 /** A server on this machine answers at once or is not there. */
 const PROBE_MS = 300;
+
+/** The model that is configured, where one is. */
+export function configuredModel(config: Config): ModelChoice | undefined {
+  const profile = activeProfile(config);
+  return profile === undefined ? undefined : { profile, why: "it is configured" };
+}
 
 export async function chooseModel(environment: Environment, request: typeof fetch): Promise<ModelChoice> {
   return chooseByKey(environment) ?? (await chooseLocal(request)) ?? OFFLINE;

@@ -5,12 +5,15 @@ import type { QueueSettings } from "../model/queue-settings.ts";
 import { type Command, USAGE } from "../queue/command.ts";
 import { NO_SETTINGS, type QueueSource, type ResolvedQueue, resolveQueue } from "../queue/settings.ts";
 import type { DispatchTarget, Settings, Store, StoredSession } from "../store/store.ts";
+import { type Answerer, decide, onlyOpen } from "./approvals.ts";
 
 export interface CommandParts {
   readonly store: Store;
   readonly config: Config;
   /** Refuses a profile that does not exist. */
   readonly checkProfile: (name: string) => void;
+  /** Whoever has typed the command. */
+  readonly answerer: Answerer;
 }
 
 interface Place {
@@ -42,6 +45,10 @@ export async function carryOut(command: Command, place: Place, parts: CommandPar
     case "reset-profile":
       await configure({ profile: null });
       return describeProfile(place, parts);
+    case "approve":
+    case "deny":
+    case "answer":
+      return decideTyped(command, place, parts);
     case "new":
       return startAfresh(place, parts);
     case "status":
@@ -49,6 +56,21 @@ export async function carryOut(command: Command, place: Place, parts: CommandPar
     case "help":
       return HELP;
   }
+}
+
+type Deciding = Extract<Command, { kind: "approve" | "deny" | "answer" }>;
+
+async function decideTyped(
+  command: Deciding,
+  { target: { session } }: Place,
+  { store, answerer }: CommandParts,
+): Promise<string> {
+  const kind = command.kind === "answer" ? "question" : "approval";
+  const id = command.id ?? (await onlyOpen(session, kind, store));
+  const { request } = await decide(id, command, answerer, store);
+  const { tool, question } = request as { readonly tool?: string; readonly question?: string };
+  const done = { approve: "Approved", deny: "Denied", answer: "Answered" }[command.kind];
+  return `${done}: ${(tool ?? question ?? id).slice(0, 200).toWellFormed()}`;
 }
 
 const HELP = [

@@ -51,7 +51,11 @@ function homeOf(server: { readonly openaiUrl: string }, contextWindow: number): 
   const own = { provider: "openai-compatible", baseUrl: server.openaiUrl, model: "m", contextWindow };
   const agents = { main: { tools: ["Big"], systemPrompt: "Be brief." } };
   return {
-    cortex: { broker: { retryMs: 0 }, agents },
+    cortex: {
+      broker: { retryMs: 0 },
+      agents,
+      personas: { atlas: { permissions: { spendUsdPerDay: 1_000_000 } } },
+    },
     profiles: { defaultProfile: "own", profiles: { own } },
   };
 }

@@ -1,12 +1,18 @@
 /** The configuration of a home as a start would find it. Nothing is watched and nothing written. */
+import { addEntry, type NewEntry } from "../config/add-entry.ts";
 import type { Config } from "../config/config.ts";
 import { formatPath } from "../config/problem.ts";
 import { type LoadedConfig, readConfig } from "../config/read.ts";
+import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
 
 export interface Configured {
   readonly config: Config;
   /** Every setting in effect, with where it came from: `flag --port`, `cortex.json:12`, `default`. */
   readonly settings: readonly Setting[];
+  /** A variable of the environment or of `config/.env`. */
+  readonly variable: (name: string) => string | undefined;
+  /** The model that answers where nothing else is said. It is looked for where none is configured. */
+  readonly model: () => Promise<ModelChoice>;
 }
 
 interface Setting {
@@ -16,20 +22,38 @@ interface Setting {
 }
 
 /** Throws one `config_invalid` that lists all that is wrong. */
-export async function readConfigured(sources: {
+export async function readConfigured(sources: Sources): Promise<Configured> {
+  return toConfigured(await readConfig({ ...sources, systemTimezone: systemTimezone() }));
+}
+
+/** Adds an agent or a persona to `cortex.json`. A Cortex that runs takes it over by itself. */
+export async function addConfigured(sources: Sources, entry: NewEntry): Promise<Configured> {
+  return toConfigured(await addEntry({ ...sources, systemTimezone: systemTimezone() }, entry));
+}
+
+interface Sources {
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-}): Promise<Configured> {
-  const systemTimezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const loaded = await readConfig({ ...sources, systemTimezone });
-  return { config: loaded.config, settings: listSettings(loaded) };
+}
+
+function toConfigured({ config, environment }: LoadedConfig): Configured {
+  return {
+    config,
+    settings: listSettings(config),
+    variable: environment,
+    model: async () => configuredModel(config) ?? chooseModel(environment, fetch),
+  };
+}
+
+function systemTimezone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Parts that may hold a secret: it is said that they are set, not to what. */
 const SECRET = new Set(["channels", "mcpServers", "extraEnv", "extraOption"]);
 const NOT_SHOWN = "(not shown)";
 
-function listSettings({ config, origins }: LoadedConfig): Setting[] {
+function listSettings({ origins, ...config }: Config): Setting[] {
   return leaves(config, []).flatMap(({ path, value }) => {
     const name = formatPath(path);
     const origin = origins[name];

@@ -8,6 +8,8 @@ import { type Incoming, toEvent } from "../events/incoming.ts";
 import type { Config } from "../config/config.ts";
 import type { Flags } from "../config/overrides.ts";
 import { CortexError } from "../model/errors.ts";
+import type { Permissions } from "../model/permissions.ts";
+import type { Redact } from "../model/redact.ts";
 import type { EventId, ItemId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
@@ -19,20 +21,31 @@ import { gatherTurn, selectSteering } from "../queue/join.ts";
 import { forkLabel } from "../routing/resolve.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
+import { Indexer } from "../search/indexer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { QueueItem, Store, StoredSession } from "../store/store.ts";
+import { authorityOf } from "../personas/authority.ts";
+import type { Setup } from "../personas/lookup.ts";
+import type { QueueItem, SearchHit, Store, StoredSession } from "../store/store.ts";
 import { CoolDowns } from "../turns/cool-downs.ts";
 import { runTurn } from "../turns/run-turn.ts";
+import { ApprovalDeadlines } from "./approvals.ts";
+import { skillsOf } from "./context-view.ts";
 import { createBackends } from "./backends.ts";
 import { createChannels } from "./channels.ts";
+import { dayStart } from "./day.ts";
 import type { ModelChoice } from "./choose-model.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath, makeHome } from "./home.ts";
 import { Live } from "./live.ts";
 import { type NewMessage, sendMessage, type SendParts, type Sent } from "./messages.ts";
 import { type Outcome, Outcomes } from "./outcomes.ts";
+import { openSandbox, type SandboxMode } from "./sandbox.ts";
+import { followSecrets } from "./secrets.ts";
 import { say, type Said } from "./say.ts";
 import { openSettings, type Settings } from "./settings.ts";
+import { createAgentToolHooks } from "./tool-hooks.ts";
+import { windowOf } from "./window.ts";
+import { createTools } from "./tools.ts";
 
 export interface CortexOptions {
   readonly home: string;
@@ -55,6 +68,8 @@ export interface Cortex extends AsyncDisposable {
   config(): Config;
   /** The model that answers where nothing else is said, and why it is that one. */
   model(): ModelChoice;
+  /** What becomes of commands of agents. */
+  sandbox(): SandboxMode;
   /** How many turns the process before this one had left unfinished. */
   readonly resumed: number;
 
@@ -80,12 +95,36 @@ export interface Cortex extends AsyncDisposable {
 export async function openCortex(options: CortexOptions): Promise<Cortex> {
   const { home, environment = process.env, clock = Date.now, log = () => {} } = options;
   makeHome(home);
-  const store = await openSqliteStore({ path: databasePath(home), clock });
+  let redact: Redact | undefined; // until the secrets are known, and nothing is written before that
+  const store = await openSqliteStore({
+    path: databasePath(home),
+    clock,
+    redact: (text) => redact?.(text) ?? text,
+  });
   try {
     const live = new Live(store, clock);
-    const onChange = (): void => live.announce("config.changed");
+    let onChanged: (() => void) | undefined;
+    const onChange = (): void => {
+      live.announce("config.changed");
+      onChanged?.();
+    };
     const settings = await openSettings({ home, environment, flags: options.flags ?? {}, log, onChange });
-    return await assemble({ ...options, home, environment, clock, log, store, settings, live });
+    const follow = followSecrets({ home, environment, settings, clock });
+    redact = follow;
+    const logged = (line: string): void => log(follow(line));
+    const watch = (listener: () => void): void => void (onChanged = listener);
+    return await assemble({
+      ...options,
+      home,
+      environment,
+      clock,
+      log: logged,
+      redact: follow,
+      store,
+      settings,
+      live,
+      watch,
+    });
   } catch (error) {
     await store[Symbol.asyncDispose]();
     throw error;
@@ -93,14 +132,23 @@ export async function openCortex(options: CortexOptions): Promise<Cortex> {
 }
 
 type Parts = Required<Pick<CortexOptions, "home" | "environment" | "clock" | "log">> &
-  Pick<CortexOptions, "tools"> & { readonly store: Store; readonly settings: Settings; readonly live: Live };
+  Pick<CortexOptions, "tools"> & {
+    readonly redact: Redact;
+    readonly store: Store;
+    readonly settings: Settings;
+    readonly live: Live;
+    /** Calls back when the configuration has changed. */
+    readonly watch: (listener: () => void) => void;
+  };
 
 async function assemble(parts: Parts): Promise<Cortex> {
-  const { home, environment, clock, log, store, settings, live, tools = [] } = parts;
+  const { home, environment, clock, log, redact, store, settings, live, tools = [] } = parts;
   const mintId = createUlidSource(clock);
   const outcomes = new Outcomes(store);
-  const { workspaceTools } = await import("../agents/tools/workspace-tools.ts");
-  const allTools = [...workspaceTools, ...tools];
+  const channels = createChannels(settings, clock);
+  const sandbox = await openSandbox({ home, environment, setting: () => settings.config().sandbox });
+  parts.watch(() => void sandbox.lookAgain());
+  const allTools = [...(await createTools({ home, store, settings, channels: channels.names })), ...tools];
   const turnParts = {
     store,
     config: () => settings.config(),
@@ -111,8 +159,17 @@ async function assemble(parts: Parts): Promise<Cortex> {
     coolDowns: new CoolDowns(clock),
     agentFor: createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) }),
     tools: () => allTools,
+    skills: async (setup: Setup) => (await skillsOf(setup, home)).skills,
+    window: windowOf,
+    isOwners: ({ channel, sender }: SearchHit) =>
+      authorityOf({ channel, ...(sender === undefined ? {} : { sender }) }, settings.config()) === "owner",
     folders: (setup: Parameters<typeof agentFolders>[1]) => agentFolders(home, setup),
-    toolEnvironment: () => toolEnvironment(environment),
+    toolEnvironment: ({ credentials }: Permissions) =>
+      toolEnvironment(environment, { credentials, variable: (name) => settings.variable(name) }),
+    sandbox: () => ({ mode: sandbox.mode().effective, sandbox: sandbox.sandbox() }),
+    toolHooks: createAgentToolHooks({ home, config: () => settings.config(), log }),
+    redact,
+    dayStartMs: () => dayStart(clock(), settings.config().timezone),
     selectSteering,
     gatherTurn,
     onDelta: live.tell.bind(live),
@@ -137,7 +194,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
   });
   const sender = new Sender({
     store,
-    channels: createChannels(settings, clock),
+    channels: channels.find,
     holder,
     clock,
     random: Math.random,
@@ -158,14 +215,21 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
       const { shutdownMs } = settings.config().broker;
-      await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs)]);
+      await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs), indexer[Symbol.asyncDispose]()]);
+      deadlines[Symbol.dispose]();
       outcomes[Symbol.dispose]();
       live[Symbol.dispose]();
       await settings[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     })());
+  const deadlines = new ApprovalDeadlines(store, clock);
+  const indexer = new Indexer({
+    store,
+    onProblem: (error) => log(`What was said is not indexed for now: ${String(error)}`),
+  });
   broker.start();
   sender.start();
+  indexer.start();
 
   return {
     home,
@@ -174,6 +238,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     resumed,
     config: () => settings.config(),
     model: () => settings.model(),
+    sandbox: () => sandbox.mode(),
     send: (message) => sendMessage(message, sendParts()),
     say: (message) => say(message, sendParts()),
     outcome: (item, signal) => outcomes.wait(item, signal),

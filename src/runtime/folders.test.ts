@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { loadFiles } from "../../test/support/config-home.ts";
+import { findSandbox } from "../../test/support/sandbox.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
+import { callTool, testWorkspace } from "../../test/support/tool-context.ts";
+import { bashTool } from "../agents/tools/bash.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
 import { lookUp } from "../personas/lookup.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
@@ -26,6 +29,7 @@ test("the folders of an agent are made, and made again does no harm", async () =
     workspace,
     outputFolder: join(home.path, "tmp", "output", "main"),
     roots: ["/data"],
+    hidden: [home.path],
   });
   expect([existsSync(workspace), existsSync(folders.outputFolder)]).toEqual([true, true]);
   expect(await agentFolders(home.path, await setup(workspace))).toEqual(folders);
@@ -40,6 +44,41 @@ test("a folder that cannot be made is named", async () => {
     message: expect.stringContaining("file/workspace"),
   });
 });
+
+test("commands are given the variables that the turn's permissions name, and no others", () => {
+  const known = new Map([
+    ["DEPLOY_KEY", "of .env"],
+    ["OTHER_KEY", "other"],
+  ]);
+  const given = {
+    credentials: ["DEPLOY_KEY", "MISSING"],
+    variable: (name: string) => known.get(name),
+  };
+  expect(toolEnvironment({ PATH: "/bin", OTHER_KEY: "other" }, given)).toEqual({
+    PATH: "/bin",
+    DEPLOY_KEY: "of .env",
+    TERM: "dumb",
+  });
+});
+
+test.each([undefined, await findSandbox("the environment of commands in a sandbox")])(
+  "nothing else of our environment reaches a command (%#)",
+  async (sandbox) => {
+    const poison = Object.fromEntries(
+      ["OPENAI_API_KEY", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS", "PROMPT_COMMAND", "CORTEX_HOME"].map(
+        (name) => [name, `/canary/${name}`],
+      ),
+    );
+    const environment = toolEnvironment(
+      { PATH: "/usr/bin:/bin", ...poison },
+      { credentials: ["GIVEN"], variable: () => "to the command" },
+    );
+    using files = testWorkspace({ environment, sandbox });
+    const { text } = await callTool(bashTool, { command: "env; cat /proc/self/environ" }, files.context);
+    expect(text).toContain("GIVEN=to the command");
+    expect(text).not.toContain("canary");
+  },
+);
 
 test("child processes see nothing that could be a secret", () => {
   expect(

@@ -10,7 +10,7 @@ export async function agentFolders(home: string, { id, agent, persona }: Setup):
   const { workspace } = agent;
   const outputFolder = toolOutputPath(home, id);
   await Promise.all([makeFolder(workspace), makeFolder(outputFolder)]);
-  return { workspace, outputFolder, roots: persona.permissions.roots };
+  return { workspace, outputFolder, roots: persona.permissions.roots, hidden: [home] };
 }
 
 async function makeFolder(path: string): Promise<void> {
@@ -24,15 +24,36 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** What child processes of an agent see of our environment: nothing that could be a secret. */
-const PASSED_ON = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
+/** What child processes of any agent see of our environment: nothing that could be a secret. */
+export const PASSED_ON: readonly string[] = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "LANG",
+  "LC_ALL",
+  "LC_CTYPE",
+  "TZ",
+  "TMPDIR",
+];
 
+interface Given {
+  /** The variables that the turn's permissions name. */
+  readonly credentials: readonly string[];
+  /** Looks one up, in our environment or in `config/.env`. */
+  readonly variable: (name: string) => string | undefined;
+}
+
+/** The environment of commands: what is passed on to all, and what this turn may know. A name without a value is left out. */
 export function toolEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
+  { credentials, variable }: Given = { credentials: [], variable: () => undefined },
 ): Readonly<Record<string, string>> {
-  const passed = PASSED_ON.flatMap((name) => {
-    const value = environment[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return { ...Object.fromEntries(passed), TERM: "dumb" };
+  const all = [
+    ...PASSED_ON.map((name) => [name, environment[name]] as const),
+    ...credentials.map((name) => [name, variable(name)] as const),
+  ];
+  const there = all.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { ...Object.fromEntries(there), TERM: "dumb" };
 }

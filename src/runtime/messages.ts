@@ -47,7 +47,7 @@ export interface SendParts {
 
 /** The name of the hook that stands for an explicit target. */
 const DIRECT = "direct";
-const OWNER = "owner";
+export const OWNER = "owner";
 const DEFAULT_CHANNEL = "http";
 
 /** What a command leaves to be sent: the lines below it, and what it replied. */

@@ -1,10 +1,10 @@
 /** The configuration as it is now, and the model that it means. */
-import { activeProfile, type Config, profile as profileOf } from "../config/config.ts";
+import { type Config, profile as profileOf } from "../config/config.ts";
 import type { Flags } from "../config/overrides.ts";
 import { watchConfig } from "../config/watch.ts";
 import { writeSchemas } from "../config/write-schemas.ts";
 import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
-import { chooseModel, type ModelChoice } from "./choose-model.ts";
+import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
 
 export interface Settings extends AsyncDisposable {
   config(): Config;
@@ -13,6 +13,8 @@ export interface Settings extends AsyncDisposable {
   model(): ModelChoice;
   /** A variable of the environment or of `config/.env`. */
   variable(name: string): string | undefined;
+  /** All that `config/.env` holds. */
+  fileVariables(): ReadonlyMap<string, string>;
 }
 
 export interface SettingsSources {
@@ -46,10 +48,7 @@ export async function openSettings({
   await writeSchemas(home);
   // Looked for once: what is found later counts from the next start, and is said there.
   const found = await chooseModel(watch.current.environment, fetch);
-  const model = (): ModelChoice => {
-    const active = activeProfile(watch.current.config);
-    return active === undefined ? found : { profile: active, why: "it is configured" };
-  };
+  const model = (): ModelChoice => configuredModel(watch.current.config) ?? found;
   /** What was found has a name too: a turn that goes on after a crash asks for it. */
   const profile = (name: string): Profile => {
     const { config } = watch.current;
@@ -63,6 +62,7 @@ export async function openSettings({
     profile,
     model,
     variable: (name) => watch.current.environment(name),
+    fileVariables: () => watch.current.fileVariables(),
     [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
   };
 }

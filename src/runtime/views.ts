@@ -6,11 +6,14 @@ import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
 import type { Message, ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import type { ToolResult } from "../model/tool.ts";
+import { readTrust } from "../model/trust.ts";
 import type {
+  Approval,
   DeadLetter,
   DeliveryTarget,
   EventDispatch,
   QueueItem,
+  SearchHit,
   StoredDelivery,
   StoredEvent,
   StoredRun,
@@ -18,6 +21,7 @@ import type {
   TurnContent,
 } from "../store/store.ts";
 
+export type ApprovalView = ReturnType<typeof approvalView>;
 export type EventView = ReturnType<typeof eventView>;
 export type SessionView = ReturnType<typeof sessionView>;
 export type TurnView = ReturnType<typeof turnView>;
@@ -40,6 +44,27 @@ export function eventView(event: StoredEvent) {
     timestamp: isoTime(event.atMs),
     receivedAt: isoTime(event.receivedAtMs),
     differing: event.differing,
+  };
+}
+
+export type HitView = ReturnType<typeof hitView>;
+
+/** What a search has found, and how many events it could not look at yet. */
+export function foundView(hits: readonly SearchHit[], unsearched: number) {
+  return { items: hits.map(hitView), next: null, unsearched };
+}
+
+function hitView(hit: SearchHit) {
+  return {
+    eventId: hit.event,
+    turnId: hit.turn ?? null,
+    channel: hit.channel,
+    direction: hit.direction,
+    sender: hit.sender ?? null,
+    place: hit.place ?? null,
+    timestamp: isoTime(hit.atMs),
+    text: hit.text,
+    score: hit.score,
   };
 }
 
@@ -68,6 +93,7 @@ export function sessionView(session: StoredSession) {
     parentSession: session.parentSession ?? null,
     mode: typeof mode === "string" ? mode : null,
     profile: typeof profile === "string" ? profile : null,
+    trust: readTrust(session.settings),
     queued: session.queued,
     runId: session.run ?? null,
     createdAt: isoTime(session.createdAtMs),
@@ -209,6 +235,31 @@ export function deliveryView(delivery: StoredDelivery) {
   };
 }
 
+export function approvalView(approval: Approval) {
+  const { tool, args, reason, question, options } = approval.request as {
+    readonly [name in "tool" | "args" | "reason" | "question" | "options"]?: unknown;
+  };
+  const { answer } = approval;
+  return {
+    id: approval.id,
+    kind: approval.kind,
+    session: approval.session,
+    turnId: approval.turn,
+    tool: typeof tool === "string" ? tool : null,
+    args: args ?? null,
+    reason: typeof reason === "string" ? reason : null,
+    question: typeof question === "string" ? question : null,
+    options: Array.isArray(options) ? options.map(String) : null,
+    status: approval.state,
+    answer:
+      answer?.kind === "answer" ? answer.text : answer?.kind === "deny" ? (answer.reason ?? null) : null,
+    answeredBy: answer?.by ?? null,
+    askedAt: isoTime(approval.askedAtMs),
+    expiresAt: approval.expiresAtMs === undefined ? null : isoTime(approval.expiresAtMs),
+    answeredAt: approval.answeredAtMs === undefined ? null : isoTime(approval.answeredAtMs),
+  };
+}
+
 function targetView({ channel, account, place, topic }: DeliveryTarget) {
   return { channel, account: account ?? null, place, topic: topic ?? null };
 }
@@ -228,7 +279,7 @@ export function agentView(id: string, agent: AgentConfig) {
 }
 
 export function personaView(id: string, { identity, permissions, mainSession }: PersonaConfig) {
-  const { tools, ask, roots, hosts, channels, spendUsdPerDay } = permissions;
+  const { tools, ask, roots, hosts, channels, credentials, spendUsdPerDay } = permissions;
   return {
     id,
     name: identity.name,
@@ -241,6 +292,7 @@ export function personaView(id: string, { identity, permissions, mainSession }: 
       roots: [...roots],
       hosts: [...hosts],
       channels: [...channels],
+      credentials: [...credentials],
       spendUsdPerDay,
     },
   };

@@ -6,6 +6,9 @@ import { z } from "zod";
 
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import {
+  AnswerRequest,
+  APPROVAL_STATES,
+  DecisionRequest,
   DELIVERY_STATES,
   DIRECTIONS,
   EventRequest,
@@ -69,6 +72,9 @@ const Session = z.object({
   parentSession: z.string().nullable(),
   mode: z.string().nullable(),
   profile: z.string().nullable(),
+  trust: z
+    .object({ untrusted: z.boolean(), private: z.boolean(), outward: z.boolean() })
+    .describe("What it has come into contact with: with the first two, outward calls need an approval."),
   queued: z.number(),
   runId: z.string().nullable(),
   createdAt: time,
@@ -78,6 +84,51 @@ const SessionNode = Session.extend({
   get children() {
     return z.array(SessionNode);
   },
+});
+
+const Approval = z.object({
+  id: z.string(),
+  kind: z.enum(["approval", "question"]),
+  session: z.string(),
+  turnId: z.string(),
+  tool: z.string().nullable(),
+  args: z.unknown(),
+  reason: z.string().nullable().describe("Why a person is asked."),
+  question: z.string().nullable(),
+  options: z.array(z.string()).nullable(),
+  status: z.enum(APPROVAL_STATES),
+  answer: z.string().nullable().describe("To a question; of a denial, its reason."),
+  answeredBy: z.string().nullable(),
+  askedAt: time,
+  expiresAt: time.nullable(),
+  answeredAt: time.nullable(),
+});
+
+const CONTEXT_KINDS = ["system", "tools", "history", "memory", "message"] as const;
+const SessionContext = z.object({
+  session: z.string(),
+  agent: z.string(),
+  persona: z.string(),
+  profile: z.string(),
+  model: z.string().nullable(),
+  window: z.number().nullable().describe("How many tokens the model takes. Null: nobody knows."),
+  tokens: z.number().describe("The sum of the parts."),
+  counted: z.number().describe("The same, where the provider has counted all but the end of it."),
+  compactionDue: z.boolean().describe("Whether it is shortened before the model is asked."),
+  sums: z.array(z.object({ kind: z.enum(CONTEXT_KINDS), tokens: z.number() })),
+  parts: z.array(
+    z.object({
+      kind: z.enum(CONTEXT_KINDS),
+      name: z.string(),
+      turnId: z.string().nullable(),
+      tokens: z.number(),
+      note: z.string().nullable().describe("What was cut or left out."),
+      text: z.string().optional(),
+    }),
+  ),
+  problems: z
+    .array(z.object({ path: z.string(), problem: z.string(), isLeftOut: z.boolean() }))
+    .describe("What is wrong with skills and plugins."),
 });
 
 const Usage = z.object({
@@ -194,6 +245,24 @@ const DeadLetter = z.object({
   diedAt: time,
 });
 
+const Found = z.object({
+  items: z.array(
+    z.object({
+      eventId: z.string(),
+      turnId: z.string().nullable().describe("Of an answer: the turn that it ends."),
+      channel: z.string(),
+      direction: z.enum(DIRECTIONS),
+      sender: z.string().nullable(),
+      place: z.string().nullable(),
+      timestamp: time,
+      text: z.string().describe("What was said, or the part of it where the words are."),
+      score: z.number().describe("From 0 to 1, larger is better."),
+    }),
+  ),
+  next: z.null(),
+  unsearched: z.number().describe("Older events that wait to be indexed and were not looked at."),
+});
+
 const Explanation = z.object({
   id: z.string(),
   kind: z.enum(["event", "turn", "delivery", "item"]).describe("What the id is of."),
@@ -288,6 +357,38 @@ const Health = Alive.extend({
   streams: z.number(),
 });
 
+const Costs = z.object({
+  by: z.enum(["day", "session", "agent", "persona", "model"]),
+  since: time,
+  costUsd: z.number(),
+  turns: z.number(),
+  unpriced: z.number().describe("Turns whose price is not known."),
+  items: z.array(
+    z.object({
+      key: z.string(),
+      turns: z.number(),
+      usage: Usage,
+      costUsd: z.number(),
+      unpriced: z.number(),
+    }),
+  ),
+  next: z.null(),
+});
+
+const Diagnosis = z.object({
+  state: z.enum(["ok", "warn", "fail"]).describe("The worst of them."),
+  checks: z
+    .array(
+      z.object({
+        name: z.string().describe("What was looked at; several checks may have the same name."),
+        state: z.enum(["ok", "warn", "fail"]),
+        message: z.string(),
+        hint: z.string().nullable(),
+      }),
+    )
+    .readonly(),
+});
+
 const Agent = z.object({
   id: z.string(),
   persona: z.string(),
@@ -302,6 +403,7 @@ const Agent = z.object({
     costUsd: z.number(),
     wallClockMs: z.number(),
     repeatedCalls: z.number(),
+    silenceMs: z.number(),
   }),
 });
 const Persona = z.object({
@@ -316,8 +418,43 @@ const Persona = z.object({
     roots: z.array(z.string()),
     hosts: z.array(z.string()),
     channels: z.array(z.string()),
+    credentials: z.array(z.string()),
     spendUsdPerDay: z.number(),
   }),
+});
+
+const ExplainedPermission = z.object({
+  field: z.string().describe("What it is about, such as `hosts`. All rules about the same must agree."),
+  value: z.unknown(),
+  path: z.string().describe("Where it is set, such as `personas.atlas.permissions.hosts`."),
+  origin: z.string().describe("Whether it is: `cortex.json` with the line, or `default`."),
+});
+const AgentDetails = Agent.extend({
+  name: z.string().describe("Of its persona."),
+  model: z.object({ profile: z.record(z.string(), z.unknown()), why: z.string() }),
+  memory: z.boolean().describe("Whether it is reminded of what the ledger holds."),
+  workspaceExists: z.boolean(),
+  identityFiles: z.array(
+    z.object({ name: z.string(), bytes: z.number().nullable(), problem: z.string().nullable() }),
+  ),
+  knownSkills: z.array(
+    z.object({
+      name: z.string(),
+      description: z.string(),
+      source: z.enum(["workspace", "home", "plugin"]),
+    }),
+  ),
+  sandbox: z.object({
+    setting: z.enum(["auto", "require", "off"]),
+    effective: z.enum(["sandboxed", "asks", "refuses", "plain"]),
+    why: z.string(),
+  }),
+  permissions: z.array(ExplainedPermission),
+});
+const PersonaDetails = Persona.extend({
+  mainSession: z.string().nullable(),
+  agents: z.array(z.string()).describe("Those that have it."),
+  permissions: z.array(ExplainedPermission),
 });
 
 /** A page of a list, newest first; what cannot grow comes whole. */
@@ -342,9 +479,11 @@ export const schemas = {
     fresh: z.boolean().describe("False: it was there already."),
   }),
   Events: page(Event),
+  Found,
   Session,
   SessionNode,
   Sessions: page(z.union([SessionNode, Session])),
+  SessionContext,
   Forked: z.object({ session: z.string() }),
   Aborted: z.object({ session: z.string(), aborted: z.literal(true) }),
   Turn,
@@ -360,15 +499,23 @@ export const schemas = {
   DeadLetters: page(DeadLetter),
   Delivery,
   Deliveries: page(Delivery),
+  Approval,
+  Approvals: page(Approval),
+  DecisionRequest,
+  AnswerRequest,
+  Costs,
   Agent,
   Agents: z.object({ items: z.array(Agent), next: z.null() }),
   Persona,
+  AgentDetails,
   Personas: z.object({ items: z.array(Persona), next: z.null() }),
+  PersonaDetails,
   Config: z.object({
     model: z.object({ profile: z.record(z.string(), z.unknown()), why: z.string() }),
     config: z.record(z.string(), z.unknown()),
   }),
   Health: z.union([Health, Alive]),
+  Diagnosis,
   OpenApi: z.record(z.string(), z.unknown()),
   Error: z.object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string() }) }),
 };

@@ -3,9 +3,12 @@ import { z } from "zod";
 
 import type { Json } from "../model/json.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
+import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS } from "../runtime/costs.ts";
 
 /** How much of a list is given at once. */
 export const MAX_LIMIT = 1_000;
+/** Of a search. */
+const MAX_HITS = 100;
 /** Turns come with all that was done in them, so fewer of them are read at once. */
 const MAX_TURNS = 200;
 const DEFAULT_TURNS = 50;
@@ -36,17 +39,41 @@ export const EventsQuery = PageQuery.extend({
   since: moment.optional().describe("Not before this moment."),
   until: moment.optional().describe("Before this moment."),
 });
+export const SearchQuery = z.strictObject({
+  q: z.string().describe("What to look for, as plain words."),
+  channel: z.string().min(1).optional(),
+  since: moment.optional().describe("Not before this moment."),
+  until: moment.optional().describe("Before this moment."),
+  limit: z.coerce.number().int().min(1).max(MAX_HITS).optional(),
+});
 export const SessionsQuery = PageQuery.extend({
   tree: z.enum(["0", "1"]).optional().describe("1: all sessions, each with those that its agent opened."),
 });
 export const QueueQuery = PageQuery.extend({ session: z.string().optional() });
 export const RunsQuery = PageQuery.extend({ state: z.enum(RUN_STATES).optional() });
 export const DeliveriesQuery = PageQuery.extend({ state: z.enum(DELIVERY_STATES).optional() });
+export const APPROVAL_STATES = ["open", "approved", "denied", "answered", "expired", "used", "void"] as const;
+export const ApprovalsQuery = PageQuery.extend({
+  state: z.enum(APPROVAL_STATES).optional(),
+  session: z.string().optional(),
+});
+export const DecisionRequest = z.strictObject({
+  decision: z.enum(["approve", "deny"]),
+  reason: text.optional().describe("Of a denial: the agent reads it."),
+});
+export const AnswerRequest = z.strictObject({ answer: text });
+export const CostsQuery = z.strictObject({
+  by: z.enum(COST_GROUPS).default("day"),
+  days: z.coerce.number().int().min(1).max(MAX_COST_DAYS).default(DEFAULT_COST_DAYS),
+});
 export const HealthQuery = z.strictObject({
   full: z
     .enum(["0", "1"])
     .optional()
     .describe("1: with all measures and problems, for whoever has the token."),
+});
+export const ContextQuery = z.strictObject({
+  full: z.enum(["0", "1"]).optional().describe("1: with the texts."),
 });
 export const StreamQuery = z.strictObject({
   session: z.string().optional().describe("Only what happens in this session."),
@@ -90,6 +117,14 @@ export const ForkRequest = z.strictObject({
 export const SessionPatch = z.strictObject({
   mode: mode.nullish().describe("Null: back to the default."),
   profile: z.string().nullish().describe("Null: back to that of the agent."),
+  trust: z
+    .strictObject({
+      untrusted: z.literal(false).optional(),
+      private: z.literal(false).optional(),
+      outward: z.literal(false).optional(),
+    })
+    .optional()
+    .describe("Takes marks away: a person vouches for what is in the conversation."),
 });
 export const EventRequest = z.strictObject({
   adapter: z.string().default("api").describe("What it is from; the first part of the event's id."),

@@ -1,3 +1,5 @@
+import { describeAgent, describePersona } from "../runtime/describe.ts";
+import { examine } from "../runtime/doctor.ts";
 import { readHealth } from "../runtime/health.ts";
 import { agentView, configView, isoTime, personaView, profileView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
@@ -43,6 +45,26 @@ export const insightRoutes = [
   }),
   route({
     method: "get",
+    path: "/api/agents/:id",
+    summary: "All of an agent: its model, its files, and what it may do with where each rule comes from",
+    answers: { 200: schemas.AgentDetails },
+    async handle({ params }, { cortex }) {
+      const parts = { home: cortex.home, config: cortex.config(), model: cortex.model() };
+      return { status: 200, body: await describeAgent(params.id, parts) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/personas/:id",
+    summary:
+      "All of a persona: who it is, what it may do and where that comes from, and the agents that have it",
+    answers: { 200: schemas.PersonaDetails },
+    async handle({ params }, { cortex }) {
+      return { status: 200, body: describePersona(params.id, { config: cortex.config() }) };
+    },
+  }),
+  route({
+    method: "get",
     path: "/api/config",
     summary: "What is configured, without what may be secret, and the model that answers",
     answers: { 200: schemas.Config },
@@ -50,6 +72,16 @@ export const insightRoutes = [
       const { profile, why } = cortex.model();
       const body = { model: { profile: profileView(profile), why }, config: configView(cortex.config()) };
       return { status: 200, body };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/doctor",
+    summary: "All that Cortex needs, looked at: what is wrong with it, and what to do",
+    answers: { 200: schemas.Diagnosis },
+    async handle(_, { cortex, clock, version }) {
+      const parts = { home: cortex.home, nowMs: clock(), version, server: { version } };
+      return { status: 200, body: await examine(parts) };
     },
   }),
   route({

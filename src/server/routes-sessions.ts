@@ -1,12 +1,15 @@
 import { CortexError } from "../model/errors.ts";
-import { ACTIVE_PROFILE } from "../model/profile.ts";
+import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
+import { TRUST_SETTING } from "../model/trust.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { Cortex } from "../runtime/cortex.ts";
+import { contextTools } from "../runtime/context-sources.ts";
+import { contextView, readContext } from "../runtime/context-view.ts";
 import { sessionView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
 import { pageOf, withoutAbsent } from "./page.ts";
-import { SessionPatch, SessionsQuery, TurnsQuery } from "./requests.ts";
+import { ContextQuery, SessionPatch, SessionsQuery, TurnsQuery } from "./requests.ts";
 import { route } from "./route.ts";
 import { allSessions, asTree } from "./session-tree.ts";
 import { threadPage } from "./thread.ts";
@@ -38,13 +41,15 @@ export const sessionRoutes = [
   route({
     method: "patch",
     path: "/api/sessions/:key",
-    summary: "Change the queue mode or the profile of a session",
+    summary: "Change the queue mode or the profile of a session, or take marks of trust away",
     body: SessionPatch,
     answers: { 200: schemas.Session },
-    async handle({ params, body: { mode, profile } }, { cortex }) {
+    async handle({ params, body: { mode, profile, trust } }, { cortex }) {
       const { key } = await findSession(params.key, cortex);
       if (profile !== undefined && profile !== null) checkProfile(profile, cortex);
-      const settings = { mode: typeof mode === "string" ? parseQueueMode(mode) : mode, profile };
+      const parsed = typeof mode === "string" ? parseQueueMode(mode) : mode;
+      const cleared = trust === undefined ? undefined : withoutAbsent(trust);
+      const settings = { mode: parsed, profile, [TRUST_SETTING]: cleared };
       await cortex.store.sessions.configure(key, withoutAbsent(settings));
       return { status: 200, body: sessionView(await findSession(key, cortex)) };
     },
@@ -73,6 +78,24 @@ export const sessionRoutes = [
     },
   }),
   route({
+    method: "get",
+    path: "/api/sessions/:key/context",
+    summary: "What the model of a session is given, and how many tokens each part of it takes",
+    query: ContextQuery,
+    answers: { 200: schemas.SessionContext },
+    async handle({ params, query }, { cortex }) {
+      const { key } = await findSession(params.key, cortex);
+      const reading = await readContext(key, {
+        ledger: cortex.store,
+        home: cortex.home,
+        config: cortex.config(),
+        profile: (name) => profileOf(name, cortex),
+        tools: await contextTools(cortex.config()),
+      });
+      return { status: 200, body: contextView(reading, { full: query.full === "1" }) };
+    },
+  }),
+  route({
     method: "post",
     path: "/api/sessions/:key/abort",
     summary: "End the run of a session; what it has produced stays",
@@ -93,8 +116,14 @@ async function findSession(name: string, { store }: Cortex) {
 }
 
 function checkProfile(name: string, cortex: Cortex): void {
+  profileOf(name, cortex);
+}
+
+function profileOf(name: string, cortex: Cortex): Profile {
   const { profiles } = cortex.config();
-  if (name === ACTIVE_PROFILE || Object.hasOwn(profiles, name)) return;
+  const active = cortex.model().profile;
+  if (name === ACTIVE_PROFILE || name === active.name) return active;
+  if (Object.hasOwn(profiles, name)) return profiles[name]!;
   throw new CortexError("profile_unknown", `No profile is called "${name.slice(0, 80)}"`, {
     hint: `The profiles are ${Object.keys(profiles).join(", ")}; config/profiles.json holds them.`,
   });

@@ -3,7 +3,9 @@ import { describeApi } from "./openapi.ts";
 import { type Route, route } from "./route.ts";
 import { insightRoutes } from "./routes-insight.ts";
 import { messageRoutes } from "./routes-messages.ts";
+import { searchRoutes } from "./routes-search.ts";
 import { sessionRoutes } from "./routes-sessions.ts";
+import { trustRoutes } from "./routes-trust.ts";
 import { turnRoutes } from "./routes-turns.ts";
 import { workRoutes } from "./routes-work.ts";
 import { streamRoute } from "./stream.ts";
@@ -22,9 +24,11 @@ const openApiRoute = route({
 export const routes: readonly Route[] = [
   ...insightRoutes,
   ...messageRoutes,
+  ...searchRoutes,
   ...sessionRoutes,
   ...turnRoutes,
   ...workRoutes,
+  ...trustRoutes,
   streamRoute,
   openApiRoute,
 ];

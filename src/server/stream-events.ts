@@ -76,6 +76,10 @@ async function describe(change: Change, store: Cortex["store"]): Promise<StreamE
       const { delivery: deliveryId, turn, state } = change;
       return { type: "delivery.changed", at, deliveryId, turnId: turn ?? null, state };
     }
+    case "approval": {
+      const { approval: approvalId, turn: turnId, session, state } = change;
+      return { type: "approval.changed", at, approvalId, session, turnId, state };
+    }
     case "session": {
       const { session, what } = change;
       return { type: "session.changed", at, session, what };

@@ -1,0 +1,90 @@
+/** What agents ask people: calls to approve, and questions. */
+import { CortexError } from "../model/errors.ts";
+import type { ApprovalId } from "../model/ids.ts";
+import { type ApprovalView, approvalView } from "../runtime/views.ts";
+import { pageOf } from "../server/page.ts";
+import { ask } from "./ask.ts";
+import type { Invocation } from "./command.ts";
+import { limitOf, openLedger } from "./ledger.ts";
+import { needServer } from "./server.ts";
+import { firstLine, harmless, indent, moment, table } from "./text.ts";
+
+const MAX_REQUEST_LENGTH = 100;
+
+export async function list(given: Invocation): Promise<void> {
+  const limit = limitOf(given);
+  const all = given.options["all"] === true;
+  await using ledger = await openLedger(given.home);
+  const page = pageOf(
+    await ledger.approvals.list({ limit, ...(all ? {} : { state: "open" }) }),
+    approvalView,
+  );
+  given.print.data(page, () =>
+    page.items.length === 0
+      ? `Nothing ${all ? "was asked" : "waits for you"}.`
+      : table(
+          page.items.map((item) => [item.id, moment(item.askedAt), item.status, item.session, what(item)]),
+        ),
+  );
+}
+
+export async function show({ home, args, print }: Invocation): Promise<void> {
+  await using ledger = await openLedger(home);
+  const approval = await ledger.approvals.get(args[0]! as ApprovalId);
+  if (approval === undefined) throw approvalUnknown(args[0]!);
+  const view = approvalView(approval);
+  print.data(view, () =>
+    [
+      table([
+        [view.kind, view.id],
+        ["session", view.session],
+        ["turn", view.turnId],
+        ["asked", moment(view.askedAt)],
+        ["state", view.status],
+        ...(view.status === "open" && view.expiresAt !== null ? [["until", moment(view.expiresAt)]] : []),
+        ...(view.reason === null ? [] : [["because", harmless(view.reason)]]),
+      ]),
+      indent(harmless(view.question ?? `${view.tool ?? ""} ${JSON.stringify(view.args, null, 2)}`)),
+      ...(view.status === "open" ? [howTo(view)] : []),
+    ].join("\n\n"),
+  );
+}
+
+export async function approve(given: Invocation): Promise<void> {
+  await decide(given, { decision: "approve" }, "approved");
+}
+
+export async function deny(given: Invocation): Promise<void> {
+  const reason = given.args[1];
+  await decide(given, { decision: "deny", ...(reason === undefined ? {} : { reason }) }, "denied");
+}
+
+export async function answer({ home, args, print }: Invocation): Promise<void> {
+  const server = await needServer(home);
+  const path = `/api/questions/${encodeURIComponent(args[0]!)}`;
+  const { body } = await ask(server, { method: "POST", path, body: { answer: args[1]! } });
+  print.data(body, () => `${args[0]} is answered.`);
+}
+
+async function decide({ home, args, print }: Invocation, body: object, done: string): Promise<void> {
+  const server = await needServer(home);
+  const path = `/api/approvals/${encodeURIComponent(args[0]!)}`;
+  const reply = await ask(server, { method: "POST", path, body });
+  print.data(reply.body, () => `${args[0]} is ${done}.`);
+}
+
+function what({ tool, args, question }: ApprovalView): string {
+  return firstLine(question ?? `${tool ?? ""} ${JSON.stringify(args)}`, MAX_REQUEST_LENGTH);
+}
+
+function howTo({ kind, id }: ApprovalView): string {
+  return kind === "question"
+    ? `\`cortex approvals answer ${id} <text>\` answers it.`
+    : `\`cortex approvals approve ${id}\` or \`cortex approvals deny ${id} [reason]\` decides it.`;
+}
+
+function approvalUnknown(id: string): CortexError {
+  return new CortexError("approval_unknown", `Nothing was asked with the id "${id.slice(0, 80)}"`, {
+    hint: "`cortex approvals --all` lists what was asked.",
+  });
+}

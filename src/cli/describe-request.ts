@@ -1,0 +1,22 @@
+import type { ApprovalView } from "../runtime/views.ts";
+import { shorten } from "./text.ts";
+
+/** A command that is longer is looked at with `cortex approvals show`. */
+const MAX_ARGUMENTS_LENGTH = 600;
+
+/** What an agent asks, in a chat, and what to type. */
+export function describeRequest({ id, tool, args, reason, question, options }: ApprovalView): string {
+  if (question !== null) {
+    const choices = options === null ? [] : options.map((option) => `  - ${option}`);
+    return [`The agent asks: ${question}`, ...choices, `/answer <text> answers it (${id}).`].join("\n");
+  }
+  const whole = JSON.stringify(args);
+  return [
+    `The agent wants to call ${tool ?? "a tool"} ${shorten(whole, MAX_ARGUMENTS_LENGTH)}`,
+    ...(whole.length > MAX_ARGUMENTS_LENGTH
+      ? [`This is the beginning of ${whole.length} characters. \`cortex approvals show ${id}\` shows all.`]
+      : []),
+    `You are asked because ${reason ?? "it was configured so"}.`,
+    `/approve or /deny [reason] decides it (${id}).`,
+  ].join("\n");
+}

@@ -1,0 +1,29 @@
+/** What the commands about agents and about personas have in common. */
+import type { PersonaDetails } from "../runtime/describe.ts";
+import { type Invocation, text } from "./command.ts";
+import type { Printer } from "./print.ts";
+import { harmless, table } from "./text.ts";
+
+/** The rules with where each comes from. All of them must agree. */
+export function permissionLines(permissions: PersonaDetails["permissions"], print: Printer): string {
+  return table(
+    permissions.map(({ field, value, path, origin }) => [
+      `  ${field}`,
+      harmless(Array.isArray(value) ? value.join(", ") || "none" : JSON.stringify(value)),
+      print.style("dim", origin === "default" ? "default" : `${path}, ${origin}`),
+    ]),
+  );
+}
+
+/** An option that holds several, with commas between them. */
+export function listOf(given: Invocation, option: string): string[] | undefined {
+  const parts = text(given, option)?.split(",");
+  return parts?.map((part) => part.trim()).filter((part) => part !== "");
+}
+
+export function withoutAbsent<Value>(
+  object: Readonly<Record<string, Value | undefined>>,
+): Record<string, Value> {
+  const entries = Object.entries(object).filter((entry): entry is [string, Value] => entry[1] !== undefined);
+  return Object.fromEntries(entries);
+}

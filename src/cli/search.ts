@@ -1,0 +1,46 @@
+import { CortexError } from "../model/errors.ts";
+import { foundView, type HitView } from "../runtime/views.ts";
+import { withoutAbsent } from "../server/page.ts";
+import { type Invocation, text } from "./command.ts";
+import { limitOf, openLedger } from "./ledger.ts";
+import { momentOf } from "./moment.ts";
+import { count, firstLine, moment, table } from "./text.ts";
+
+const MAX_TEXT_LENGTH = 120;
+const MAX_HITS = 100;
+
+/** Reads the ledger itself, so that it needs no server and disturbs none. */
+export async function search(given: Invocation): Promise<void> {
+  const { home, args, print } = given;
+  const limit = limitOf(given);
+  if (limit > MAX_HITS) throw tooMany(limit);
+  const nowMs = Date.now();
+  const channel = text(given, "channel");
+  const options = withoutAbsent({
+    limit,
+    channels: channel === undefined ? undefined : [channel],
+    sinceMs: momentOf(given, "since", nowMs),
+    untilMs: momentOf(given, "until", nowMs),
+  });
+  await using ledger = await openLedger(home);
+  const hits = await ledger.events.search(args[0]!, options);
+  const found = foundView(hits, await ledger.events.unsearched());
+  print.data(found, () => (hits.length === 0 ? "Nothing was found." : table(found.items.map(cells))));
+  if (found.unsearched > 0) print.note(behind(found.unsearched));
+}
+
+function behind(unsearched: number): string {
+  const left = `${count(unsearched, "older event")} ${unsearched === 1 ? "was" : "were"} not searched`;
+  return `The index is behind: ${left}. A running server catches up by itself, and \`cortex up\` starts one.`;
+}
+
+function cells({ timestamp, channel, sender, turnId, eventId, text: said }: HitView): string[] {
+  const line = firstLine(said.replaceAll(/\s+/g, " "), MAX_TEXT_LENGTH);
+  return [moment(timestamp), channel, sender ?? "", turnId ?? eventId, line];
+}
+
+function tooMany(limit: number): CortexError {
+  return new CortexError("usage", `${limit} is more than a search gives back`, {
+    hint: `Ask for ${MAX_HITS} or fewer, or narrow it down with --channel, --since and --until.`,
+  });
+}

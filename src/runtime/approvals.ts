@@ -1,0 +1,120 @@
+/** What people are asked: who may answer, what counts as an answer, and what becomes of what nobody answers. */
+import { CortexError } from "../model/errors.ts";
+import type { ApprovalId } from "../model/ids.ts";
+import type { SessionKey } from "../model/session-key.ts";
+import type { Approval, ApprovalAnswer, Ledger, Store } from "../store/store.ts";
+
+/** Who answers. Only the owner decides what agents may do; what others write is no decision. */
+export interface Answerer {
+  readonly name: string;
+  readonly isOwner: boolean;
+}
+
+export type Decision =
+  | { readonly kind: "approve" }
+  | { readonly kind: "deny"; readonly reason?: string | undefined }
+  | { readonly kind: "answer"; readonly text: string };
+
+/** What is said to an agent beside a no, or as the answer to its question. */
+export const MAX_ANSWER_LENGTH = 20_000;
+
+/** Answers a request, once. Throws as `approvals.answer` of the store does, and `approval_forbidden`. */
+export async function decide(
+  id: string,
+  decision: Decision,
+  { name, isOwner }: Answerer,
+  store: Store,
+): Promise<Approval> {
+  if (!isOwner) throw forbidden(name);
+  return store.approvals.answer(id as ApprovalId, answerOf(decision, name));
+}
+
+/** The request that a person means who names none: the only one that is open in a session. */
+export async function onlyOpen(
+  session: SessionKey,
+  kind: Approval["kind"],
+  ledger: Ledger,
+): Promise<ApprovalId> {
+  const { items } = await ledger.approvals.list({ session, state: "open" });
+  const open = items.filter((approval) => approval.kind === kind);
+  if (open.length === 1) return open[0]!.id;
+  const what = kind === "approval" ? "approval" : "answer";
+  throw open.length === 0
+    ? new CortexError("approval_unknown", `Nothing waits for an ${what} in ${session}`, {
+        hint: "`cortex approvals` lists all that wait.",
+      })
+    : new CortexError("request_invalid", `${open.length} calls wait for an ${what} in ${session}`, {
+        hint: `Name one of ${open.map(({ id }) => id).join(", ")}.`,
+      });
+}
+
+function answerOf(decision: Decision, by: string): ApprovalAnswer {
+  switch (decision.kind) {
+    case "approve":
+      return { kind: "approve", by };
+    case "deny": {
+      const { reason } = decision;
+      return { kind: "deny", by, ...(reason === undefined ? {} : { reason: bounded(reason) }) };
+    }
+    case "answer":
+      return { kind: "answer", by, text: bounded(decision.text) };
+  }
+}
+
+function bounded(text: string): string {
+  if (text.length <= MAX_ANSWER_LENGTH) return text;
+  throw new CortexError(
+    "request_invalid",
+    `The answer has ${text.length} characters, and may have ${MAX_ANSWER_LENGTH}`,
+    { hint: "Say it in fewer words, or put it into a file that the agent can read." },
+  );
+}
+
+function forbidden(name: string): CortexError {
+  return new CortexError("approval_forbidden", `${name} may not decide this`, {
+    hint: "Only the owner can: `cortex approvals`, or the command /approve from the owner's own chat.",
+  });
+}
+
+/** The longest that a timer can wait. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/** How soon it is looked again where that did not work. */
+const RETRY_MS = 5_000;
+
+/** Closes what nobody has answered in time, so that no turn waits for ever. */
+export class ApprovalDeadlines implements Disposable {
+  readonly #store: Store;
+  readonly #clock: () => number;
+  readonly #unlisten: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(store: Store, clock: () => number) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#unlisten = store.onWake("runs", () => void this.#look());
+    void this.#look();
+  }
+
+  async #look(): Promise<void> {
+    let waitMs: number | undefined;
+    try {
+      const nextMs = await this.#store.approvals.nextExpiryMs();
+      if (nextMs !== undefined && nextMs <= this.#clock()) {
+        await this.#store.approvals.expire();
+        waitMs = 0;
+      } else if (nextMs !== undefined) waitMs = nextMs - this.#clock();
+    } catch {
+      waitMs = RETRY_MS; // a store that is busy; one that is closed ends this by itself
+    }
+    clearTimeout(this.#timer);
+    if (this.#isClosed || waitMs === undefined) return;
+    this.#timer = setTimeout(() => void this.#look(), Math.min(waitMs, MAX_TIMER_MS)).unref();
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    this.#unlisten();
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,134 @@
+/** The configuration, the keys of the models, the agents with their folders, and the sandbox. */
+import { relative } from "node:path";
+
+import type { Config } from "../config/config.ts";
+import { CortexError } from "../model/errors.ts";
+import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
+import { MIN_SECRET_LENGTH } from "../model/redact.ts";
+import { checkAgents } from "./check.ts";
+import { chooseModel, configuredModel } from "./choose-model.ts";
+import { type Configured, readConfigured } from "./configured.ts";
+import { type Check, fail, failure, ok, warn } from "./doctor-check.ts";
+import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "./sandbox.ts";
+
+interface Sources {
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** With a configuration that is wrong, there is nothing more to look at. */
+export async function checkConfig(sources: Sources): Promise<Check[]> {
+  let configured: Configured;
+  try {
+    configured = await readConfigured(sources);
+  } catch (error) {
+    return [failure("config", error)];
+  }
+  const { config, variable } = configured;
+  const [profiles, agents, found] = await Promise.all([
+    checkProfiles(configured),
+    checkAgents({ home: sources.home, config, variable }),
+    findBubblewrap(sources.environment),
+  ]);
+  return [
+    ok("config", "valid"),
+    ...profiles,
+    // Keys were looked at with the profiles.
+    ...agents
+      .filter(({ path }) => !path.endsWith(".profile"))
+      .map(({ level, path, message, hint }) =>
+        (level === "error" ? fail : warn)("agents", `${path}: ${message}`, hint),
+      ),
+    ...checkRoots(sources.home, config),
+    ...checkCredentials(config, variable),
+    checkSandbox(sandboxMode(config.sandbox, found)),
+  ];
+}
+
+/** Whether each has what it needs. Nothing is asked of any server. */
+async function checkProfiles({ config, variable }: Configured): Promise<Check[]> {
+  const configured = configuredModel(config);
+  const { profile, why } = configured ?? (await chooseModel(variable, unreachable));
+  const others = Object.values(config.profiles).filter(({ name }) => name !== profile.name);
+  const [problem, ...problems] = await Promise.all(
+    [profile, ...others].map((each) => findProblem(each, variable)),
+  );
+  return [
+    problem !== undefined
+      ? fail("model", problem.message, problem.hint)
+      : configured === undefined && profile.backend === OFFLINE_PROFILE.backend
+        ? NO_MODEL
+        : ok("model", `${profile.model ?? profile.name}, because ${why}`),
+    ...problems
+      .filter((each) => each !== undefined)
+      .map(({ message, hint }) => warn("profiles", message, hint)),
+  ];
+}
+
+const NO_MODEL = warn(
+  "model",
+  "No model is configured and no key is set: without a model server on this machine, the offline model answers",
+  'Set ANTHROPIC_API_KEY, say, or "defaultProfile" in config/profiles.json, or start a server such as Ollama.',
+);
+
+async function findProblem(
+  profile: Profile,
+  variable: Configured["variable"],
+): Promise<CortexError | undefined> {
+  if (profile.backend !== "pi") return undefined;
+  const [{ openBackend }, { findCredentials }] = await Promise.all([
+    import("../agents/pi/provider.ts"),
+    import("../agents/pi/credentials.ts"),
+  ]);
+  try {
+    await findCredentials(profile, await openBackend(profile), variable);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CortexError) return error;
+    throw error;
+  }
+}
+
+/** In place of the network: looking for a model server on this machine is left to the start. */
+async function unreachable(): Promise<never> {
+  throw new Error("No server is asked.");
+}
+
+/** File tools read what is in an allowed folder, and the home holds the token and the keys. */
+function checkRoots(home: string, { personas }: Config): Check[] {
+  return Object.entries(personas).flatMap(([id, { permissions }]) =>
+    permissions.roots
+      .filter((root) => !relative(root, home).startsWith(".."))
+      .map((root) =>
+        warn(
+          "agents",
+          `personas.${id}.permissions.roots: ${root} holds the home, with its token and keys`,
+          "Name narrower folders: agents of this persona can read all of it.",
+        ),
+      ),
+  );
+}
+
+/** A secret as short as this is not taken out of texts. */
+function checkCredentials({ personas }: Config, variable: Configured["variable"]): Check[] {
+  const names = new Set(Object.values(personas).flatMap(({ permissions }) => permissions.credentials));
+  return [...names]
+    .filter((name) => isShort(variable(name)))
+    .map((name) =>
+      warn(
+        "secrets",
+        `${name} is shorter than ${MIN_SECRET_LENGTH} characters, so it is not taken out of what is recorded`,
+        "Use a longer one.",
+      ),
+    );
+}
+
+function isShort(value: string | undefined): boolean {
+  return value !== undefined && value !== "" && value.length < MIN_SECRET_LENGTH;
+}
+
+function checkSandbox(mode: SandboxMode): Check {
+  const message = describeSandbox(mode).replace(/\.$/, "");
+  if (mode.hint === undefined) return ok("sandbox", message);
+  return (mode.effective === "refuses" ? fail : warn)("sandbox", message, mode.hint);
+}

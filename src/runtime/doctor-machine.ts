@@ -1,0 +1,91 @@
+/** Node, the folder of the home, who can read the secrets in it, and the room on its disk. */
+import { access, constants, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import { type Check, fail, ok, warn } from "./doctor-check.ts";
+import { LOW_DISK_BYTES } from "./health.ts";
+import { databasePath, tokenPath } from "./home.ts";
+import { readVitals } from "./vitals.ts";
+
+/** As in package.json. */
+const LEAST_NODE = 24;
+const OTHERS = 0o077;
+const OTHERS_WRITE = 0o022;
+
+export async function checkMachine(home: string, nodeVersion: string): Promise<Check[]> {
+  const mode = await modeOf(home);
+  if (mode === undefined)
+    return [checkNode(nodeVersion), ok("home", `${home} is not there yet; \`cortex up\` makes it`)];
+  const [writable, disk, ...secrets] = await Promise.all([
+    checkWritable(home),
+    checkDisk(home),
+    checkSecret("token", tokenPath(home)),
+    checkSecret(".env", join(home, "config", ".env")),
+  ]);
+  const open = (mode & OTHERS_WRITE) !== 0;
+  return [
+    checkNode(nodeVersion),
+    open
+      ? warn("home", `Others can write to ${home}`, `\`chmod go-w ${quoted(home)}\` closes it to them.`)
+      : writable,
+    ...secrets.flat(),
+    disk,
+  ];
+}
+
+function checkNode(version: string): Check {
+  const major = Number.parseInt(version, 10);
+  if (major >= LEAST_NODE) return ok("node", version);
+  return fail("node", `This is Node ${version}`, `Cortex needs Node ${LEAST_NODE} or newer.`);
+}
+
+async function checkWritable(home: string): Promise<Check> {
+  for (const folder of [home, dirname(databasePath(home))]) {
+    try {
+      await access(folder, constants.W_OK);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT")
+        return fail(
+          "home",
+          `${folder} cannot be written to (${code})`,
+          "Check its owner and its permissions.",
+        );
+    }
+  }
+  return ok("home", home);
+}
+
+/** What holds secrets is for its owner alone. */
+async function checkSecret(name: string, path: string): Promise<Check[]> {
+  const mode = await modeOf(path);
+  if (mode === undefined) return [];
+  if ((mode & OTHERS) === 0) return [ok(name, "only its owner can read it")];
+  return [warn(name, `Others can read ${path}`, `\`chmod 600 ${quoted(path)}\` closes it to them.`)];
+}
+
+async function checkDisk(home: string): Promise<Check> {
+  const { freeBytes, databaseBytes } = (await readVitals(home)).disk;
+  const message = `${mebibytes(freeBytes)} are free; the database has ${mebibytes(databaseBytes)}`;
+  if (freeBytes >= LOW_DISK_BYTES) return ok("disk", message);
+  return warn("disk", message, "Make room: when the disk is full, nothing new is accepted.");
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mode;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** For a shell. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / 1_024 ** 2)} MiB`;
+}

@@ -1,0 +1,199 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+
+import { configHome } from "../../test/support/config-home.ts";
+import { openTestCortex } from "../../test/support/home.ts";
+import { temporaryFolder } from "../../test/support/temporary.ts";
+import type { Check } from "./doctor-check.ts";
+import { checkMachine } from "./doctor-machine.ts";
+import { CLOCK_DOUBT_MS, EARLIEST_MS } from "./doctor-store.ts";
+import { type DoctorParts, examine } from "./doctor.ts";
+
+/** Whether there is bubblewrap depends on the machine; here, there is none. */
+const NO_SANDBOX = { PATH: "/nonexistent" };
+
+async function check(home: string, parts: Partial<DoctorParts> = {}) {
+  const given = { environment: NO_SANDBOX, nowMs: Date.now(), version: "1.0.0", server: undefined };
+  const { state, checks } = await examine({ home, ...given, ...parts });
+  const named = (name: string): Check[] => checks.filter((each) => each.name === name);
+  return { state, checks, named, one: (name: string) => named(name)[0]! };
+}
+
+function changeBytes(path: string, at: number, length: number): void {
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, at, at + length);
+  writeFileSync(path, bytes);
+}
+
+describe("the machine", () => {
+  test("a home that is not there yet is no fault", async () => {
+    using folder = temporaryFolder();
+    const { state, one } = await check(join(folder.path, "new"));
+    expect(state).toBe("warn"); // there is no sandbox and no model
+    expect(one("home")).toMatchObject({ state: "ok", message: expect.stringContaining("not there yet") });
+    expect(one("store")).toMatchObject({ state: "ok", message: "none yet" });
+    expect(one("server")).toMatchObject({ state: "ok" });
+  });
+
+  test("a Node that is too old is a failure", async () => {
+    using folder = temporaryFolder();
+    const [node] = await checkMachine(folder.path, "22.9.0");
+    expect(node).toMatchObject({ name: "node", state: "fail", hint: expect.stringContaining("24") });
+    expect((await checkMachine(folder.path, "24.0.0"))[0]).toMatchObject({ state: "ok" });
+  });
+
+  test("secrets that others can read are named, with the command that closes them", async () => {
+    using home = configHome({ ".env": "A=b" });
+    mkdirSync(join(home.path, "data"));
+    writeFileSync(join(home.path, "data", "token"), "x", { mode: 0o640 });
+    chmodSync(join(home.folder, ".env"), 0o600);
+    chmodSync(join(home.path, "data", "token"), 0o640);
+    const { one } = await check(home.path);
+    expect(one(".env")).toMatchObject({ state: "ok" });
+    expect(one("token")).toMatchObject({
+      state: "warn",
+      hint: `\`chmod 600 ${home.path}/data/token\` closes it to them.`,
+    });
+  });
+
+  test("a home that others can write to is named", async () => {
+    using folder = temporaryFolder();
+    chmodSync(folder.path, 0o777);
+    expect((await check(folder.path)).one("home")).toMatchObject({ state: "warn" });
+  });
+});
+
+describe("the configuration", () => {
+  test("one that is wrong is a failure with all that is wrong in it", async () => {
+    using home = configHome({ "cortex.json": { sandbx: "off", server: { port: -1 } } });
+    const { state, one, named } = await check(home.path);
+    expect(state).toBe("fail");
+    expect(one("config")).toMatchObject({ state: "fail", message: expect.stringMatching(/port[^]*sandbx/) });
+    expect(named("sandbox")).toEqual([]);
+  });
+
+  test("a missing key is a failure for the model that answers, and a warning for others", async () => {
+    const profiles = {
+      mine: { provider: "anthropic", model: "claude-sonnet-4-5", apiKeyEnv: "MINE" },
+      other: { provider: "openai", model: "gpt-5.1" },
+    };
+    using home = configHome({ "profiles.json": { defaultProfile: "mine", profiles }, ".env": "OTHER=x" });
+    const before = await check(home.path);
+    expect(before.one("model")).toMatchObject({ state: "fail", hint: expect.stringContaining("MINE") });
+    expect(before.named("profiles")).toMatchObject([
+      { state: "warn", hint: expect.stringContaining("OPENAI_API_KEY") },
+    ]);
+    const environment = { ...NO_SANDBOX, MINE: "a", OPENAI_API_KEY: "b" };
+    const after = await check(home.path, { environment });
+    expect(after.one("model")).toMatchObject({ state: "ok" });
+    expect(after.named("profiles")).toEqual([]);
+  });
+
+  test("without a model there is a warning, and with the offline model on purpose there is none", async () => {
+    using home = configHome();
+    expect((await check(home.path)).one("model")).toMatchObject({ state: "warn" });
+    home.write("profiles.json", { defaultProfile: "offline" });
+    expect((await check(home.path)).one("model")).toMatchObject({ state: "ok" });
+  });
+
+  test("what is wrong with agents is listed; folders that hold the home and secrets that are short too", async () => {
+    using home = configHome();
+    writeFileSync(join(home.path, "file"), "");
+    const permissions = { roots: [home.path, "inner"], credentials: ["PIN"] };
+    home.write("cortex.json", {
+      agents: { main: { workspace: "file" } },
+      personas: { atlas: { permissions } },
+    });
+    mkdirSync(join(home.path, "inner"));
+    const { named } = await check(home.path, { environment: { ...NO_SANDBOX, PIN: "1234" } });
+    expect(named("agents").map(({ state, message }) => `${state} ${message}`)).toEqual([
+      expect.stringMatching(/^fail agents\.main\.workspace: .*file is not a folder$/),
+      `warn personas.atlas.permissions.roots: ${home.path} holds the home, with its token and keys`,
+    ]);
+    expect(named("secrets")).toMatchObject([{ state: "warn", message: expect.stringContaining("PIN") }]);
+  });
+
+  test.each([
+    ["auto", "warn", /needs your yes, because bubblewrap is not installed/],
+    ["require", "fail", /are refused, because bubblewrap is not installed/],
+    ["off", "warn", /without a sandbox/],
+  ])("sandbox %s without bubblewrap: %s", async (sandbox, state, message) => {
+    using home = configHome({ "cortex.json": { sandbox } });
+    expect((await check(home.path)).one("sandbox")).toMatchObject({
+      state,
+      message: expect.stringMatching(message),
+      hint: expect.any(String),
+    });
+  });
+});
+
+describe("the ledger", () => {
+  test("beside a running Cortex it is whole, and who has it is said", async () => {
+    await using cortex = await openTestCortex();
+    const { one } = await check(cortex.home);
+    expect(one("store")).toEqual({
+      name: "store",
+      state: "ok",
+      message: "whole; 0 events, 0 turns, 0 sessions",
+      hint: null,
+    });
+    expect(one("lock")).toMatchObject({ state: "ok", message: expect.stringContaining(`${process.pid}`) });
+    expect(one("clock")).toMatchObject({ state: "ok" });
+  });
+
+  test("what a process that is gone has left behind is said", async () => {
+    using home = configHome();
+    mkdirSync(join(home.path, "data"));
+    const note = join(home.path, "data", "cortex.db.lock");
+    for (const text of ['{"pid":2147483646,"startedAt":"2026-03-01T00:00:00.000Z"}', "{"]) {
+      writeFileSync(note, text);
+      expect((await check(home.path)).one("lock")).toMatchObject({ state: "warn" });
+    }
+  });
+
+  test("one that is damaged is a failure", async () => {
+    using folder = temporaryFolder();
+    const cortex = await openTestCortex({}, { home: folder.path });
+    await cortex.accept({
+      adapter: "test",
+      sourceId: "1",
+      channel: "test",
+      content: "x".repeat(50_000),
+      timestampMs: 1,
+    });
+    await cortex.stop();
+    changeBytes(join(folder.path, "data", "cortex.db"), 8192 * 3, 8192 * 20);
+    const { state, one } = await check(folder.path);
+    expect([state, one("store").state]).toEqual(["fail", "fail"]);
+    writeFileSync(join(folder.path, "data", "cortex.db"), "no database");
+    expect((await check(folder.path)).one("store")).toMatchObject({ state: "fail" });
+  });
+
+  test("a clock that cannot be right is named", async () => {
+    const laterMs = Date.now() + 10 * CLOCK_DOUBT_MS;
+    await using cortex = await openTestCortex({}, { clock: () => laterMs });
+    await cortex.accept({ adapter: "test", sourceId: "1", channel: "test", content: "x", timestampMs: 1 });
+    expect((await check(cortex.home)).one("clock")).toMatchObject({
+      state: "warn",
+      message: expect.stringContaining("50 minutes in the future"),
+    });
+    expect((await check(cortex.home, { nowMs: laterMs })).one("clock")).toMatchObject({ state: "ok" });
+    expect((await check("/nonexistent", { nowMs: EARLIEST_MS - 1 })).one("clock")).toMatchObject({
+      state: "fail",
+    });
+  });
+});
+
+test("a server of another version is to be restarted", async () => {
+  using folder = temporaryFolder();
+  const url = "http://127.0.0.1:4747";
+  expect((await check(folder.path, { server: { url, version: "1.0.0" } })).one("server")).toMatchObject({
+    state: "ok",
+    message: `${url}, version 1.0.0`,
+  });
+  expect((await check(folder.path, { server: { url, version: "0.9.0" } })).one("server")).toMatchObject({
+    state: "warn",
+    hint: expect.stringContaining("Restart"),
+  });
+});

@@ -1,0 +1,9 @@
+/** Whether there is such a process. */
+export function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // it lives, and belongs to somebody else
+  }
+}

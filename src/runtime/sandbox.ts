@@ -1,0 +1,132 @@
+/**
+ * Whether commands of agents run in a sandbox, and what becomes of them if not. Bubblewrap may be installed and
+ * still not work, where the kernel or a container gives no namespaces: so it is tried.
+ */
+import { execFile } from "node:child_process";
+import { access, constants, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { promisify } from "node:util";
+
+import { inSandbox } from "../agents/tools/sandbox.ts";
+import type { Config } from "../config/config.ts";
+import type { Sandbox } from "../model/tool.ts";
+
+export interface SandboxMode {
+  readonly setting: Config["sandbox"];
+  /** asks: each command needs a person's yes. refuses: none is run. plain: they run as they are. */
+  readonly effective: "sandboxed" | "asks" | "refuses" | "plain";
+  /** A sentence without a full stop. */
+  readonly why: string;
+  /** The program, where it works. */
+  readonly bubblewrap?: string;
+  /** What to do about it, where something should be done. */
+  readonly hint?: string;
+}
+
+/** What was found on this machine. */
+type Found = { readonly bubblewrap: string } | { readonly problem: string; readonly hint: string };
+
+interface SandboxWatch {
+  /** As it is with the configuration of now. */
+  mode(): SandboxMode;
+  /** For `ToolContext.sandbox`. */
+  sandbox(): Sandbox | undefined;
+  /** Tries again what works on this machine. */
+  lookAgain(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export async function openSandbox(given: {
+  readonly home: string;
+  readonly environment: Environment;
+  readonly setting: () => Config["sandbox"];
+}): Promise<SandboxWatch> {
+  const { home, environment, setting } = given;
+  let found = await findBubblewrap(environment);
+  const mode = (): SandboxMode => sandboxMode(setting(), found);
+  return {
+    mode,
+    sandbox() {
+      const { effective, bubblewrap } = mode();
+      if (effective !== "sandboxed" || bubblewrap === undefined) return undefined;
+      return { bubblewrap, hidden: [home] };
+    },
+    async lookAgain() {
+      found = await findBubblewrap(environment);
+    },
+  };
+}
+
+export function sandboxMode(setting: Config["sandbox"], found: Found): SandboxMode {
+  if (setting === "off") {
+    const hint = 'Remove `"sandbox": "off"` from config/cortex.json.';
+    return { setting, effective: "plain", why: "the configuration switches the sandbox off", hint };
+  }
+  if ("bubblewrap" in found) {
+    const { bubblewrap } = found;
+    return { setting, effective: "sandboxed", why: `${bubblewrap} works here`, bubblewrap };
+  }
+  const { problem: why, hint } = found;
+  return { setting, effective: setting === "auto" ? "asks" : "refuses", why, hint };
+}
+
+/** One line for people. */
+export function describeSandbox({ effective, why }: Pick<SandboxMode, "effective" | "why">): string {
+  return `${SENTENCES[effective]}, because ${why}.`;
+}
+
+const SENTENCES: Readonly<Record<SandboxMode["effective"], string>> = {
+  sandboxed: "Commands of agents run in a sandbox",
+  asks: "Each command of an agent needs your yes",
+  refuses: "Commands of agents are refused",
+  plain: "Commands of agents run without a sandbox and can do all that you can",
+};
+
+/** Looks for `bwrap` on the path, and lets it do what it will be needed for. */
+export async function findBubblewrap(environment: Environment): Promise<Found> {
+  const folders = (environment["PATH"] ?? "").split(":").filter((folder) => isAbsolute(folder));
+  for (const folder of folders) {
+    const bubblewrap = join(folder, "bwrap");
+    if (await isProgram(bubblewrap)) return tryOut(bubblewrap, environment["PATH"] ?? "");
+  }
+  return { problem: "bubblewrap is not installed", hint: INSTALL };
+}
+
+const INSTALL =
+  "Install it: `apt-get install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`. It needs Linux.";
+
+const NOT_ALLOWED =
+  "The system must let programs make namespaces: see kernel.unprivileged_userns_clone, " +
+  "kernel.apparmor_restrict_unprivileged_userns, and the options of the container if it is one.";
+
+/** It takes about 10 ms. */
+const TRY_MS = 10_000;
+
+async function tryOut(bubblewrap: string, PATH: string): Promise<Found> {
+  let folder: string | undefined;
+  try {
+    folder = await mkdtemp(join(tmpdir(), "cortex-sandbox-"));
+    const { file, args, environment } = await inSandbox(
+      { file: "/bin/sh", args: ["-c", ":"], folder, environment: { PATH } },
+      { workspace: folder, roots: [], outputFolder: folder, readable: [], sandbox: { bubblewrap } },
+      { drainMs: 0 },
+    );
+    await promisify(execFile)(file, args, { cwd: folder, env: environment, timeout: TRY_MS });
+    return { bubblewrap };
+  } catch (error) {
+    const { stdout = "", message } = error as { stdout?: string; message: string };
+    const said = stdout.trim().split("\n").at(-1);
+    return { problem: `${bubblewrap} does not work here (${said || message})`, hint: NOT_ALLOWED };
+  } finally {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

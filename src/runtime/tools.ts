@@ -1,0 +1,61 @@
+/** All tools that Cortex brings along, gathered from the folders that know the things. */
+import type { AgentId } from "../model/ids.ts";
+import type { Tool, ToolContext } from "../model/tool.ts";
+import { createMessageTool } from "../delivery/message-tool.ts";
+import { readSkills } from "../personas/skills.ts";
+import { searchLedger } from "../search/search.ts";
+import type { Store } from "../store/store.ts";
+import type { Settings } from "./settings.ts";
+
+export interface ToolSources {
+  readonly home: string;
+  readonly settings: Pick<Settings, "config" | "variable">;
+  readonly store: {
+    readonly events: Pick<Store["events"], "search">;
+    readonly outbox: Pick<Store["outbox"], "add">;
+  };
+  /** The names of the channels that can send. */
+  readonly channels: () => readonly string[];
+}
+
+/** Of one hit: what `memory_search` shows of it. */
+const HIT_LENGTH = 1_000;
+
+export async function createTools({ home, settings, store, channels }: ToolSources): Promise<Tool[]> {
+  const [{ workspaceTools }, { askUserTool }, codeExec, memory, skill, webFetch, webSearch] =
+    await Promise.all([
+      import("../agents/tools/workspace-tools.ts"),
+      import("../agents/tools/ask-user.ts"),
+      import("../agents/tools/code-exec.ts"),
+      import("../agents/tools/memory-search.ts"),
+      import("../agents/tools/skill.ts"),
+      import("../agents/tools/web-fetch.ts"),
+      import("../agents/tools/web-search.ts"),
+    ]);
+  const skillsOf = async (id: AgentId) => {
+    const { workspace, pluginDirs, skills: patterns } = settings.config().agents[id]!;
+    return (await readSkills({ workspace, home, pluginDirs, patterns })).skills;
+  };
+  const endpoint = () => {
+    const configured = settings.config().webSearch;
+    if (configured === undefined) return undefined;
+    const { url, apiKeyEnv, apiKeyHeader } = configured;
+    return { url, apiKeyHeader, apiKey: apiKeyEnv === undefined ? undefined : settings.variable(apiKeyEnv) };
+  };
+  return [
+    ...workspaceTools,
+    codeExec.createCodeExecTool({ node: process.execPath }),
+    webFetch.createWebFetchTool(),
+    webSearch.createWebSearchTool({ endpoint, fetch }),
+    skill.createSkillTool(skillsOf),
+    askUserTool,
+    memory.createMemorySearchTool({
+      search: (text, query) => searchLedger(store, text, { textLength: HIT_LENGTH, ...query }),
+    }),
+    createMessageTool({
+      add: ({ session, epoch, run }: ToolContext, delivery) =>
+        store.outbox.add({ session, epoch }, run, delivery),
+      channels,
+    }),
+  ];
+}

@@ -1,0 +1,27 @@
+import { foundView } from "../runtime/views.ts";
+import { schemas } from "./api.ts";
+import { withoutAbsent } from "./page.ts";
+import { SearchQuery } from "./requests.ts";
+import { route } from "./route.ts";
+
+export const searchRoutes = [
+  route({
+    method: "get",
+    path: "/api/search",
+    summary: "What was said, by its words, best first",
+    query: SearchQuery,
+    answers: { 200: schemas.Found },
+    async handle({ query: { q, channel, since, until, limit } }, { cortex: { store } }) {
+      const hits = await store.events.search(
+        q,
+        withoutAbsent({
+          limit,
+          channels: channel === undefined ? undefined : [channel],
+          sinceMs: since === undefined ? undefined : Date.parse(since),
+          untilMs: until === undefined ? undefined : Date.parse(until),
+        }),
+      );
+      return { status: 200, body: foundView(hits, await store.events.unsearched()) };
+    },
+  }),
+];

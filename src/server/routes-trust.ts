@@ -1,0 +1,80 @@
+/** What people decide: approvals and answers; and what it all costs. */
+import { CortexError } from "../model/errors.ts";
+import type { ApprovalId } from "../model/ids.ts";
+import { normalizeSessionKey } from "../model/session-key.ts";
+import { decide } from "../runtime/approvals.ts";
+import { readCosts } from "../runtime/costs.ts";
+import { approvalView } from "../runtime/views.ts";
+import { schemas } from "./api.ts";
+import { pageOf, withoutAbsent } from "./page.ts";
+import { ApprovalsQuery, CostsQuery } from "./requests.ts";
+import { route } from "./route.ts";
+
+/** Whoever has the token is the owner. */
+const OWNER = { name: "owner", isOwner: true };
+
+export const trustRoutes = [
+  route({
+    method: "get",
+    path: "/api/approvals",
+    summary: "What people are asked: calls to approve, and questions",
+    query: ApprovalsQuery,
+    answers: { 200: schemas.Approvals },
+    async handle({ query: { session, ...options } }, { cortex }) {
+      const key = session === undefined ? undefined : normalizeSessionKey(session);
+      const page = await cortex.store.approvals.list(withoutAbsent({ ...options, session: key }));
+      return { status: 200, body: pageOf(page, approvalView) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/approvals/:id",
+    summary: "One of them",
+    answers: { 200: schemas.Approval },
+    async handle({ params }, { cortex }) {
+      const approval = await cortex.store.approvals.get(params.id as ApprovalId);
+      if (approval === undefined) throw approvalUnknown(params.id);
+      return { status: 200, body: approvalView(approval) };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/approvals/:id",
+    summary: "Approve or deny a call, once",
+    body: schemas.DecisionRequest,
+    answers: { 200: schemas.Approval },
+    async handle({ params, body: { decision, reason } }, { cortex }) {
+      const decided = decision === "approve" ? { kind: decision } : { kind: decision, reason };
+      return { status: 200, body: approvalView(await decide(params.id, decided, OWNER, cortex.store)) };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/questions/:id",
+    summary: "Answer a question of an agent, once",
+    body: schemas.AnswerRequest,
+    answers: { 200: schemas.Approval },
+    async handle({ params, body: { answer } }, { cortex }) {
+      const decided = await decide(params.id, { kind: "answer", text: answer }, OWNER, cortex.store);
+      return { status: 200, body: approvalView(decided) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/costs",
+    summary: "What turns have cost in the last days",
+    query: CostsQuery,
+    answers: { 200: schemas.Costs },
+    async handle({ query }, { cortex, clock }) {
+      const { timezone } = cortex.config();
+      const body = await readCosts(query, { ledger: cortex.store, nowMs: clock(), timezone });
+      return { status: 200, body };
+    },
+  }),
+];
+
+function approvalUnknown(id: string): CortexError {
+  return new CortexError("approval_unknown", `Nothing was asked with the id "${id.slice(0, 80)}"`, {
+    hint: "GET /api/approvals lists what is asked.",
+  });
+}
