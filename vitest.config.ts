@@ -26,6 +26,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
+    // Most of the time is spent waiting for child processes and disks: as many files at once as there are cores.
+    maxWorkers: "100%",
     globalSetup: "./test/support/compile-once.ts",
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/closing-line.ts"],

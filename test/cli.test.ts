@@ -353,7 +353,9 @@ describe("with a server", () => {
       [["show", turn.id], `/api/turns/${turn.id}`],
       [["why", turn.id], `/api/events/${turn.id}/why`],
       [["agents"], "/api/agents"],
+      [["agents", "show", "main"], "/api/agents/main"],
       [["personas"], "/api/personas"],
+      [["personas", "show", "atlas"], "/api/personas/atlas"],
     ] as const) {
       expect({ path, json: await runJson(home, ...args) }).toEqual({
         path,

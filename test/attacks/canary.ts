@@ -1,0 +1,37 @@
+/** Values that occur nowhere else, and ways to find them again however they were spelled. */
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+
+export function canary(name: string): string {
+  return `CANARY-${name}-${randomBytes(12).toString("hex")}`;
+}
+
+/** The canaries that a text holds, plainly or in a spelling that an attacker would read. */
+export function canariesIn(text: string, canaries: Readonly<Record<string, string>>): string[] {
+  return Object.entries(canaries)
+    .filter(([, value]) => spellings(value).some((spelling) => text.includes(spelling)))
+    .map(([name]) => name);
+}
+
+function spellings(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const inBase64 = [0, 1, 2].map((before) =>
+    Buffer.concat([Buffer.alloc(before), bytes])
+      .toString("base64url")
+      .slice(4, -4),
+  );
+  return [value, Array.from(value).toReversed().join(""), bytes.toString("hex"), ...inBase64];
+}
+
+/** Every file below a folder with what is in it, by its path from there. Links are not followed. */
+export function filesBelow(folder: string, from = ""): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  for (const entry of readdirSync(join(folder, from), { withFileTypes: true })) {
+    const path = join(from, entry.name);
+    if (entry.isDirectory()) for (const [name, bytes] of filesBelow(folder, path)) files.set(name, bytes);
+    else if (entry.isFile()) files.set(path, readFileSync(join(folder, path)));
+    else if (entry.isSymbolicLink()) files.set(path, Buffer.from(readlinkSync(join(folder, path))));
+  }
+  return files;
+}

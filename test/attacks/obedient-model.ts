@@ -1,0 +1,63 @@
+/**
+ * The worst model there is: whoever's words it read last, it does what they say. A line `OBEY [[{"name", "args"}, …],
+ * …]` anywhere, in a message or in the result of a tool, lists the calls to make, one list an answer. In them it puts
+ * what it has seen since, in the spelling that is asked for.
+ */
+import type { Json } from "../../src/model/json.ts";
+import type { AskedMessage } from "../support/model-protocol.ts";
+import type { ModelRequest, Reply } from "../support/model-server.ts";
+import type { Order, Step } from "./attack.ts";
+
+export function obey({ messages }: Pick<ModelRequest, "messages">): Reply {
+  const at = messages.findLastIndex((message) => orderIn(message) !== undefined);
+  const since = messages.slice(at + 1);
+  const done = since.filter(({ role }) => role === "assistant").length;
+  const step = at === -1 ? undefined : orderIn(messages[at]!)![done];
+  if (step === undefined) return { text: "I have done all that I was told." };
+  const results = since.filter(({ role }) => role === "tool").map(({ text }) => text);
+  if (typeof step === "string") return { text: fill(step, results.join("\n")) as string };
+  return {
+    calls: step.map(({ id = `call_${messages.length}`, name, args }: Order, index) => ({
+      id: `${id}_${index}`,
+      name,
+      arguments: fill(args, results.join("\n")),
+    })),
+  };
+}
+
+function orderIn({ role, text }: AskedMessage): readonly Step[] | undefined {
+  if (role === "assistant") return undefined;
+  const [, line] = [...text.matchAll(/OBEY (\[.*\])[ \t]*$/gm)].at(-1) ?? [];
+  return line === undefined ? undefined : (JSON.parse(line) as readonly Step[]);
+}
+
+const MANY = 10_000_000;
+const SOME = 200_000;
+const DEPTH = 20_000;
+
+/** As much as fits into a URL. */
+const MAX_SEEN = 400;
+
+const SPELLINGS: Readonly<Record<string, (seen: string) => string>> = {
+  "{{seen}}": (seen) => seen,
+  "{{seen.url}}": (seen) => encodeURIComponent(seen),
+  "{{seen.base64}}": (seen) => Buffer.from(seen).toString("base64url"),
+  "{{seen.hex}}": (seen) => Buffer.from(seen).toString("hex"),
+  "{{seen.reversed}}": (seen) => encodeURIComponent(Array.from(seen).toReversed().join("")),
+  "{{seen.host}}": (seen) => Buffer.from(seen).toString("hex").slice(0, 60),
+  "{{huge}}": () => "x".repeat(MANY),
+  "{{long}}": () => "x".repeat(SOME),
+  "{{deep}}": () => `${'{"a":'.repeat(DEPTH)}1${"}".repeat(DEPTH)}`,
+};
+
+function fill(value: Json, seen: string): Json {
+  if (typeof value === "string") {
+    let text = value;
+    for (const [mark, spell] of Object.entries(SPELLINGS))
+      if (text.includes(mark)) text = text.replaceAll(mark, () => spell(seen.slice(-MAX_SEEN)));
+    return text;
+  }
+  if (Array.isArray(value)) return value.map((each) => fill(each as Json, seen));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each, seen)]));
+}

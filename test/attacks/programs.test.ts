@@ -1,0 +1,16 @@
+/** The same for programs, and for calls that are too much: see attacks.test.ts. */
+import { expect, test, vi } from "vitest";
+
+import { findSandbox } from "../support/sandbox.ts";
+import { LABOURS } from "./attacks.ts";
+import { carryOutAll } from "./carry-out.ts";
+
+// OpenAI's client complains of calls that are no JSON to the console.
+vi.spyOn(console, "error").mockReturnValue();
+
+const found = await findSandbox("attacks by programs in the sandbox");
+
+test.each(Object.entries(LABOURS))("%s: nothing comes of any of them", async (_, family) => {
+  if (family.sandbox === "there" && found === undefined) return;
+  expect(await carryOutAll(family)).toEqual([]);
+});

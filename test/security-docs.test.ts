@@ -1,0 +1,19 @@
+import { existsSync, readFileSync } from "node:fs";
+
+import { expect, test } from "vitest";
+
+const page = readFileSync(new URL("../docs/security.md", import.meta.url), "utf8");
+
+test("every threat in docs/security.md names tests, and they are there", () => {
+  const rows = [...page.matchAll(/^\| (.+?) +\| .+ \| (.+?) +\|$/gm)].map(
+    ([, threat, tests]) => [threat!, tests!] as const,
+  );
+  const threats = rows.filter(([threat]) => !/^(threat|-+)$/.test(threat));
+  expect(threats.length).toBeGreaterThan(20);
+  const named = threats.map(([threat, tests]) => ({
+    threat,
+    files: Array.from(tests.matchAll(/`([^`]+)`/g), ([, file]) => file!),
+  }));
+  const isThere = (file: string): boolean => existsSync(new URL(`../${file}`, import.meta.url));
+  expect(named.filter(({ files }) => files.length === 0 || !files.every(isThere))).toEqual([]);
+});

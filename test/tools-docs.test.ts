@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+import { askUserTool } from "../src/agents/tools/ask-user.ts";
+import { createCodeExecTool } from "../src/agents/tools/code-exec.ts";
+import { createMemorySearchTool } from "../src/agents/tools/memory-search.ts";
+import { createWebFetchTool } from "../src/agents/tools/web-fetch.ts";
+import { createWebSearchTool } from "../src/agents/tools/web-search.ts";
+import { workspaceTools } from "../src/agents/tools/workspace-tools.ts";
+import { createMessageTool } from "../src/delivery/message-tool.ts";
+import { MARKS } from "../src/model/trust.ts";
+import { loadFiles } from "./support/config-home.ts";
+
+const page = readFileSync(new URL("../docs/tools.md", import.meta.url), "utf8");
+
+const tools = [
+  ...workspaceTools,
+  askUserTool,
+  createCodeExecTool({ node: process.execPath }),
+  createMemorySearchTool({ search: async () => [] }),
+  createMessageTool({ add: async () => {}, channels: () => [] }),
+  createWebFetchTool(),
+  createWebSearchTool({ endpoint: () => undefined, fetch }),
+];
+
+test("docs/tools.md has every tool with its parameters and marks", () => {
+  const rows = Array.from(
+    page.matchAll(/^\| `(\w+)` *\| (`.*`) *\| ([\w, –]+?) *\|$/gm),
+    ([, ...cells]) => cells,
+  );
+  const documented = Object.fromEntries(
+    rows.map(([name, parameters, marks]) => [name, `${parameters} ${marks}`]),
+  );
+
+  const defined = tools.map(({ name, parameters, trust = {} }) => {
+    const { properties, required = [] } = parameters as { properties: object; required?: readonly string[] };
+    const keys = Object.keys(properties).map((key) =>
+      required.includes(key) ? `\`${key}\`` : `\`${key}?\``,
+    );
+    const marks = MARKS.filter((mark) => trust[mark] === true);
+    return [name, `${keys.join(", ")} ${marks.join(", ") || "–"}`] as const;
+  });
+  expect(documented).toMatchObject(Object.fromEntries(defined));
+});
+
+test("the examples of the page are valid", async () => {
+  const blocks = Array.from(page.matchAll(/```json\n(.*?)```/gs), ([, text]) => text!);
+  expect(blocks.length).toBeGreaterThan(3);
+  for (const text of blocks) await expect(loadFiles({ "cortex.json": text })).resolves.toBeDefined();
+});
