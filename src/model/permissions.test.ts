@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
+import { EVERYTHING } from "../../test/support/tool-context.ts";
 import {
   allowsChannel,
   allowsHost,
@@ -11,16 +12,6 @@ import {
   matches,
   type Permissions,
 } from "./permissions.ts";
-
-const ALL: Permissions = {
-  tools: { allow: [["*"]], deny: [] },
-  ask: [],
-  roots: [],
-  hosts: [["*"]],
-  channels: [["*"]],
-  credentials: [],
-  spendUsdPerDay: 20,
-};
 
 test.each<[allow: string[][], deny: string[], boolean]>([
   [[["*"]], [], true],
@@ -43,7 +34,7 @@ test.each<[allow: string[][], deny: string[], boolean]>([
   [[["Read"]], ["*"], false],
   [[["*"]], ["mcp__*"], true],
 ])("with %j allowed and %j denied, whether Read is allowed is %s", (allow, deny, allowed) => {
-  expect(allowsTool({ ...ALL, tools: { allow, deny } }, "Read")).toBe(allowed);
+  expect(allowsTool({ ...EVERYTHING, tools: { allow, deny } }, "Read")).toBe(allowed);
 });
 
 test.each<[hosts: string[][], host: string, boolean]>([
@@ -56,7 +47,7 @@ test.each<[hosts: string[][], host: string, boolean]>([
   [[["*"], ["example.com"]], "evil.net", false],
   [[[]], "example.com", false],
 ])("with the hosts %j, whether %s can be reached is %s", (hosts, host, allowed) => {
-  expect(allowsHost({ ...ALL, hosts }, host)).toBe(allowed);
+  expect(allowsHost({ ...EVERYTHING, hosts }, host)).toBe(allowed);
 });
 
 const word = fc.string({ unit: fc.constantFrom("a", "b", "_"), maxLength: 6 });
@@ -136,7 +127,7 @@ test("what is denied is not allowed by anything", () => {
     fc.property(permissions, permissions, word, (a, b, name) => {
       const { tools } = intersectPermissions(a, b);
       const isDenied = matches(a.tools.deny, name);
-      expect(isDenied && allowsTool({ ...ALL, tools }, name)).toBe(false);
+      expect(isDenied && allowsTool({ ...EVERYTHING, tools }, name)).toBe(false);
     }),
   );
 });

@@ -4,11 +4,11 @@ import { DONE, testTool } from "../../test/support/home.ts";
 import { openTestStore } from "../../test/support/open-store.ts";
 import { alice, dispatch, event, message, session, START_MS, toSession } from "../../test/support/sample.ts";
 import { calls, spoken, type Wish } from "../../test/support/scripted-model.ts";
+import { EVERYTHING } from "../../test/support/tool-context.ts";
 import { CortexError } from "../model/errors.ts";
 import type { AgentId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { type CallBlock, callsOf } from "../model/message.ts";
-import type { Permissions } from "../model/permissions.ts";
 import type { Tool, ToolOutcome } from "../model/tool.ts";
 import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
 import type { Claim, Store } from "../store/store.ts";
@@ -19,15 +19,6 @@ const pinned = { system: "", tools: [], profile: "fast" };
 const QUESTION: ToolOutcome = { kind: "suspend", waitKind: "question", detail: { text: "Well?" } };
 
 const NO_TRUST = { untrusted: false, private: false, outward: false };
-const ALL: Permissions = {
-  tools: { allow: [["*"]], deny: [] },
-  ask: [],
-  roots: [],
-  hosts: [["*"]],
-  channels: [["*"]],
-  credentials: [],
-  spendUsdPerDay: 1,
-};
 let minted = 0;
 
 /** A turn whose model has just asked for these calls. */
@@ -73,7 +64,7 @@ function parts(
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     clock: () => START_MS,
     mintId: () => `asked-${minted++}`,
-    permissions: () => ALL,
+    permissions: () => EVERYTHING,
     codeMode: () => "plain",
     readTrust: async () => NO_TRUST,
     hooks: NO_TOOL_HOOKS,
@@ -336,7 +327,7 @@ test("a turn asks people about so many calls at once, and no more", async () => 
   const wishes = Array.from({ length: MAX_OPEN_REQUESTS + 1 }, (): Wish => ["Pay", {}]);
   const turn = await begin(opened.store, ...wishes);
   const given = parts(turn, [testTool("Pay", async () => DONE)], {
-    permissions: () => ({ ...ALL, ask: ["Pay"] }),
+    permissions: () => ({ ...EVERYTHING, ask: ["Pay"] }),
   });
   const outcomes = [];
   for (const [ordinal, call] of turn.calls.entries()) outcomes.push(await callTool(call, ordinal, given));

@@ -1,21 +1,13 @@
 import { expect, test } from "vitest";
 
 import { testTool } from "../../test/support/home.ts";
+import { EVERYTHING } from "../../test/support/tool-context.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
 import type { ToolTrust, Trust } from "../model/trust.ts";
 import { type CodeMode, type GateParts, judgeCall, marksOf } from "./gate.ts";
 
-const EVERYTHING: Permissions = {
-  tools: { allow: [["*"]], deny: [] },
-  ask: [],
-  roots: [],
-  hosts: [["*"]],
-  channels: [["*"]],
-  credentials: [],
-  spendUsdPerDay: 1,
-};
 const NOTHING_KNOWN: Trust = { untrusted: false, private: false, outward: false };
 const CONTEXT = {} as ToolContext; // handed on to hooks, and looked at by nobody else
 
