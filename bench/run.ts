@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { benchBroker } from "./broker/run.ts";
 import { benchContext } from "./context/run.ts";
 import { benchDepth } from "./depth/run.ts";
+import { benchHooks } from "./hooks/run.ts";
 import { describeMachine, probeDiskSyncUs } from "./machine.ts";
 import { benchSearch } from "./search/run.ts";
 import { benchFlood } from "./server/flood.ts";
@@ -52,6 +53,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about:
       "Events of 5 to 60 words out of 60,000, the n-th most common word a n-th as often. Everything lies in memory and syncs are free. A step of the index takes 64 events. A query is timed from the call of the store to its answer, so it includes the way to the process that searches and back; 100 queries of each kind, one after another. `loop p99` is the event-loop delay of the main thread meanwhile.",
     run: benchSearch,
+  },
+  hooks: {
+    title: "Hooks: from an event to its dispatch",
+    about:
+      "The whole runtime in one process; everything lies in memory. One hook fires, the others do not: they are all asked, or kept back by their filters. Events come one after the other; the time is from accepting an event to the commit of its dispatch. The main thread's time is that of events for which no hook fires, with everything that is written for them. Beside a hook that spins or leaks, events come every 20 ms for 20 s, from the first moment on; `loop` is the event-loop delay of the main thread meanwhile.",
+    run: benchHooks,
   },
 };
 

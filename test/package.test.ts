@@ -30,6 +30,7 @@ test("the packed package runs where it is installed", { timeout: 120_000 }, () =
     "bin",
     "CHANGELOG.md",
     "dist",
+    "hooks",
     "LICENSE",
     "package.json",
     "README.md",
@@ -51,4 +52,9 @@ test("the packed package runs where it is installed", { timeout: 120_000 }, () =
   writeFileSync(program, PROGRAM);
   expect(execFileSync(process.execPath, [program], { env, encoding: "utf8" })).toContain("offline model");
   expect(cortex("verify")).toContain("are as they were written");
+  expect(cortex("hooks")).toMatch(/^default-dm-routing +active/m);
+  expect(cortex("hooks")).not.toContain("errored");
+  const tsconfig = readFileSync(join(folder.path, "home", "hooks", "tsconfig.json"), "utf8");
+  const [types] = JSON.parse(tsconfig).compilerOptions.paths["cortexd/hooks"];
+  expect(readFileSync(types, "utf8")).toContain("export interface HookContext");
 });

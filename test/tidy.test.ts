@@ -56,7 +56,7 @@ const ONLY_TYPES: Readonly<Record<string, readonly string[]>> = { "index.ts": ["
 const OPENER = "runtime";
 
 /** The files that may compute what they import. */
-const COMPUTED_IMPORTS: readonly string[] = [];
+const COMPUTED_IMPORTS: readonly string[] = ["hooks/load-hook.ts"]; // the files of people's hooks
 
 /** Such a folder collects what has no place: a function lives with the thing it serves. */
 const NAMES_OF_NOTHING = new Set(["utils", "helpers", "common", "shared", "types"]);

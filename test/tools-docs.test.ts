@@ -8,6 +8,7 @@ import { createWebFetchTool } from "../src/agents/tools/web-fetch.ts";
 import { createWebSearchTool } from "../src/agents/tools/web-search.ts";
 import { workspaceTools } from "../src/agents/tools/workspace-tools.ts";
 import { createMessageTool } from "../src/delivery/message-tool.ts";
+import { createHookTools } from "../src/hooks/tools.ts";
 import { MARKS } from "../src/model/trust.ts";
 import { loadFiles } from "./support/config-home.ts";
 
@@ -18,6 +19,11 @@ const tools = [
   askUserTool,
   createCodeExecTool({ node: process.execPath }),
   createMemorySearchTool({ search: async () => [] }),
+  ...createHookTools({
+    list: async () => [],
+    add: () => Promise.reject(new Error("not here")),
+    setEnabled: () => Promise.reject(new Error("not here")),
+  }),
   createMessageTool({ add: async () => {}, channels: () => [] }),
   createWebFetchTool(),
   createWebSearchTool({ endpoint: () => undefined, fetch }),
@@ -25,7 +31,7 @@ const tools = [
 
 test("docs/tools.md has every tool with its parameters and marks", () => {
   const rows = Array.from(
-    page.matchAll(/^\| `(\w+)` *\| (`.*`) *\| ([\w, –]+?) *\|$/gm),
+    page.matchAll(/^\| `(\w+)` *\| (`.*`|–) *\| ([\w, –]+?) *\|$/gm),
     ([, ...cells]) => cells,
   );
   const documented = Object.fromEntries(
@@ -38,7 +44,7 @@ test("docs/tools.md has every tool with its parameters and marks", () => {
       required.includes(key) ? `\`${key}\`` : `\`${key}?\``,
     );
     const marks = MARKS.filter((mark) => trust[mark] === true);
-    return [name, `${keys.join(", ")} ${marks.join(", ") || "–"}`] as const;
+    return [name, `${keys.join(", ") || "–"} ${marks.join(", ") || "–"}`] as const;
   });
   expect(documented).toMatchObject(Object.fromEntries(defined));
 });

@@ -1,55 +1,42 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 import { type EventView, eventView } from "../runtime/views.ts";
 import { pageOf } from "../server/page.ts";
 import { type Invocation, text } from "./command.ts";
+import { eventCells, eventLine, followEvents, madeLines, readMade } from "./follow-events.ts";
 import { type Ledger, limitOf, openLedger } from "./ledger.ts";
-import { firstLine, moment, table } from "./text.ts";
-
-const MAX_CONTENT_LENGTH = 80;
-/** How often the ledger is asked for more. Reading it needs no server, and survives one that is restarted. */
-const POLL_MS = 250;
+import { table } from "./text.ts";
 
 export async function events(given: Invocation): Promise<void> {
   const { home, options, print } = given;
   const limit = limitOf(given);
   const channel = text(given, "channel");
+  const why = options["why"] === true;
   await using ledger = await openLedger(home);
   const seen = await ledger.changes.last();
   const page = pageOf(
     await ledger.events.list({ limit, ...(channel === undefined ? {} : { channel }) }),
     eventView,
   );
+  const items = why ? await Promise.all(page.items.map((event) => explained(event, ledger))) : page.items;
   if (options["follow"] !== true) {
-    print.data(page, () => (page.items.length === 0 ? "No events." : table(page.items.map(cells))));
+    print.data({ ...page, items }, () => (items.length === 0 ? "No events." : describe(items)));
     return;
   }
-  for (const event of page.items.toReversed()) print.data(event, () => cells(event).join("  "));
-  for await (const event of follow(ledger, seen)) {
-    if (channel === undefined || event.channel === channel) print.data(event, () => cells(event).join("  "));
+  for (const event of items.toReversed()) print.data(event, () => describe([event]));
+  for await (const told of followEvents(ledger, { from: seen, why })) {
+    if (channel === undefined || told.channel === channel) print.data(told.value, () => told.line);
   }
 }
 
-/** What comes from now on, oldest first, until the process ends. */
-async function* follow(ledger: Ledger, from: number): AsyncGenerator<EventView> {
-  for (let seen = from; ;) {
-    const { changes, seq } = await ledger.changes.since(seen);
-    for (const change of changes) {
-      const event = change.kind === "event" ? await ledger.events.get(change.event) : undefined;
-      if (event !== undefined) yield eventView(event);
-    }
-    if (seq === seen) await wait(POLL_MS);
-    seen = seq;
-  }
+type Explained = EventView & Partial<Awaited<ReturnType<typeof readMade>>>;
+
+async function explained(event: EventView, ledger: Ledger): Promise<Explained> {
+  return { ...event, ...(await readMade(ledger, event.id)) };
 }
 
-function cells({ id, timestamp, direction, channel, sender, content }: EventView): string[] {
-  return [
-    moment(timestamp),
-    direction,
-    channel,
-    sender ?? "",
-    id,
-    firstLine(content ?? "", MAX_CONTENT_LENGTH),
-  ];
+/** In columns, but for what is made of them, which goes below each. */
+function describe(events: readonly Explained[]): string {
+  if (events.every(({ hooks }) => hooks === undefined)) return table(events.map(eventCells));
+  return events
+    .flatMap((event) => [eventLine(event), ...madeLines(event).map((line) => `  ${line}`)])
+    .join("\n");
 }

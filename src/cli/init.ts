@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
+import { addShippedHooks } from "../runtime/hook-files.ts";
 import type { Invocation } from "./command.ts";
 
 interface StarterFile {
@@ -14,7 +15,10 @@ interface StarterFile {
 export async function init({ home, print }: Invocation): Promise<void> {
   const folder = join(home, "config");
   makeFolder(folder);
-  const files = FILES.map((file) => ({ path: join(folder, file.name), written: writeNew(folder, file) }));
+  const files = [
+    ...FILES.map((file) => ({ path: join(folder, file.name), written: writeNew(folder, file) })),
+    ...addShippedHooks(home).map((path) => ({ path, written: true })),
+  ];
   print.data({ home, files }, () =>
     [
       ...files.map(({ path, written }) => `${written ? "Wrote" : "Kept"} ${path}`),
@@ -45,6 +49,9 @@ const CORTEX_JSON = `// The settings of Cortex. Every key is optional: what is n
 
   // How many turns run at once, how often a failed one is tried, and what a message does to a busy session.
   // "broker": { "maxConcurrentRuns": 8, "maxAttempts": 3, "queue": { "mode": "steer-backlog" } },
+
+  // What hooks may ask models for: the profile that they ask, and what they may spend in a day.
+  // "hooks": { "profile": "__active__", "llmUsdPerDay": 1 },
 
   // Where the server listens. Only this machine can reach it unless you change the host.
   // "server": { "host": "127.0.0.1", "port": 4747 }

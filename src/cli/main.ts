@@ -113,6 +113,7 @@ const COMMANDS: readonly CommandEntry[] = [
     about: "list what was taken in and sent out, newest first",
     options: [
       ["--follow", "go on with what happens from now on"],
+      ["--why", "with the hooks that fired for each, and where it went"],
       ["--channel <name>", "only of this channel"],
       LIMIT,
     ],
@@ -172,6 +173,68 @@ const COMMANDS: readonly CommandEntry[] = [
         usage: "answer <id> <text...>",
         about: "answer a question",
         run: async (given) => (await import("./approvals.ts")).answer(given),
+      },
+    ],
+  },
+  {
+    usage: "hooks",
+    about: "list the hooks, look at one, try it, or write one",
+    run: async (given) => (await import("./hooks.ts")).list(given),
+    commands: [
+      {
+        usage: "list",
+        about: "list the hooks",
+        run: async (given) => (await import("./hooks.ts")).list(given),
+      },
+      {
+        usage: "show <name>",
+        about: "print all of one: what it does, how it does, its source and its last runs",
+        run: async (given) => (await import("./hooks.ts")).show(given),
+      },
+      {
+        usage: "test <name>",
+        about: "see what it says to an event; nothing is recorded or done",
+        options: [
+          ["--event <id>", "an event of the ledger"],
+          ["--channel <name>", "else: one of this channel"],
+          ["--content <text>", "that says this"],
+          ["--sender <id>", "from them"],
+          ["--payload <json>", "with this payload"],
+          ["--metadata <json>", "with this metadata"],
+          ["--adapter <name>", "of this adapter (the channel)"],
+          ["--at <moment>", "at this moment (now)"],
+        ],
+        run: async (given) => (await import("./hooks.ts")).test(given),
+      },
+      {
+        usage: "enable <name>",
+        about: "let it judge events from now on",
+        run: async (given) => (await import("./hooks.ts")).enable(given),
+      },
+      {
+        usage: "disable <name>",
+        about: "keep it from judging events",
+        run: async (given) => (await import("./hooks.ts")).disable(given),
+      },
+      {
+        usage: "new <name>",
+        about: "write a hook that you can fill in",
+        options: [
+          ["--schedule <when>", 'fires by the clock: "0 9 * * 1-5", "every 30m", "at 2026-12-01T09:00"'],
+        ],
+        run: async (given) => (await import("./hooks.ts")).create(given),
+      },
+      {
+        usage: "runs <name>",
+        about: "list what it has judged, newest first",
+        options: [LIMIT],
+        run: async (given) => (await import("./hooks.ts")).runs(given),
+      },
+      {
+        usage: "next",
+        about: "list what will fire when",
+        options: [LIMIT],
+        run: async (given) => (await import("./hooks.ts")).next(given),
       },
     ],
   },

@@ -6,6 +6,7 @@ import { count, duration, firstLine, harmless, moment, table } from "./text.ts";
 
 const MAX_CONTENT_LENGTH = 80;
 const MAX_ERROR_LENGTH = 300;
+const MAX_HOOKS_NAMED = 10;
 
 interface Step {
   /** Null: it is so now. */
@@ -13,6 +14,7 @@ interface Step {
   readonly what: string;
 }
 
+type HookRun = Explanation["hooks"][number];
 type Item = Explanation["items"][number];
 type Turn = Explanation["turns"][number];
 type Run = Turn["runs"][number];
@@ -53,7 +55,7 @@ function drawTimeline(steps: readonly Step[]): string {
   );
 }
 
-function* eventSteps({ event, dispatches }: Explanation): Generator<Step> {
+function* eventSteps({ event, hooks, dispatches }: Explanation): Generator<Step> {
   if (event === null) return;
   const { sender, channel, content, receivedAt, timestamp, differing } = event;
   const said = content === null ? "" : `: ${firstLine(content, MAX_CONTENT_LENGTH)}`;
@@ -66,10 +68,28 @@ function* eventSteps({ event, dispatches }: Explanation): Generator<Step> {
     const times = count(differing, "redelivery had", "redeliveries had");
     yield { at: receivedAt, what: `${times} other content; the first was kept` };
   }
+  yield* hookSteps(hooks);
   for (const { hook, session, outcome, createdAt } of dispatches) {
     yield { at: createdAt, what: `hook ${hook} sent it to ${session}: ${outcome}` };
   }
-  if (dispatches.length === 0) yield { at: null, what: "nothing was made of it: no hook wanted it" };
+  if (dispatches.length > 0) return;
+  const why = hooks.some(({ fired }) => fired) ? "its sender may not ask for anything" : "no hook wanted it";
+  yield { at: null, what: `nothing was made of it: ${why}` };
+}
+
+/** Those that did not fire are one step: there may be a thousand of them. */
+function* hookSteps(runs: readonly HookRun[]): Generator<Step> {
+  for (const { hook, fired, error, durationMs, startedAt } of runs) {
+    const took = `after ${duration(durationMs)}`;
+    if (error !== null) yield { at: startedAt, what: `hook ${hook} failed ${took}: ${reason(error)}` };
+    else if (fired) yield { at: startedAt, what: `hook ${hook} fired ${took}` };
+  }
+  const silent = runs.filter(({ fired, error }) => !fired && error === null);
+  if (silent.length === 0) return;
+  const names = silent.slice(0, MAX_HOOKS_NAMED).map(({ hook }) => hook);
+  const more = silent.length > names.length ? ", …" : "";
+  const hooks = silent.length === 1 ? "hook" : "hooks";
+  yield { at: silent[0]!.startedAt, what: `${hooks} ${names.join(", ")}${more} did not fire` };
 }
 
 function queuedStep({ id, session, mode, queuedAt, dueAt }: Item): Step {

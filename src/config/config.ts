@@ -129,7 +129,11 @@ function buildChannels(channels: CortexFile["channels"], folders: Folders): Cort
     const roots = sender.permissions?.roots?.map((path) => absolute(folders.home, path, folders));
     return roots === undefined ? sender : { ...sender, permissions: { ...sender.permissions, roots } };
   });
-  return { ...channels, paired };
+  const files = mapEntries(channels.files, (watched) => ({
+    ...watched,
+    folder: absolute(folders.home, watched.folder, folders),
+  }));
+  return { ...channels, paired, files };
 }
 
 function absolute(from: string, path: string, { user }: Folders): string {

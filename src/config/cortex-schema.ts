@@ -31,6 +31,10 @@ export const MAX_ENTRIES = 1_000;
 export const MAX_TOOL_HOOKS = 100;
 /** How long one of them may hold a call up. */
 export const MAX_TOOL_HOOK_MS = 600_000;
+/** How long a file may have to settle. */
+export const MAX_SETTLE_MS = 600_000;
+/** How much of a file an event may hold, which has other parts too. */
+export const MAX_FILE_TEXT_BYTES = 512 * 1024;
 /** How many people may be paired. */
 export const MAX_PAIRED = 10_000;
 
@@ -204,8 +208,30 @@ const persona = z
   })
   .describe("Identity and permissions.");
 
+/** What may be wrong between the scheme of a webhook and its secret: where, what, and what to do about it. */
+const NO_SECRET = [
+  "secretEnv",
+  "is missing",
+  'Name the variable with the secret. To take what anybody sends, the scheme is "unsigned".',
+] as const;
+const NO_SCHEME = [
+  "scheme",
+  "is missing",
+  "Say by which scheme the secret is used, or move it to deliverTo.",
+] as const;
+const USELESS_SECRET = [
+  "secretEnv",
+  "is of no use to what is unsigned",
+  "Name a scheme, or leave the secret out: anybody can send then.",
+] as const;
+
 const webhook = z
-  .looseObject({
+  .strictObject({
+    scheme: z
+      .enum(["github", "stripe", "slack", "generic", "unsigned"])
+      .describe("How requests to /webhooks/<name> are signed. Without it, none are taken.")
+      .exactOptional(),
+    secretEnv: variable("The variable that holds the secret with which they are signed.").exactOptional(),
     deliverTo: z
       .strictObject({
         url: z.url({ protocol: /^https?$/ }).describe("Where answers are posted."),
@@ -214,7 +240,34 @@ const webhook = z
       .describe("Where answers with this webhook as their place are sent.")
       .exactOptional(),
   })
+  .superRefine(({ scheme, secretEnv }, context) => {
+    const isSigned = scheme !== undefined && scheme !== "unsigned";
+    if (isSigned === (secretEnv !== undefined)) return;
+    const [key, message, hint] = isSigned ? NO_SECRET : scheme === undefined ? NO_SCHEME : USELESS_SECRET;
+    context.addIssue({ code: "custom", path: [key], message, params: { hint } });
+  })
   .describe("A program that sends or takes messages by HTTP.");
+
+const watchedFolder = z
+  .strictObject({
+    folder: text("The folder, from the home where it is relative."),
+    include: texts("The files that are watched, as globs from the folder.").default(["**"]),
+    exclude: texts("Of these, the files that are not.").default([
+      "**/*~",
+      "**/*.tmp",
+      "**/*.part",
+      "**/*.crdownload",
+    ]),
+    settleMs: whole(0, "A file that has not changed for so long is complete, in milliseconds.")
+      .max(MAX_SETTLE_MS)
+      .default(1_000),
+    maxBytes: whole(0, "Larger files come without their content.").max(MAX_FILE_TEXT_BYTES).default(262_144),
+    existing: z
+      .enum(["report", "ignore"])
+      .describe("What becomes of files that were there before the folder was watched.")
+      .default("report"),
+  })
+  .describe("A folder whose files become events.");
 
 const debounceMs = whole(0, "How long it must be quiet before messages are collected.").max(MAX_DEBOUNCE_MS);
 const cap = whole(1, "How many messages may wait in one session.").max(MAX_QUEUE_CAP);
@@ -317,6 +370,7 @@ export const cortexSchema = z
     channels: z
       .looseObject({
         webhooks: named(webhook, "Webhooks, by name.").default({}),
+        files: named(watchedFolder, "Watched folders, by name.").default({}),
         paired: z
           .array(paired)
           .max(MAX_PAIRED)

@@ -1,9 +1,19 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loadFiles, problemsIn } from "../../test/support/config-home.ts";
-import { MAX_PAIRED, MAX_TOOL_HOOK_MS, MAX_TOOL_HOOKS } from "./cortex-schema.ts";
+import { configHome, loadFiles, problemsIn } from "../../test/support/config-home.ts";
+import {
+  MAX_FILE_TEXT_BYTES,
+  MAX_PAIRED,
+  MAX_SETTLE_MS,
+  MAX_TOOL_HOOK_MS,
+  MAX_TOOL_HOOKS,
+} from "./cortex-schema.ts";
+import { readConfig } from "./read.ts";
 
 const permitted = (permissions: object) => ({ personas: { atlas: { permissions } } });
 const paired = (...senders: object[]) => ({ channels: { paired: senders } });
+const webhooks = (entries: object) => ({ channels: { webhooks: entries } });
+const inbox = (entry: object) => ({ channels: { files: { inbox: { folder: "in", ...entry } } } });
 const ann = { channel: "telegram", sender: "1" };
 
 test.each([
@@ -46,6 +56,23 @@ test.each([
   [paired({ sender: "1" }), "channels.paired[0].channel: is missing"],
   [paired({ ...ann, permissions: { tool: {} } }), "channels.paired[0].permissions.tool: is not a key"],
   [paired({ ...ann, permissions: { hosts: ["a:1"] } }), '"a:1" is not a host'],
+  [webhooks({ pay: { scheme: "generic" } }), "channels.webhooks.pay.secretEnv: is missing"],
+  [webhooks({ pay: { secretEnv: "PAY" } }), "channels.webhooks.pay.scheme: is missing"],
+  [
+    webhooks({ pay: { scheme: "unsigned", secretEnv: "PAY" } }),
+    "channels.webhooks.pay.secretEnv: is of no use to what is unsigned",
+  ],
+  [
+    webhooks({ pay: { scheme: "gitlab", secretEnv: "PAY" } }),
+    'channels.webhooks.pay.scheme: "gitlab" is not one of github, stripe, slack, generic, unsigned',
+  ],
+  [webhooks({ pay: { scheme: "github", secretEnv: "no name" } }), "channels.webhooks.pay.secretEnv:"],
+  [webhooks({ pay: { secret: "x" } }), "channels.webhooks.pay.secret: is not a key"],
+  [webhooks({ "Pay/1": { scheme: "unsigned" } }), 'channels.webhooks["Pay/1"]: "Pay/1" is not a name'],
+  [{ channels: { files: { "a b": { folder: "x" } } } }, 'channels.files["a b"]: "a b" is not a name'],
+  [{ channels: { files: { inbox: {} } } }, "channels.files.inbox.folder: is missing"],
+  [inbox({ settleMs: MAX_SETTLE_MS + 1 }), `inbox.settleMs: ${MAX_SETTLE_MS + 1} is more than`],
+  [inbox({ maxBytes: MAX_FILE_TEXT_BYTES + 1 }), `inbox.maxBytes: ${MAX_FILE_TEXT_BYTES + 1} is more than`],
   [paired(ann, ann), 'channels.paired[1]: "1" of "telegram" is there twice'],
   [{ webSearch: {} }, "webSearch.url: is missing"],
   [{ webSearch: { url: "ftp://a/{query}" } }, '"ftp://a/{query}" is not an http or https address'],
@@ -129,4 +156,17 @@ test("the offline profile can be given a script", async () => {
     "profiles.json": { profiles: { offline: { backend: "offline", script: "/demo.yaml" } } },
   });
   expect(config.profiles["offline"]).toMatchObject({ backend: "offline", script: "/demo.yaml" });
+});
+
+test("a watched folder is found from the home, and all of its settings have defaults", async () => {
+  using home = configHome({ "cortex.json": inbox({}) });
+  const { config } = await readConfig({ home: home.path, environment: {}, systemTimezone: "UTC" });
+  expect(config.channels.files["inbox"]).toEqual({
+    folder: join(home.path, "in"),
+    include: ["**"],
+    exclude: ["**/*~", "**/*.tmp", "**/*.part", "**/*.crdownload"],
+    settleMs: 1_000,
+    maxBytes: 262_144,
+    existing: "report",
+  });
 });

@@ -23,7 +23,17 @@ export function checkCortex(file: CortexFile, names: Names): Mistake[] {
   const personas = Object.keys(file.personas).flatMap((id) => checkId(["personas", id]));
   const { profile } = file.hooks;
   const hooks = checkName(["hooks", "profile"], profile, "profile", [ACTIVE_PROFILE, ...names.profiles]);
-  return [...agents, ...personas, ...hooks, ...pairedTwice(file.channels.paired)];
+  const { webhooks, files, paired } = file.channels;
+  return [
+    ...agents,
+    ...personas,
+    ...hooks,
+    ...Object.entries(webhooks).flatMap(([name, { scheme }]) =>
+      scheme === undefined ? [] : checkSource(["channels", "webhooks", name]),
+    ),
+    ...Object.keys(files).flatMap((name) => checkSource(["channels", "files", name])),
+    ...pairedTwice(paired),
+  ];
 }
 
 export function checkProfiles({ defaultProfile, profiles }: ProfilesFile, names: Names): Mistake[] {
@@ -54,6 +64,16 @@ function pairedTwice(paired: CortexFile["channels"]["paired"]): Mistake[] {
     const message = `${quote(sender)} of ${quote(channel)} is there twice`;
     return [mistake(["channels", "paired", index], "value", message, "Keep one of them.")];
   });
+}
+
+const SOURCE_NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
+
+/** It is a part of event ids and of addresses. */
+function checkSource(path: readonly string[]): Mistake[] {
+  const name = path.at(-1)!;
+  if (SOURCE_NAME.test(name)) return [];
+  const hint = "A name has 1 to 64 small letters, digits, dots, - and _.";
+  return [mistake(path, "key", `${quote(name)} is not a name that events can carry`, hint)];
 }
 
 const PROFILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;

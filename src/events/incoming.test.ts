@@ -35,6 +35,15 @@ test("without an id, the same content at the same time is the same event", () =>
   expect(toEvent({ ...anonymous, timestampMs: START_MS + 1 }).id).not.toBe(id);
 });
 
+test("a file or a minute is an id too", () => {
+  const file = { kind: "file", path: "/a", modifiedMs: 1, change: "created", sha256: "ab" } as const;
+  expect(toEvent({ ...incoming, adapter: "files", sourceId: file }).id).toMatch(
+    /^files:sha256:[0-9a-f]{32}$/,
+  );
+  const minute = { kind: "minute", atMs: START_MS } as const;
+  expect(toEvent({ ...incoming, adapter: "timer", sourceId: minute }).id).toBe("timer:2026-01-01T00:00Z");
+});
+
 test("an event that says nothing has no content", () => {
   expect(toEvent({ ...incoming, content: null }).content).toBeNull();
 });

@@ -6,8 +6,11 @@ import type { NewEvent } from "../store/store.ts";
 /** What an adapter hands over: something that happened, in the words of its platform. */
 export interface Incoming {
   readonly adapter: string;
-  /** All that makes the message unique on its platform. Without it, the content and the time decide. */
-  readonly sourceId?: string;
+  /**
+   * All that makes the message unique on its platform: its id there, or the file or minute that it is about.
+   * Without it, the content and the time decide.
+   */
+  readonly sourceId?: string | Extract<EventSource, { kind: "file" | "minute" }>;
   readonly channel: string;
   readonly direction?: Direction;
   readonly sender?: string;
@@ -35,7 +38,9 @@ export function toEvent(incoming: Incoming): NewEvent {
   const source: EventSource =
     sourceId === undefined
       ? { kind: "content", timestampMs, payload: { content: rest.content, payload: rest.payload ?? null } }
-      : { kind: "id", sourceId };
+      : typeof sourceId === "string"
+        ? { kind: "id", sourceId }
+        : sourceId;
   return { ...rest, id: eventId(adapter, source), direction, atMs: timestampMs };
 }
 

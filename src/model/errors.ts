@@ -20,6 +20,8 @@ export type ErrorCode =
   | "event_too_large"
   | "event_unknown"
   | "head_moved"
+  | "hook_failed"
+  | "hook_unknown"
   | "host_forbidden"
   | "home_unwritable"
   | "id_invalid"
@@ -47,11 +49,13 @@ export type ErrorCode =
   | "request_invalid"
   | "route_unknown"
   | "run_unknown"
+  | "schedule_invalid"
   | "script_invalid"
   | "server_missing"
   | "session_exists"
   | "session_key_invalid"
   | "session_unknown"
+  | "signature_invalid"
   | "skill_invalid"
   | "skill_unknown"
   | "smart_unconfigured"
@@ -76,7 +80,9 @@ export type ErrorCode =
   | "turn_failed"
   | "turn_invalid"
   | "turn_unknown"
-  | "usage";
+  | "usage"
+  | "webhook_unconfigured"
+  | "webhook_unknown";
 
 /** The one error class of Cortex. Its message says what happened, its hint what to do about it. */
 export class CortexError extends Error {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { eventId, type EventSource, MAX_SOURCE_ID_LENGTH } from "./event.ts";
+import { eventId, type EventSource, MAX_SOURCE_ID_LENGTH, splitEventId } from "./event.ts";
 import type { Json } from "./json.ts";
 
 const content: Extract<EventSource, { kind: "content" }> = {
@@ -112,4 +112,21 @@ test.each([
 test("the longest source id is kept whole", () => {
   const sourceId = "x".repeat(MAX_SOURCE_ID_LENGTH);
   expect(eventId("x", { kind: "id", sourceId })).toBe(`x:${sourceId}`);
+});
+
+test.each([
+  ["telegram:default:123:456", "telegram", "default:123:456"],
+  ["webhook:pay:evt_1", "webhook:pay", "evt_1"],
+  ["webhook:pay:sha256:00:x", "webhook:pay", "sha256:00:x"],
+  ["webhook:evt_1", "webhook", "evt_1"],
+  ["timer:2026-11-15T09:13Z", "timer", "2026-11-15T09:13Z"],
+])("the id %s is of the adapter %s, and %s there", (id, adapter, sourceId) => {
+  expect(splitEventId(id)).toEqual({ adapter, sourceId });
+});
+
+test("a webhook is an adapter with its name, and nothing else has a colon", () => {
+  expect(eventId("webhook:pay", { kind: "id", sourceId: "1" })).toBe("webhook:pay:1");
+  for (const adapter of ["webhook:", "webhook:a:b", "other:pay", "webhook:Pay"]) {
+    expect(() => eventId(adapter, { kind: "id", sourceId: "1" })).toThrow(/is not the name of an adapter/);
+  }
 });

@@ -7,7 +7,8 @@ import { canonicalJson, type Json } from "./json.ts";
 /** `received` from outside, `sent` by an agent; the others are changes that an adapter only observed. */
 export type Direction = "received" | "sent" | "observed" | "created" | "updated" | "deleted";
 
-const ADAPTER = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
+/** A webhook is an adapter of its own, with its name. */
+const ADAPTER = /^(?:webhook:)?[a-z0-9][a-z0-9_.-]{0,63}$/;
 export const MAX_SOURCE_ID_LENGTH = 512;
 
 /** What makes an event the same event when it comes a second time. */
@@ -29,6 +30,12 @@ export type EventSource =
 export function eventId(adapter: string, source: EventSource): EventId {
   if (!ADAPTER.test(adapter)) throw adapterInvalid(adapter);
   return `${adapter}:${sourceIdOf(source)}` as EventId;
+}
+
+/** The two parts of an event's id. */
+export function splitEventId(id: string): { readonly adapter: string; readonly sourceId: string } {
+  const [adapter = ""] = /^(?:webhook:[^:]+(?=:)|[^:]*)/.exec(id) ?? [];
+  return { adapter, sourceId: id.slice(adapter.length + 1) };
 }
 
 function sourceIdOf(source: EventSource): string {

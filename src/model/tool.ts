@@ -21,6 +21,8 @@ export interface Tool {
   readonly trust?: ToolTrust;
   /** Runs a program of the model's choice: in a sandbox, or with a person's yes. */
   readonly runsCode?: true;
+  /** Why every call needs a person's yes, whatever the permissions say. Absent: it does not. */
+  readonly asks?: string;
   /**
    * Makes a call. The parameters are as the model gave them: the tool checks them. A CortexError is the
    * answer that the model gets; it can try again with other parameters.

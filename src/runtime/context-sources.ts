@@ -34,5 +34,10 @@ export async function contextTools(config: Config): Promise<ContextSources["tool
     settings: { config: () => config, variable: () => undefined },
     store: { events: { search: async () => [] }, outbox: { add: async () => {} } },
     channels: () => [],
+    hooks: { list: async () => [], add: notCalled, setEnabled: notCalled },
   });
+}
+
+function notCalled(): Promise<never> {
+  return Promise.reject(new Error("This tool is here to be described"));
 }

@@ -25,7 +25,7 @@ import { Indexer } from "../search/indexer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { authorityOf } from "../personas/authority.ts";
 import type { Setup } from "../personas/lookup.ts";
-import type { QueueItem, SearchHit, Store, StoredSession } from "../store/store.ts";
+import type { FileState, QueueItem, SearchHit, Store, StoredSession } from "../store/store.ts";
 import { CoolDowns } from "../turns/cool-downs.ts";
 import { runTurn } from "../turns/run-turn.ts";
 import { ApprovalDeadlines } from "./approvals.ts";
@@ -36,6 +36,8 @@ import { dayStart } from "./day.ts";
 import type { ModelChoice } from "./choose-model.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath, makeHome } from "./home.ts";
+import { type Hooks, openHooks } from "./hooks.ts";
+import { Inbound, type IncomingWebhook, type TakenWebhook } from "./inbound.ts";
 import { Live } from "./live.ts";
 import { type NewMessage, sendMessage, type SendParts, type Sent } from "./messages.ts";
 import { type Outcome, Outcomes } from "./outcomes.ts";
@@ -64,6 +66,7 @@ export interface Cortex extends AsyncDisposable {
   readonly home: string;
   readonly store: Store;
   readonly live: Live;
+  readonly hooks: Hooks;
   /** As it is now: it may be another one after a change of the files. */
   config(): Config;
   /** The model that answers where nothing else is said, and why it is that one. */
@@ -81,6 +84,11 @@ export interface Cortex extends AsyncDisposable {
   outcome(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined>;
   /** Takes an event in. True: it is new. */
   accept(incoming: Incoming): Promise<{ readonly event: EventId; readonly fresh: boolean }>;
+  /**
+   * Takes a webhook in, after its signature was found to be good. Throws `webhook_unknown`, `webhook_unconfigured`
+   * and `signature_invalid`.
+   */
+  receiveWebhook(name: string, request: IncomingWebhook): Promise<TakenWebhook>;
   /** A new session that points at this turn. */
   fork(turn: TurnId, label?: string): Promise<StoredSession>;
   /** Ends the run of a session; what it has produced stays. False: nothing runs there. */
@@ -147,8 +155,25 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const outcomes = new Outcomes(store);
   const channels = createChannels(settings, clock);
   const sandbox = await openSandbox({ home, environment, setting: () => settings.config().sandbox });
-  parts.watch(() => void sandbox.lookAgain());
-  const allTools = [...(await createTools({ home, store, settings, channels: channels.names })), ...tools];
+  const accept = async (incoming: Incoming, file?: FileState) => {
+    const event = toEvent(incoming);
+    const judge = hooks.wants(event.direction, event.channel);
+    const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
+    return { event: event.id, fresh };
+  };
+  const inbound = new Inbound({
+    home,
+    store,
+    settings,
+    clock,
+    accept,
+    wantsTimer: () => hooks.wants("received", "timer"),
+    log,
+  });
+  parts.watch(() => {
+    void sandbox.lookAgain();
+    inbound.lookAgain();
+  });
   const turnParts = {
     store,
     config: () => settings.config(),
@@ -181,6 +206,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
         delivery: dispatches.find(({ delivery }) => delivery !== undefined)?.delivery,
         mintId,
       }),
+    isJudged: () => hooks.wants("sent"),
     onSettled: (items: readonly ItemId[]) => outcomes.look(items),
   };
   const holder = `${hostname()}/${process.pid}/${mintId()}`;
@@ -192,6 +218,21 @@ async function assemble(parts: Parts): Promise<Cortex> {
     run: (running) => runTurn(running, turnParts),
     onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
   });
+  const hooks = await openHooks({ ...turnParts, home, broker, log });
+  const allTools = [
+    ...(await createTools({
+      home,
+      store,
+      settings,
+      channels: channels.names,
+      hooks: {
+        list: () => store.hooks.list(),
+        add: (name, source) => hooks.add(name, source),
+        setEnabled: (name, enabled) => hooks.setEnabled(name, enabled),
+      },
+    })),
+    ...tools,
+  ];
   const sender = new Sender({
     store,
     channels: channels.find,
@@ -210,11 +251,14 @@ async function assemble(parts: Parts): Promise<Cortex> {
     clock,
     mintId,
     checkProfile: (name) => void settings.profile(name),
+    isJudged: (channel) => hooks.wants("received", channel),
   });
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
       const { shutdownMs } = settings.config().broker;
+      await inbound[Symbol.asyncDispose]();
+      await hooks[Symbol.asyncDispose]();
       await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs), indexer[Symbol.asyncDispose]()]);
       deadlines[Symbol.dispose]();
       outcomes[Symbol.dispose]();
@@ -230,11 +274,14 @@ async function assemble(parts: Parts): Promise<Cortex> {
   broker.start();
   sender.start();
   indexer.start();
+  hooks.start();
+  inbound.start();
 
   return {
     home,
     store,
     live,
+    hooks,
     resumed,
     config: () => settings.config(),
     model: () => settings.model(),
@@ -242,11 +289,8 @@ async function assemble(parts: Parts): Promise<Cortex> {
     send: (message) => sendMessage(message, sendParts()),
     say: (message) => say(message, sendParts()),
     outcome: (item, signal) => outcomes.wait(item, signal),
-    async accept(incoming) {
-      const event = toEvent(incoming);
-      const { fresh } = await store.events.accept(event);
-      return { event: event.id, fresh };
-    },
+    accept: (incoming) => accept(incoming),
+    receiveWebhook: (name, request) => inbound.receiveWebhook(name, request),
     fork: (turn, label) =>
       store.sessions.fork(turn, label === undefined ? forkLabel(mintId()) : normalizeSessionKey(label)),
     async abort(session) {

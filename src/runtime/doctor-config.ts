@@ -1,4 +1,5 @@
 /** The configuration, the keys of the models, the agents with their folders, and the sandbox. */
+import { existsSync } from "node:fs";
 import { relative } from "node:path";
 
 import type { Config } from "../config/config.ts";
@@ -41,6 +42,8 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
       ),
     ...checkRoots(sources.home, config),
     ...checkCredentials(config, variable),
+    ...checkWebhooks(config, variable),
+    ...checkFolders(config),
     checkSandbox(sandboxMode(config.sandbox, found)),
   ];
 }
@@ -110,6 +113,24 @@ function checkRoots(home: string, { personas }: Config): Check[] {
 }
 
 /** A secret as short as this is not taken out of texts. */
+function checkWebhooks({ channels }: Config, variable: Configured["variable"]): Check[] {
+  return Object.entries(channels.webhooks).flatMap(([name, { secretEnv }]) => {
+    if (secretEnv === undefined || (variable(secretEnv) ?? "") !== "") return [];
+    const hint = `Set ${secretEnv} in the environment of Cortex or in config/.env.`;
+    return [
+      fail("webhooks", `channels.webhooks.${name}: ${secretEnv} is not set, so nothing is taken`, hint),
+    ];
+  });
+}
+
+function checkFolders({ channels }: Config): Check[] {
+  return Object.entries(channels.files)
+    .filter(([, { folder }]) => !existsSync(folder))
+    .map(([name, { folder }]) =>
+      warn("files", `channels.files.${name}: ${folder} is not there`, "Make the folder, or name another."),
+    );
+}
+
 function checkCredentials({ personas }: Config, variable: Configured["variable"]): Check[] {
   const names = new Set(Object.values(personas).flatMap(({ permissions }) => permissions.credentials));
   return [...names]

@@ -114,6 +114,27 @@ describe("the configuration", () => {
     expect(named("secrets")).toMatchObject([{ state: "warn", message: expect.stringContaining("PIN") }]);
   });
 
+  test("webhooks whose secret is not set and folders that are not there are listed", async () => {
+    using home = configHome();
+    home.write("cortex.json", {
+      channels: {
+        webhooks: {
+          pay: { scheme: "generic", secretEnv: "PAY" },
+          repo: { scheme: "github", secretEnv: "REPO" },
+          door: { scheme: "unsigned" },
+        },
+        files: { inbox: { folder: "inbox" }, all: { folder: "config" } },
+      },
+    });
+    const { named } = await check(home.path, { environment: { ...NO_SANDBOX, REPO: "a long secret" } });
+    expect(named("webhooks")).toMatchObject([
+      { state: "fail", message: expect.stringContaining("webhooks.pay: PAY is not set") },
+    ]);
+    expect(named("files")).toMatchObject([
+      { state: "warn", message: expect.stringContaining("files.inbox: ") },
+    ]);
+  });
+
   test.each([
     ["auto", "warn", /needs your yes, because bubblewrap is not installed/],
     ["require", "fail", /are refused, because bubblewrap is not installed/],

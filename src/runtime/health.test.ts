@@ -17,7 +17,7 @@ import {
   SLOW_LOOP_P99_MS,
   STILL_RUN_MS,
 } from "./health.ts";
-import type { Measures } from "./measure.ts";
+import { MAX_HOOKS_NAMED, measure, type Measures } from "./measure.ts";
 
 const still = (stillMs: number, session = "work") => ({ runId: "r", turnId: "t", session, stillMs });
 
@@ -29,6 +29,7 @@ const FINE: Measures = {
   runs: { running: 1, suspended: 1, stillest: [still(STILL_RUN_MS - 1)] },
   deliveries: { pending: 1, sending: 1, unknown: 1, dead: 0, oldestUnknownMs: LONG_UNKNOWN_MS - 1 },
   dead: { messages: 0, deliveries: 0 },
+  hooks: { active: 3, disabled: 2, errored: 0, open: 0, oldestUnjudgedMs: LONG_WAIT_MS - 1, broken: [] },
   memory: { rssBytes: 200, heapUsedBytes: 1_000 * FULL_HEAP, heapLimitBytes: 1_000 },
   disk: { databaseBytes: 1, walBytes: LARGE_WAL_BYTES, freeBytes: LOW_DISK_BYTES },
   streams: 1,
@@ -56,6 +57,24 @@ test.each<[string, Partial<Measures>, RegExp]>([
     { deliveries: { ...FINE.deliveries, oldestUnknownMs: 3 * 86_400_000 } },
     /^Of 1 delivery nobody knows.* 3 days ago$/,
   ],
+  [
+    "a hook that cannot be loaded",
+    {
+      hooks: { ...FINE.hooks, errored: 1, broken: [{ name: "bell", status: "errored", error: "oops\nat" }] },
+    },
+    /^The hook bell cannot be loaded: oops$/,
+  ],
+  [
+    "a hook that rests",
+    { hooks: { ...FINE.hooks, open: 1, broken: [{ name: "bell", status: "open", error: "no wire" }] } },
+    /^The hook bell rests, .*: no wire$/,
+  ],
+  ["many such hooks", { hooks: { ...FINE.hooks, errored: 7 } }, /^7 more hooks cannot be loaded, or rest$/],
+  [
+    "an event that nobody judges",
+    { hooks: { ...FINE.hooks, oldestUnjudgedMs: LONG_WAIT_MS } },
+    /^An event has waited for 10 min to be judged/,
+  ],
   ["a slow loop", { loop: { ...FINE.loop, p99Ms: SLOW_LOOP_P99_MS } }, /main thread.* by 250 ms one time/],
   ["a stall", { loop: { ...FINE.loop, maxMs: LOOP_STALL_MS } }, /main thread.* by 5000 ms at worst/],
   ["a full disk", { disk: { ...FINE.disk, freeBytes: LOW_DISK_BYTES - 1_048_576 } }, /^Only 511 MiB/],
@@ -71,6 +90,34 @@ test("of many runs that are still, some are named and the rest counted", () => {
   const problems = findProblems({ ...FINE, runs: { ...FINE.runs, stillest: runs } });
   expect(problems).toHaveLength(MAX_RUNS_NAMED + 1);
   expect(problems.at(-1)!.problem).toBe("2 more runs have not moved for 10 min or longer");
+});
+
+test("of many hooks that are broken, some are named", async () => {
+  await using opened = await openTestStore();
+  using folder = temporaryFolder();
+  const { store, clock } = opened;
+  const names = Array.from({ length: MAX_HOOKS_NAMED + 2 }, (_, i) => `hook-${i}`);
+  const fine = { name: "fine", mode: "persistent", digest: "fine" } as const;
+  const broken = names.map((name) => ({ name, mode: "persistent", digest: name, error: "no" }) as const);
+  await store.hooks.sync([...broken, fine]);
+  await store.events.accept(event("a"), { judge: true });
+  clock.advance(1_000);
+  const { hooks } = await measure({
+    ledger: store,
+    home: folder.path,
+    nowMs: clock(),
+    startedAtMs: START_MS,
+    loop: FINE.loop,
+    streams: 0,
+  });
+  expect(hooks).toMatchObject({
+    active: 1,
+    disabled: 0,
+    errored: names.length,
+    open: 0,
+    oldestUnjudgedMs: 1_000,
+  });
+  expect(hooks.broken.map(({ name }) => name)).toEqual(names.slice(0, MAX_HOOKS_NAMED));
 });
 
 test("health tells the ages of what waits, runs and may have arrived", async () => {

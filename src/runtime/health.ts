@@ -23,6 +23,8 @@ export const LOOP_STALL_MS = 5_000;
 export const LARGE_WAL_BYTES = 256 * 1_024 ** 2;
 export const LOW_DISK_BYTES = 512 * 1_024 ** 2;
 export const FULL_HEAP = 0.9;
+/** Of what went wrong with a hook. */
+const MAX_ERROR_LENGTH = 200;
 /** Of the runs that do not move, so many are named. */
 export const MAX_RUNS_NAMED = 5;
 
@@ -38,6 +40,7 @@ export function findProblems(measures: Measures): Problem[] {
     ...longWait(measures),
     ...deadLetters(measures),
     ...unknownDeliveries(measures),
+    ...brokenHooks(measures),
     ...slowLoop(measures),
     ...machine(measures),
   ];
@@ -83,6 +86,28 @@ function* unknownDeliveries({ deliveries }: Measures): Generator<Problem> {
   yield {
     problem: `Of ${count(unknown, "delivery", "deliveries")} nobody knows whether it arrived; the oldest is from ${inWords(oldestUnknownMs)} ago`,
     hint: "GET /api/deliveries?state=unknown lists them, with what went wrong.",
+  };
+}
+
+function* brokenHooks({ hooks }: Measures): Generator<Problem> {
+  for (const { name, status, error } of hooks.broken) {
+    const what = status === "errored" ? "cannot be loaded" : "rests, because it failed again and again";
+    yield {
+      problem: `The hook ${name} ${what}: ${error.split("\n")[0]!.slice(0, MAX_ERROR_LENGTH)}`,
+      hint: `\`cortex hooks show ${name}\` shows it; correct its file, or disable it.`,
+    };
+  }
+  const more = hooks.errored + hooks.open - hooks.broken.length;
+  if (more > 0) {
+    yield {
+      problem: `${count(more, "more hook", "more hooks")} cannot be loaded, or rest`,
+      hint: "`cortex hooks` lists them.",
+    };
+  }
+  if (hooks.oldestUnjudgedMs === null || hooks.oldestUnjudgedMs < LONG_WAIT_MS) return;
+  yield {
+    problem: `An event has waited for ${inWords(hooks.oldestUnjudgedMs)} to be judged by hooks`,
+    hint: "The log says why; `cortex hooks` says how each of them does.",
   };
 }
 

@@ -1,5 +1,5 @@
 /** The measures of a running Cortex: what waits, what does not move, what it takes of the machine. */
-import type { Counts, Ledger, Pulse } from "../store/store.ts";
+import type { Counts, HookState, Ledger, Pulse, StoredHook } from "../store/store.ts";
 import type { LoopDelay } from "./loop-delay.ts";
 import { readVitals, type Vitals } from "./vitals.ts";
 
@@ -20,9 +20,23 @@ export interface Measures extends Vitals {
   };
   readonly deliveries: Counts["deliveries"] & { readonly oldestUnknownMs: number | null };
   readonly dead: { readonly messages: number; readonly deliveries: number };
+  readonly hooks: Readonly<Record<HookState, number>> & {
+    readonly oldestUnjudgedMs: number | null;
+    /** Those that cannot be loaded, and those that rest, by name; at most MAX_HOOKS_NAMED. */
+    readonly broken: readonly BrokenHook[];
+  };
   /** How many follow what happens. */
   readonly streams: number;
 }
+
+interface BrokenHook {
+  readonly name: string;
+  readonly status: "errored" | "open";
+  readonly error: string;
+}
+
+/** Of the hooks with which something is wrong, so many are named. */
+export const MAX_HOOKS_NAMED = 5;
 
 /** A run at work, and for how long nothing has entered its journal. */
 interface StillRun {
@@ -43,7 +57,12 @@ export interface MeasureParts {
 
 export async function measure(parts: MeasureParts): Promise<Measures> {
   const { ledger, home, nowMs, startedAtMs, loop, streams } = parts;
-  const [counts, pulse, vitals] = await Promise.all([ledger.counts(), ledger.pulse(nowMs), readVitals(home)]);
+  const [counts, pulse, hooks, vitals] = await Promise.all([
+    ledger.counts(),
+    ledger.pulse(nowMs),
+    ledger.hooks.list(),
+    readVitals(home),
+  ]);
   return {
     uptimeMs: ageOf(startedAtMs, nowMs)!,
     loop,
@@ -57,8 +76,20 @@ export async function measure(parts: MeasureParts): Promise<Measures> {
     runs: { running: counts.running, suspended: counts.suspended, stillest: stillRuns(pulse, parts) },
     deliveries: { ...counts.deliveries, oldestUnknownMs: ageOf(pulse.unknownSinceMs, nowMs) },
     dead: { messages: counts.dead, deliveries: counts.deliveries.dead },
+    hooks: { ...countHooks(hooks), oldestUnjudgedMs: ageOf(pulse.unjudgedSinceMs, nowMs) },
     streams,
   };
+}
+
+function countHooks(hooks: readonly StoredHook[]): Omit<Measures["hooks"], "oldestUnjudgedMs"> {
+  const states = { active: 0, disabled: 0, errored: 0, open: 0 };
+  const broken: BrokenHook[] = [];
+  for (const { name, state, error = "" } of hooks) {
+    states[state]++;
+    if ((state === "errored" || state === "open") && broken.length < MAX_HOOKS_NAMED)
+      broken.push({ name, status: state, error });
+  }
+  return { ...states, broken };
 }
 
 /** Before it was started, this process could move nothing: that a run was still then says nothing about it. */

@@ -40,6 +40,7 @@ function partsOf(store: Store, slots = 1): SendParts & AsyncDisposable & { reado
     clock,
     mintId: createUlidSource(clock),
     checkProfile: () => {},
+    isJudged: () => false,
     claims,
     [Symbol.asyncDispose]: () => broker[Symbol.asyncDispose](),
   };

@@ -9,7 +9,7 @@ import { parseQueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Route } from "../model/target.ts";
 import type { Broker } from "../queue/broker.ts";
-import { resolveQueue } from "../queue/settings.ts";
+import { type QueueWishes, resolveQueue } from "../queue/settings.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, NewDispatch, NewEvent, Settings, Store } from "../store/store.ts";
 
@@ -43,6 +43,8 @@ export interface SendParts {
   readonly mintId: () => string;
   /** Refuses a profile that does not exist. */
   readonly checkProfile: (name: string) => void;
+  /** Whether hooks are to judge what comes in on a channel. */
+  readonly isJudged: (channel: string) => boolean;
 }
 
 /** The name of the hook that stands for an explicit target. */
@@ -70,13 +72,17 @@ export async function sendMessage(
     item: mintId() as ItemId,
     hook: DIRECT,
     target,
-    ...(await queueing(message, target, parts)),
+    ...(await queueing({ mode: message.mode, channel: channelOf(message), sender: "person" }, target, parts)),
     ...(below === undefined ? {} : { message: below.content }),
     ...(message.profile === undefined ? {} : { profile: message.profile }),
     ...(message.delivery === undefined ? {} : { delivery: message.delivery }),
   };
   const accepted = await parts.broker.withSlot(async (claim) => {
-    const options = claim === undefined ? { dispatch } : { dispatch, claim };
+    const options = {
+      dispatch,
+      judge: parts.isJudged(event.channel),
+      ...(claim === undefined ? {} : { claim }),
+    };
     const result = await store.events.accept(event, options);
     return { result, claim: result.dispatched?.claim };
   });
@@ -128,18 +134,18 @@ export async function repeated(event: NewEvent, store: Store): Promise<Sent> {
   return { event: event.id, dispatch: id, item, session, ...(await droppedBy(item, store)) };
 }
 
-/** How it meets a session that is busy. */
-async function queueing(
-  message: NewMessage,
+/** How a message meets a session that is busy. */
+export async function queueing(
+  { mode: wished, channel, sender }: Pick<QueueWishes, "mode" | "channel" | "sender">,
   target: DispatchTarget,
-  { store, config, clock }: SendParts,
+  { store, config, clock }: Pick<SendParts, "store" | "config" | "clock">,
 ): Promise<Pick<NewDispatch, "mode" | "dueMs" | "cap" | "drains">> {
   const { settings } = resolveQueue({
-    mode: message.mode,
+    mode: wished,
     session: await sessionSettings(target, store),
-    channel: channelOf(message),
+    channel,
     agent: target.kind === "session" ? target.agent : undefined,
-    sender: "person",
+    sender,
     config,
   });
   const { mode, debounceMs, cap, drop, onInterrupt } = settings;

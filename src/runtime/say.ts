@@ -61,7 +61,7 @@ async function command(
     return { kind: "message", sent, reply };
   }
   const event = eventOf(message, parts, reply);
-  await parts.store.events.accept(event);
+  await parts.store.events.accept(event, { judge: parts.isJudged(event.channel) });
   return { kind: "command", event: event.id, session: target.session, reply };
 }
 

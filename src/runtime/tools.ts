@@ -2,6 +2,7 @@
 import type { AgentId } from "../model/ids.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import { createMessageTool } from "../delivery/message-tool.ts";
+import { createHookTools, type HookToolParts } from "../hooks/tools.ts";
 import { readSkills } from "../personas/skills.ts";
 import { searchLedger } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
@@ -16,12 +17,13 @@ export interface ToolSources {
   };
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
+  readonly hooks: HookToolParts;
 }
 
 /** Of one hit: what `memory_search` shows of it. */
 const HIT_LENGTH = 1_000;
 
-export async function createTools({ home, settings, store, channels }: ToolSources): Promise<Tool[]> {
+export async function createTools({ home, settings, store, channels, hooks }: ToolSources): Promise<Tool[]> {
   const [{ workspaceTools }, { askUserTool }, codeExec, memory, skill, webFetch, webSearch] =
     await Promise.all([
       import("../agents/tools/workspace-tools.ts"),
@@ -57,5 +59,6 @@ export async function createTools({ home, settings, store, channels }: ToolSourc
         store.outbox.add({ session, epoch }, run, delivery),
       channels,
     }),
+    ...createHookTools(hooks),
   ];
 }

@@ -87,6 +87,31 @@ test("an event of which nothing was made says so by saying nothing", async () =>
   });
 });
 
+test("the hooks that were asked are told with what they said", async () => {
+  await using opened = await openTestStore();
+  const { store } = opened;
+  await store.hooks.sync(
+    ["eager", "broken", "silent"].map((name) => ({ name, mode: "persistent", digest: name })),
+  );
+  await store.events.accept(event("a"), { judge: true });
+  const id = "test:a" as EventId;
+  const times = { startedAtMs: START_MS, endedAtMs: START_MS + 7 };
+  const result = { fire: true, routing: { session: "other" } };
+  const { hook: _, ...work } = dispatch("b", toSession("other"));
+  await store.hooks.record({ event: id, hook: "eager", fired: true, result, dispatch: work, ...times });
+  await store.hooks.record({ event: id, hook: "broken", fired: false, error: "no such thing", ...times });
+  await store.hooks.judged(id, [{ hook: "silent", ...times }]);
+
+  expect(await explain(store, id)).toMatchObject({
+    hooks: [
+      { hook: "broken", fired: false, error: "no such thing", result: null },
+      { hook: "eager", fired: true, error: null, result, durationMs: 7, eventId: id },
+      { hook: "silent", fired: false, error: null },
+    ],
+    dispatches: [{ hook: "eager", session: "other" }],
+  });
+});
+
 test("what several hooks made of an event is told for each session", async () => {
   await using opened = await openTestStore();
   const { store } = opened;

@@ -5,6 +5,7 @@
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryId, EventId, ItemId, TurnId } from "../model/ids.ts";
 import type { ItemOutcome, Ledger, QueueItem, StoredTurn } from "../store/store.ts";
+import { hookRunView } from "./hook-views.ts";
 import { deliveryView, dispatchView, eventView, isoTime, runView } from "./views.ts";
 
 export type Explanation = Awaited<ReturnType<typeof explain>>;
@@ -21,7 +22,10 @@ export async function explain(ledger: Ledger, id: string) {
   const found = await find(ledger, id);
   if (found === undefined) throw nothingFound(id);
   const event = found.event === undefined ? undefined : await ledger.events.get(found.event);
-  const dispatches = event === undefined ? [] : await ledger.events.dispatches(event.id);
+  const [hooks, dispatches] =
+    event === undefined
+      ? [[], []]
+      : await Promise.all([ledger.hooks.ofEvent(event.id), ledger.events.dispatches(event.id)]);
   const items = await readItems(ledger, [...new Set(dispatches.map(({ item }) => item))]);
   const turns = new Set(items.map(({ turnId, formerTurnId }) => turnId ?? formerTurnId));
   turns.add(found.turn ?? null);
@@ -30,8 +34,8 @@ export async function explain(ledger: Ledger, id: string) {
     id,
     kind: found.kind,
     event: event === undefined ? null : eventView(event),
-    /** What hooks thought of it: there are none yet. */
-    hooks: [] as unknown[],
+    /** The hooks that were asked about it, and what they said. */
+    hooks: hooks.map(hookRunView),
     dispatches: dispatches.map(dispatchView),
     items,
     turns: await Promise.all([...turns].map((turn) => explainTurn(ledger, turn!))),

@@ -13,6 +13,8 @@ import {
   DIRECTIONS,
   EventRequest,
   ForkRequest,
+  HookPatch,
+  HookTestRequest,
   MessageRequest,
   RUN_STATES,
   SessionPatch,
@@ -263,11 +265,59 @@ const Found = z.object({
   unsearched: z.number().describe("Older events that wait to be indexed and were not looked at."),
 });
 
+const Hook = z.object({
+  name: z.string().describe("Of its file, without the ending."),
+  title: z.string(),
+  description: z.string(),
+  mode: z.enum(["persistent", "one-shot"]),
+  status: z.enum(["active", "disabled", "errored", "open"]).describe("open: it failed too often and rests."),
+  enabled: z.boolean(),
+  present: z.boolean().describe("False: its file is gone."),
+  origin: z.enum(["person", "agent"]).describe("Who wrote it."),
+  error: z.string().nullable(),
+  filter: z.unknown(),
+  triggers: z.number().describe("How often it has fired."),
+  triggeredAt: time.nullable(),
+  lastRunAt: time.nullable(),
+  openedAt: time.nullable(),
+  createdAt: time,
+  health: z
+    .object({
+      runs: z.number(),
+      fired: z.number(),
+      errors: z.number(),
+      consecutiveErrors: z.number(),
+      p95Ms: z.number().nullable(),
+    })
+    .describe("Of its last 100 runs."),
+});
+const HookRun = z.object({
+  hook: z.string(),
+  eventId: z.string(),
+  fired: z.boolean(),
+  result: z.unknown(),
+  error: z.string().nullable(),
+  llmCalls: z.number(),
+  costUsd: z.number().nullable(),
+  startedAt: time,
+  durationMs: z.number(),
+});
+const HookTrial = z.object({
+  hook: z.string(),
+  matches: z.boolean().describe("Whether the event passes its filter. If not, the hook was not asked."),
+  fired: z.boolean(),
+  result: z.unknown().describe("What it returned, in the one form that all of them are brought into."),
+  error: z.string().nullable(),
+  llmCalls: z.number(),
+  costUsd: z.number().nullable(),
+  durationMs: z.number(),
+});
+
 const Explanation = z.object({
   id: z.string(),
   kind: z.enum(["event", "turn", "delivery", "item"]).describe("What the id is of."),
   event: Event.nullable(),
-  hooks: z.array(z.unknown()).describe("What hooks thought of it."),
+  hooks: z.array(HookRun).describe("The hooks that were asked about it, and what they said."),
   dispatches: z.array(Dispatch),
   items: z.array(
     z.object({
@@ -352,6 +402,17 @@ const Health = Alive.extend({
     oldestUnknownMs: z.number().nullable(),
   }),
   dead: z.object({ messages: z.number(), deliveries: z.number() }),
+  hooks: z.object({
+    active: z.number(),
+    disabled: z.number(),
+    errored: z.number(),
+    open: z.number(),
+    oldestUnjudgedMs: z.number().nullable(),
+    broken: z
+      .array(z.object({ name: z.string(), status: z.enum(["errored", "open"]), error: z.string() }))
+      .readonly()
+      .describe("Some of those that cannot be loaded, or rest."),
+  }),
   memory: z.object({ rssBytes: z.number(), heapUsedBytes: z.number(), heapLimitBytes: z.number() }),
   disk: z.object({ databaseBytes: z.number(), walBytes: z.number(), freeBytes: z.number() }),
   streams: z.number(),
@@ -503,6 +564,12 @@ export const schemas = {
   Approvals: page(Approval),
   DecisionRequest,
   AnswerRequest,
+  Hook,
+  Hooks: z.object({ items: z.array(Hook), next: z.null() }),
+  HookRuns: page(HookRun),
+  HookPatch,
+  HookTestRequest,
+  HookTrial,
   Costs,
   Agent,
   Agents: z.object({ items: z.array(Agent), next: z.null() }),

@@ -4,7 +4,7 @@ import { type Context as HonoContext, Hono } from "hono";
 
 import { CortexError } from "../model/errors.ts";
 import type { Auth } from "./auth.ts";
-import { readBody } from "./body.ts";
+import { readBody, readBytes } from "./body.ts";
 import { errorReply } from "./errors.ts";
 import { type Addresses, checkAddresses } from "./guard.ts";
 import { secure, WELCOME } from "./pages.ts";
@@ -91,6 +91,7 @@ async function answer(route: Route, request: Request, context: Context): Promise
       params: req.param(),
       query,
       body: parseAs("body", route.body, body),
+      bytes: () => readBytes(req.raw),
       header: (name) => req.header(name),
       signal: req.raw.signal,
     },

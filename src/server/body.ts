@@ -1,6 +1,6 @@
 import { CortexError } from "../model/errors.ts";
 
-/** As much as one event may have. */
+/** As much as one event may hold. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** The JSON of a request. Undefined: there is no body. */
@@ -18,7 +18,8 @@ export async function readBody(request: Request): Promise<unknown> {
   }
 }
 
-async function readBytes({ headers, body }: Request): Promise<Uint8Array> {
+/** The body of a request as it came. */
+export async function readBytes({ headers, body }: Request): Promise<Uint8Array> {
   if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;

@@ -15,20 +15,24 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   target_conflict: 400,
   target_invalid: 400,
   auth_failed: 401,
+  signature_invalid: 401,
   approval_forbidden: 403,
   origin_forbidden: 403,
   agent_unknown: 404,
   approval_unknown: 404,
   delivery_unknown: 404,
   event_unknown: 404,
+  hook_unknown: 404,
   item_unknown: 404,
   persona_unknown: 404,
   route_unknown: 404,
   run_unknown: 404,
   session_unknown: 404,
   turn_unknown: 404,
+  webhook_unknown: 404,
   method_unsupported: 405,
   approval_expired: 409,
+  hook_failed: 409,
   idempotency_conflict: 409,
   session_exists: 409,
   state_conflict: 409,
@@ -42,6 +46,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   store_full: 503,
   store_unwritable: 503,
   store_writer_lost: 503,
+  webhook_unconfigured: 503,
 };
 
 /** An error as the client sees it. Nothing of an unexpected one is shown: it may hold anything. */
@@ -51,7 +56,7 @@ export function errorReply(error: unknown, log: (line: string) => void): Respons
   if (status === 500) log(`A request failed: ${describe(error)}`);
   const { code, message, hint, retryAfterMs } = known;
   const headers: Record<string, string> = {};
-  if (status === 401) headers["WWW-Authenticate"] = 'Bearer realm="cortex"';
+  if (known.code === "auth_failed") headers["WWW-Authenticate"] = 'Bearer realm="cortex"';
   if (status === 413) headers["Connection"] = "close"; // what is left of the body is not read
   if (retryAfterMs !== undefined) headers["Retry-After"] = String(Math.ceil(retryAfterMs / 1_000));
   return Response.json({ error: { code, message, hint } }, { status, headers });

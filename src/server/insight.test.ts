@@ -184,6 +184,7 @@ test("anybody may ask whether Cortex is up, and only its owner how it is doing",
       runs: { running: 0, suspended: 0, stillest: [] },
       deliveries: { pending: 0, sending: 0, unknown: 0, dead: 0, oldestUnknownMs: null },
       dead: { messages: 0, deliveries: 0 },
+      hooks: { active: 0, disabled: 0, errored: 0, open: 0, oldestUnjudgedMs: null, broken: [] },
       memory: {
         rssBytes: expect.any(Number),
         heapUsedBytes: expect.any(Number),

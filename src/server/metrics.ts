@@ -22,7 +22,7 @@ export function writeMetrics(measured: Measured): string {
 }
 
 function metricsOf({ health, version, startedAtMs }: Measured): readonly Metric[] {
-  const { ledger, queue, runs, deliveries, dead, streams, problems, loop, disk, memory } = health;
+  const { ledger, queue, runs, deliveries, dead, hooks, streams, problems, loop, disk, memory } = health;
   const one = (type: Metric["type"], name: string, help: string, value: number): Metric => ({
     name,
     type,
@@ -84,6 +84,20 @@ function metricsOf({ health, version, startedAtMs }: Measured): readonly Metric[
       "cortex_deliveries_oldest_unknown_seconds",
       "The age of the oldest delivery of which nobody knows whether it arrived.",
       seconds(deliveries.oldestUnknownMs),
+    ),
+    {
+      name: "cortex_hooks",
+      type: "gauge",
+      help: "Hooks.",
+      values: (["active", "disabled", "errored", "open"] as const).map(
+        (state) => [`{state="${state}"}`, hooks[state]] as const,
+      ),
+    },
+    one(
+      "gauge",
+      "cortex_events_oldest_unjudged_seconds",
+      "How long the oldest event that hooks are to judge has waited.",
+      seconds(hooks.oldestUnjudgedMs),
     ),
     one("gauge", "cortex_streams", "Open streams of events.", streams),
     one("gauge", "cortex_problems", "Problems that GET /api/health?full=1 tells of.", problems.length),

@@ -126,6 +126,7 @@ export const SessionPatch = z.strictObject({
     .optional()
     .describe("Takes marks away: a person vouches for what is in the conversation."),
 });
+export const HookPatch = z.strictObject({ enabled: z.boolean() });
 export const EventRequest = z.strictObject({
   adapter: z.string().default("api").describe("What it is from; the first part of the event's id."),
   sourceId: z.string().optional().describe("What makes it unique there. Else time and content decide."),
@@ -143,3 +144,11 @@ export const EventRequest = z.strictObject({
   metadata: json.optional(),
   timestamp: moment.optional().describe("When it happened: now, unless given."),
 });
+export const HookTestRequest = z
+  .strictObject({
+    eventId: z.string().optional().describe("An event of the ledger."),
+    event: EventRequest.optional().describe("One that has not happened."),
+  })
+  .refine(({ eventId, event }) => (eventId === undefined) !== (event === undefined), {
+    error: "takes one of eventId and event",
+  });

@@ -30,6 +30,8 @@ interface Asked<Name extends string = string, Query = unknown, Body = unknown> {
   readonly params: Readonly<Record<Name, string>>;
   readonly query: Query;
   readonly body: Body;
+  /** The body as it came, for a route without a schema of it. */
+  readonly bytes: () => Promise<Uint8Array>;
   readonly header: (name: string) => string | undefined;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;

@@ -1,12 +1,14 @@
 import { schemas } from "./api.ts";
 import { describeApi } from "./openapi.ts";
 import { type Route, route } from "./route.ts";
+import { hookRoutes } from "./routes-hooks.ts";
 import { insightRoutes } from "./routes-insight.ts";
 import { messageRoutes } from "./routes-messages.ts";
 import { searchRoutes } from "./routes-search.ts";
 import { sessionRoutes } from "./routes-sessions.ts";
 import { trustRoutes } from "./routes-trust.ts";
 import { turnRoutes } from "./routes-turns.ts";
+import { webhookRoute } from "./routes-webhooks.ts";
 import { workRoutes } from "./routes-work.ts";
 import { streamRoute } from "./stream.ts";
 
@@ -29,6 +31,8 @@ export const routes: readonly Route[] = [
   ...turnRoutes,
   ...workRoutes,
   ...trustRoutes,
+  ...hookRoutes,
+  webhookRoute,
   streamRoute,
   openApiRoute,
 ];

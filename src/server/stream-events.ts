@@ -80,6 +80,14 @@ async function describe(change: Change, store: Cortex["store"]): Promise<StreamE
       const { approval: approvalId, turn: turnId, session, state } = change;
       return { type: "approval.changed", at, approvalId, session, turnId, state };
     }
+    case "hook": {
+      const { hook, state } = change;
+      return { type: "hook.changed", at, hook, state };
+    }
+    case "hook_run": {
+      const { hook, event: eventId, outcome } = change;
+      return { type: outcome === "fired" ? "hook.fired" : "hook.failed", at, hook, eventId };
+    }
     case "session": {
       const { session, what } = change;
       return { type: "session.changed", at, session, what };

@@ -61,6 +61,10 @@ function summary(change: Change): string {
       return `delivery ${change.state}`;
     case "approval":
       return `approval ${change.state}`;
+    case "hook":
+      return `hook ${change.hook} ${change.state}`;
+    case "hook_run":
+      return `hook ${change.hook} ${change.outcome}`;
     case "session":
       return `session ${change.what}`;
   }
@@ -292,6 +296,31 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     ).rejects.toEqual(refusal("journal_conflict"));
     await store.queue.renew(alice, [claim.lease]);
     expect(await store.changes.since(before)).toEqual({ changes: [], seq: before, gap: false });
+  });
+
+  test("a firing tells its dispatch, the run that follows and that its hook is done, in one entry", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    await store.hooks.sync([{ name: "once", mode: "one-shot", digest: "1" }]);
+    await store.events.accept(event("a"), { judge: true });
+    const firing = {
+      event: "test:a" as EventId,
+      hook: "once",
+      fired: true,
+      dispatch: dispatch("a", toSession("work")),
+      claim: alice,
+      startedAtMs: START_MS,
+      endedAtMs: START_MS,
+    };
+    expect(await told(store, () => store.hooks.record(firing))).toEqual([
+      "dispatch queued",
+      "item-a claimed",
+      "run running",
+      "hook once fired",
+      "hook once disabled",
+    ]);
+    expect(await told(store, () => store.hooks.record(firing))).toEqual([]);
+    expect(await told(store, () => store.hooks.judged(firing.event))).toEqual([]);
   });
 
   test("the feed is read in pieces, and whoever asks for what is not there is told so", async () => {

@@ -43,6 +43,9 @@ export interface Ledger extends AsyncDisposable {
   readonly sessions: SessionReads;
   readonly outbox: OutboxReads;
   readonly approvals: ApprovalReads;
+  readonly hooks: HookReads;
+  /** What the files channel knows of the files that it watches. */
+  readonly files: FileReads;
   /** What came to no good end, messages and deliveries alike. */
   readonly dead: DeadReads;
   /** What was changed, in order: for whoever shows it live. */
@@ -72,6 +75,8 @@ export interface Store extends Ledger {
   readonly sessions: SessionStore;
   readonly outbox: OutboxStore;
   readonly approvals: ApprovalStore;
+  readonly hooks: HookStore;
+  readonly files: FileStore;
 
   /**
    * Calls back after rows were written that somebody may be waiting for. A wake-up carries no data, may
@@ -80,7 +85,8 @@ export interface Store extends Ledger {
   onWake(topic: WakeTopic, listener: () => void): () => void;
 }
 
-export type WakeTopic = "queue" | "runs" | "outbox" | "changes";
+/** hooks: an event waits to be judged. */
+export type WakeTopic = "queue" | "runs" | "outbox" | "changes" | "hooks";
 
 /** A page of a list, newest first. What arrives meanwhile neither repeats an item nor hides one. */
 export interface Listed<T> {
@@ -123,6 +129,8 @@ export interface Pulse {
   readonly runs: readonly RunPulse[];
   /** Since when there is a delivery of which nobody knows whether it arrived, the oldest. */
   readonly unknownSinceMs: number | undefined;
+  /** Since when the event has waited to be judged that has waited longest. */
+  readonly unjudgedSinceMs: number | undefined;
 }
 
 export interface RunPulse {
@@ -191,6 +199,12 @@ export interface EventReads {
    */
   search(text: string, options?: SearchOptions): Promise<SearchHit[]>;
 
+  /**
+   * The event of an adapter whose id comes last in the order of texts. Where ids are made of times, as a timer's
+   * are, that is the newest.
+   */
+  lastOf(adapter: string): Promise<StoredEvent | undefined>;
+
   /** How many events no search looks at yet: those before the newest SEARCHED_TAIL that wait to be indexed. */
   unsearched(): Promise<number>;
 }
@@ -237,8 +251,12 @@ export interface EventStore extends EventReads {
    * Takes an event in, once. A second event of the same id changes nothing but the count of differing
    * redeliveries. With a dispatch, event, dispatch and queue item are one commit; with a claim and an
    * idle session, the lease and the run are in it too.
+   *
+   * With `judge`, the event is to be judged by hooks: it is among `hooks.unjudged` until `hooks.judged` says
+   * that all of them were asked. An event that was in the ledger already is not judged again. With a file, what
+   * is known of it changes in the same commit.
    */
-  accept(event: NewEvent, options?: { dispatch?: NewDispatch; claim?: LeaseRequest }): Promise<Accepted>;
+  accept(event: NewEvent, options?: AcceptOptions): Promise<Accepted>;
 
   /**
    * Turns a fired hook into work. A dispatch is unique by (event, hook), and (event, session) becomes at
@@ -260,6 +278,14 @@ export interface EventStore extends EventReads {
    * of searches.
    */
   index(max: number): Promise<IndexStep>;
+}
+
+export interface AcceptOptions {
+  readonly dispatch?: NewDispatch;
+  readonly claim?: LeaseRequest;
+  /** Leave it out where no hook is active: it costs a row. */
+  readonly judge?: boolean;
+  readonly file?: FileState;
 }
 
 export interface IndexStep {
@@ -369,6 +395,225 @@ export interface EventDispatch {
   readonly turn: TurnId | undefined;
   readonly atMs: number;
 }
+
+/* ---- 2  hooks ----------------------------------------------------------------------------------- */
+
+/**
+ * What is known of the hooks, and which of them has judged what.
+ *
+ * A hook is known by its name, the name of its file without the ending. Its history outlives the file. One hook
+ * judges one event at most once: (event, hook) is unique among the runs.
+ */
+export interface HookReads {
+  /** All that were ever seen, by name; those whose file is gone too. */
+  list(): Promise<StoredHook[]>;
+
+  get(name: string): Promise<StoredHook | undefined>;
+
+  /** What a hook has judged, newest first. `hook_unknown`. */
+  runs(name: string, options?: ListOptions): Promise<Listed<HookRun>>;
+
+  /** Which hooks were asked about an event, by their names, and what they said. */
+  ofEvent(event: EventId): Promise<HookRun[]>;
+
+  /** How the last HEALTH_RUNS runs of a hook went. `hook_unknown`. */
+  health(name: string): Promise<HookHealth>;
+
+  /** What the runs of all hooks that ended since a moment have spent on models. Unknown prices count as nothing. */
+  spentUsd(sinceMs: number): Promise<number>;
+
+  /**
+   * Events that are to be judged, oldest first; with `after`, those that came in after that place. Each comes
+   * with the hooks that have judged it already, before a crash, say: they must not be asked again.
+   */
+  unjudged(options?: { readonly limit?: number; readonly after?: number }): Promise<Unjudged[]>;
+}
+
+export interface HookStore extends HookReads {
+  /**
+   * Says which hook files there are, all of them, and returns what `list` would.
+   *
+   * Two of the same name are `request_invalid`.
+   *
+   * - A new hook is active, or disabled where its file says so.
+   * - With new content its circuit is closed again. It stays enabled or disabled as it was; but what an agent
+   *   wrote is disabled until a person enables it, each time that it is written.
+   * - One that cannot be loaded is errored, until it can.
+   * - One whose file is gone is disabled. When the file is back, the hook is what it was.
+   */
+  sync(found: readonly HookFile[]): Promise<StoredHook[]>;
+
+  /** Enabling also closes the circuit. `hook_unknown`. */
+  setEnabled(name: string, enabled: boolean): Promise<StoredHook>;
+
+  /**
+   * Records that a hook has judged an event and, in the same commit, what follows: the dispatch, exactly as by
+   * `events.dispatch`; the counters; the circuit, which CIRCUIT_ERRORS errors in a row open and a run without an
+   * error closes; and that the hook is disabled, because it asks for it or is a one-shot that has fired.
+   *
+   * A hook that was disabled since it was asked does not fire: its run is recorded, its dispatch is not made. So
+   * a one-shot fires once, however many events it judges at the same time.
+   *
+   * Recorded again, nothing changes, and the first record is told of. `hook_unknown`, `event_unknown`, and what
+   * `events.dispatch` refuses: then nothing is recorded.
+   */
+  record(run: NewHookRun): Promise<Recorded>;
+
+  /**
+   * Says that every hook has judged an event, or has been passed over: nobody has to be asked about it again.
+   * Further runs, of hooks that did not fire, can be recorded in the same commit, as by `record`. Harmless where
+   * the event was not to be judged.
+   */
+  judged(event: EventId, silent?: readonly SilentHookRun[]): Promise<void>;
+}
+
+/** open: it failed too often and rests. One try is due CIRCUIT_REST_MS after it was opened. */
+export type HookState = "active" | "disabled" | "errored" | "open";
+
+/** persistent: fires as often as it likes. one-shot: is disabled by its first firing. */
+export type HookMode = "persistent" | "one-shot";
+
+/** A file in the folder of hooks, as it was read. */
+export interface HookFile {
+  readonly name: string;
+  /** For people; the name unless told. */
+  readonly title?: string;
+  readonly description?: string;
+  readonly mode: HookMode;
+  /** Of its content: another digest is another content. */
+  readonly digest: string;
+  /** What it exports as filter, for whoever shows the hook and when it will fire. Kept like the result of a run. */
+  readonly filter?: Json;
+  /** Who wrote it. */
+  readonly origin?: HookOrigin;
+  /** A hook that is new begins disabled. */
+  readonly startsDisabled?: boolean;
+  /** Why it cannot be loaded. */
+  readonly error?: string;
+}
+
+export type HookOrigin = "person" | "agent";
+
+export interface StoredHook {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly mode: HookMode;
+  readonly digest: string;
+  readonly filter: Json | undefined;
+  readonly origin: HookOrigin;
+  /** The first that holds of: disabled or gone, errored, open, active. */
+  readonly state: HookState;
+  /** Whether it would be asked if its file is there, can be loaded and does not rest. */
+  readonly enabled: boolean;
+  /** False: its file is gone. */
+  readonly present: boolean;
+  /** Why it cannot be loaded; else, while its runs fail, why the last one did. */
+  readonly error: string | undefined;
+  readonly consecutiveErrors: number;
+  /** Where it rests: since when. A failed try sets it anew. */
+  readonly openedAtMs: number | undefined;
+  /** How often it has fired. */
+  readonly triggers: number;
+  readonly triggeredAtMs: number | undefined;
+  /** When it last finished judging an event. */
+  readonly lastRunAtMs: number | undefined;
+  readonly createdAtMs: number;
+}
+
+export interface SilentHookRun {
+  readonly hook: string;
+  /** What it returned. Of more than MAX_HOOK_RESULT_BYTES only `{omittedBytes}` is kept. */
+  readonly result?: Json;
+  /** Why it came to no result. Cut after MAX_HOOK_TEXT_LENGTH characters. */
+  readonly error?: string;
+  /** It does not want to be asked any more. */
+  readonly disable?: boolean;
+  readonly llmCalls?: number;
+  /** Null where the price is not known. */
+  readonly costUsd?: number | null;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+export interface NewHookRun extends SilentHookRun {
+  readonly event: EventId;
+  readonly fired: boolean;
+  /** Absent: it fires without anything to be done, because its sender may not ask for anything, say. */
+  readonly dispatch?: Omit<NewDispatch, "hook">;
+  readonly claim?: LeaseRequest;
+}
+
+export interface Recorded {
+  /** False: this (event, hook) was recorded before. */
+  readonly fresh: boolean;
+  /** Also false where the hook was disabled before it was recorded. */
+  readonly fired: boolean;
+  /** What the hook has come into. */
+  readonly state: HookState;
+  readonly dispatched?: Dispatched;
+}
+
+export interface HookRun {
+  readonly hook: string;
+  readonly event: EventId;
+  readonly fired: boolean;
+  readonly result: Json | undefined;
+  readonly error: string | undefined;
+  readonly llmCalls: number;
+  readonly costUsd: number | null;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+export interface HookHealth {
+  /** How many are counted, at most HEALTH_RUNS. */
+  readonly runs: number;
+  readonly fired: number;
+  readonly errors: number;
+  readonly consecutiveErrors: number;
+  /** In how many milliseconds 95 of 100 were done. Undefined: there are none. */
+  readonly p95Ms: number | undefined;
+}
+
+export interface Unjudged {
+  /** Its place among all events, by when they were taken in: for `after`. */
+  readonly place: number;
+  readonly event: StoredEvent;
+  /** The hooks that have judged it already. */
+  readonly asked: readonly string[];
+}
+
+/* ---- watched files ------------------------------------------------------------------------------ */
+
+/**
+ * What each watched file was like when its last event was taken in. What was missed while nobody watched is the
+ * difference between this and what is found.
+ */
+export interface FileReads {
+  /** Those whose path begins with a text, by path; with `after`, those behind that path. */
+  known(options: {
+    readonly under: string;
+    readonly after?: string;
+    readonly limit?: number;
+  }): Promise<WatchedFile[]>;
+}
+
+export interface FileStore extends FileReads {
+  /** Notes files without an event: those that were there before anybody watched, say. */
+  note(files: readonly FileState[]): Promise<void>;
+}
+
+export interface WatchedFile {
+  readonly path: string;
+  /** Whole milliseconds. */
+  readonly modifiedMs: number;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** gone: nothing is known of it any more. */
+export type FileState = WatchedFile | { readonly path: string; readonly gone: true };
 
 /* ---- 4  queue ----------------------------------------------------------------------------------- */
 
@@ -758,6 +1003,8 @@ export interface NewTurn {
   readonly toolCalls: readonly ToolCall[];
   /** The event by which the answer enters the ledger; its content is the turn's last message. */
   readonly answer?: NewAnswer;
+  /** The event of the answer is to be judged by hooks, as with `judge` of `events.accept`. */
+  readonly judge?: boolean;
   readonly deliveries?: readonly NewDelivery[];
   readonly claimNext?: LeaseRequest;
 }
@@ -1107,6 +1354,15 @@ export type ChangeBody =
       readonly session: SessionKey;
       readonly state: ApprovalState;
     }
+  /** A hook came into another state, or its file was read anew. */
+  | { readonly kind: "hook"; readonly hook: string; readonly state: HookState }
+  /** A hook has judged an event, and has fired or failed. Others are not told of. */
+  | {
+      readonly kind: "hook_run";
+      readonly hook: string;
+      readonly event: EventId;
+      readonly outcome: "fired" | "failed";
+    }
   | {
       readonly kind: "session";
       readonly session: SessionKey;
@@ -1127,7 +1383,7 @@ export interface QueryOptions {
 
 /** One message of a turn, with its body. A model's answer of 10 MB fits. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** One event, with payload and metadata. Larger content travels as an attachment. */
+/** One part of an event: its content, payload or metadata. Larger content travels as an attachment. */
 export const MAX_EVENT_BYTES = 1024 * 1024;
 export const MAX_MESSAGES_IN_TURN = 65_536;
 export const MAX_TOOL_CALLS_IN_TURN = 65_536;
@@ -1158,3 +1414,14 @@ export const MAX_PULSE_RUNS = 100;
 export const MAX_QUIET_WINDOWS = 10;
 /** The settings of a session, as JSON. */
 export const MAX_SETTINGS_BYTES = 64 * 1024;
+
+/** So many errors in a row open the circuit of a hook. */
+export const CIRCUIT_ERRORS = 5;
+/** So long a hook rests whose circuit is open; then one try is due. */
+export const CIRCUIT_REST_MS = 5 * 60_000;
+/** How many of its last runs say how a hook does. */
+export const HEALTH_RUNS = 100;
+/** What a hook returned, or exports as its filter, as JSON. */
+export const MAX_HOOK_RESULT_BYTES = 256 * 1024;
+/** The title, the description and the errors of a hook, in characters. The rest is cut off. */
+export const MAX_HOOK_TEXT_LENGTH = 4_000;

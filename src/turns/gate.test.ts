@@ -5,7 +5,7 @@ import { EVERYTHING } from "../../test/support/tool-context.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
-import type { ToolTrust, Trust } from "../model/trust.ts";
+import type { Trust } from "../model/trust.ts";
 import { type CodeMode, type GateParts, judgeCall, marksOf } from "./gate.ts";
 
 const NOTHING_KNOWN: Trust = { untrusted: false, private: false, outward: false };
@@ -31,7 +31,7 @@ function gate({ permissions, mode = "plain", trust, hook }: Circumstances): Gate
   };
 }
 
-function toolOf(fields: { readonly trust?: ToolTrust; readonly runsCode?: true }): Tool {
+function toolOf(fields: Pick<Partial<Tool>, "trust" | "runsCode" | "asks">): Tool {
   return { ...testTool("Work", async () => ({ kind: "done", result: { text: "" } })), ...fields };
 }
 
@@ -72,6 +72,12 @@ test.each<[string, Circumstances, RegExp]>([
     kind: "ask",
     reason: expect.stringMatching(reason),
   });
+});
+
+test("a tool that asks says why, also where its persona may do everything and a hook agrees", async () => {
+  const asks = "a hook that runs decides for itself";
+  expect(await judge({ asks }, { hook: { decision: "allow" } })).toMatchObject({ kind: "ask", reason: asks });
+  expect(await judge({ asks }, { hook: { decision: "deny" } })).toMatchObject({ kind: "refuse" });
 });
 
 test("what is asked for is the call as hooks have changed it", async () => {

@@ -52,6 +52,7 @@ export async function judgeCall(
   const brings = trustOf(tool, mode);
   const reasons = [
     ...(said.decision === "ask" ? [said.reason ?? "a hook of the owner wants it"] : []),
+    ...(tool.asks === undefined ? [] : [tool.asks]),
     ...(asksBefore(now, tool.name) ? [`${tool.name} is among the tools that need a yes`] : []),
     ...(tool.runsCode === true && mode === "asks" ? ["there is no sandbox for commands"] : []),
     ...(needsConsent(trust, brings) ? [RULE_OF_TWO] : []),

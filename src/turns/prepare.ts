@@ -1,6 +1,7 @@
 import type { Exchange } from "../agents/agent.ts";
 import type { Config } from "../config/config.ts";
 import type { PersonaId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
 import type { Message } from "../model/message.ts";
 import { allowsTool, type Permissions } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
@@ -100,7 +101,7 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
   const [window, skills] = await Promise.all([parts.window(profile), parts.skills(setup)]);
   const sources = { workspace: folders.workspace, tools, skills, window };
   const [thread, system] = await Promise.all([
-    readThread(claim.parent, store, window),
+    wantsHistory(items) ? readThread(claim.parent, store, window) : NO_HISTORY,
     pinned?.system ?? assemble(setup, sources),
   ]);
   // A run that has only compacted its thread has got on, and has no message in its journal.
@@ -137,6 +138,15 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     items,
     worked,
   };
+}
+
+const NO_HISTORY: Context = { compaction: undefined, turns: [] };
+
+/** A hook can ask for a turn that is read without what was said before. */
+function wantsHistory(items: readonly QueueItem[]): boolean {
+  return !items.some(({ dispatches }) =>
+    dispatches.some(({ context }) => (context as { includeHistory?: Json } | null)?.includeHistory === false),
+  );
 }
 
 async function assemble(setup: Setup, sources: SystemSources): Promise<string> {

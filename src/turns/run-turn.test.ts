@@ -57,6 +57,7 @@ function partsOf(
     onDelta: () => {},
     onCompacting: () => {},
     deliveriesFor: () => [],
+    isJudged: () => false,
     onSettled: (items) => settled.push(...items),
     settled,
     ...fields,

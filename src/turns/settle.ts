@@ -23,6 +23,8 @@ export interface SettleParts {
   readonly coolDowns: CoolDowns;
   /** The deliveries that a text for the sender of a message becomes; none where nobody waits for one. */
   readonly deliveriesFor: (item: QueueItem, text: string) => readonly NewDelivery[];
+  /** Whether hooks are to judge the answers. */
+  readonly isJudged: () => boolean;
   /** Told after the commit that settled these messages. */
   readonly onSettled: (items: readonly ItemId[]) => void;
 }
@@ -52,7 +54,7 @@ export async function commit(
     },
     messages: unwritten,
     toolCalls: [],
-    ...(answer === undefined ? {} : { answer: answerEvent(work, parts.clock()) }),
+    ...(answer === undefined ? {} : { answer: answerEvent(work, parts.clock()), judge: parts.isJudged() }),
     deliveries: answer === undefined ? [] : parts.deliveriesFor(items[0]!, answer.content),
     ...(claimNext === undefined ? {} : { claimNext }),
   });

@@ -2,6 +2,9 @@
 export type Acknowledgement =
   | { readonly kind: "up" }
   | { readonly kind: "event"; readonly event: string; readonly item: string }
+  /** One that only hooks send on. */
+  | { readonly kind: "heard"; readonly event: string }
+  | { readonly kind: "judged"; readonly event: string; readonly hook: string; readonly fired: boolean }
   | { readonly kind: "claim"; readonly session: string; readonly run: string }
   | { readonly kind: "journal"; readonly turn: string; readonly messages: number; readonly calls: number }
   | { readonly kind: "turn"; readonly turn: string; readonly session: string }

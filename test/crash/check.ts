@@ -16,6 +16,7 @@ export function checkDatabase(path: string, acknowledged: readonly Acknowledgeme
       ...acknowledged.flatMap((each) => lostOf(each, count)),
       ...halves(db),
       ...halvesOfTurns(db),
+      ...forgottenByHooks(db),
       ...forks(db, acknowledged),
       ...damage(db),
     ];
@@ -55,6 +56,18 @@ function lostOf(each: Acknowledgement, count: Count): string[] {
         ...lost(`event ${each.event}`, count("select count(*) from event where id = ?", each.event)),
         ...lost(`item ${each.item}`, count("select count(*) from item where id = ?", each.item)),
       ];
+    case "heard":
+      return lost(`event ${each.event}`, count("select count(*) from event where id = ?", each.event));
+    case "judged":
+      return lost(
+        `judgement of ${each.hook} on ${each.event}`,
+        count(
+          "select count(*) from hook_runs where event_id = ? and hook_id = ? and fired = ?",
+          each.event,
+          each.hook,
+          Number(each.fired),
+        ),
+      );
     case "claim":
       return lost(`run ${each.run}`, count("select count(*) from run where id = ?", each.run));
     case "journal": {
@@ -119,6 +132,24 @@ function halvesOfTurns(db: Database.Database): string[] {
       db,
       "turn without its delivery",
       "select id from turn where type = 'normal' and 'delivery-' || id not in (select id from delivery)",
+    ),
+  ];
+}
+
+/** Two hooks of the child always fire, so that every event is sent on, or waits to be judged. */
+function forgottenByHooks(db: Database.Database): string[] {
+  return [
+    ...list(
+      db,
+      "event that hooks have forgotten",
+      `select id from event where direction = 'received' and seq not in (select event from dispatch)
+         and seq not in (select event from unjudged)`,
+    ),
+    ...list(
+      db,
+      "firing without its dispatch",
+      `select h.name || ' on ' || e.id from hook_run r join hook h on h.key = r.hook join event e on e.seq = r.event
+       where r.fired and not exists (select 1 from dispatch d where d.event = r.event and d.hook = h.name)`,
     ),
   ];
 }

@@ -25,6 +25,8 @@ import type { Acknowledgement } from "./acknowledgement.ts";
 const [path, mode, life, seed] = process.argv.slice(2) as [string, "work" | "drain", string, string];
 const DAY_MS = 24 * 3_600_000;
 const SESSIONS = ["work", "home", "garden", "agent:main:main"];
+/** The first two always fire, the last one once in all. */
+const HOOKS = ["listener", "echo", "quiet", "once"];
 const SENDERS = 6;
 const TTL_MS = 60_000;
 const random = createRandom(Number(seed));
@@ -37,6 +39,9 @@ const busy = new Map<string, { readonly epoch: number; readonly untilMs: number 
 let holders = 0;
 
 say({ kind: "up" });
+await store.hooks.sync(
+  HOOKS.map((name) => ({ name, mode: name === "once" ? "one-shot" : "persistent", digest: name })),
+);
 await takeUpWhatWasLeft();
 if (mode === "work") await Promise.all(Array.from({ length: SENDERS }, (_, sender) => sendForEver(sender)));
 await drainOutbox();
@@ -62,6 +67,11 @@ async function sendForEver(sender: number): Promise<never> {
   const self = newHolder();
   for (let n = 0; ; n++) {
     const name = `${life}-${sender}-${n}`;
+    if (random.chance(0.25)) {
+      await store.events.accept(event(name), { judge: true });
+      say({ kind: "heard", event: `test:${name}` });
+    }
+    if (random.chance(0.2)) await judgeSome(self);
     const target = toSession(random.pick(SESSIONS));
     const accept = { dispatch: dispatch(name, target), claim: self };
     const askedMs = clock();
@@ -75,12 +85,39 @@ async function sendForEver(sender: number): Promise<never> {
   }
 }
 
+/** Senders judge the same events side by side, as judges would that know nothing of one another. */
+async function judgeSome(self: LeaseRequest): Promise<number> {
+  const waiting = await store.hooks.unjudged({ limit: 3 });
+  for (const { event: heard, asked } of waiting) {
+    for (const hook of HOOKS) if (!asked.includes(hook)) await judge(hook, heard.id, self);
+    await store.hooks.judged(heard.id);
+  }
+  return waiting.length;
+}
+
+async function judge(hook: string, heard: EventId, self: LeaseRequest): Promise<void> {
+  const askedMs = clock();
+  const { fired, dispatched } = await store.hooks.record({
+    event: heard,
+    hook,
+    fired: hook !== "quiet",
+    dispatch: dispatch(`${heard}-${hook}-${newHolder().holder}-${life}`, toSession(random.pick(SESSIONS))),
+    claim: self,
+    startedAtMs: askedMs,
+    endedAtMs: askedMs,
+  });
+  say({ kind: "judged", event: heard, hook, fired });
+  if (dispatched?.claim === undefined) return;
+  note(dispatched.claim, askedMs);
+  await work([dispatched.claim], self);
+}
+
 async function takeUpWhatWasLeft(): Promise<void> {
   const self = newHolder();
   for (const run of await store.runs.active({ limit: 1_000 })) {
     if (run.state === "suspended") await store.runs.resume(run.id, run.wait!.id, []);
   }
-  while ((await leaseAndWork(self, 5)) > 0) {
+  while ((await judgeSome(self)) + (await leaseAndWork(self, 5)) > 0) {
     if (mode === "work" && random.chance(0.5)) return;
   }
 }

@@ -73,6 +73,11 @@ export const STORE_POINTS: readonly Point[] = [
     "src/store/sqlite/dispatch.ts",
     "    const inserted = insertDispatch.run(",
   ),
+  before(
+    "inside an operation that records a firing",
+    "src/store/sqlite/record-hook-run.ts",
+    "    const key = insert(",
+  ),
 ];
 
 export function before(name: string, file: string, from: string): Point {
@@ -154,6 +159,18 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
         from: "const until = nowMs + request.ttlMs;",
         to: "const until = nowMs;",
       },
+    ],
+  },
+  {
+    name: "what is to be judged kept in memory",
+    symptom: /event that hooks have forgotten/,
+    patches: [
+      {
+        file: "src/store/sqlite/unjudged.ts",
+        from: 'db.prepare("insert into unjudged (event) values (?)")',
+        to: 'db.prepare("select ?")',
+      },
+      { file: "src/store/sqlite/unjudged.ts", from: "insert.run(event)", to: "insert.get(event)" },
     ],
   },
   {

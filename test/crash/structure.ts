@@ -8,8 +8,25 @@ export function halves(db: Database): string[] {
   return [
     ...list(
       db,
-      "event without its dispatch",
-      "select id from event where direction = 'received' and seq not in (select event from dispatch)",
+      "event without its dispatch", // unless hooks decide what becomes of it
+      `select id from event where direction = 'received' and seq not in (select event from dispatch)
+         and seq not in (select event from unjudged) and seq not in (select event from hook_run)`,
+    ),
+    ...list(
+      db,
+      "dispatch of a hook that has not fired",
+      `select d.id from dispatch d join hook h on h.name = d.hook where not exists
+         (select 1 from hook_run r where r.event = d.event and r.hook = h.key and r.fired)`,
+    ),
+    ...list(
+      db,
+      "hook that has not fired as often as it is said to have",
+      "select name from hook h where triggers <> (select count(*) from hook_run where hook = h.key and fired)",
+    ),
+    ...list(
+      db,
+      "one-shot that has fired twice",
+      "select name from hook where mode = 'one-shot' and triggers > 1",
     ),
     ...list(
       db,
@@ -96,6 +113,7 @@ export function halves(db: Database): string[] {
 export function unfinished(db: Database): string[] {
   return [
     ...list(db, "unfinished item", "select id from item where state in ('queued', 'claimed')"),
+    ...list(db, "event that nobody has judged", "select event from unjudged"),
     ...list(db, "unsettled delivery", "select id from delivery where settled_ms is null"),
     ...list(db, "unfinished run", "select id from run where state in ('running', 'suspended', 'resumable')"),
   ];

@@ -9,6 +9,7 @@ import type { TurnId } from "../../src/model/ids.ts";
 import { MARKS, readTrust } from "../../src/model/trust.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { QueueMode } from "../../src/model/queue-mode.ts";
+import type { SessionKey } from "../../src/model/session-key.ts";
 import type {
   Accepted,
   Approval,
@@ -23,8 +24,10 @@ import type {
   LeaseRequest,
   NewApproval,
   NewDelivery,
+  Recorded,
   Settings,
 } from "../../src/store/store.ts";
+import { ModelHooks } from "./model-hooks.ts";
 import type { Operation, Send } from "./operation.ts";
 
 export interface ModelItem {
@@ -119,6 +122,18 @@ class Refused extends Error {
   }
 }
 
+function refuse(code: string | undefined): void {
+  if (code !== undefined) throw new Refused(code);
+}
+
+/** What a dispatch that was made before is asked for again with: it does not matter. */
+const UNUSED: Send = {
+  hook: "",
+  target: { kind: "turn", turn: "none" as TurnId, forkAs: "none" as SessionKey },
+  mode: "followup",
+  dueMs: 0,
+};
+
 export class Model {
   readonly events = new Map<string, { content: string; differing: number }>();
   readonly dispatches = new Map<string, ModelItem>();
@@ -129,6 +144,7 @@ export class Model {
   readonly turns = new Map<string, ModelTurn>();
   readonly deliveries = new Map<string, ModelDelivery>();
   readonly approvals = new Map<string, ModelApproval>();
+  readonly hooks = new ModelHooks();
   /** Turns that somebody forked on purpose: only these may have more than one child. */
   readonly forked = new Set<string>();
   nowMs = 0;
@@ -186,6 +202,14 @@ export class Model {
     switch (operation.kind) {
       case "accept":
         return this.#accept(operation, value as Accepted | undefined);
+      case "syncHooks":
+        return this.hooks.sync(operation.found);
+      case "setHookEnabled":
+        return refuse(this.hooks.setEnabled(operation.hook, operation.enabled));
+      case "recordHookRun":
+        return this.#recordHookRun(operation, value as Recorded | undefined);
+      case "judged":
+        return this.#judged(operation);
       case "dispatch":
         if (!this.events.has(operation.name)) throw new Refused("event_unknown");
         return this.#dispatch({ ...operation, ...operation.send }, value as Dispatched | undefined);
@@ -257,20 +281,44 @@ export class Model {
   }
 
   #accept(operation: Extract<Operation, { kind: "accept" }>, value: Accepted | undefined): void {
-    const { name, content, send, ids, claim } = operation;
+    const { name, content, send, ids, claim, judge } = operation;
     const known = this.events.get(name);
     const before = { ...known };
     if (known === undefined) this.events.set(name, { content, differing: 0 });
     else if (known.content !== content) known.differing++;
     if (value !== undefined) strictEqual(value.fresh, before.content === undefined);
+    if (known === undefined && judge) this.hooks.unjudged.add(name);
     if (send === undefined) return;
     try {
       this.#dispatch({ name, ids, claim, ...send }, value?.dispatched);
     } catch (error) {
+      if (known === undefined) this.hooks.unjudged.delete(name);
       if (known === undefined) this.events.delete(name);
       else known.differing = before.differing!;
       throw error;
     }
+  }
+
+  #recordHookRun(
+    operation: Extract<Operation, { kind: "recordHookRun" }>,
+    value: Recorded | undefined,
+  ): void {
+    const { name, hook, send, ids, claim } = operation;
+    if (!this.events.has(name)) throw new Refused("event_unknown");
+    if (!this.hooks.hooks.has(hook)) throw new Refused("hook_unknown");
+    const wasFired = this.hooks.runs.get(`${name}/${hook}`)?.fired === true;
+    if (wasFired || (send !== undefined && this.hooks.fires(name, hook)))
+      this.#dispatch({ name, ids, claim, ...(send ?? UNUSED), hook }, value?.dispatched);
+    else strictEqual(value?.dispatched, undefined, "only a firing is dispatched");
+    this.hooks.record(operation, send !== undefined, this.nowMs, value);
+  }
+
+  #judged({ name, silent }: Extract<Operation, { kind: "judged" }>): void {
+    if (!this.events.has(name)) throw new Refused("event_unknown");
+    if (silent.some((hook) => !this.hooks.hooks.has(hook))) throw new Refused("hook_unknown");
+    for (const hook of silent)
+      this.hooks.record({ name, hook, error: undefined, disable: false }, false, this.nowMs, undefined);
+    this.hooks.unjudged.delete(name);
   }
 
   #dispatch(

@@ -14,6 +14,7 @@ import {
   type ApprovalAnswer,
   type ChunkOutcome,
   type DeliveryFence,
+  type HookFile,
   type JournalEntry,
   type Lease,
   type LeaseRequest,
@@ -40,7 +41,22 @@ export type Operation =
       /** The ids of dispatch and item: new ones at each redelivery, as a channel would make them. */
       readonly ids: string;
       readonly claim: LeaseRequest | undefined;
+      readonly judge: boolean;
     }
+  | { readonly kind: "syncHooks"; readonly found: readonly HookFile[] }
+  | { readonly kind: "setHookEnabled"; readonly hook: string; readonly enabled: boolean }
+  | {
+      readonly kind: "recordHookRun";
+      readonly name: string;
+      readonly hook: string;
+      readonly error: string | undefined;
+      readonly disable: boolean;
+      /** It fires. */
+      readonly send: Send | undefined;
+      readonly ids: string;
+      readonly claim: LeaseRequest | undefined;
+    }
+  | { readonly kind: "judged"; readonly name: string; readonly silent: readonly string[] }
   | {
       readonly kind: "dispatch";
       readonly name: string;
@@ -130,15 +146,42 @@ export type Operation =
   | { readonly kind: "retryDelivery"; readonly delivery: DeliveryId }
   | { readonly kind: "dropDelivery"; readonly delivery: DeliveryId };
 
+const JUDGED = { startedAtMs: 1, endedAtMs: 2 };
+
 export async function perform(store: Store, operation: Operation): Promise<unknown> {
   switch (operation.kind) {
     case "accept": {
-      const { name, content, send, ids, claim } = operation;
+      const { name, content, send, ids, claim, judge } = operation;
       const work = send === undefined ? {} : { dispatch: { ...dispatch(ids, send.target), ...send } };
       return store.events.accept(event(name, { content }), {
         ...work,
         ...(claim === undefined ? {} : { claim }),
+        judge,
       });
+    }
+    case "syncHooks":
+      return store.hooks.sync(operation.found);
+    case "setHookEnabled":
+      return store.hooks.setEnabled(operation.hook, operation.enabled);
+    case "recordHookRun": {
+      const { name, hook, error, disable, send, ids, claim } = operation;
+      return store.hooks.record({
+        event: `test:${name}` as EventId,
+        hook,
+        disable,
+        fired: send !== undefined,
+        ...(error === undefined ? {} : { error }),
+        ...(send === undefined ? {} : { dispatch: { ...dispatch(ids, send.target), ...send } }),
+        ...(claim === undefined ? {} : { claim }),
+        ...JUDGED,
+      });
+    }
+    case "judged": {
+      const { name, silent } = operation;
+      return store.hooks.judged(
+        `test:${name}` as EventId,
+        silent.map((hook) => Object.assign({ hook }, JUDGED)),
+      );
     }
     case "dispatch": {
       const { name, send, ids, claim } = operation;

@@ -18,15 +18,18 @@ import type {
   DeliveryClaim,
   DeliveryFence,
   Dispatched,
+  HookFile,
   JournalEntry,
   LeaseRequest,
   NewApproval,
+  Recorded,
   Settings,
 } from "../../src/store/store.ts";
 import { message, session, START_MS, toSession } from "../support/sample.ts";
 import { memoryParent, temporaryFolder } from "../support/temporary.ts";
 import { crashingConnection } from "./crashing-connection.ts";
 import { type Answer, isUnseen, Model, type ModelApproval } from "./model.ts";
+import { hookState } from "./model-hooks.ts";
 import { delivery, type Operation, perform, type Send } from "./operation.ts";
 import { createRandom, type Random } from "./random.ts";
 
@@ -51,6 +54,9 @@ const ANSWERS: readonly ApprovalAnswer[] = [
   { kind: "deny", by: "ana", reason: "no" },
   { kind: "answer", by: "ana", text: "yes" },
 ];
+/** The second is a one-shot, the third fails most of the time. */
+const HOOKS = ["first", "second", "third"];
+
 type Fate = "lives" | "dies before the batch" | "dies after the commit";
 
 const STEPS = 70;
@@ -96,6 +102,7 @@ class Simulation {
 
   async run(): Promise<void> {
     await this.#open();
+    await this.#send([{ kind: "syncHooks", found: HOOKS.map((name) => this.#hookFile(name)) }], "lives");
     for (let step = 0; step < STEPS; step++) {
       if (this.#random.chance(0.3)) this.#advance(this.#random.pick([1, 500, 9_000, 30_000]));
       if (this.#random.chance(0.04)) await this.#crash();
@@ -172,6 +179,7 @@ class Simulation {
   }
 
   #batch(): Operation[] {
+    if (this.#random.chance(0.03)) return this.#failures();
     const size = this.#random.chance(0.4) ? 1 + this.#random.below(MAX_BATCH) : 1;
     return Array.from({ length: size }, () => this.#operation());
   }
@@ -188,14 +196,15 @@ class Simulation {
     const held = claims.length === 0 ? undefined : random.pick(claims);
     const choice = random.fraction();
     if (choice < 0.2 || model.items.length === 0) return this.#accept(claim);
-    if (choice < 0.25) return this.#decide();
-    if (choice < 0.3) {
+    if (choice < 0.25) return random.chance(0.5) ? this.#decide() : this.#hooksChange();
+    if (choice < 0.31) return this.#judge(claim);
+    if (choice < 0.34) {
       const name = random.pick([...model.events.keys(), "never-seen"]);
       const hook = random.pick(["alpha", "beta"]);
       return { kind: "dispatch", name, send: this.#sending(hook), ids: this.#name(), claim };
     }
-    if (choice < 0.4) return { kind: "lease", request: holder, max: 1 + random.below(3) };
-    if (choice < 0.43) {
+    if (choice < 0.42) return { kind: "lease", request: holder, max: 1 + random.below(3) };
+    if (choice < 0.44) {
       return { kind: "renew", request: holder, leases: this.#claims.slice(-4).map(({ lease }) => lease) };
     }
     if (choice < 0.46 && turns.length > 0) {
@@ -227,6 +236,60 @@ class Simulation {
       approval: random.pick(known.length > 0 ? known : ["none" as ApprovalId]),
       answer: random.pick(ANSWERS),
     };
+  }
+
+  /** Somebody writes, breaks, repairs or removes hooks, or says which of them are wanted. */
+  #hooksChange(): Operation {
+    const random = this.#random;
+    if (random.chance(0.4)) {
+      const hook = random.pick([...HOOKS, "unknown"]);
+      return { kind: "setHookEnabled", hook, enabled: random.chance(0.8) };
+    }
+    return {
+      kind: "syncHooks",
+      found: HOOKS.filter(() => random.chance(0.9)).map((name) => this.#hookFile(name)),
+    };
+  }
+
+  #hookFile(name: string): HookFile {
+    const random = this.#random;
+    return {
+      name,
+      mode: name === "second" ? "one-shot" : "persistent",
+      digest: random.chance(0.8) ? "1" : "2",
+      origin: random.chance(0.1) ? "agent" : "person",
+      startsDisabled: random.chance(0.1),
+      ...(random.chance(0.1) ? { error: "broken" } : {}),
+    };
+  }
+
+  /** A hook has judged an event, one that waits for it or now and then any other, or all of them have. */
+  #judge(claim: LeaseRequest | undefined): Operation {
+    const random = this.#random;
+    const { events, hooks } = this.#model;
+    const waiting = [...hooks.unjudged].slice(0, 3);
+    const any = [...events.keys(), "never-seen"];
+    const name = random.pick(waiting.length > 0 && random.chance(0.8) ? waiting : any);
+    const hook = random.chance(0.05) ? "unknown" : random.pick(HOOKS);
+    if (random.chance(0.15)) return { kind: "judged", name, silent: random.chance(0.5) ? [hook] : [] };
+    const error = random.chance(hook === "third" ? 0.9 : 0.2) ? "failed" : undefined;
+    const send = error === undefined && random.chance(0.7) ? this.#sending(hook) : undefined;
+    const disable = random.chance(0.05);
+    return { kind: "recordHookRun", name, hook, error, disable, send, ids: this.#name(), claim };
+  }
+
+  /** The third hook fails at one event after another, until its circuit opens. */
+  #failures(): Operation[] {
+    return [...this.#model.events.keys()].slice(-10).map((name) => ({
+      kind: "recordHookRun",
+      name,
+      hook: "third",
+      error: "failed",
+      disable: false,
+      send: undefined,
+      ids: this.#name(),
+      claim: undefined,
+    }));
   }
 
   /** Each turn has three things to ask; now and then it names what is another's. */
@@ -263,7 +326,7 @@ class Simulation {
     const name = again ? random.pick(known) : this.#name();
     const content = random.chance(0.1) ? "edited" : `message ${name}`;
     const send = random.chance(0.9) ? this.#sending("direct") : undefined;
-    return { kind: "accept", name, content, send, ids: this.#name(), claim };
+    return { kind: "accept", name, content, send, ids: this.#name(), claim, judge: random.chance(0.5) };
   }
 
   #sending(hook: string): Send {
@@ -419,6 +482,7 @@ class Simulation {
 
   /** Lets everything come to rest: all runs end, all deliveries leave or die. */
   async #drain(): Promise<void> {
+    await this.#judgeAll();
     const patient: LeaseRequest = { holder: "drain", ttlMs: 1_000_000 };
     for (const run of this.#model.runs.values()) {
       if (run.state !== "suspended") continue;
@@ -446,9 +510,26 @@ class Simulation {
     throw new Error("the work does not come to rest");
   }
 
+  /** What a judge does after a crash: it asks the hooks about every event that waits, but none of them twice. */
+  async #judgeAll(): Promise<void> {
+    await this.#send([{ kind: "syncHooks", found: [] }], "lives");
+    for (const { event, asked } of await this.#store!.hooks.unjudged()) {
+      const name = event.id.slice("test:".length);
+      const silent = [...this.#model.hooks.hooks.keys()].filter((hook) => !asked.includes(hook));
+      for (const hook of asked) ok(this.#model.hooks.runs.has(`${name}/${hook}`), `${hook} was asked`);
+      for (const hook of silent) ok(!this.#model.hooks.runs.has(`${name}/${hook}`), `${hook} was not asked`);
+      await this.#send([{ kind: "judged", name, silent }], "lives");
+    }
+    deepStrictEqual(await this.#store!.hooks.unjudged(), []);
+  }
+
   /** What the store says of its queues, against the model. */
   async #checkReads(): Promise<void> {
-    const { queue, approvals } = this.#store!;
+    const { queue, approvals, hooks } = this.#store!;
+    deepStrictEqual(
+      (await hooks.unjudged()).map(({ event }) => event.id),
+      [...this.#model.hooks.unjudged].map((name) => `test:${name}`),
+    );
     strictEqual(await queue.nextReadyMs(), this.#model.nextReadyMs());
     strictEqual(await approvals.nextExpiryMs(), this.#model.nextExpiryMs());
     for (const label of this.#model.sessions.keys()) {
@@ -542,6 +623,38 @@ class Simulation {
       sorted([...model.approvals.values()].map(({ id, turn, state }) => ({ id, turn, state }))),
     );
     deepStrictEqual(
+      sorted(
+        rows(
+          "select name, state, enabled, failures, opened_ms as openedMs, triggers from hook order by name",
+        ),
+      ),
+      sorted(
+        [...model.hooks.hooks.values()].map((hook) => ({
+          name: hook.name,
+          state: hookState(hook),
+          enabled: Number(hook.enabled),
+          failures: hook.failures,
+          openedMs: hook.openedMs ?? null,
+          triggers: hook.triggers,
+        })),
+      ),
+    );
+    deepStrictEqual(
+      sorted(rows("select hook_id as hook, event_id as event, fired, error from hook_runs")),
+      sorted(
+        [...model.hooks.runs.values()].map(({ hook, event, fired, error }) => ({
+          hook,
+          event: `test:${event}`,
+          fired: Number(fired),
+          error: error ?? null,
+        })),
+      ),
+    );
+    deepStrictEqual(
+      sorted(rows("select e.id from unjudged u join event e on e.seq = u.event")),
+      sorted([...model.hooks.unjudged].map((name) => ({ id: `test:${name}` }))),
+    );
+    deepStrictEqual(
       sorted(rows("select id, differing_redeliveries as differing from events where direction = 'received'")),
       sorted([...model.events].map(([name, { differing }]) => ({ id: `test:${name}`, differing }))),
     );
@@ -579,6 +692,12 @@ class Simulation {
       "every dispatch has its item",
       "select d.id from dispatch d left join item i on i.key = d.item where i.key is null",
     );
+    none(
+      "a hook has fired as often as it has asked for work",
+      `select h.name from hook h where h.triggers <> (select count(*) from dispatch d where d.hook = h.name)
+         or h.triggers <> (select count(*) from hook_run r where r.hook = h.key and r.fired)`,
+    );
+    none("every event that was to be judged is judged", "select event from unjudged");
     const siblings = db
       .prepare<[], string>(
         "select p.id from turn t join turn p on p.key = t.parent group by t.parent having count(*) > 1",
@@ -632,6 +751,8 @@ class Simulation {
         if (change.kind === "call") states.set(`${change.turn} call ${change.ordinal}`, change.status);
         if (change.kind === "delivery") states.set(change.delivery, change.state);
         if (change.kind === "approval") states.set(change.approval, change.state);
+        if (change.kind === "hook") states.set(`hook ${change.hook}`, change.state);
+        if (change.kind === "hook_run") states.set(`${change.hook} on ${change.event}`, change.outcome);
       }
     }
     using db = openRaw(this.#path);
@@ -640,7 +761,9 @@ class Simulation {
       `select id, 'accepted' as state from events union all select id, outcome from dispatches
        union all select id, status from queue_items union all select id, status from runs
        union all select 'turn ' || id, status from agent_turns union all select id, status from deliveries
-       union all select id, status from approvals
+       union all select id, status from approvals union all select 'hook ' || id, status from hooks
+       union all select hook_id || ' on ' || event_id, iif(fired, 'fired', 'failed') from hook_runs
+                 where fired or error is not null
        union all select ${turnOf} || ' message ' || (c.key % 65536), c.id from message c
        union all select ${turnOf} || ' call ' || (c.key % 65536), c.status from tool_call c`,
     );
@@ -658,6 +781,7 @@ function claimsIn(operation: Operation, value: unknown): Claim[] {
   let claim: Claim | undefined;
   if (operation.kind === "accept") claim = (value as Accepted).dispatched?.claim;
   if (operation.kind === "dispatch") claim = (value as Dispatched).claim;
+  if (operation.kind === "recordHookRun") claim = (value as Recorded).dispatched?.claim;
   if (operation.kind === "commit" || operation.kind === "fail") claim = (value as { next?: Claim }).next;
   return claim === undefined ? [] : [claim];
 }

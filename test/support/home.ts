@@ -11,9 +11,16 @@ export interface HomeFiles {
   readonly profiles?: unknown;
   /** YAML: what the offline model plays. */
   readonly script?: string;
+  /** Sources by the name of their file. Those that come with Cortex are not there. */
+  readonly hooks?: Readonly<Record<string, string>>;
 }
 
-export function writeHome(home: string, { cortex = {}, profiles, script = "[]" }: HomeFiles = {}): void {
+export function writeHome(
+  home: string,
+  { cortex = {}, profiles, script = "[]", hooks = {} }: HomeFiles = {},
+): void {
+  mkdirSync(join(home, "hooks"), { recursive: true });
+  for (const [name, source] of Object.entries(hooks)) writeFileSync(join(home, "hooks", name), source);
   const folder = join(home, "config");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "cortex.json"), JSON.stringify(cortex));

@@ -5,7 +5,15 @@
  * with every operation. The numbers are in databases: the lists only ever grow at their end.
  */
 import type { ToolStatus } from "../../model/message.ts";
-import type { ApprovalState, ChangeBody, DeliveryState, ItemState, RunState, Wait } from "../store.ts";
+import type {
+  ApprovalState,
+  ChangeBody,
+  DeliveryState,
+  HookState,
+  ItemState,
+  RunState,
+  Wait,
+} from "../store.ts";
 
 export const FACT = {
   event: 0, // seq
@@ -18,6 +26,8 @@ export const FACT = {
   delivery: 7, // key, state
   session: 8, // key, what
   approval: 9, // key, state
+  hook: 10, // key, state
+  hookRun: 11, // key, outcome
 } as const;
 
 export const ITEM_STATES = [
@@ -71,6 +81,12 @@ export const APPROVAL_STATES = [
   "used",
   "void",
 ] as const satisfies readonly ApprovalState[];
+
+export const HOOK_STATES = ["active", "disabled", "errored", "open"] as const satisfies readonly HookState[];
+
+export type HookOutcome = Extract<ChangeBody, { kind: "hook_run" }>["outcome"];
+
+export const HOOK_OUTCOMES = ["fired", "failed"] as const satisfies readonly HookOutcome[];
 
 export type SessionChange = Extract<ChangeBody, { kind: "session" }>["what"];
 

@@ -19,7 +19,8 @@ import { operation, Refusal } from "./operation.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { prepareReadJournal } from "./read-journal.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { list, optional, record, text, textOrNull } from "./wire.ts";
+import { prepareUnjudged } from "./unjudged.ts";
+import { list, number, optional, record, text, textOrNull } from "./wire.ts";
 
 export interface FinishedRow {
   readonly next: ClaimRow | undefined;
@@ -37,6 +38,7 @@ export const commitTurn = operation(
     messages: list(messageCodec),
     toolCalls: list(toolCallCodec),
     answer: optional(eventCodec),
+    judge: number,
     deliveries: list(deliveryCodec),
     claim: optional(claimCodec),
   }),
@@ -54,6 +56,7 @@ export const commitTurn = operation(
     const { insertMessage, insertToolCall } = prepareContent(db);
     const insertTurn = prepareInsertTurn(db);
     const insertEvent = prepareInsertEvent(db);
+    const unjudged = prepareUnjudged(db);
     const insertDeliveries = prepareInsertDeliveries(db);
     const settleItem = db.prepare("update item set state = 'done', settled_ms = ? where key = ?");
     const settleMerged = db
@@ -110,7 +113,10 @@ export const commitTurn = operation(
       );
       const last = messages.findLastIndex(({ role }) => role === "assistant");
       const answer = last === -1 ? null : base + last;
-      if (input.answer !== undefined) insertEvent(input.answer, nowMs, answer);
+      if (input.answer !== undefined) {
+        const event = insertEvent(input.answer, nowMs, answer);
+        if (input.judge !== 0) unjudged.add(event, { wake });
+      }
       insertDeliveries(input.deliveries, { turn: held.turn, message: answer }, nowMs);
       settleItem.run(nowMs, held.item);
       changes.item(held.item!, "done");

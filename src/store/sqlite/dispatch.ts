@@ -2,10 +2,12 @@ import type { Database } from "better-sqlite3";
 
 import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
 import { prepareMakeRoom } from "./make-room.ts";
+import { oncePerDatabase } from "./once.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareResolve } from "./resolve-session.ts";
 import { prepareSessionRun } from "./session-run.ts";
+import { eventUnknown } from "./unknown.ts";
 import { prepareWaiting } from "./waiting.ts";
 import {
   type Decoded,
@@ -61,30 +63,35 @@ export const dispatch = operation(
     const dispatchEvent = prepareDispatch(db);
     return (input, moment) => {
       const event = findEvent.get(input.event);
-      if (event === undefined) {
-        return new Refusal(
-          "event_unknown",
-          `No event has the id "${input.event}"`,
-          "Accept the event before dispatching it.",
-        );
-      }
+      if (event === undefined) return eventUnknown(input.event);
       return dispatchEvent({ ...event, fresh: false }, input.dispatch, input.claim, moment);
     };
   },
 );
 
+/** What was made of an event by a hook before. */
+export function prepareFindDispatch(
+  db: Database,
+): (event: number, hook: string) => DispatchedRow | undefined {
+  const find = db.prepare<[number, string], { item: string; session: string }>(
+    `select i.id as item, s.label as session from dispatch d join item i on i.key = d.item
+       join session s on s.key = i.session where d.event = ? and d.hook = ?`,
+  );
+  return (event, hook) => {
+    const row = find.get(event, hook);
+    return row === undefined ? undefined : { outcome: "repeated", ...row, claim: undefined };
+  };
+}
+
 /** Records a dispatch of an event that is in the ledger, and queues it. Refuses before it writes. */
-export function prepareDispatch(db: Database) {
+export const prepareDispatch = oncePerDatabase((db: Database) => {
   const claims = prepareClaims(db);
   const changes = prepareRecorder(db);
   const resolveSession = prepareResolve(db);
   const makeRoom = prepareMakeRoom(db);
   const waiting = prepareWaiting(db);
   const runs = prepareSessionRun(db);
-  const findDispatch = db.prepare<[number, string], { item: string; session: string }>(
-    `select i.id as item, s.label as session from dispatch d join item i on i.key = d.item
-       join session s on s.key = i.session where d.event = ? and d.hook = ?`,
-  );
+  const findDispatch = prepareFindDispatch(db);
   const findItem = db.prepare<[number, number], { key: number; id: string; state: string }>(
     "select key, id, state from item where event = ? and session = ?",
   );
@@ -112,8 +119,8 @@ export function prepareDispatch(db: Database) {
     request: ClaimRequest | undefined,
     moment: Moment,
   ): DispatchedRow | Refusal => {
-    const before = fresh ? undefined : findDispatch.get(event, input.hook);
-    if (before !== undefined) return { outcome: "repeated", ...before, claim: undefined };
+    const before = fresh ? undefined : findDispatch(event, input.hook);
+    if (before !== undefined) return before;
     const session = resolveSession(input, channel, moment.nowMs);
     if (session instanceof Refusal) return session;
 
@@ -197,7 +204,7 @@ export function prepareDispatch(db: Database) {
     );
     changes.dispatch(Number(inserted.lastInsertRowid));
   }
-}
+});
 
 /** A dead letter may be tried again, and then with all its dispatches. */
 function outcomeOf(item: string): "joined" | "merged" | "dropped" {

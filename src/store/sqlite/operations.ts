@@ -21,8 +21,11 @@ import {
   sendingChunk,
   settleChunk,
 } from "./outbox.ts";
+import { noteJudged, recordHookRun } from "./record-hook-run.ts";
 import { configureSession, fork, resetSession } from "./session.ts";
 import { requestAbort, resume, suspend } from "./suspend.ts";
+import { setHookEnabled, syncHooks } from "./sync-hooks.ts";
+import { noteFiles } from "./watched-files.ts";
 
 export const OPERATIONS = {
   acceptEvent,
@@ -57,6 +60,11 @@ export const OPERATIONS = {
   useApproval,
   expireApprovals,
   indexEvents,
+  syncHooks,
+  setHookEnabled,
+  recordHookRun,
+  noteJudged,
+  noteFiles,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

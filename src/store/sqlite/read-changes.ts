@@ -19,6 +19,8 @@ import {
   CALL_STATUSES,
   DELIVERY_STATES,
   FACT,
+  HOOK_OUTCOMES,
+  HOOK_STATES,
   ITEM_STATES,
   RUN_STATES,
   SESSION_CHANGES,
@@ -97,6 +99,11 @@ function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
     `select a.id, r.turn_id as turn, s.label as session
      from approval a join run r on r.key = a.run join session s on s.key = r.session where a.key = ?`,
   );
+  const findHook = db.prepare<[number], string>("select name from hook where key = ?").pluck();
+  const findHookRun = db.prepare<[number], { hook: string; event: string }>(
+    `select h.name as hook, e.id as event from hook_run r join hook h on h.key = r.hook
+       join event e on e.seq = r.event where r.key = ?`,
+  );
   const findSession = db.prepare<[number], string>("select label from session where key = ?").pluck();
 
   return (facts) => {
@@ -164,6 +171,17 @@ function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
         if (row === undefined) return [];
         const [turn, session] = [row.turn as TurnId, row.session as SessionKey];
         return [{ kind: "approval", approval: row.id as ApprovalId, turn, session, state }];
+      }
+      case FACT.hook: {
+        const hook = findHook.get(next());
+        const state = HOOK_STATES[next()]!;
+        return hook === undefined ? [] : [{ kind: "hook", hook, state }];
+      }
+      case FACT.hookRun: {
+        const row = findHookRun.get(next());
+        const outcome = HOOK_OUTCOMES[next()]!;
+        if (row === undefined) return [];
+        return [{ kind: "hook_run", hook: row.hook, event: row.event as EventId, outcome }];
       }
       case FACT.session: {
         const session = findSession.get(next()) as SessionKey | undefined;

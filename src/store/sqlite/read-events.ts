@@ -43,6 +43,9 @@ export const EVENT_TABLES =
 
 export function prepareReadEvents(db: Database) {
   const find = db.prepare<[string], EventRow>(`select ${EVENT_COLUMNS} from ${EVENT_TABLES} where e.id = ?`);
+  const findLast = db.prepare<[string, string], EventRow>(
+    `select ${EVENT_COLUMNS} from ${EVENT_TABLES} where e.id > ? and e.id < ? order by e.id desc limit 1`,
+  );
   // The index holds all that the inner query asks for, so that only the events of the page are looked at.
   const list = db.prepare<[ListBounds], ListedRow>(
     `select e.seq, ${EVENT_COLUMNS}
@@ -63,6 +66,10 @@ export function prepareReadEvents(db: Database) {
   return {
     get: (id: EventId): StoredEvent | undefined => {
       const row = find.get(id);
+      return row === undefined ? undefined : toEvent(row);
+    },
+    lastOf: (adapter: string): StoredEvent | undefined => {
+      const row = findLast.get(`${adapter}:`, `${adapter};`); // the character after the colon
       return row === undefined ? undefined : toEvent(row);
     },
     list(options: ListOptions & EventFilter = {}): Listed<StoredEvent> {

@@ -46,6 +46,11 @@ export function prepareReadPulse(db: Database): (nowMs: number) => Pulse {
       "select min(created_ms) from delivery indexed by delivery_due where settled_ms is null and state = 'unknown'",
     )
     .pluck();
+  const findUnjudged = db
+    .prepare<[], number>(
+      "select received_ms from event where seq = (select event from unjudged order by event limit 1)",
+    )
+    .pluck();
   return (nowMs) => {
     const { sessions, oldest } = findWaiting.get(nowMs)!;
     return {
@@ -58,6 +63,7 @@ export function prepareReadPulse(db: Database): (nowMs: number) => Pulse {
         movedAtMs: moved,
       })),
       unknownSinceMs: findUnknown.get() ?? undefined,
+      unjudgedSinceMs: findUnjudged.get(),
     };
   };
 }

@@ -4,6 +4,7 @@ import type { ToolStatus } from "../../model/message.ts";
 import {
   type ApprovalState,
   type DeliveryState,
+  type HookState,
   type ItemState,
   KEPT_CHANGES,
   type RunState,
@@ -14,6 +15,9 @@ import {
   CALL_STATUSES,
   DELIVERY_STATES,
   FACT,
+  HOOK_OUTCOMES,
+  HOOK_STATES,
+  type HookOutcome,
   ITEM_STATES,
   RUN_STATES,
   SESSION_CHANGES,
@@ -63,6 +67,12 @@ export const prepareRecorder = oncePerDatabase((db: Database) => {
     },
     approval(key: number, state: ApprovalState): void {
       facts.push(FACT.approval, key, APPROVAL_STATES.indexOf(state));
+    },
+    hook(key: number, state: HookState): void {
+      facts.push(FACT.hook, key, HOOK_STATES.indexOf(state));
+    },
+    hookRun(key: number, outcome: HookOutcome): void {
+      facts.push(FACT.hookRun, key, HOOK_OUTCOMES.indexOf(outcome));
     },
     session(key: number, what: SessionChange): void {
       facts.push(FACT.session, key, SESSION_CHANGES.indexOf(what));

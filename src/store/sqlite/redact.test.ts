@@ -76,6 +76,11 @@ async function tellEverything(store: SqliteStore, secret: string): Promise<void>
     claim: alice,
   });
   const { lease, run, turn } = accepted.dispatched!.claim!;
+  const hook = { name: "hook", title: told, description: told, mode: "persistent", digest: "1" } as const;
+  await store.hooks.sync([{ ...hook, filter: json, error: told }]);
+  const judged = { event: spoken.id, hook: "hook", startedAtMs: START_MS, endedAtMs: START_MS };
+  const firing = { ...dispatch("fired", toSession("hooked")), ...asked, dueMs: START_MS + 60_000 };
+  await store.hooks.record({ ...judged, fired: true, dispatch: firing, result: json, error: told });
   const later = { hook: "other", dueMs: START_MS + 60_000, ...asked };
   await store.events.dispatch(spoken.id, dispatch("b", toSession("home"), later));
   await store.sessions.configure(session("work"), { note: json });

@@ -28,6 +28,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, major: false, sql: deadDeliveriesGivenUp() },
   { version: 5, major: false, sql: approvalsAndSpending() },
   { version: 6, major: false, sql: searchIndex() },
+  { version: 7, major: false, sql: hooksAndFiles() },
 ];
 
 function ground(): string {
@@ -377,5 +378,46 @@ insert into search (search, rank) values ('automerge', 0);
 insert into search (search, rank) values ('crisismerge', 64);
 create table search_progress (seq integer not null) strict; -- one row: the last event that is indexed
 insert into search_progress (seq) values (0);
+`;
+}
+
+/** No hook was ever written before, so that the table can be made anew as it should be. */
+function hooksAndFiles(): string {
+  return `
+drop table hook;
+create table hook (
+  key integer primary key,
+  name text not null unique,
+  title text not null,
+  description text not null,
+  mode text not null,
+  digest text not null,
+  filter text,
+  origin text not null,
+  enabled integer not null,
+  present integer not null, -- its file is there
+  load_error text,
+  run_error text, -- of the last run, while they fail
+  failures integer not null default 0, -- in a row
+  opened_ms integer,
+  triggers integer not null default 0,
+  triggered_ms integer,
+  created_ms integer not null,
+  state text generated always as (
+    case when not (enabled and present) then 'disabled' when load_error is not null then 'errored'
+         when opened_ms is not null then 'open' else 'active' end) virtual
+) strict;
+create index hook_run_hook on hook_run (hook, key);
+create index hook_run_spent on hook_run (ended_ms, cost_usd) where cost_usd > 0;
+
+-- Events that some hook may still have to be asked about.
+create table unjudged (event integer primary key references event) strict;
+
+create table watched_file (
+  path text primary key,
+  modified_ms integer not null,
+  size integer not null,
+  sha256 text not null
+) strict, without rowid;
 `;
 }

@@ -18,6 +18,8 @@ import type {
   DeliveryState,
   EventFilter,
   EventReads,
+  FileReads,
+  HookReads,
   Ledger,
   ListOptions,
   OutboxReads,
@@ -45,6 +47,7 @@ import { costsQuery, prepareSpent, toCostRow } from "./read-costs.ts";
 import { prepareReadCounts } from "./read-counts.ts";
 import { prepareReadDead } from "./read-dead.ts";
 import { prepareReadEvents } from "./read-events.ts";
+import { prepareReadHooks } from "./read-hooks.ts";
 import { prepareReadOutbox } from "./read-outbox.ts";
 import { prepareReadPulse } from "./read-pulse.ts";
 import { prepareReadQueue } from "./read-queue.ts";
@@ -53,7 +56,8 @@ import { prepareReadSessions } from "./read-sessions.ts";
 import { prepareReadTurns } from "./read-turns.ts";
 import { Reader } from "./reader.ts";
 import { checkSearch, prepareSearchEvents, prepareUnsearched } from "./search-events.ts";
-import { runUnknown, sessionUnknown, turnUnknown } from "./unknown.ts";
+import { hookUnknown, runUnknown, sessionUnknown, turnUnknown } from "./unknown.ts";
+import { prepareReadFiles } from "./watched-files.ts";
 
 /** More turns than any model takes. A thread that grows past this without a compaction is cut there. */
 const WHOLE_CONTEXT = 10_000;
@@ -85,6 +89,8 @@ export class SqliteLedger implements Ledger {
   readonly sessions: SessionReads;
   readonly outbox: OutboxReads;
   readonly approvals: ApprovalReads;
+  readonly hooks: HookReads;
+  readonly files: FileReads;
   readonly dead: DeadReads;
   readonly changes: ChangeReads;
   readonly counts: () => Promise<Counts>;
@@ -112,6 +118,8 @@ export class SqliteLedger implements Ledger {
     this.sessions = this.#sessionReads();
     this.outbox = this.#outboxReads();
     this.approvals = this.#approvalReads();
+    this.hooks = this.#hookReads();
+    this.files = this.#fileReads();
     this.dead = this.#deadReads();
     this.changes = this.#changeReads();
     const countAll = lazily(() => prepareReadCounts(db));
@@ -142,6 +150,7 @@ export class SqliteLedger implements Ledger {
       list: this.#reading((options?: ListOptions & EventFilter) => read().list(options)),
       dispatches: this.#reading((id: EventId) => read().dispatches(id)),
       search: (text: string, options?: SearchOptions) => this.#search(text, options),
+      lastOf: this.#reading((adapter: string) => read().lastOf(adapter)),
       unsearched: this.#reading(() => unsearched()()),
     };
   }
@@ -240,6 +249,31 @@ export class SqliteLedger implements Ledger {
         read().list(options),
       ),
       nextExpiryMs: this.#reading(() => read().nextExpiryMs()),
+    };
+  }
+
+  #hookReads(): HookReads {
+    const read = lazily(() => prepareReadHooks(this.#db));
+    const known = (name: string): number => read().key(name) ?? throwing(hookUnknown(name).toError());
+    return {
+      list: this.#reading(() => read().list()),
+      get: this.#reading((name: string) => read().get(name)),
+      runs: this.#reading((name: string, options?: ListOptions) => read().runs(known(name), options)),
+      ofEvent: this.#reading((event: EventId) => read().ofEvent(event)),
+      health: this.#reading((name: string) => read().health(known(name))),
+      spentUsd: this.#reading((sinceMs: number) => read().spentUsd(sinceMs)),
+      unjudged: this.#reading(({ limit, after = 0 }: { limit?: number; after?: number } = {}) =>
+        read().unjudged(after, checkPage(limit)),
+      ),
+    };
+  }
+
+  #fileReads(): FileReads {
+    const read = lazily(() => prepareReadFiles(this.#db));
+    return {
+      known: this.#reading(({ under, after, limit }: { under: string; after?: string; limit?: number }) =>
+        read().known(under, after, checkPage(limit)),
+      ),
     };
   }
 

@@ -20,10 +20,13 @@ import type {
   DeliveryClaim,
   Dispatched,
   EventStore,
+  FileStore,
+  HookStore,
   Lease,
   LeaseRequest,
   OutboxStore,
   Pulse,
+  Recorded,
   QueryOptions,
   QueueStore,
   Row,
@@ -40,6 +43,7 @@ import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import * as encode from "./encode.ts";
+import { encodeFile, encodeFiring, encodeHookFiles, encodeHookRun } from "./encode-hooks.ts";
 import { storeFailure } from "./failure.ts";
 import { takeLock } from "./lock.ts";
 import { inspectDatabase } from "./migrate.ts";
@@ -104,6 +108,8 @@ export class SqliteStore implements Store {
   readonly sessions: SessionStore;
   readonly outbox: OutboxStore;
   readonly approvals: ApprovalStore;
+  readonly hooks: HookStore;
+  readonly files: FileStore;
   readonly dead: DeadReads;
   readonly changes: ChangeReads;
   readonly #lock: Disposable;
@@ -126,6 +132,8 @@ export class SqliteStore implements Store {
     this.sessions = this.#sessionStore();
     this.outbox = this.#outboxStore();
     this.approvals = this.#approvalStore();
+    this.hooks = this.#hookStore();
+    this.files = this.#fileStore();
   }
 
   counts(): Promise<Counts> {
@@ -169,11 +177,13 @@ export class SqliteStore implements Store {
   #eventStore(): EventStore {
     return {
       ...this.#ledger.events,
-      accept: async (event, { dispatch, claim } = {}): Promise<Accepted> => {
+      accept: async (event, { dispatch, claim, judge, file } = {}): Promise<Accepted> => {
         const input = {
           event: encode.encodeEvent(event),
           dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
           claim: this.#claimRequest(claim),
+          judge: judge === true ? 1 : 0,
+          file: file === undefined ? undefined : encodeFile(file),
         };
         const { fresh, dispatched } = await this.#writer.call("acceptEvent", input);
         return dispatched === undefined ? { fresh } : { fresh, dispatched: toDispatched(dispatched) };
@@ -257,6 +267,7 @@ export class SqliteStore implements Store {
           messages: turn.messages.map(encode.encodeMessage),
           toolCalls: turn.toolCalls.map(encode.encodeToolCall),
           answer: turn.answer === undefined ? undefined : encode.encodeAnswer(turn.answer),
+          judge: turn.judge === true ? 1 : 0,
           deliveries: deliveries.map(encode.encodeDelivery),
           claim: this.#claimRequest(turn.claimNext),
         };
@@ -347,6 +358,41 @@ export class SqliteStore implements Store {
       },
       use: (lease, run, id) => this.#writer.call("useApproval", { lease, run, id }),
       expire: async () => (await this.#writer.call("expireApprovals", {})) as ApprovalId[],
+    };
+  }
+
+  #hookStore(): HookStore {
+    return {
+      ...this.#ledger.hooks,
+      sync: async (found) => {
+        await this.#writer.call("syncHooks", { found: encodeHookFiles(found) });
+        return this.#ledger.hooks.list();
+      },
+      setEnabled: async (name, enabled) => {
+        await this.#writer.call("setHookEnabled", { name, enabled: Number(enabled) });
+        return (await this.#ledger.hooks.get(name))!;
+      },
+      record: async (run): Promise<Recorded> => {
+        const { dispatched, ...recorded } = await this.#writer.call("recordHookRun", {
+          event: run.event,
+          run: encodeHookRun(run),
+          dispatch: encodeFiring(run),
+          claim: this.#claimRequest(run.claim),
+        });
+        return dispatched === undefined ? recorded : { ...recorded, dispatched: toDispatched(dispatched) };
+      },
+      judged: async (event, silent = []) => {
+        await this.#writer.call("noteJudged", { event, runs: silent.map(encodeHookRun) });
+      },
+    };
+  }
+
+  #fileStore(): FileStore {
+    return {
+      ...this.#ledger.files,
+      note: async (files) => {
+        await this.#writer.call("noteFiles", { files: files.map(encodeFile) });
+      },
     };
   }
 

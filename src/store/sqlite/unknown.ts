@@ -1,6 +1,22 @@
 /** One wording for each thing that is not there, whether it was to be read or to be written. */
 import { Refusal } from "./operation.ts";
 
+export function eventUnknown(event: string): Refusal {
+  return new Refusal(
+    "event_unknown",
+    `No event has the id "${event}"`,
+    "Accept the event before anything is made of it.",
+  );
+}
+
+export function hookUnknown(name: string): Refusal {
+  return new Refusal(
+    "hook_unknown",
+    `No hook is called "${name}"`,
+    "`cortex hooks` lists the hooks there are.",
+  );
+}
+
 export function sessionUnknown(label: string): Refusal {
   return new Refusal(
     "session_unknown",

@@ -6,6 +6,9 @@
  */
 import { NEVER_MS } from "./approval-requests.ts";
 
+/** As `splitEventId` of the model has it: a webhook's adapter has its name behind a colon. */
+const ADAPTER_LENGTH = `(iif(e.id glob 'webhook:*:*', 8 + instr(substr(e.id, 9), ':'), instr(e.id, ':')) - 1)`;
+
 export const VIEWS: Readonly<Record<string, string>> = {
   threads: `
     select id, channel, null as name, null as is_group, channel as source_adapter, place as source_id,
@@ -15,8 +18,8 @@ export const VIEWS: Readonly<Record<string, string>> = {
   events: `
     select e.id, e.at_ms as timestamp, e.channel, json_array(e.content_type) as content_types,
            coalesce(e.content, m.content) as content, e.direction, p.id as thread_id, e.reply_to,
-           substr(e.id, 1, instr(e.id, ':') - 1) as source_adapter,
-           substr(e.id, instr(e.id, ':') + 1) as source_id,
+           substr(e.id, 1, ${ADAPTER_LENGTH}) as source_adapter,
+           substr(e.id, ${ADAPTER_LENGTH} + 2) as source_id,
            e.metadata as metadata_json, e.content_type, e.sender as sender_id, p.account, p.place, p.topic,
            e.payload as payload_json, e.attachments as attachments_json, e.received_ms as received_at,
            e.differing as differing_redeliveries, e.seq
@@ -93,13 +96,14 @@ export const VIEWS: Readonly<Record<string, string>> = {
     from delivery d left join run r on r.key = d.turn left join message m on m.key = d.message`,
 
   hooks: `
-    select id, name, description, mode, state as status, error, failures as consecutive_errors,
-           opened_ms as opened_at, triggers as trigger_count, triggered_ms as last_triggered,
-           created_ms as created_at
+    select name as id, title as name, description, mode, state as status,
+           coalesce(load_error, run_error) as error, failures as consecutive_errors, opened_ms as opened_at,
+           triggers as trigger_count, triggered_ms as last_triggered, created_ms as created_at,
+           filter as filter_json, origin, enabled
     from hook`,
 
   hook_runs: `
-    select h.id as hook_id, e.id as event_id, r.fired, r.result as result_json, r.error, r.llm_calls, r.cost_usd,
+    select h.name as hook_id, e.id as event_id, r.fired, r.result as result_json, r.error, r.llm_calls, r.cost_usd,
            r.started_ms as started_at, r.ended_ms as finished_at
     from hook_run r join hook h on h.key = r.hook join event e on e.seq = r.event`,
 

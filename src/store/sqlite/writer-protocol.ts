@@ -40,4 +40,10 @@ export const DONE = 0;
 export const REFUSED = 1;
 export const FAILED = 2;
 
-export const WAKE_BIT: Readonly<Record<WakeTopic, number>> = { queue: 1, runs: 2, outbox: 4, changes: 8 };
+export const WAKE_BIT: Readonly<Record<WakeTopic, number>> = {
+  queue: 1,
+  runs: 2,
+  outbox: 4,
+  changes: 8,
+  hooks: 16,
+};

@@ -58,6 +58,7 @@ export class Writer {
     runs: new Set(),
     outbox: new Set(),
     changes: new Set(),
+    hooks: new Set(),
   };
   #queue: Call[] = [];
   #queuedBytes = 0;

@@ -1,0 +1,88 @@
+/** What is in a watched folder now: the files that are asked for, and the folders to look at again. */
+import { lstat, readdir } from "node:fs/promises";
+import { join, posix, relative, sep } from "node:path";
+
+export interface Found {
+  readonly size: number;
+  readonly modifiedMs: number;
+}
+
+export interface Scan {
+  /** By path. */
+  readonly files: ReadonlyMap<string, Found>;
+  readonly folders: readonly string[];
+  /** What could not be read, or was too much. */
+  readonly problems: readonly string[];
+}
+
+/** How many files of one watched folder are looked at, and how many folders in it. */
+const MAX_FILES = 20_000;
+const MAX_FOLDERS = 2_000;
+const LIMITS = { files: MAX_FILES, folders: MAX_FOLDERS };
+
+export interface Globs {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+/**
+ * Names that begin with a dot are left out, and so are links: what they point to in the folder is found by itself,
+ * and what they point to outside is none of ours. Throws what the system does where the folder itself cannot be read.
+ */
+export async function scanFolder(root: string, globs: Globs, limits = LIMITS): Promise<Scan> {
+  const files = new Map<string, Found>();
+  const folders = [root];
+  const problems: string[] = [];
+  let isCut = false;
+  for (const folder of folders) {
+    const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+      if (folder === root) throw error;
+      if (!isGone(error)) problems.push(`${folder} cannot be read: ${(error as Error).message}`);
+      return [];
+    });
+    for (const entry of entries) {
+      if (entry.name.startsWith(".")) continue;
+      const path = join(folder, entry.name);
+      const isWanted = entry.isDirectory() || (entry.isFile() && isAskedFor(relativeTo(root, path), globs));
+      if (!isWanted) continue;
+      if (entry.isDirectory() ? folders.length >= limits.folders : files.size >= limits.files) isCut = true;
+      else if (entry.isDirectory()) folders.push(path);
+      else {
+        const found = await lookAt(path);
+        if (found !== undefined) files.set(path, found);
+      }
+    }
+  }
+  if (isCut)
+    problems.push(
+      `${root} has more than ${limits.files} files or ${limits.folders} folders: the rest is not watched`,
+    );
+  return { files, folders, problems };
+}
+
+/** With slashes, as globs are written. */
+export function relativeTo(root: string, path: string): string {
+  return relative(root, path).split(sep).join(posix.sep);
+}
+
+export function isAskedFor(name: string, { include, exclude }: Globs): boolean {
+  const matches = (glob: string): boolean => posix.matchesGlob(name, glob);
+  return include.some(matches) && !exclude.some(matches);
+}
+
+/** Undefined: there is no such file. */
+export async function lookAt(path: string): Promise<Found | undefined> {
+  try {
+    const stats = await lstat(path);
+    if (!stats.isFile()) return undefined;
+    return { size: stats.size, modifiedMs: Math.trunc(stats.mtimeMs) };
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" || code === "ENOTDIR";
+}

@@ -1,0 +1,108 @@
+/**
+ * One event a minute, for hooks with a schedule.
+ *
+ * The minute is the id of its event, so that no minute can come twice, whatever the clock does. Minutes without an
+ * event, because nobody was running or the clock was put forward, are not made up for one by one: the next
+ * event says which they were, and each hook decides what it makes of that.
+ */
+import { MINUTE_MS, startOfMinute } from "../../model/schedule.ts";
+
+export interface TimerParts {
+  readonly clock: () => number;
+  /** Whether anybody listens. While nobody does, there are no events. */
+  readonly isWanted: () => boolean;
+  /** The newest minute before this one that has an event. */
+  readonly lastBefore: (minuteMs: number) => Promise<number | undefined>;
+  /** Takes an event in, once. */
+  readonly accept: (event: TimerEvent) => Promise<unknown>;
+  /** Told when events cannot be taken in, once until they can. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+export interface TimerEvent {
+  readonly adapter: "timer";
+  readonly sourceId: { readonly kind: "minute"; readonly atMs: number };
+  readonly channel: "timer";
+  readonly content: null;
+  readonly contentType: "timer";
+  readonly metadata: {
+    /** The first and the last minute before this one that have no event. */
+    readonly missed?: { readonly fromMs: number; readonly toMs: number };
+  };
+  readonly timestampMs: number;
+}
+
+/** How often the clock is looked at, at least: after a sleep of the machine, timeouts come late. */
+const LOOK_MS = 5_000;
+
+export class Timer implements AsyncDisposable {
+  readonly #parts: TimerParts;
+  #timeout: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  /** The last minute that was dealt with. Undefined: none since the start. */
+  #minuteMs: number | undefined;
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(parts: TimerParts) {
+    this.#parts = parts;
+  }
+
+  /** The minute that is under way has its event at once. */
+  start(): void {
+    void this.look().finally(() => this.#lookLater());
+  }
+
+  /** Makes the event of this minute, unless there is one. */
+  look(): Promise<void> {
+    this.#looking = this.#looking.then(() => this.#tick());
+    return this.#looking;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timeout);
+    await this.#looking;
+  }
+
+  async #tick(): Promise<void> {
+    const { clock, isWanted, lastBefore, accept, onProblem } = this.#parts;
+    const minuteMs = startOfMinute(clock());
+    if (this.#isClosed || minuteMs === this.#minuteMs) return;
+    if (!isWanted()) {
+      // Whoever comes later has missed nothing; whoever has been here before the last end is told by the ledger.
+      if (this.#minuteMs !== undefined) this.#minuteMs = minuteMs;
+      return;
+    }
+    try {
+      // Where it is not simply the next one, only the ledger knows: the clock may have gone back before.
+      const isNext = this.#minuteMs === minuteMs - MINUTE_MS;
+      await accept(eventOf(minuteMs, isNext ? this.#minuteMs : await lastBefore(minuteMs)));
+      this.#minuteMs = minuteMs;
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) onProblem(error);
+      this.#isFailing = true; // it is tried again with the next look
+    }
+  }
+
+  #lookLater(): void {
+    if (this.#isClosed) return;
+    const nowMs = this.#parts.clock();
+    const waitMs = Math.min(LOOK_MS, startOfMinute(nowMs) + MINUTE_MS - nowMs);
+    this.#timeout = setTimeout(() => this.start(), waitMs).unref();
+  }
+}
+
+function eventOf(minuteMs: number, beforeMs: number | undefined): TimerEvent {
+  const isGap = beforeMs !== undefined && beforeMs < minuteMs - MINUTE_MS;
+  return {
+    adapter: "timer",
+    sourceId: { kind: "minute", atMs: minuteMs },
+    channel: "timer",
+    content: null,
+    contentType: "timer",
+    metadata: isGap ? { missed: { fromMs: beforeMs + MINUTE_MS, toMs: minuteMs - MINUTE_MS } } : {},
+    timestampMs: minuteMs,
+  };
+}

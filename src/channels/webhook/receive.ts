@@ -1,0 +1,165 @@
+/**
+ * From a webhook to an event. The body is kept as it came, as the content; what it says, where that is JSON or a
+ * form, is the payload.
+ */
+import type { Json } from "../../model/json.ts";
+import { type Scheme, verifyWebhook, type WebhookRequest } from "./verify.ts";
+
+export type Received =
+  | { readonly kind: "event"; readonly event: WebhookEvent }
+  /** Slack wants this back before it sends anything. */
+  | { readonly kind: "challenge"; readonly challenge: string };
+
+export interface WebhookEvent {
+  readonly adapter: string;
+  /** The sender's id of the delivery: a second one with the same id is the same event. */
+  readonly sourceId?: string;
+  readonly channel: "webhook";
+  readonly sender: string;
+  readonly content: string | null;
+  readonly contentType: string;
+  readonly payload?: Json;
+  readonly metadata: Json;
+  readonly timestampMs: number;
+}
+
+export type Source =
+  | { readonly scheme: "unsigned" }
+  | { readonly scheme: Exclude<Scheme, "unsigned">; readonly secret: string };
+
+/** Throws `signature_invalid`. */
+export function receiveWebhook(
+  request: WebhookRequest,
+  given: { readonly name: string; readonly source: Source; readonly nowMs: number },
+): Received {
+  const { name, source, nowMs } = given;
+  const { scheme } = source;
+  const signedAtMs =
+    source.scheme === "unsigned"
+      ? undefined
+      : verifyWebhook(source.scheme, request, { secret: source.secret, nowMs });
+  const body = readBody(request);
+  const fields = fieldsOf(body.payload);
+  if (scheme === "slack" && fields["type"] === "url_verification")
+    return { kind: "challenge", challenge: textOf(fields["challenge"]) ?? "" };
+  const delivery = deliveryOf(scheme, request, fields);
+  const type = typeOf(scheme, request, fields);
+  const event: WebhookEvent = {
+    adapter: `webhook:${name}`,
+    ...(delivery === undefined ? {} : { sourceId: delivery }),
+    channel: "webhook",
+    sender: name,
+    ...body,
+    metadata: {
+      webhook: name,
+      scheme,
+      ...(type === undefined ? {} : { type }),
+      headers: keptHeaders(request),
+    },
+    timestampMs: signedAtMs ?? nowMs,
+  };
+  return { kind: "event", event };
+}
+
+interface Body {
+  readonly content: string | null;
+  readonly contentType: string;
+  readonly payload?: Json;
+}
+
+function readBody({ header, body }: WebhookRequest): Body {
+  const content = decode(body);
+  if (content === undefined) {
+    return {
+      content: null,
+      contentType: "binary",
+      payload: { base64: Buffer.from(body).toString("base64") },
+    };
+  }
+  if (/^application\/x-www-form-urlencoded\b/i.test(header("content-type") ?? "")) {
+    const form = Object.fromEntries(new URLSearchParams(content));
+    // GitHub and Slack send JSON in a form of this one field.
+    const inside = form["payload"] === undefined ? undefined : parse(form["payload"]);
+    return { content, contentType: "form", payload: inside ?? form };
+  }
+  const payload = parse(content);
+  return payload === undefined ? { content, contentType: "text" } : { content, contentType: "json", payload };
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined; // it is no text, which is fine
+  }
+}
+
+/** A sender whose JSON is broken is kept as a text: it was signed, so it was meant. */
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+type Fields = Readonly<Record<string, Json | undefined>>;
+
+function fieldsOf(payload: Json | undefined): Fields {
+  return typeof payload === "object" && payload !== null && !Array.isArray(payload)
+    ? (payload as Fields)
+    : {};
+}
+
+function deliveryOf(scheme: Scheme, { header }: WebhookRequest, fields: Fields): string | undefined {
+  switch (scheme) {
+    case "github":
+      return usable(header("X-GitHub-Delivery"));
+    case "stripe":
+      return usable(fields["id"]);
+    case "slack":
+      return usable(fields["event_id"]) ?? usable(fields["trigger_id"]);
+    case "generic":
+    case "unsigned":
+      return usable(header("X-Cortex-Delivery")) ?? usable(fields["id"]);
+  }
+}
+
+/** Of other texts and of numbers that JSON rounds, nobody can say that they name one delivery. */
+function usable(id: Json | undefined): string | undefined {
+  if (typeof id === "number") return Number.isSafeInteger(id) ? String(id) : undefined;
+  return typeof id === "string" && /^[\x21-\x7e]{1,256}$/.test(id) ? id : undefined;
+}
+
+/** What happened, in the sender's words: hooks filter by it. */
+function typeOf(scheme: Scheme, { header }: WebhookRequest, fields: Fields): string | undefined {
+  if (scheme === "github") return header("X-GitHub-Event");
+  const inner = scheme === "slack" ? fieldsOf(fields["event"])["type"] : undefined;
+  return textOf(inner) ?? textOf(fields["type"]);
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+export const MAX_KEPT_HEADER_LENGTH = 256;
+const KEPT_HEADERS = [
+  "content-type",
+  "user-agent",
+  "x-event-key",
+  "x-event-type",
+  "x-github-event",
+  "x-github-hook-id",
+  "x-gitlab-event",
+  "x-gitea-event",
+  "x-shopify-topic",
+];
+
+/** Those that say what was sent. Others hold secrets, or tell of the way here. */
+function keptHeaders({ header }: WebhookRequest): Json {
+  const kept = KEPT_HEADERS.flatMap((name) => {
+    const value = header(name);
+    return value === undefined ? [] : [[name, value.slice(0, MAX_KEPT_HEADER_LENGTH)] as const];
+  });
+  return Object.fromEntries(kept);
+}

@@ -1,0 +1,129 @@
+/**
+ * Whether a webhook comes from whoever knows its secret, by the ways that the large senders sign with. All of them
+ * hash the raw body: JSON that was parsed and written again is another text.
+ *
+ * What signs the time as well is good for five minutes, so that nobody can play it back later. GitHub's scheme
+ * does not; there, only the id of the delivery tells a repetition.
+ */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+
+import { CortexError } from "../../model/errors.ts";
+
+/** unsigned: everybody who finds the address can send. */
+export type Scheme = "github" | "stripe" | "slack" | "generic" | "unsigned";
+
+/** A request, with its body as it came. */
+export interface WebhookRequest {
+  readonly header: (name: string) => string | undefined;
+  readonly body: Uint8Array;
+}
+
+/** How far the clock of the sender may be from ours, in either direction. */
+export const TIMESTAMP_WINDOW_MS = 300_000;
+/** Stripe signs with the old and the new secret while one replaces the other. */
+export const MAX_SIGNATURES = 8;
+
+/** When it was signed, where the scheme says so. Throws `signature_invalid`. */
+export function verifyWebhook(
+  scheme: Exclude<Scheme, "unsigned">,
+  request: WebhookRequest,
+  { secret, nowMs }: { readonly secret: string; readonly nowMs: number },
+): number | undefined {
+  const { timestamp, signatures, signed } = readSignature(scheme, request);
+  const expected = createHmac("sha256", secret).update(signed).update(request.body).digest("hex");
+  // The signature first: to whoever does not know the secret, nothing is said about the time.
+  if (!signatures.some((signature) => isEqual(signature, expected)))
+    throw refused(
+      `The signature in ${HEADERS[scheme]} is not that of this body`,
+      "Check that both ends have the same secret, and that nothing in between changes the body.",
+    );
+  if (timestamp === undefined) return undefined;
+  const signedAtMs = Number(timestamp) * 1_000;
+  if (Math.abs(nowMs - signedAtMs) > TIMESTAMP_WINDOW_MS) throw tooOld(signedAtMs, nowMs);
+  return signedAtMs;
+}
+
+const HEADERS = {
+  github: "X-Hub-Signature-256",
+  stripe: "Stripe-Signature",
+  slack: "X-Slack-Signature",
+  generic: "X-Cortex-Signature",
+} as const;
+
+interface Signature {
+  readonly timestamp?: string;
+  readonly signatures: readonly string[];
+  /** What is hashed before the body. */
+  readonly signed: string;
+}
+
+function readSignature(scheme: keyof typeof HEADERS, { header }: WebhookRequest): Signature {
+  const name = HEADERS[scheme];
+  const value = header(name);
+  if (value === undefined) throw refused(`The request has no ${name}`, "Let the sender sign its requests.");
+  switch (scheme) {
+    case "github":
+      return { signatures: [hexAfter("sha256=", value, name)], signed: "" };
+    case "stripe": {
+      const fields = value.split(",", MAX_SIGNATURES + 2).map((field) => field.trim().split("=", 2));
+      const timestamp = checkTimestamp(fields.find(([key]) => key === "t")?.[1], name);
+      const signatures = fields.flatMap(([key, hex = ""]) => (key === "v1" ? [hex] : []));
+      if (signatures.length === 0) throw malformed(name, value);
+      return { timestamp, signatures, signed: `${timestamp}.` };
+    }
+    case "slack": {
+      const timestamp = checkTimestamp(header("X-Slack-Request-Timestamp"), "X-Slack-Request-Timestamp");
+      return { timestamp, signatures: [hexAfter("v0=", value, name)], signed: `v0:${timestamp}:` };
+    }
+    case "generic": {
+      const timestamp = checkTimestamp(header("X-Cortex-Timestamp"), "X-Cortex-Timestamp");
+      return { timestamp, signatures: [hexAfter("sha256=", value, name)], signed: `${timestamp}.` };
+    }
+  }
+}
+
+function hexAfter(prefix: string, value: string, name: string): string {
+  if (!value.startsWith(prefix)) throw malformed(name, value);
+  return value.slice(prefix.length);
+}
+
+function checkTimestamp(value: string | undefined, name: string): string {
+  if (value !== undefined && /^\d{1,12}$/.test(value)) return value;
+  throw refused(
+    value === undefined ? `The request has no ${name}` : `${name} holds ${shown(value)}, which is no time`,
+    "It holds the seconds since 1970 at which the request was signed.",
+  );
+}
+
+/** In a time that tells nothing about where, or in length, the two differ. */
+function isEqual(one: string, other: string): boolean {
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function malformed(name: string, value: string): CortexError {
+  return refused(
+    `${name} holds ${shown(value)}, which is no signature`,
+    "docs/webhooks.md shows each scheme.",
+  );
+}
+
+function tooOld(signedAtMs: number, nowMs: number): CortexError {
+  const seconds = Math.round(Math.abs(nowMs - signedAtMs) / 1_000);
+  const where = signedAtMs < nowMs ? "ago" : "in the future";
+  return refused(
+    `The request was signed ${seconds} s ${where}, and ${TIMESTAMP_WINDOW_MS / 1_000} s are allowed`,
+    "Set the clocks of both ends; an old request has to be signed anew.",
+  );
+}
+
+function shown(value: string): string {
+  return JSON.stringify(value.slice(0, 80));
+}
+
+function refused(message: string, hint: string): CortexError {
+  return new CortexError("signature_invalid", message, { hint });
+}

@@ -1,0 +1,190 @@
+/**
+ * The hooks that there are, in step with their folder: what changes there is loaded, told to the store, and in use
+ * at once. A file that is wrong is errored, and is the only one that is.
+ */
+import type { RE2JS } from "re2js";
+
+import type { Direction } from "../model/event.ts";
+import { matches } from "../model/permissions.ts";
+import { CIRCUIT_REST_MS, type HookFile, type Store, type StoredHook } from "../store/store.ts";
+import { compileFilter, type CompiledFilter } from "./filter.ts";
+import type { HookPool } from "./pool.ts";
+import { type FoundHook, readFolder } from "./read-folder.ts";
+import type { Exported, HookSource } from "./thread-protocol.ts";
+import { filterOfTriggers } from "./triggers.ts";
+
+export interface CatalogueParts {
+  readonly folder: string;
+  readonly store: { readonly hooks: Pick<Store["hooks"], "sync" | "list" | "get"> };
+  readonly pool: HookPool;
+  /** Loaded with the first hook that has a pattern. */
+  readonly loadEngine: () => Promise<typeof RE2JS>;
+}
+
+/** A hook that can be asked. */
+export interface Entry {
+  readonly source: HookSource;
+  readonly filter: CompiledFilter;
+  readonly stored: StoredHook;
+}
+
+/** How many answers are kept: there are few channels, and their names come from outside. */
+const MAX_WANTED = 1_000;
+
+export class Catalogue {
+  readonly #parts: CatalogueParts;
+  readonly #entries = new Map<string, Entry>();
+  /** Answers of `wants`, until a hook changes: it is asked about every event. */
+  readonly #wanted = new Map<string, boolean>();
+  #digest: string | undefined;
+  #engine: typeof RE2JS | undefined;
+  #syncing: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: CatalogueParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks at the folder, and resolves when what is there is in use. True: something has changed. */
+  sync(): Promise<boolean> {
+    return this.#queue(() => this.#sync());
+  }
+
+  /** Reads a hook's state again, and loads it where that was not allowed before. */
+  async take(name: string): Promise<void> {
+    const stored = await this.refresh(name);
+    if (stored?.enabled !== true || this.#entries.has(name)) return;
+    await this.#queue(() => {
+      this.#digest = undefined;
+      return this.#sync();
+    });
+  }
+
+  #queue(sync: () => Promise<boolean>): Promise<boolean> {
+    const next = this.#syncing.then(sync);
+    this.#syncing = next.catch(() => undefined); // told to whoever asked for it
+    return next;
+  }
+
+  get(name: string): Entry | undefined {
+    return this.#entries.get(name);
+  }
+
+  /** Those that are to be asked now: active, or resting for long enough to be tried again. */
+  *due(nowMs: number): Iterable<Entry> {
+    for (const entry of this.#entries.values()) {
+      const { state, openedAtMs = 0 } = entry.stored;
+      if (state === "active" || (state === "open" && nowMs - openedAtMs >= CIRCUIT_REST_MS)) yield entry;
+    }
+  }
+
+  /** Whether a hook could want events of this direction, on this channel: where none does, they are not judged. */
+  wants(direction: Direction, channel?: string): boolean {
+    const key = `${direction} ${channel}`;
+    const known = this.#wanted.get(key);
+    if (known !== undefined) return known;
+    const wanted = [...this.#entries.values()].some(
+      ({ stored: { state }, filter: { directions, channels } }) =>
+        (state === "active" || state === "open") &&
+        directions.has(direction) &&
+        (channel === undefined || channels === undefined || matches(channels, channel)),
+    );
+    if (this.#wanted.size < MAX_WANTED) this.#wanted.set(key, wanted);
+    return wanted;
+  }
+
+  /** Reads a hook's state and counters again. */
+  async refresh(name: string): Promise<StoredHook | undefined> {
+    const stored = await this.#parts.store.hooks.get(name);
+    const entry = this.#entries.get(name);
+    if (stored !== undefined && entry !== undefined) {
+      this.#entries.set(name, { ...entry, stored });
+      if (stored.state !== entry.stored.state) this.#wanted.clear();
+    }
+    return stored;
+  }
+
+  async #sync(): Promise<boolean> {
+    const { folder, store, pool } = this.#parts;
+    const found = await readFolder(folder);
+    if (found.digest === this.#digest) return false;
+    const before = new Map((await store.hooks.list()).map((hook) => [hook.name, hook]));
+    if (this.#digest !== undefined) {
+      const changed = found.hooks.filter(({ file }) => before.get(file.name)?.digest !== file.digest);
+      pool.reload(changed.map(({ file }) => file.name));
+    }
+    const read = await Promise.all(found.hooks.map((hook) => this.#read(hook, before.get(hook.file.name))));
+    const stored = new Map(
+      (await store.hooks.sync(read.map(({ file }) => file))).map((hook) => [hook.name, hook]),
+    );
+    this.#entries.clear();
+    this.#wanted.clear();
+    for (const { file, path, filter } of read) {
+      const known = stored.get(file.name);
+      if (filter === undefined || known === undefined) continue;
+      this.#entries.set(file.name, { source: { name: file.name, path }, filter, stored: known });
+    }
+    this.#digest = found.digest;
+    return true;
+  }
+
+  /** What was loaded before with the same content is known, and need not be loaded to be known again. */
+  async #read(
+    { file, path, isLoadable }: FoundHook,
+    known: StoredHook | undefined,
+  ): Promise<{ file: HookFile; path: string; filter?: CompiledFilter }> {
+    if (!isLoadable || !mayLoad(file, known)) return { file, path };
+    const wasLoaded = file.origin !== "agent" || known?.filter !== undefined;
+    const isKnown =
+      known?.digest === file.digest && known.error === undefined && known.state !== "errored" && wasLoaded;
+    if (isKnown) {
+      const { title, description, mode } = known;
+      return this.#compile({ ...file, title, description, mode }, path, known.filter);
+    }
+    const inspected = await this.#parts.pool.inspect({ name: file.name, path });
+    if ("error" in inspected) return { file: { ...file, error: inspected.error }, path };
+    const { exported } = inspected;
+    try {
+      const filter = filterOfTriggers(exported.triggers, exported.filter);
+      return await this.#compile(
+        { ...ofExports(exported), ...file, ...modeOf(exported, file) },
+        path,
+        filter,
+      );
+    } catch (error) {
+      return { file: { ...file, error: (error as Error).message }, path };
+    }
+  }
+
+  async #compile(
+    file: HookFile,
+    path: string,
+    filter: unknown,
+  ): Promise<{ file: HookFile; path: string; filter?: CompiledFilter }> {
+    try {
+      const needsEngine = typeof filter === "object" && filter !== null && "match" in filter;
+      if (needsEngine) this.#engine ??= await this.#parts.loadEngine();
+      const compiled = compileFilter(filter, this.#engine);
+      return {
+        file: { ...file, ...(compiled.json === undefined ? {} : { filter: compiled.json }) },
+        path,
+        filter: compiled,
+      };
+    } catch (error) {
+      return { file: { ...file, error: (error as Error).message }, path };
+    }
+  }
+}
+
+/** To load a file is to run it: what an agent wrote waits for a person's yes, to what it is now. */
+function mayLoad({ origin, digest }: HookFile, known: StoredHook | undefined): boolean {
+  return origin !== "agent" || (known?.enabled === true && known.digest === digest);
+}
+
+/** The header of the file wins over what it exports. */
+function ofExports({ title, description }: Exported): Partial<HookFile> {
+  return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
+}
+
+function modeOf({ mode }: Exported, file: HookFile): Pick<HookFile, "mode"> {
+  return { mode: mode === "one-shot" ? "one-shot" : file.mode };
+}

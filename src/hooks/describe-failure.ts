@@ -1,0 +1,42 @@
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const MAX_FAILURE_LENGTH = 1_000;
+
+/** What a hook threw, in one line, with the place in its file where that can be told. */
+export function describeFailure(error: unknown, folder: string): string {
+  const said = error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${show(error)}`;
+  const place = error instanceof Error ? placeIn(error.stack ?? "", folder) : undefined;
+  const line = said.replaceAll(/\s*\n\s*/g, " ").trim();
+  const text = place === undefined || line.includes(place) ? line : `${line} (${place})`;
+  return text.length <= MAX_FAILURE_LENGTH
+    ? text
+    : `${text.slice(0, MAX_FAILURE_LENGTH - 1).toWellFormed()}…`;
+}
+
+/** The first place of the stack that is in the folder: `name.ts:12:5`. */
+function placeIn(stack: string, folder: string): string | undefined {
+  for (const { groups } of stack.matchAll(
+    /(?<path>(?:file:\/\/)?\/[^\s()]+?)(?<at>:\d+(?::\d+)?)(?=[)\s]|$)/g,
+  )) {
+    const path = toPath(groups!["path"]!);
+    if (path.startsWith(`${folder}/`)) return `${basename(path)}${groups!["at"]!}`;
+  }
+  return undefined;
+}
+
+function toPath(text: string): string {
+  try {
+    return text.startsWith("file:") ? fileURLToPath(text).split("?")[0]! : text;
+  } catch {
+    return text;
+  }
+}
+
+function show(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}

@@ -1,0 +1,101 @@
+import { RE2JS } from "re2js";
+import { expect, test } from "vitest";
+
+import { event } from "../../test/support/sample.ts";
+import type { NewEvent } from "../store/store.ts";
+import { compileFilter, MAX_MATCHED_CHARACTERS, MAX_PATTERN_LENGTH, missedMinute, passes } from "./filter.ts";
+import { filterOfTriggers } from "./triggers.ts";
+
+const MINUTE_MS = 60_000;
+
+function does(filter: unknown, fields: Partial<NewEvent>, timezone = "UTC"): boolean {
+  const stored = { ...event("a"), ...fields, receivedAtMs: 0, differing: 0 };
+  return passes(compileFilter(filter, RE2JS), stored, timezone);
+}
+
+test("without a filter everything that comes in passes, and nothing else", () => {
+  expect(does(undefined, {})).toBe(true);
+  expect(does({}, { channel: "timer", content: null })).toBe(true);
+  expect(does(undefined, { direction: "sent" })).toBe(false);
+  expect(does({ directions: ["sent", "deleted"] }, { direction: "sent" })).toBe(true);
+});
+
+test("all that is given must hold", () => {
+  const filter = { channels: ["email"], senders: ["*@work.example"], match: "(?i)invoice" };
+  const mail = { channel: "email", sender: "ada@work.example", content: "The Invoice" };
+  expect(does(filter, mail)).toBe(true);
+  for (const other of [{ channel: "sms" }, { sender: "ada@home.example" }, { content: "hello" }])
+    expect(does(filter, { ...mail, ...other })).toBe(false);
+});
+
+test("types are those of the content or of the metadata", () => {
+  expect(does({ types: ["image/*"] }, { contentType: "image/png" })).toBe(true);
+  expect(does({ types: ["reaction"] }, { metadata: { type: "reaction" } })).toBe(true);
+  expect(does({ types: ["reaction"] }, {})).toBe(false);
+  expect(does({ metadata: { a: { b: 1 } } }, { metadata: { a: { b: 1 }, c: 2 } })).toBe(true);
+  expect(does({ metadata: { a: { b: 1 } } }, { metadata: { a: { b: 2 } } })).toBe(false);
+});
+
+test("a pattern is found in what is said, up to a length, in a time that grows with it", () => {
+  expect(does({ match: "x" }, { content: null })).toBe(false);
+  expect(does({ match: "end$" }, { content: `${"a".repeat(MAX_MATCHED_CHARACTERS)}end` })).toBe(false);
+  expect(does({ match: "(a+)+$" }, { content: `${"a".repeat(MAX_MATCHED_CHARACTERS - 1)}!` })).toBe(false);
+});
+
+test("a schedule lets the minutes of the timer through that it names", () => {
+  const nine = { channel: "timer", content: null, atMs: Date.UTC(2026, 6, 1, 9) };
+  expect(does({ cron: "0 9 * * *" }, nine)).toBe(true);
+  expect(does({ cron: "0 9 * * *" }, nine, "Europe/Berlin")).toBe(false);
+  expect(does({ cron: "0 11 * * *", timezone: "Europe/Berlin" }, nine)).toBe(true);
+  expect(does({ cron: "every 30m" }, { ...nine, atMs: nine.atMs + 30 * MINUTE_MS })).toBe(true);
+  expect(does({ cron: "at 2026-07-01T09:00" }, nine)).toBe(true);
+  expect(does({ cron: "* * * * *" }, { ...nine, channel: "email" })).toBe(false);
+});
+
+test("what was missed is caught up on once, by those that want it", () => {
+  const ten = Date.UTC(2026, 6, 1, 10, 1);
+  const missed = { fromMs: ten - 180 * MINUTE_MS, toMs: ten - MINUTE_MS };
+  const late = { channel: "timer", content: null, atMs: ten, metadata: { missed } };
+  const stored = { ...event("a"), ...late, receivedAtMs: 0, differing: 0 };
+  expect(does({ cron: "0 * * * *" }, late)).toBe(false);
+  expect(does({ cron: "0 * * * *", catchUp: "once" }, late)).toBe(true);
+  expect(does({ cron: "0 12 * * *", catchUp: "once" }, late)).toBe(false);
+  const once = compileFilter({ cron: "0 * * * *", catchUp: "once" }, undefined);
+  expect(missedMinute(once, stored, "UTC")).toBe(Date.UTC(2026, 6, 1, 10));
+  expect(missedMinute(once, { ...stored, metadata: {} }, "UTC")).toBeUndefined();
+});
+
+test.each([
+  [[], "is an object"],
+  [{ chanels: ["a"] }, '"chanels"'],
+  [{ channels: [7] }, "texts as `channels`"],
+  [{ directions: ["in"] }, '"in"'],
+  [{ match: "(?=a)" }, "is not valid"],
+  [{ match: "x".repeat(MAX_PATTERN_LENGTH + 1) }, `at most ${MAX_PATTERN_LENGTH}`],
+  [{ cron: "61 * * * *" }, "The schedule"],
+  [{ cron: "* * * * *", timezone: "Mars/Base" }, "Mars/Base"],
+  [{ catchUp: "twice" }, '"twice"'],
+  [{ metadata: "x" }, "as `metadata`"],
+])("the filter %j is refused", (filter, message) => {
+  expect(() => compileFilter(filter, RE2JS)).toThrow(message);
+});
+
+test("triggers are a filter too", () => {
+  const event = { channels: ["sms"], types: ["text"], direction: "inbound", metadata: { a: 1 } };
+  expect(filterOfTriggers({ event, principal: { name: "ada" } }, undefined)).toEqual({
+    channels: ["sms"],
+    types: ["text"],
+    directions: ["received"],
+    metadata: { a: 1 },
+    senders: ["ada"],
+  });
+  expect(filterOfTriggers({ principal: { type: "owner" } }, { match: "x" })).toEqual({
+    senders: ["owner"],
+    match: "x",
+  });
+  expect(filterOfTriggers(undefined, { match: "x" })).toEqual({ match: "x" });
+  expect(() => filterOfTriggers({ principal: { relationship: "mother" } }, undefined)).toThrow(
+    '"relationship"',
+  );
+  expect(() => filterOfTriggers({ principal: { type: "alien" } }, undefined)).toThrow('"alien"');
+});

@@ -1,0 +1,185 @@
+/**
+ * Filters: which events a hook is asked about, judged on the main thread, so that a thousand hooks cost little for
+ * an event that none of them wants. They are read once; patterns are matched in time that grows with the text and
+ * never faster.
+ */
+import type { RE2JS } from "re2js";
+
+import type { Direction } from "../model/event.ts";
+import { CortexError } from "../model/errors.ts";
+import { canonicalJson, type Json } from "../model/json.ts";
+import { matches } from "../model/permissions.ts";
+import { matchesMinute, missedSince, parseSchedule, type Schedule } from "../model/schedule.ts";
+import type { StoredEvent } from "../store/store.ts";
+
+export interface CompiledFilter {
+  readonly directions: ReadonlySet<Direction>;
+  readonly channels: readonly string[] | undefined;
+  readonly senders: readonly string[] | undefined;
+  readonly types: readonly string[] | undefined;
+  readonly metadata: readonly (readonly [field: string, value: string])[];
+  readonly match: RE2JS | undefined;
+  readonly schedule: Schedule | undefined;
+  readonly timezone: string | undefined;
+  readonly catchUp: "skip" | "once";
+  /** As it is kept and shown. */
+  readonly json: Json | undefined;
+}
+
+/** The timer's channel: schedules are judged on its events and on no others. */
+const TIMER = "timer";
+/** So much of a content is matched, from its beginning: the engine reads some megabytes in a second. */
+export const MAX_MATCHED_CHARACTERS = 16 * 1024;
+export const MAX_PATTERN_LENGTH = 1_000;
+
+const DIRECTIONS: readonly Direction[] = ["received", "sent", "observed", "created", "updated", "deleted"];
+const FIELDS = [
+  "channels",
+  "directions",
+  "senders",
+  "types",
+  "match",
+  "metadata",
+  "cron",
+  "timezone",
+  "catchUp",
+] as const;
+type Fields = Readonly<Partial<Record<(typeof FIELDS)[number], unknown>>>;
+
+/** Throws `hook_failed` or `schedule_invalid`. The engine comes in because it is loaded only where a hook needs it. */
+export function compileFilter(filter: unknown, engine: typeof RE2JS | undefined): CompiledFilter {
+  const fields = readFields(filter);
+  const timezone = readText("timezone", fields.timezone);
+  const cron = readText("cron", fields.cron);
+  const pattern = readText("match", fields.match);
+  return {
+    directions: new Set(readDirections(fields.directions)),
+    channels: readTexts("channels", fields.channels),
+    senders: readTexts("senders", fields.senders),
+    types: readTexts("types", fields.types),
+    metadata: readMetadata(fields.metadata),
+    match: pattern === undefined ? undefined : compilePattern(pattern, engine),
+    schedule: cron === undefined ? undefined : parseSchedule(cron, timezone),
+    timezone,
+    catchUp: readCatchUp(fields.catchUp),
+    json: filter === undefined || filter === null ? undefined : (filter as Json),
+  };
+}
+
+/** Whether a hook is to be asked about an event. */
+export function passes(filter: CompiledFilter, event: StoredEvent, timezone: string): boolean {
+  const { channels, senders, types, metadata, match, schedule } = filter;
+  if (!filter.directions.has(event.direction)) return false;
+  if (channels !== undefined && !matches(channels, event.channel)) return false;
+  if (schedule !== undefined && !isScheduled(filter, event, timezone)) return false;
+  if (senders !== undefined && (event.sender === undefined || !matches(senders, event.sender))) return false;
+  if (types !== undefined && !typesOf(event).some((type) => matches(types, type))) return false;
+  if (metadata.some(([field, value]) => fieldOf(event.metadata, field) !== value)) return false;
+  return (
+    match === undefined ||
+    (event.content !== null && match.test(event.content.slice(0, MAX_MATCHED_CHARACTERS)))
+  );
+}
+
+/**
+ * The moment of a hook's schedule that was missed, where it is asked because of that: the newest of those without an
+ * event, of which the next event tells.
+ */
+export function missedMinute(
+  { schedule, timezone, catchUp }: CompiledFilter,
+  { metadata, atMs }: StoredEvent,
+  usual: string,
+): number | undefined {
+  const missed = objectOf(objectOf(metadata)?.["missed"]);
+  const zone = timezone ?? usual;
+  if (schedule === undefined || missed === undefined || catchUp !== "once") return undefined;
+  if (matchesMinute(schedule, atMs, zone)) return undefined; // one firing is enough
+  const [fromMs, toMs] = [Number(missed["fromMs"]), Number(missed["toMs"])];
+  return missedSince(schedule, fromMs - 1, toMs, zone);
+}
+
+function isScheduled(filter: CompiledFilter, event: StoredEvent, usual: string): boolean {
+  if (event.channel !== TIMER) return false;
+  return (
+    matchesMinute(filter.schedule!, event.atMs, filter.timezone ?? usual) ||
+    missedMinute(filter, event, usual) !== undefined
+  );
+}
+
+function typesOf({ contentType, metadata }: StoredEvent): string[] {
+  const type = objectOf(metadata)?.["type"];
+  return [contentType, type].filter((text) => typeof text === "string");
+}
+
+function fieldOf(metadata: Json | undefined, field: string): string | undefined {
+  const value = objectOf(metadata)?.[field];
+  return value === undefined ? undefined : canonicalJson(value);
+}
+
+function objectOf(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
+  return value !== null && typeof value === "object" && !Array.isArray(value)
+    ? (value as Readonly<Record<string, Json>>)
+    : undefined;
+}
+
+function readFields(filter: unknown): Fields {
+  if (filter === undefined || filter === null) return {};
+  if (typeof filter !== "object" || Array.isArray(filter)) throw invalid("is an object", filter);
+  const unknown = Object.keys(filter).find((field) => !(FIELDS as readonly string[]).includes(field));
+  if (unknown !== undefined) throw invalid(`has ${FIELDS.join(", ")}`, unknown);
+  return filter;
+}
+
+function readTexts(field: string, value: unknown): readonly string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.every((text) => typeof text === "string")) return list;
+  throw invalid(`has texts as \`${field}\``, value);
+}
+
+function readText(field: string, value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string") return value;
+  throw invalid(`has a text as \`${field}\``, value);
+}
+
+function readDirections(value: unknown): readonly Direction[] {
+  const given = readTexts("directions", value) ?? ["received"];
+  const unknown = given.find((direction) => !(DIRECTIONS as readonly string[]).includes(direction));
+  if (unknown !== undefined) throw invalid(`has directions out of ${DIRECTIONS.join(", ")}`, unknown);
+  return given as readonly Direction[];
+}
+
+function readMetadata(value: unknown): CompiledFilter["metadata"] {
+  if (value === undefined || value === null) return [];
+  if (typeof value !== "object" || Array.isArray(value)) throw invalid("has an object as `metadata`", value);
+  return Object.entries(value).map(([field, wanted]) => [field, canonicalJson(wanted)] as const);
+}
+
+function readCatchUp(value: unknown): "skip" | "once" {
+  if (value === undefined || value === null || value === "skip") return "skip";
+  if (value === "once") return "once";
+  throw invalid('has "skip" or "once" as `catchUp`', value);
+}
+
+function compilePattern(pattern: string, engine: typeof RE2JS | undefined): RE2JS {
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    throw invalid(`has at most ${MAX_PATTERN_LENGTH} characters in \`match\``, pattern);
+  try {
+    return engine!.compile(pattern);
+  } catch (cause) {
+    const why = (cause as Error).message.replace("error parsing regexp: ", "");
+    throw new CortexError("hook_failed", `The pattern ${JSON.stringify(pattern)} is not valid: ${why}`, {
+      hint: "The syntax is that of RE2: (?i) ignores case; there is no lookaround and no backreference.",
+      cause,
+    });
+  }
+}
+
+function invalid(rule: string, value: unknown): CortexError {
+  return new CortexError(
+    "hook_failed",
+    `A filter ${rule}, and this one has ${JSON.stringify(value).slice(0, 200)}`,
+    { hint: "The type Filter of cortexd/hooks says what it may hold." },
+  );
+}

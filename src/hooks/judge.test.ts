@@ -1,0 +1,292 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { RE2JS } from "re2js";
+import { expect, test } from "vitest";
+
+import { openTestStore } from "../../test/support/open-store.ts";
+import { event, session, toSession } from "../../test/support/sample.ts";
+import { temporaryFolder } from "../../test/support/temporary.ts";
+import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
+import { CIRCUIT_ERRORS, CIRCUIT_REST_MS, type HookRun, type NewEvent, type Store } from "../store/store.ts";
+import { Catalogue } from "./catalogue.ts";
+import { Judge } from "./judge.ts";
+import { HookPool, type PoolLimits } from "./pool.ts";
+
+const FIRES = `export default async () => ({ fire: true, routing: { session: "work" } });`;
+const SILENT = `export default async () => ({ fire: false });`;
+
+/** A store, a folder of hooks, and what judges events by them; it can be ended as by a crash and begin again. */
+async function openScene(hooks: Readonly<Record<string, string>>, limits: Partial<PoolLimits> = {}) {
+  const opened = await openTestStore();
+  const temporary = temporaryFolder();
+  const folder = join(temporary.path, "hooks");
+  mkdirSync(folder);
+  const write = (name: string, source: string): void => writeFileSync(join(folder, `${name}.ts`), source);
+  for (const [name, source] of Object.entries(hooks)) write(name, source);
+  const rests: string[] = [];
+  const problems: unknown[] = [];
+  let ids = 0;
+
+  const begin = async () => {
+    const { store, clock } = opened;
+    const refuse = async (): Promise<never> => {
+      throw new Error("not in this test");
+    };
+    const pool = new HookPool({
+      data: () => ({ folder, dbPath: null, timezone: "UTC" }),
+      clock,
+      services: { query: refuse, search: refuse, llm: refuse },
+      onLate: () => {},
+      limits,
+    });
+    const catalogue = new Catalogue({ folder, store, pool, loadEngine: async () => RE2JS });
+    const judge = new Judge({
+      store,
+      catalogue,
+      pool,
+      clock,
+      timezone: () => "UTC",
+      dispatchFor: async (_, { destination, context }) => {
+        const label = destination.kind === "session" ? destination.session : "main";
+        const id = `${process.pid}-${++ids}`;
+        return {
+          id: `d${id}` as DispatchId,
+          item: `i${id}` as ItemId,
+          target: toSession(label),
+          mode: "followup",
+          context: context as never,
+        };
+      },
+      withSlot: (record) => record(undefined),
+      onOpened: ({ name }) => rests.push(name),
+      onProblem: (error) => problems.push(error),
+    });
+    await catalogue.sync();
+    return { pool, catalogue, judge };
+  };
+  let parts = await begin();
+  return {
+    write,
+    rests,
+    problems,
+    clock: opened.clock,
+    get store(): Store {
+      return opened.store;
+    },
+    get catalogue() {
+      return parts.catalogue;
+    },
+    start: () => parts.judge.start(),
+    async accept(name: string, fields: Partial<NewEvent> = {}): Promise<EventId> {
+      const made = event(name, fields);
+      await opened.store.events.accept(made, { judge: true });
+      return made.id;
+    },
+    /** What hooks said of an event, when all have been heard. */
+    async judged(id: EventId): Promise<readonly HookRun[]> {
+      await expect
+        .poll(async () => (await opened.store.hooks.unjudged()).map(({ event }) => event.id))
+        .not.toContain(id);
+      return opened.store.hooks.ofEvent(id);
+    },
+    async crash() {
+      await opened.crash();
+      await parts.pool[Symbol.asyncDispose]();
+      await parts.judge[Symbol.asyncDispose]();
+      parts = await begin();
+    },
+    async [Symbol.asyncDispose]() {
+      const over = parts.judge[Symbol.asyncDispose]();
+      await parts.pool[Symbol.asyncDispose]();
+      await over;
+      await opened[Symbol.asyncDispose]();
+      temporary[Symbol.dispose]();
+    },
+  };
+}
+
+test("every hook judges every event, and what each said is recorded", async () => {
+  await using scene = await openScene({ fires: FIRES, silent: SILENT });
+  scene.start();
+  const runs = await scene.judged(await scene.accept("a"));
+  expect(runs.map(({ hook, fired, error }) => ({ hook, fired, error }))).toEqual([
+    { hook: "fires", fired: true, error: undefined },
+    { hook: "silent", fired: false, error: undefined },
+  ]);
+  expect(await scene.store.queue.pending(session("work"))).toHaveLength(1);
+});
+
+test("what hooks do wrong is theirs alone", async () => {
+  await using scene = await openScene({
+    "bad-session": `export default () => ({ fire: true, routing: { session: "no good key!" } });`,
+    "no-export": `import type { HookContext } from "cortexd/hooks";`,
+    fires: FIRES,
+    nonsense: `export default () => "yes";`,
+    rejects: `export default () => Promise.reject(new Error("not today"));`,
+    syntax: `export default async function ( {`,
+    "two-targets": `export default () => ({ fire: true, routing: { session: "a", persona: "b" } });`,
+  });
+  scene.start();
+  const runs = await scene.judged(await scene.accept("a"));
+  const said = Object.fromEntries(runs.map(({ hook, error }) => [hook, error]));
+  expect(Object.keys(said)).toEqual(["bad-session", "fires", "nonsense", "rejects", "two-targets"]);
+  expect(said["fires"]).toBeUndefined();
+  expect(said["bad-session"]).toContain('"no good key!" is not a session key');
+  expect(said["nonsense"]).toContain('The hook returned "yes"');
+  expect(said["rejects"]).toContain("Error: not today");
+  expect(said["two-targets"]).toContain("session and persona");
+  const errored = (await scene.store.hooks.list()).filter(({ state }) => state === "errored");
+  expect(errored.map(({ name }) => name)).toEqual(["no-export", "syntax"]);
+});
+
+test("a hook that fires is not kept waiting by one that does not end", async () => {
+  await using scene = await openScene({ fires: FIRES, never: `export default () => new Promise(() => {});` });
+  scene.start();
+  const id = await scene.accept("a");
+  await expect.poll(() => scene.store.events.dispatches(id)).toHaveLength(1);
+  expect((await scene.store.hooks.unjudged()).map(({ event }) => event.id)).toEqual([id]);
+});
+
+test("a hook that spins keeps no other event from being judged", async () => {
+  await using scene = await openScene(
+    {
+      spins: `export default ({ event }) => { if (event.content === "spin") for (;;); return { fire: false }; };`,
+      fires: FIRES,
+    },
+    { deadlineMs: 4_000, lookMs: 50 },
+  );
+  scene.start();
+  const spun = await scene.accept("a", { content: "spin" });
+  await expect.poll(() => scene.store.events.dispatches(spun)).toHaveLength(1);
+  const next = await scene.accept("b");
+  expect(await scene.judged(next)).toHaveLength(2);
+  const runs = await scene.judged(spun);
+  expect(runs.map(({ hook, error }) => [hook, error])).toEqual([
+    ["fires", undefined],
+    ["spins", "The hook had no result after 4 s"],
+  ]);
+});
+
+test("an event that a crash left is judged again, and no hook that has judged it is asked again", async () => {
+  using counts = temporaryFolder();
+  const counting = (name: string, result: string): string => `import { appendFileSync } from "node:fs";
+    export default () => { appendFileSync(${JSON.stringify(join(counts.path, name))}, "x"); return ${result}; };`;
+  await using scene = await openScene({
+    fires: counting("fires", `{ fire: true, routing: { session: "work" } }`),
+    silent: counting("silent", `{ fire: false }`),
+  });
+  const id = await scene.accept("a"); // nobody judges yet
+  await scene.store.hooks.record({ event: id, hook: "fires", fired: true, startedAtMs: 1, endedAtMs: 2 });
+  await scene.crash();
+  scene.start();
+  const runs = await scene.judged(id);
+  expect(runs.map(({ hook, fired }) => [hook, fired])).toEqual([
+    ["fires", true],
+    ["silent", false],
+  ]);
+  expect(readdirSync(counts.path)).toEqual(["silent"]);
+});
+
+test("a crash while hooks are at work loses no event", async () => {
+  await using scene = await openScene({
+    slow: `import { setTimeout } from "node:timers/promises";
+      export default async () => { await setTimeout(20); return { fire: true, routing: { session: "work" } }; };`,
+  });
+  scene.start();
+  const ids = await Promise.all(["a", "b", "c"].map((name) => scene.accept(name)));
+  await scene.crash();
+  scene.start();
+  for (const id of ids) expect(await scene.judged(id)).toMatchObject([{ hook: "slow", fired: true }]);
+  for (const id of ids) expect(await scene.store.events.dispatches(id)).toHaveLength(1);
+});
+
+test("a hook that fails again and again rests, is tried once, and goes on when it is well", async () => {
+  await using scene = await openScene({
+    shaky: `export default ({ event }) => {
+      if (event.content !== "well") throw new Error("ill");
+      return { fire: false };
+    };`,
+  });
+  scene.start();
+  for (let i = 0; i < CIRCUIT_ERRORS; i++) await scene.judged(await scene.accept(`ill-${i}`));
+  expect(await scene.store.hooks.get("shaky")).toMatchObject({
+    state: "open",
+    error: expect.stringContaining("ill"),
+  });
+  expect(scene.rests).toEqual(["shaky"]);
+  expect(await scene.judged(await scene.accept("resting"))).toEqual([]);
+
+  scene.clock.advance(CIRCUIT_REST_MS);
+  expect(await scene.judged(await scene.accept("tried"))).toHaveLength(1);
+  expect(await scene.judged(await scene.accept("resting-again"))).toEqual([]);
+
+  scene.clock.advance(CIRCUIT_REST_MS);
+  await scene.judged(await scene.accept("well", { content: "well" }));
+  expect(await scene.store.hooks.get("shaky")).toMatchObject({ state: "active", consecutiveErrors: 0 });
+  expect(await scene.judged(await scene.accept("more", { content: "well" }))).toHaveLength(1);
+});
+
+test("a one-shot fires once, also when many events come at the same moment", async () => {
+  await using scene = await openScene({ once: `/** @mode one-shot */\n${FIRES}` });
+  const ids = await Promise.all(Array.from({ length: 20 }, (_, i) => scene.accept(`e${i}`)));
+  scene.start();
+  for (const id of ids) await scene.judged(id);
+  const dispatches = await Promise.all(ids.map((id) => scene.store.events.dispatches(id)));
+  expect(dispatches.flat()).toHaveLength(1);
+  expect(await scene.store.hooks.get("once")).toMatchObject({ state: "disabled", triggers: 1 });
+});
+
+test("a hook can take itself out of service without firing", async () => {
+  await using scene = await openScene({
+    done: `export default () => ({ fire: false, disable_hook: true });`,
+  });
+  scene.start();
+  expect(await scene.judged(await scene.accept("a"))).toMatchObject([{ fired: false }]);
+  expect(await scene.store.hooks.get("done")).toMatchObject({ state: "disabled" });
+  expect(await scene.judged(await scene.accept("b"))).toEqual([]);
+});
+
+test("only hooks whose filter lets an event through are asked", async () => {
+  await using scene = await openScene({
+    mail: `export const filter = { channels: ["email"] }; ${SILENT}`,
+    words: `export const filter = { match: /invoice/i }; ${SILENT}`,
+    answers: `export const filter = { directions: ["sent"] }; ${SILENT}`,
+  });
+  scene.start();
+  const asked = async (name: string, fields: Partial<NewEvent>): Promise<string[]> =>
+    (await scene.judged(await scene.accept(name, fields))).map(({ hook }) => hook);
+  expect(await asked("a", { channel: "email" })).toEqual(["mail"]);
+  expect(await asked("b", { content: "An INVOICE" })).toEqual(["words"]);
+  expect(await asked("c", { direction: "sent" })).toEqual(["answers"]);
+  expect(await asked("d", {})).toEqual([]);
+  expect([scene.catalogue.wants("sent"), scene.catalogue.wants("deleted")]).toEqual([true, false]);
+});
+
+test("a file that is changed is in use at once, and one that is broken breaks no other", async () => {
+  await using scene = await openScene({ first: SILENT, second: SILENT });
+  scene.start();
+  await scene.judged(await scene.accept("a"));
+  scene.write("first", FIRES);
+  scene.write("second", "export default (");
+  expect(await scene.catalogue.sync()).toBe(true);
+  expect(await scene.judged(await scene.accept("b"))).toMatchObject([{ hook: "first", fired: true }]);
+  expect(await scene.store.hooks.get("second")).toMatchObject({ state: "errored" });
+  scene.write("second", SILENT);
+  await scene.catalogue.sync();
+  expect(await scene.judged(await scene.accept("c"))).toHaveLength(2);
+  expect(await scene.catalogue.sync()).toBe(false);
+});
+
+test("hooks whose files have not changed are not loaded to be known again", async () => {
+  await using scene = await openScene({ mail: `export const filter = { channels: ["email"] }; ${SILENT}` });
+  await scene.crash();
+  expect(scene.catalogue.get("mail")!.filter.channels).toEqual(["email"]);
+  scene.start();
+  expect(await scene.judged(await scene.accept("a", { channel: "email" }))).toHaveLength(1);
+});
+
+test("an event is judged even where there are no hooks any more", async () => {
+  await using scene = await openScene({});
+  scene.start();
+  expect(await scene.judged(await scene.accept("a"))).toEqual([]);
+});

@@ -1,0 +1,282 @@
+/**
+ * 2: hooks judge every event, each for itself and all at the same time.
+ *
+ * What is to be judged is in the store, and so is which hook has judged what: an event that was left by a crash is
+ * judged again, and hooks that have judged it are not asked again. As soon as a hook fires, its dispatch is made in
+ * the commit that records it; those that do not fire are recorded together, when the last has been heard.
+ */
+import { CortexError } from "../model/errors.ts";
+import type { SessionKey } from "../model/session-key.ts";
+import type {
+  LeaseRequest,
+  NewDispatch,
+  NewHookRun,
+  Recorded,
+  SilentHookRun,
+  Store,
+  StoredEvent,
+  StoredHook,
+  Unjudged,
+} from "../store/store.ts";
+import type { Catalogue, Entry } from "./catalogue.ts";
+import { missedMinute, passes } from "./filter.ts";
+import { toHookEvent } from "./hook-event.ts";
+import { normaliseResult, type Verdict } from "./normalise-result.ts";
+import type { CallOutcome, HookPool, ToAsk } from "./pool.ts";
+
+export type Fired = Extract<Verdict, { fire: true }>;
+
+export interface JudgeParts {
+  readonly store: Pick<Store, "onWake"> & {
+    readonly hooks: Pick<Store["hooks"], "unjudged" | "judged" | "record">;
+    readonly events: Pick<Store["events"], "dispatches">;
+  };
+  readonly catalogue: Catalogue;
+  readonly pool: HookPool;
+  readonly clock: () => number;
+  readonly timezone: () => string;
+  /**
+   * What a fired hook asks for. Undefined: its sender may not ask for anything, so nothing is done. What it throws,
+   * a target that does not exist say, is an error of the hook.
+   */
+  readonly dispatchFor: (
+    event: StoredEvent,
+    verdict: Fired,
+  ) => Promise<Omit<NewDispatch, "hook"> | undefined>;
+  /** Records with a request for a lease where a slot is free, and carries the claim out that comes of it. */
+  readonly withSlot: (record: (claim: LeaseRequest | undefined) => Promise<Recorded>) => Promise<Recorded>;
+  /** Told of a hook that failed too often and rests from now on. */
+  readonly onOpened: (hook: StoredHook) => void;
+  /** Told of what is judged again later, and why. */
+  readonly onProblem: (error: unknown, event: StoredEvent | undefined) => void;
+}
+
+/** How many events are judged at the same time. One waits for its slowest hook, so it is a large number. */
+const MAX_JUDGING = 1_000;
+const PAGE = 100;
+/** Wake-ups can be lost, and so can what the store could not write just now. */
+const POLL_MS = 2_000;
+
+export class Judge implements AsyncDisposable {
+  readonly #parts: JudgeParts;
+  readonly #judging = new Map<string, Promise<void>>();
+  /** Hooks that rest and are being tried again, by their one try. */
+  readonly #trying = new Set<string>();
+  #unlisten: (() => void) | undefined;
+  #poll: NodeJS.Timeout | undefined;
+  #taking: Promise<void> | undefined;
+  #again = false;
+  #stopping = false;
+  /** The place of the last event that was taken up. */
+  #after = 0;
+
+  constructor(parts: JudgeParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#unlisten = this.#parts.store.onWake("hooks", () => this.#wake());
+    this.#poll = setInterval(() => {
+      this.#after = 0;
+      this.#wake();
+    }, POLL_MS);
+    this.#wake();
+  }
+
+  /** Takes no more events. Those whose hooks have not ended are judged after the next start. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping = true;
+    this.#unlisten?.();
+    clearInterval(this.#poll);
+    await this.#taking;
+    await Promise.all(this.#judging.values());
+  }
+
+  #wake(): void {
+    this.#again = true;
+    if (this.#stopping) return;
+    this.#taking ??= this.#takeAll().finally(() => {
+      this.#taking = undefined;
+      if (this.#again) this.#wake();
+    });
+  }
+
+  async #takeAll(): Promise<void> {
+    try {
+      for (let taken = PAGE; taken === PAGE && !this.#stopping && this.#judging.size < MAX_JUDGING;) {
+        this.#again = false;
+        const found = await this.#parts.store.hooks.unjudged({ limit: PAGE, after: this.#after });
+        taken = found.length;
+        for (const unjudged of found) this.#take(unjudged);
+      }
+    } catch (error) {
+      this.#again = false; // the poll tries again
+      this.#parts.onProblem(error, undefined);
+    }
+  }
+
+  #take(unjudged: Unjudged): void {
+    const { event, place } = unjudged;
+    this.#after = Math.max(this.#after, place);
+    if (this.#judging.has(event.id) || this.#stopping) return;
+    const judging = this.#judge(unjudged)
+      .catch((error: unknown) => {
+        if (!this.#stopping) this.#parts.onProblem(error, event);
+      })
+      .finally(() => {
+        const wasFull = this.#judging.size >= MAX_JUDGING;
+        this.#judging.delete(event.id);
+        if (wasFull) this.#wake();
+      });
+    this.#judging.set(event.id, judging);
+  }
+
+  async #judge({ event, asked }: Unjudged): Promise<void> {
+    const { store, pool, clock, timezone } = this.#parts;
+    const nowMs = clock();
+    const entries = this.#wanted(event, asked, nowMs);
+    if (entries.length === 0) return store.hooks.judged(event.id);
+    const hookEvent = toHookEvent(event, await this.#explicitTarget(event));
+    // A schedule is judged by the minute that the event stands for, however late that is.
+    const outcomes = pool.judge(
+      hookEvent,
+      event.channel === "timer" ? event.atMs : nowMs,
+      entries.map((entry) => toAsk(entry, event, timezone())),
+    );
+    const runs = await Promise.all(
+      outcomes.map(async (outcome, at) => this.#conclude(event, entries[at]!, await outcome)),
+    );
+    if (this.#stopping && runs.includes("left")) return; // and is judged after the next start
+    await store.hooks.judged(
+      event.id,
+      runs.filter((run) => typeof run === "object"),
+    );
+  }
+
+  #wanted(event: StoredEvent, asked: readonly string[], nowMs: number): Entry[] {
+    const { catalogue, timezone } = this.#parts;
+    const usual = timezone();
+    const wanted: Entry[] = [];
+    for (const entry of catalogue.due(nowMs)) {
+      const { name, state } = entry.stored;
+      if (asked.includes(name) || this.#trying.has(name) || !passes(entry.filter, event, usual)) continue;
+      if (state === "open") this.#trying.add(name);
+      wanted.push(entry);
+    }
+    return wanted;
+  }
+
+  /** The session of a message that was sent with a target. */
+  async #explicitTarget({ id }: StoredEvent): Promise<SessionKey | undefined> {
+    const dispatches = await this.#parts.store.events.dispatches(id);
+    return dispatches.find(({ hook }) => hook === DIRECT)?.session;
+  }
+
+  /** Records what a hook said, at once where something follows from it. Gives back what can be recorded with the rest. */
+  async #conclude(
+    event: StoredEvent,
+    entry: Entry,
+    outcome: CallOutcome,
+  ): Promise<SilentHookRun | "recorded" | "left"> {
+    const { name } = entry.stored;
+    const wasTried = this.#trying.has(name);
+    try {
+      if (outcome.isPassedOver) return "left";
+      const judged = this.#read(outcome);
+      const run = toRun(name, outcome, judged);
+      if (judged.verdict?.fire !== true) {
+        if (judged.error === undefined && !judged.verdict.disable && !wasTried) return run;
+        await this.#record({ ...run, event: event.id, fired: false });
+        return "recorded";
+      }
+      await this.#fire(event, run, judged.verdict);
+      return "recorded";
+    } finally {
+      this.#trying.delete(name);
+    }
+  }
+
+  #read({ value, error }: CallOutcome): Judged {
+    if (error !== undefined) return { error };
+    try {
+      return { verdict: normaliseResult(value) };
+    } catch (problem) {
+      if (!(problem instanceof CortexError)) throw problem;
+      return { error: problem.message };
+    }
+  }
+
+  async #fire(event: StoredEvent, run: SilentHookRun, verdict: Fired): Promise<void> {
+    try {
+      const dispatch = await this.#parts.dispatchFor(event, verdict);
+      const { disable } = verdict;
+      await this.#record({
+        ...run,
+        event: event.id,
+        fired: true,
+        disable,
+        ...(dispatch === undefined ? {} : { dispatch }),
+      });
+    } catch (error) {
+      if (!isOfTheHook(error)) throw error;
+      await this.#record({ ...run, event: event.id, fired: false, error: error.message });
+    }
+  }
+
+  async #record(run: NewHookRun): Promise<void> {
+    const { store, catalogue, pool, withSlot, onOpened } = this.#parts;
+    const { state } =
+      run.dispatch === undefined
+        ? await store.hooks.record(run)
+        : await withSlot((claim) => store.hooks.record(claim === undefined ? run : { ...run, claim }));
+    const stored = await catalogue.refresh(run.hook);
+    if (state === "active") return;
+    pool.giveUp(run.hook);
+    if (state === "open" && stored !== undefined) onOpened(stored);
+  }
+}
+
+/** What a hook is told beside the event. */
+export function toAsk({ source, stored, filter }: Entry, event: StoredEvent, timezone: string): ToAsk {
+  const { name, title, createdAtMs, triggers, triggeredAtMs } = stored;
+  return {
+    source,
+    self: {
+      id: name,
+      name: title,
+      created_at: createdAtMs,
+      trigger_count: triggers,
+      last_triggered: triggeredAtMs ?? null,
+    },
+    missedMs: missedMinute(filter, event, timezone),
+  };
+}
+
+/** The hook that stands for an explicit target. */
+const DIRECT = "direct";
+
+type Judged =
+  | { readonly verdict: Verdict; readonly error?: undefined }
+  | { readonly verdict?: undefined; readonly error: string };
+
+function toRun(hook: string, outcome: CallOutcome, { verdict, error }: Judged): SilentHookRun {
+  const { llmCalls, costUsd, startedAtMs, endedAtMs } = outcome;
+  return {
+    hook,
+    ...(verdict === undefined ? { error } : { result: toJson(verdict) }),
+    ...(verdict?.disable === true ? { disable: true } : {}),
+    llmCalls,
+    costUsd,
+    startedAtMs,
+    endedAtMs,
+  };
+}
+
+function toJson(verdict: Verdict): NonNullable<SilentHookRun["result"]> {
+  return verdict as unknown as NonNullable<SilentHookRun["result"]>; // it came as JSON
+}
+
+/** What is wrong with a target is the hook's doing; a store that is full is not. */
+function isOfTheHook(error: unknown): error is CortexError {
+  return error instanceof CortexError && !error.transient && !error.code.startsWith("store_");
+}

@@ -1,0 +1,62 @@
+/** What goes back and forth between the pool and a thread that runs hooks. */
+import type { HookEvent, HookSelf } from "./hook.ts";
+
+export interface ThreadData {
+  /** The folder of the hooks: what is imported from here finds the packages of the program too. */
+  readonly folder: string;
+  readonly dbPath: string | null;
+  /** For schedules that name none. */
+  readonly timezone: string;
+}
+
+export interface HookSource {
+  readonly name: string;
+  readonly path: string;
+}
+
+export interface Ask {
+  readonly call: number;
+  readonly source: HookSource;
+  readonly self: Omit<HookSelf, "config">;
+  /** Of its schedule, where it is asked because of that. */
+  readonly missedMs: number | undefined;
+}
+
+export type ToThread =
+  /** One event for many hooks: it is copied once. */
+  | {
+      readonly kind: "judge";
+      readonly event: HookEvent;
+      readonly nowMs: number;
+      readonly asks: readonly Ask[];
+    }
+  | { readonly kind: "inspect"; readonly call: number; readonly source: HookSource }
+  | { readonly kind: "abort"; readonly call: number }
+  | { readonly kind: "answer"; readonly request: number; readonly value: unknown }
+  | { readonly kind: "refusal"; readonly request: number; readonly message: string }
+  | { readonly kind: "ping" };
+
+export type FromThread =
+  | { readonly kind: "ready" }
+  | { readonly kind: "pong" }
+  /** As JSON, because a hook may return anything. Undefined: it returned nothing. */
+  | { readonly kind: "done"; readonly call: number; readonly json: string | undefined }
+  | { readonly kind: "failed"; readonly call: number; readonly error: string }
+  | { readonly kind: "request"; readonly call: number; readonly request: number; readonly service: Service }
+  /** Something that a hook began has failed after its result was given. */
+  | { readonly kind: "late"; readonly hook: string | undefined; readonly error: string };
+
+/** What a hook asks of the main thread. */
+export type Service =
+  | { readonly kind: "query"; readonly sql: string; readonly params: readonly unknown[] }
+  | { readonly kind: "search"; readonly text: string; readonly options: unknown }
+  | { readonly kind: "llm"; readonly prompt: string; readonly options: unknown };
+
+/** What a file exports, as far as it can be told in JSON. */
+export interface Exported {
+  readonly title?: string;
+  readonly description?: string;
+  readonly mode?: string;
+  readonly filter?: unknown;
+  readonly triggers?: unknown;
+}

@@ -1,0 +1,18 @@
+import type { Database } from "better-sqlite3";
+
+import type { Moment } from "./operation.ts";
+
+/** Events that wait for hooks to judge them: one small row each, from the commit that takes the event in. */
+export function prepareUnjudged(db: Database) {
+  const insert = db.prepare("insert into unjudged (event) values (?)");
+  const remove = db.prepare("delete from unjudged where event = ?");
+  return {
+    add(event: number, { wake }: Pick<Moment, "wake">): void {
+      insert.run(event);
+      wake("hooks");
+    },
+    remove(event: number): void {
+      remove.run(event);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** A pool of real threads over a folder of hooks that goes with it. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { HookEvent } from "../../src/hooks/hook.ts";
+import {
+  type CallOutcome,
+  HookPool,
+  type PoolLimits,
+  type Services,
+  type ToAsk,
+} from "../../src/hooks/pool.ts";
+import { temporaryFolder } from "./temporary.ts";
+
+export interface TestPool extends AsyncDisposable {
+  readonly pool: HookPool;
+  readonly folder: string;
+  /** What was told to have failed after its hook had given a result. */
+  readonly late: string[];
+  write(name: string, source: string): void;
+  ask(names: readonly string[], event?: Partial<HookEvent>): Promise<CallOutcome[]>;
+}
+
+const EVENT: HookEvent = {
+  id: "telegram:1",
+  timestamp: Date.UTC(2026, 10, 15, 9),
+  channel: "telegram",
+  direction: "received",
+  content: "hello",
+  content_type: null,
+  thread_id: null,
+  sender_id: "ada",
+  account: null,
+  place: null,
+  topic: null,
+  reply_to: null,
+  metadata: {},
+  payload: null,
+  attachments: [],
+  source_adapter: "telegram",
+  source_id: "1",
+  target: null,
+};
+
+export function openTestPool(
+  hooks: Readonly<Record<string, string>>,
+  options: { limits?: Partial<PoolLimits>; services?: Partial<Services>; dbPath?: string } = {},
+): TestPool {
+  const temporary = temporaryFolder();
+  const folder = join(temporary.path, "hooks");
+  mkdirSync(folder);
+  const late: string[] = [];
+  const refuse = async (): Promise<never> => {
+    throw new Error("not in this test");
+  };
+  const pool = new HookPool({
+    data: () => ({ folder, dbPath: options.dbPath ?? null, timezone: "UTC" }),
+    clock: Date.now,
+    services: { query: refuse, search: refuse, llm: refuse, ...options.services },
+    onLate: (hook, error) => late.push(`${hook}: ${error}`),
+    limits: options.limits ?? {},
+  });
+  const write = (name: string, source: string): void => writeFileSync(join(folder, `${name}.ts`), source);
+  for (const [name, source] of Object.entries(hooks)) write(name, source);
+  const toAsk = (name: string): ToAsk => ({
+    source: { name, path: join(folder, `${name}.ts`) },
+    self: { id: name, name, created_at: 0, trigger_count: 0, last_triggered: null },
+    missedMs: undefined,
+  });
+  return {
+    pool,
+    folder,
+    late,
+    write,
+    ask: (names, event = {}) =>
+      Promise.all(pool.judge({ ...EVENT, ...event }, EVENT.timestamp, names.map(toAsk))),
+    async [Symbol.asyncDispose]() {
+      await pool[Symbol.asyncDispose]();
+      temporary[Symbol.dispose]();
+    },
+  };
+}
