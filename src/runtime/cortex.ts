@@ -47,7 +47,6 @@ import { say, type Said } from "./say.ts";
 import { openSettings, type Settings } from "./settings.ts";
 import { createAgentToolHooks } from "./tool-hooks.ts";
 import { windowOf } from "./window.ts";
-import { createTools } from "./tools.ts";
 
 export interface CortexOptions {
   readonly home: string;
@@ -183,7 +182,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     profile: (name: string): Profile => settings.profile(name),
     coolDowns: new CoolDowns(clock),
     agentFor: createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) }),
-    tools: () => allTools,
+    tools: () => allTools(),
     skills: async (setup: Setup) => (await skillsOf(setup, home)).skills,
     window: windowOf,
     isOwners: ({ channel, sender }: SearchHit) =>
@@ -219,20 +218,26 @@ async function assemble(parts: Parts): Promise<Cortex> {
     onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
   });
   const hooks = await openHooks({ ...turnParts, home, broker, log });
-  const allTools = [
-    ...(await createTools({
-      home,
-      store,
-      settings,
-      channels: channels.names,
-      hooks: {
-        list: () => store.hooks.list(),
-        add: (name, source) => hooks.add(name, source),
-        setEnabled: (name, enabled) => hooks.setEnabled(name, enabled),
-      },
-    })),
-    ...tools,
-  ];
+  let made: Promise<readonly Tool[]> | undefined;
+  /** Made for the first turn: many a Cortex runs for hours without one. */
+  const allTools = (): Promise<readonly Tool[]> => (made ??= makeTools());
+  async function makeTools(): Promise<readonly Tool[]> {
+    const { createTools } = await import("./tools.ts");
+    return [
+      ...(await createTools({
+        home,
+        store,
+        settings,
+        channels: channels.names,
+        hooks: {
+          list: () => store.hooks.list(),
+          add: (name, source) => hooks.add(name, source),
+          setEnabled: (name, enabled) => hooks.setEnabled(name, enabled),
+        },
+      })),
+      ...tools,
+    ];
+  }
   const sender = new Sender({
     store,
     channels: channels.find,

@@ -29,7 +29,7 @@ export interface PrepareParts {
   /** A profile by its name, `__active__` included. */
   readonly profile: (name: string) => Profile;
   readonly coolDowns: CoolDowns;
-  readonly tools: () => readonly Tool[];
+  readonly tools: () => Promise<readonly Tool[]>;
   /** The skills of an agent, as they are now. */
   readonly skills: (setup: Setup) => Promise<readonly Skill[]>;
   /** Of the model of a profile, in tokens. Undefined: nobody knows. Never rejects. */
@@ -91,7 +91,7 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     permissionsOf(lookUp(parts.config(), session!.agent, session!.persona), narrowed);
   if (isByOthers(items)) await markSession(claim.lease.session, ["untrusted"], store);
   const granted = permissions();
-  const allowed = parts.tools().filter(({ name }) => allowsTool(granted, name));
+  const allowed = (await parts.tools()).filter(({ name }) => allowsTool(granted, name));
   const tools = pinned === undefined ? allowed : allowed.filter(({ name }) => pinned.tools.includes(name));
   const wished = parts.profile(
     pinned?.profile ?? wishedProfile(items, session!.settings) ?? setup.agent.profile,

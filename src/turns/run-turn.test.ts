@@ -42,7 +42,7 @@ function partsOf(
     coolDowns: new CoolDowns(clock),
     mintId: () => `c${++minted}`,
     agentFor: async () => agent,
-    tools: () => [],
+    tools: async () => [],
     skills: async () => [],
     window: async () => undefined,
     isOwners: () => true,
@@ -94,7 +94,7 @@ async function next(store: Store): Promise<Claim> {
 }
 
 function toolsOf(...tools: readonly Tool[]): Partial<TurnParts> {
-  return { tools: () => tools };
+  return { tools: async () => tools };
 }
 
 test("a turn is committed after the head of its session, with the answer in the ledger", async () => {
@@ -181,7 +181,7 @@ test("a turn that was cut off goes on with the prompt, tools and profile that it
     running(await next(store)),
     partsOf(store, model, {
       config: () => changed,
-      tools: () => [...tools, testTool("C", async () => DONE)],
+      tools: async () => [...tools, testTool("C", async () => DONE)],
       profile: (name) => (names.push(name), { ...OFFLINE_PROFILE, name }),
     }),
   );
