@@ -8,9 +8,10 @@ export function halves(db: Database): string[] {
   return [
     ...list(
       db,
-      "event without its dispatch", // unless hooks decide what becomes of it
+      "event without its dispatch", // those that name no target may be wanted by no hook
       `select id from event where direction = 'received' and seq not in (select event from dispatch)
-         and seq not in (select event from unjudged) and seq not in (select event from hook_run)`,
+         and seq not in (select event from unjudged) and seq not in (select event from hook_run)
+         and channel not in ('timer', 'webhook', 'files')`,
     ),
     ...list(
       db,

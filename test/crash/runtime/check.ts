@@ -10,10 +10,12 @@ import { damage, halves, lostTurns, unfinished } from "../structure.ts";
 import { finishedCalls, marks, orderOfCalls } from "./check-calls.ts";
 import { contents } from "./check-contents.ts";
 import { deliveries, deliveriesAtRest } from "./check-deliveries.ts";
+import { judgements, judgementsAtRest, judgementsUnderWay } from "./check-hooks.ts";
 import { type Interrupted, interruptions } from "./check-interrupts.ts";
 import { type Promised, SESSION_NAMES, UNTOLD } from "./senders.ts";
 import { placesIn } from "./served.ts";
 import { isRefused } from "./task.ts";
+import type { Told } from "./tellers.ts";
 
 export interface Figures {
   readonly turns: number;
@@ -21,11 +23,13 @@ export interface Figures {
   readonly compactions: number;
   readonly calls: number;
   readonly deliveries: number;
+  readonly firings: number;
 }
 
 /** What the harness has seen of a home from outside. */
 export interface Witness {
   readonly promised: Promised;
+  readonly told: Told;
   /** What has arrived where answers are sent to. */
   readonly received: readonly Received[];
   /** The messages that were being sent at a death. */
@@ -35,7 +39,7 @@ export interface Witness {
 
 /** Between two lives: nothing is there by half, nothing that was accepted is lost, nothing was done twice. */
 export function checkAfterDeath(home: string, witness: Witness): string[] {
-  const { promised, received, doubtful, interrupted } = witness;
+  const { promised, told, received, doubtful, interrupted } = witness;
   return look(home, [], (db) => [
     ...halves(db),
     ...lostTurns(db),
@@ -47,27 +51,30 @@ export function checkAfterDeath(home: string, witness: Witness): string[] {
     ...finishedCalls(db, home),
     ...orderOfCalls(db),
     ...interruptions(db, interrupted),
+    ...judgements(db, told),
     ...deliveries(db, received, doubtful),
   ]);
 }
 
 /** When all work is done. */
-export function checkAtRest(home: string, { promised, received }: Witness): string[] {
+export function checkAtRest(home: string, { promised, told, received }: Witness): string[] {
   return look(home, ["there is no ledger"], (db) => [
     ...unfinished(db),
     ...ends(db, promised),
     ...sessions(db, promised),
+    ...judgementsAtRest(db, told, promised.takenBack),
     ...deliveriesAtRest(db, received),
   ]);
 }
 
-const NOTHING: Figures = { turns: 0, aborted: 0, compactions: 0, calls: 0, deliveries: 0 };
+const NOTHING: Figures = { turns: 0, aborted: 0, compactions: 0, calls: 0, deliveries: 0, firings: 0 };
 
 export function countOf(home: string): Figures {
   const sql = `select (select count(*) from turn) as turns,
     (select count(*) from turn where status = 'aborted') as aborted,
     (select count(*) from turn where type = 'compaction') as compactions,
-    (select count(*) from tool_call) as calls, (select count(*) from delivery) as deliveries`;
+    (select count(*) from tool_call) as calls, (select count(*) from delivery) as deliveries,
+    (select count(*) from hook_run where fired) as firings`;
   return look(home, NOTHING, (db) => db.prepare<[], Figures>(sql).get()!);
 }
 
@@ -77,10 +84,10 @@ export function turnsUnderWay(home: string): number {
   return look(home, 0, (db) => db.prepare<[], number>(sql).pluck().get()!);
 }
 
-/** How many answers are still to be sent. */
-export function answersUnderWay(home: string): number {
+/** How many events and answers are not at their end. */
+export function workUnderWay(home: string, told: Told): number {
   const sql = "select count(*) from delivery where settled_ms is null";
-  return look(home, 0, (db) => db.prepare<[], number>(sql).pluck().get()!);
+  return look(home, 0, (db) => judgementsUnderWay(db, told) + db.prepare<[], number>(sql).pluck().get()!);
 }
 
 /** A server that dies very early leaves no ledger, or an empty one. */

@@ -8,14 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createRandom, type Random } from "../../simulation/random.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 import { deathPoints, patchedSource, type SeededBug } from "../patched-source.ts";
-import {
-  answersUnderWay,
-  checkAfterDeath,
-  checkAtRest,
-  countOf,
-  type Figures,
-  type Witness,
-} from "./check.ts";
+import { checkAfterDeath, checkAtRest, countOf, type Figures, type Witness, workUnderWay } from "./check.ts";
 import { chooseDeath, die } from "./death.ts";
 import { Door } from "./door.ts";
 import { type Inbox, openInbox } from "./inbox.ts";
@@ -24,6 +17,7 @@ import { type Model, startModel } from "./model.ts";
 import { RUNTIME_POINTS } from "./points.ts";
 import { askForEnds, type Promised, sendAll } from "./senders.ts";
 import { makeHome, placesIn } from "./served.ts";
+import { tellAgain, tellAll, type Told } from "./tellers.ts";
 import { warmUp } from "./warm-up.ts";
 
 export interface RuntimeCrashOptions {
@@ -46,7 +40,7 @@ export interface RuntimeCrashReport extends Figures {
 const KILLS_PER_HOME = 12;
 /** Work that is not at its end after this long hangs, which is a finding too. */
 const DRAIN_MS = 180_000;
-/** How often it is looked whether all answers are sent. */
+/** How often it is looked whether all is done. */
 const LOOK_MS = 20;
 
 export async function killRuntime(options: RuntimeCrashOptions): Promise<RuntimeCrashReport> {
@@ -79,6 +73,7 @@ function sumUp(homes: readonly RuntimeCrashReport[]): RuntimeCrashReport {
     compactions: total(({ compactions }) => compactions),
     calls: total(({ calls }) => calls),
     deliveries: total(({ deliveries }) => deliveries),
+    firings: total(({ firings }) => firings),
     resumed: total(({ resumed }) => resumed),
     problems: homes.flatMap(({ problems }) => problems),
   };
@@ -101,8 +96,10 @@ async function liveIn(parts: Parts, kills: number, isBugged: boolean): Promise<R
   const door = new Door();
   const promised: Promised = { accepted: new Map(), followed: new Set(), takenBack: new Set(), problems: [] };
   const senders = { door, log, random, promised };
+  const told: Told = { acknowledged: new Map(), dropped: [], problems: [] };
+  const tellers = { home, door, random, told };
   const { received } = inbox;
-  const witness: Witness = { promised, received, doubtful: new Set(), interrupted: new Map() };
+  const witness: Witness = { promised, told, received, doubtful: new Set(), interrupted: new Map() };
   const seen = { kills: 0, resumed: 0, problems: [] as string[] };
   const isOver = (): boolean => seen.kills >= kills || seen.problems.length > 0;
   const finish = async (life: Life): Promise<void> => {
@@ -113,7 +110,7 @@ async function liveIn(parts: Parts, kills: number, isBugged: boolean): Promise<R
     seen.problems.push(...(isBugged ? [] : problems), ...checkAfterDeath(home, witness));
   };
 
-  const sending = sendAll(senders, isOver);
+  const sending = Promise.all([sendAll(senders, isOver), tellAll(tellers, isOver)]);
   while (!isOver()) {
     const death = chooseDeath(random, parts.points);
     const life = startLife({ ...parts, door }, death);
@@ -122,27 +119,29 @@ async function liveIn(parts: Parts, kills: number, isBugged: boolean): Promise<R
   }
   if (seen.problems.length === 0) {
     const life = startLife({ ...parts, door }, undefined);
-    const work = sending.then(() => askForEnds(senders));
-    seen.problems.push(...(await bringToRest(work, life, { door, home })));
+    const work = sending.then(() => Promise.all([askForEnds(senders), tellAgain(tellers)]));
+    seen.problems.push(
+      ...(await bringToRest(work, life, { door, isAtRest: () => workUnderWay(home, told) === 0 })),
+    );
     await finish(life);
     seen.problems.push(...checkAtRest(home, witness));
   }
   door.close();
   await sending;
-  const problems = [...seen.problems, ...promised.problems, ...model.problems];
+  const problems = [...seen.problems, ...promised.problems, ...told.problems, ...model.problems];
   return { ...seen, accepted: promised.accepted.size, ...countOf(home), problems };
 }
 
 /** Lets a server live until all work is done, then tells it to stop. */
 async function bringToRest(
-  work: Promise<void>,
+  work: Promise<unknown>,
   { served }: Life,
-  { door, home }: { readonly door: Door; readonly home: string },
+  { door, isAtRest }: { readonly door: Door; readonly isAtRest: () => boolean },
 ): Promise<string[]> {
   const enough = new AbortController();
   const settle = async (): Promise<"done"> => {
     await work;
-    while (!enough.signal.aborted && answersUnderWay(home) > 0) await delay(LOOK_MS);
+    while (!enough.signal.aborted && !isAtRest()) await delay(LOOK_MS);
     return "done";
   };
   const outcome = await Promise.race([

@@ -1,14 +1,31 @@
 import { before, type Point, STORE_POINTS } from "../patched-source.ts";
 
 const CALL_TOOL = "src/turns/call-tool.ts";
+const JUDGE = "src/hooks/judge.ts";
 const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 
-/** Where a turn or a delivery stands between two steps of which only one is done, and the points of the store. */
+/** Where an event, a turn or a delivery stands between two steps of which only one is done, and the points of the store. */
 export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "before a message is accepted",
     "src/runtime/messages.ts",
     "  const accepted = await parts.broker.withSlot(",
+  ),
+  before(
+    "before an event is accepted",
+    "src/runtime/cortex.ts",
+    "    const { fresh } = await store.events.accept(event, { judge,",
+  ),
+  before(
+    "between an event and its judging",
+    JUDGE,
+    "    const entries = this.#wanted(event, asked, nowMs);\n",
+  ),
+  before("between a judgement and its note", JUDGE, "      await this.#fire(event, run, judged.verdict);\n"),
+  before(
+    "between the note of a judgement and that all hooks have judged",
+    JUDGE,
+    "    await store.hooks.judged(\n",
   ),
   before("before messages are journalled", "src/turns/journal.ts", "    const before = this.unwritten;\n"),
   before("before a call", "src/agents/loop.ts", "    const outcome = await request.callTool("),

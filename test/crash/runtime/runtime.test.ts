@@ -12,7 +12,7 @@ const KILLS_PER_TRY = 6;
 
 describe.concurrent("a Cortex that is killed again and again", () => {
   test.each(Array.from({ length: LANES }, (_, lane) => lane + 1))(
-    "brings every message that it accepted to one end, makes no call twice and loses no answer, lane %i",
+    "brings every message that it accepted to one end, makes no call twice, loses no answer and judges every event once, lane %i",
     { timeout: 15 * MINUTES },
     async (seed) => {
       const report = await killRuntime({ kills: KILLS / LANES, seed });
@@ -24,6 +24,7 @@ describe.concurrent("a Cortex that is killed again and again", () => {
       expect(report.aborted).toBeGreaterThan(0);
       expect(report.compactions).toBeGreaterThan(0);
       expect(report.deliveries).toBeGreaterThan(KILLS / LANES / 4);
+      expect(report.firings).toBeGreaterThan(KILLS / LANES / 4);
     },
   );
 });

@@ -154,6 +154,30 @@ export const RUNTIME_BUGS: readonly SeededBug[] = [
     ],
   },
   {
+    name: "an event is noted as judged before the hooks have judged it",
+    symptom: /event that waits for no hook, and was judged by none/,
+    patches: [
+      {
+        file: "src/hooks/judge.ts",
+        from: "    const hookEvent = toHookEvent(event,",
+        to: `    await store.hooks.judged(event.id);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const hookEvent = toHookEvent(event,`,
+      },
+    ],
+  },
+  {
+    name: "a firing is not in the same transaction as its dispatch",
+    symptom: /event that a hook fired for, and that is not sent on/,
+    patches: [
+      {
+        file: "src/store/sqlite/record-hook-run.ts",
+        from: "        ? dispatchEvent({ ...event, fresh: false }, dispatch, claim, moment)\n        : undefined;\n",
+        to: "        ? void setTimeout(() => dispatchEvent({ ...event, fresh: false }, dispatch, undefined, moment), 200)\n        : undefined;\n",
+      },
+    ],
+  },
+  {
     name: "an answer is noted as sent before it is sent",
     symptom: /is sent, and has not arrived/,
     patches: [

@@ -4,7 +4,8 @@
  */
 import type { Random } from "../../simulation/random.ts";
 import type { Door } from "./door.ts";
-import { PLACES, SMALL } from "./served.ts";
+import { type Reply, request } from "./request.ts";
+import { HOOK_SESSIONS, PLACES, SMALL } from "./served.ts";
 import { makeTask } from "./task.ts";
 
 /** A message that was accepted. */
@@ -48,7 +49,8 @@ const SESSIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "agent:main:main": { delivery: { channel: "webhook", place: PLACES[0] } },
   diary: { delivery: { channel: "webhook", place: PLACES[1] }, profile: SMALL },
 };
-export const SESSION_NAMES = Object.keys(SESSIONS);
+/** All that are asked for by name. */
+export const SESSION_NAMES = [...Object.keys(SESSIONS), ...Object.values(HOOK_SESSIONS)];
 /** A few messages with this fill a small window. */
 const REMARK = `\nREMARK${" and so on".repeat(120)}`;
 const SENDERS = 4;
@@ -88,7 +90,7 @@ async function send(
   body: Readonly<Record<string, unknown>>,
   { door, promised }: Pick<SendersParts, "door" | "promised">,
 ): Promise<Accepted | undefined> {
-  const reply = await request(door, "POST", "/api/messages", body);
+  const reply = await ask(door, "POST", "/api/messages", body);
   if (reply === undefined) return undefined;
   const { status, json } = reply;
   const { eventId: event, session } = json;
@@ -111,7 +113,7 @@ function endOf(status: number, code: string | undefined): End | undefined {
 /** A session, or a turn: where that is the head of no session, the message forks. */
 function chooseTarget(random: Random, { accepted, followed }: Promised): Record<string, unknown> {
   if (random.chance(0.85)) {
-    const session = random.pick(SESSION_NAMES);
+    const session = random.pick(Object.keys(SESSIONS));
     return { session, ...SESSIONS[session] };
   }
   const ended = [...accepted.values()].flatMap(({ end }) => (end?.kind === "turn" ? [end.turn] : []));
@@ -122,12 +124,12 @@ function chooseTarget(random: Random, { accepted, followed }: Promised): Record<
 }
 
 async function takeOneBack({ door, promised, random }: SendersParts): Promise<void> {
-  const waiting = await request(door, "GET", "/api/queue");
+  const waiting = await ask(door, "GET", "/api/queue");
   const items = waiting?.json.items ?? [];
   if (items.length === 0) return;
   const { id } = random.pick(items);
   promised.takenBack.add(id); // the reply may get lost
-  await request(door, "DELETE", `/api/queue/${id}`);
+  await ask(door, "DELETE", `/api/queue/${id}`);
 }
 
 /** Asks again for every message, with its key, and waits for its end: the same message has one end. */
@@ -151,38 +153,15 @@ export async function askForEnds({ door, promised }: SendersParts): Promise<void
   }
 }
 
-interface Reply {
-  readonly status: number;
-  readonly json: {
-    readonly eventId?: string;
-    readonly session?: string;
-    readonly turnId?: string;
-    readonly text?: string;
-    readonly items?: readonly { readonly id: string }[];
-    readonly error?: { readonly code: string };
-  };
-}
-
-/** Repeats a request until a server answers it. */
-async function request(
+function ask(
   door: Door,
   method: string,
   path: string,
   body?: Readonly<Record<string, unknown>>,
 ): Promise<Reply | undefined> {
-  for (let address = await door.find(); address !== undefined; address = await door.find(address)) {
-    try {
-      const response = await fetch(address.url + path, {
-        method,
-        headers: { authorization: `Bearer ${address.token}`, "content-type": "application/json" },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      // Unavailable: it is about to stop. Unauthorized: it is gone, and its port is another server's by now.
-      if (response.status !== 503 && response.status !== 401)
-        return { status: response.status, json: (await response.json()) as Reply["json"] };
-    } catch {
-      // It is gone.
-    }
-  }
-  return undefined;
+  return request(door, path, ({ token }) => ({
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }));
 }

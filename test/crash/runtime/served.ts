@@ -1,5 +1,6 @@
 /** `cortex up` as a child process on a home of its own. */
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -35,6 +36,9 @@ export function placesIn(home: string) {
     workspace: join(home, "workspace"),
     /** The file to which the calls append. */
     log: join(home, "log"),
+    /** The folder that is watched, and one beside it in which files grow. */
+    drop: join(home, "drop"),
+    growing: join(home, "growing"),
   };
 }
 
@@ -44,6 +48,35 @@ export const PLACES = ["shop", "bell"] as const;
 export const SMALL = "small";
 /** A few turns beside the system prompt and the tools, which take nearly half of it. */
 const SMALL_WINDOW_TOKENS = 3_000;
+
+/** The webhook that is taken in, and the secret with which it is signed: each home has its own. */
+export const WEBHOOK = "alarm";
+const SECRET_VARIABLE = "ALARM_SECRET";
+
+export function secretOf(home: string): string {
+  return createHash("sha256").update(home).digest("hex");
+}
+
+/** The sessions to which the hook sends what it hears, by the channel. */
+export const HOOK_SESSIONS = { webhook: "alarms", files: "drops" } as const;
+/** What its events begin with. All others, no hook wants. */
+export const WANTED = "MESSAGE ";
+const SETTLE_MS = 20;
+
+const HOOK = `
+const SESSIONS = ${JSON.stringify(HOOK_SESSIONS)};
+
+export const filter = { channels: Object.keys(SESSIONS), match: "^${WANTED}" };
+
+export default function ({ event }) {
+  return {
+    fire: true,
+    routing: { session: SESSIONS[event.channel], queueMode: "queue" },
+    context: { prompt: "Note it.", extracted: { id: event.id } },
+    delivery: { channel: "webhook", place: ${JSON.stringify(PLACES[1])} },
+  };
+}
+`;
 
 export function makeHome(home: string, urls: { readonly model: string; readonly inbox: string }): void {
   const cortex = {
@@ -57,14 +90,21 @@ export function makeHome(home: string, urls: { readonly model: string; readonly 
       queue: { cap: 1_000, debounceMs: 20 },
     },
     channels: {
-      webhooks: Object.fromEntries(
-        PLACES.map((place) => [place, { deliverTo: { url: `${urls.inbox}/${place}` } }]),
-      ),
+      webhooks: {
+        ...Object.fromEntries(
+          PLACES.map((place) => [place, { deliverTo: { url: `${urls.inbox}/${place}` } }]),
+        ),
+        [WEBHOOK]: { scheme: "generic", secretEnv: SECRET_VARIABLE },
+      },
+      files: { drop: { folder: "drop", settleMs: SETTLE_MS } },
     },
   };
   const local = { provider: "openai-compatible", model: "local", baseUrl: urls.model };
   const small = { ...local, contextWindow: SMALL_WINDOW_TOKENS };
-  mkdirSync(join(home, "config"));
+  const { drop, growing } = placesIn(home);
+  for (const folder of [join(home, "config"), join(home, "hooks"), drop, growing]) mkdirSync(folder);
+  writeFileSync(join(home, "hooks", "route.mjs"), HOOK);
+  writeFileSync(join(home, "config", ".env"), `${SECRET_VARIABLE}=${secretOf(home)}\n`);
   writeFileSync(join(home, "config", "cortex.json"), JSON.stringify(cortex));
   writeFileSync(
     join(home, "config", "profiles.json"),
