@@ -190,7 +190,9 @@ function configuration({ url }: Attacker, sandbox: Family["sandbox"]): object {
     personas: {
       atlas: { permissions: everything },
       clerk: {
-        permissions: { tools: { deny: ["shell", "Write", "Edit", "CodeExec", "sub_agent", "dispatch_*"] } },
+        permissions: {
+          tools: { deny: ["shell", "Write", "Edit", "CodeExec", "sub_agent", "dispatch_*", "*_hook*"] },
+        },
       },
       roamer: { permissions: { ...everything, roots: ["."] } },
       cashier: { permissions: { ...everything, ask: ["Write", "Edit"] } },
