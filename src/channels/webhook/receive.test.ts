@@ -127,3 +127,12 @@ test(`of a header, ${MAX_KEPT_HEADER_LENGTH} characters are kept`, () => {
   const { metadata } = eventOf(UNSIGNED, "{}", { "User-Agent": "x".repeat(300) });
   expect(metadata).toMatchObject({ headers: { "user-agent": "x".repeat(MAX_KEPT_HEADER_LENGTH) } });
 });
+
+test("JSON that is said to be a form is JSON all the same", () => {
+  const type = { "Content-Type": "application/x-www-form-urlencoded" };
+  expect(eventOf(UNSIGNED, '{"id":"p1","amount":250}', type)).toMatchObject({
+    sourceId: "p1",
+    contentType: "json",
+    payload: { id: "p1", amount: 250 },
+  });
+});

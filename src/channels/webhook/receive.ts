@@ -76,7 +76,9 @@ function readBody({ header, body }: WebhookRequest): Body {
       payload: { base64: Buffer.from(body).toString("base64") },
     };
   }
-  if (/^application\/x-www-form-urlencoded\b/i.test(header("content-type") ?? "")) {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(header("content-type") ?? "");
+  // `curl -d` says that JSON is a form, and no form begins like this.
+  if (isForm && !/^\s*[[{]/.test(content)) {
     const form = Object.fromEntries(new URLSearchParams(content));
     // GitHub and Slack send JSON in a form of this one field.
     const inside = form["payload"] === undefined ? undefined : parse(form["payload"]);
