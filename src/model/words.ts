@@ -32,8 +32,7 @@ const WORD = new RegExp(
   "gv",
 );
 const PLAIN_WORD = /[a-z0-9]+/gi;
-// oxlint-disable-next-line no-control-regex
-const PLAIN = /^[\u0000-\u007f]*$/;
+const PLAIN = /^\p{ASCII}*$/u;
 
 export function words(text: string): Word[] {
   const found: Word[] = [];
