@@ -49,18 +49,16 @@ export const DEFAULT_PERSONA = "atlas" as PersonaId;
 const MANAGERS: ReadonlySet<string> = new Set([DEFAULT_AGENT, "chief-of-staff"]);
 
 export function buildConfig(
-  { agents, personas, timezone, ...cortex }: CortexFile,
+  { agents, personas, timezone: _zone, ...cortex }: CortexFile,
   { profiles, defaultProfile }: ProfilesFile,
-  given: { folders: Folders; systemTimezone: string },
-): Omit<Config, "origins"> {
-  const { folders } = given;
+  folders: Folders,
+): Omit<Config, "origins" | "timezone"> {
   delete cortex.$schema;
   return {
     ...cortex,
     agents: mapEntries(agents, (agent, id) => buildAgent(id, agent, folders)),
     personas: mapEntries(personas, (persona, id) => buildPersona(id, persona, folders)),
     channels: buildChannels(cortex.channels, folders),
-    timezone: timezone ?? given.systemTimezone,
     profiles: mapEntries(profiles, (profile, name) => ({
       name,
       ...profile,

@@ -23,7 +23,7 @@ export interface ConfigSources {
   /** The variables of the process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly flags?: Flags;
-  /** What `timezone` is unless it is set. */
+  /** What `timezone` is unless it is set. It is read when `timezone` is: to find it out takes some megabytes. */
   readonly systemTimezone: string;
 }
 
@@ -85,13 +85,21 @@ export function loadConfig(sources: ConfigSources, texts: ConfigTexts): LoadedCo
     config: configFolder(sources.home),
     user: environment.lookup("HOME") ?? environment.lookup("USERPROFILE"),
   };
-  const built = buildConfig(cortex.output, profiles.output, {
-    folders,
-    systemTimezone: sources.systemTimezone,
-  });
-  const origins = findOrigins(built, { cortex: cortex.file, profiles: profiles.file, overrides });
+  const built = buildConfig(cortex.output, profiles.output, folders);
+  const { timezone } = cortex.output;
+  const origins = findOrigins(
+    { ...built, timezone: timezone ?? "" },
+    { cortex: cortex.file, profiles: profiles.file, overrides },
+  );
+  const config: Config = {
+    ...built,
+    get timezone() {
+      return timezone ?? sources.systemTimezone;
+    },
+    origins,
+  };
   return {
-    config: { ...built, origins },
+    config,
     environment: environment.lookup,
     fileVariables: environment.inFile,
   };

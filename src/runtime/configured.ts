@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { formatPath } from "../config/problem.ts";
 import { type LoadedConfig, readConfig } from "../config/read.ts";
 import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
+import { systemTimezone } from "./system-timezone.ts";
 
 export interface Configured {
   readonly config: Config;
@@ -43,10 +44,6 @@ function toConfigured({ config, environment }: LoadedConfig): Configured {
     variable: environment,
     model: async () => configuredModel(config) ?? chooseModel(environment, fetch),
   };
-}
-
-function systemTimezone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Parts that may hold a secret: it is said that they are set, not to what. */

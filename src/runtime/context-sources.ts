@@ -4,6 +4,7 @@ import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
 import type { Ledger } from "../store/store.ts";
 import { chooseModel } from "./choose-model.ts";
 import type { ContextSources } from "./context-view.ts";
+import { systemTimezone } from "./system-timezone.ts";
 
 /** What there is to read of a home without a server: nothing is watched, and nothing written. */
 export async function openContextSources({
@@ -15,8 +16,7 @@ export async function openContextSources({
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly ledger: Ledger;
 }): Promise<ContextSources> {
-  const systemTimezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const loaded = await readConfig({ home, environment, systemTimezone });
+  const loaded = await readConfig({ home, environment, systemTimezone: systemTimezone() });
   const { config } = loaded;
   const active = activeProfile(config) ?? (await chooseModel(loaded.environment, fetch)).profile;
   const profile = (name: string): Profile => {

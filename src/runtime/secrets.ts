@@ -55,11 +55,10 @@ export function followSecrets(given: {
 /** One a value: of several names, the one that says most comes first. */
 export function collectSecrets(sources: SecretSources): Secret[] {
   const { config, variable, fileVariables, environment, token } = sources;
-  const { origins: _, ...configured } = config;
   const credentials = Object.values(config.personas).flatMap(({ permissions }) => permissions.credentials);
   const all: readonly (readonly [name: string, value: string | undefined])[] = [
     ["server token", token],
-    ...[...variablesNamedIn(configured), ...credentials].map((name) => [name, variable(name)] as const),
+    ...[...variablesNamedInConfig(config), ...credentials].map((name) => [name, variable(name)] as const),
     ...[...fileVariables].filter(([name]) => !NO_SECRETS.has(name)),
     ...Object.entries(environment).filter(([name]) => soundsSecret(name)),
     ...Object.values(config.profiles).flatMap(({ apiKeyEnv, extraEnv, extraOption }) =>
@@ -86,6 +85,14 @@ const NO_SECRETS: ReadonlySet<string> = new Set([
 /** Providers look for keys in many variables of the environment; all of them are called something like this. */
 function soundsSecret(name: string): boolean {
   return /(?:^|[_-])(?:(?:api|access)?key|token|secret|password|passwd)(?:$|[_-])/i.test(name);
+}
+
+/** Neither names a variable, and the time zone is better not asked for: see system-timezone.ts. */
+const NO_VARIABLES: ReadonlySet<string> = new Set(["origins", "timezone"] satisfies (keyof Config)[]);
+
+function variablesNamedInConfig(config: Config): string[] {
+  const parts = (Object.keys(config) as (keyof Config)[]).filter((part) => !NO_VARIABLES.has(part));
+  return parts.flatMap((part) => variablesNamedIn({ [part]: config[part] }));
 }
 
 /** Wherever the configuration wants a secret, it takes the name of a variable: `apiKeyEnv`, `secretEnv`. */

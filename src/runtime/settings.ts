@@ -5,6 +5,7 @@ import { watchConfig } from "../config/watch.ts";
 import { writeSchemas } from "../config/write-schemas.ts";
 import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
 import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
+import { systemTimezone } from "./system-timezone.ts";
 
 export interface Settings extends AsyncDisposable {
   config(): Config;
@@ -32,9 +33,16 @@ export async function openSettings({
   log,
   onChange,
 }: SettingsSources): Promise<Settings> {
-  const systemTimezone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  let zone: string | undefined;
   const watch = await watchConfig(
-    { home, environment, flags, systemTimezone },
+    {
+      home,
+      environment,
+      flags,
+      get systemTimezone() {
+        return (zone ??= systemTimezone());
+      },
+    },
     {
       onChange() {
         log("The configuration has changed and is in use.");
