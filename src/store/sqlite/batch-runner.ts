@@ -5,7 +5,7 @@
  */
 import type { Database } from "better-sqlite3";
 
-import { openForWriting } from "./connection.ts";
+import { copyLog, openForWriting } from "./connection.ts";
 import { voidLeases } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { type Moment, Refusal } from "./operation.ts";
@@ -103,18 +103,6 @@ export function openBatchRunner(path: string, nowMs: number): BatchRunner {
       results.push(DONE, outcome);
     }
     release.run();
-  }
-}
-
-/**
- * Copies the log into the database. Where there is no room for that, everything stays in the log, which
- * is as safe, and it is tried again when the log has grown.
- */
-export function copyLog(db: Database): void {
-  try {
-    db.pragma("wal_checkpoint(passive)");
-  } catch {
-    // Whoever writes next is told by their own failure.
   }
 }
 

@@ -1,8 +1,7 @@
 /** Copies the write-ahead log into the database, beside the writer: see checkpointer.ts. */
 import { parentPort, workerData } from "node:worker_threads";
 
-import { copyLog } from "./batch-runner.ts";
-import { openForWriting } from "./connection.ts";
+import { copyLog, openForWriting } from "./connection.ts";
 
 const db = openForWriting(workerData as string);
 const port = parentPort!;

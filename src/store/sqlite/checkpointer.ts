@@ -12,6 +12,8 @@ import { moduleBeside } from "./module-beside.ts";
 
 /** 16 MiB in pages of 8 KiB. */
 export const CHECKPOINT_FRAMES = 2_048;
+/** 4 MiB: while nobody waits for the writer, it copies them itself, and the thread need not be there. */
+export const QUIET_FRAMES = 512;
 /** 64 MiB: the writer copies everything itself rather than let the log grow further. */
 export const MAX_WAL_FRAMES = 8_192;
 
@@ -37,10 +39,11 @@ export class Checkpointer {
     return this.#state === "ready";
   }
 
-  /** Told with the reply to each batch how long the log is. */
-  observe(frames: number): void {
+  /** Told with the reply to each batch how long the log is, and whether nobody waits for the writer. */
+  observe(frames: number, isQuiet: boolean): void {
     if (this.#state === "finishing") this.#state = "idle";
     else if (frames >= MAX_WAL_FRAMES) this.#state = "ready";
+    else if (isQuiet && frames >= QUIET_FRAMES && this.#state === "idle") this.#state = "ready";
     else if (frames >= CHECKPOINT_FRAMES && this.#state === "idle") this.#start();
   }
 

@@ -16,7 +16,7 @@ export function openForWriting(path: string): Database.Database {
     db.pragma("foreign_keys = on");
     db.pragma("wal_autocheckpoint = 0"); // checkpoints are made beside the writer: see checkpointer.ts
     db.pragma("journal_size_limit = 67108864");
-    db.pragma("cache_size = -32768");
+    db.pragma("cache_size = -2048"); // more is hardly faster: what is not here, the system has in its own cache
     db.pragma("temp_store = memory");
     return db;
   } catch (error) {
@@ -31,4 +31,16 @@ export function openForReading(path: string): Database.Database {
   db.pragma("cache_size = -16384");
   db.pragma("mmap_size = 268435456");
   return db;
+}
+
+/**
+ * Copies the log into the database. Where there is no room for that, everything stays in the log, which
+ * is as safe, and it is tried again when the log has grown.
+ */
+export function copyLog(db: Database.Database): void {
+  try {
+    db.pragma("wal_checkpoint(passive)");
+  } catch {
+    // Whoever writes next is told by their own failure.
+  }
 }

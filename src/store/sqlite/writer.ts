@@ -45,6 +45,7 @@ interface Call {
 
 const NEW_WORK: ReadonlySet<OperationName> = new Set(["acceptEvent", "dispatch"]);
 const CODES = new Map(OPERATION_NAMES.map((name, code) => [name, code]));
+const BACKGROUND = CODES.get("indexEvents");
 const CODECS = OPERATION_NAMES.map((name) => OPERATIONS[name].input as Codec<unknown>);
 
 export class Writer {
@@ -161,7 +162,7 @@ export class Writer {
       if (failure !== undefined) call.reject(storeFailure(asError(failure), this.#path));
       else settle(call, results[2 * i], results[2 * i + 1], this.#path);
     });
-    this.#checkpointer.observe(walFrames);
+    this.#checkpointer.observe(walFrames, this.#queue.length === 0 && flight.every(isBackground));
     this.#kick();
     // After the promises above have moved their owners on.
     if (wakes > 0) queueMicrotask(() => this.#wake(wakes));
@@ -188,6 +189,11 @@ export class Writer {
     for (const call of lost) call.reject(error);
     this.#rest();
   }
+}
+
+/** What nobody waits for. */
+function isBackground({ cells }: Call): boolean {
+  return cells[0] === BACKGROUND;
 }
 
 function settle(call: Call, ending: unknown, value: unknown, path: string): void {
