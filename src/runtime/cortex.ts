@@ -27,9 +27,7 @@ import { authorityOf } from "../personas/authority.ts";
 import type { Setup } from "../personas/lookup.ts";
 import type { FileState, QueueItem, SearchHit, Store, StoredSession } from "../store/store.ts";
 import { CoolDowns } from "../turns/cool-downs.ts";
-import { runTurn } from "../turns/run-turn.ts";
 import { ApprovalDeadlines } from "./approvals.ts";
-import { skillsOf } from "./context-view.ts";
 import { createBackends } from "./backends.ts";
 import { createChannels } from "./channels.ts";
 import { dayStart } from "./day.ts";
@@ -183,7 +181,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     coolDowns: new CoolDowns(clock),
     agentFor: createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) }),
     tools: () => allTools(),
-    skills: async (setup: Setup) => (await skillsOf(setup, home)).skills,
+    skills: async (setup: Setup) => (await (await import("./context-view.ts")).skillsOf(setup, home)).skills,
     window: windowOf,
     isOwners: ({ channel, sender }: SearchHit) =>
       authorityOf({ channel, ...(sender === undefined ? {} : { sender }) }, settings.config()) === "owner",
@@ -214,12 +212,13 @@ async function assemble(parts: Parts): Promise<Cortex> {
     lease: { holder, ttlMs: settings.config().broker.leaseMs },
     slots: () => settings.config().broker.maxConcurrentRuns,
     clock,
-    run: (running) => runTurn(running, turnParts),
+    // Loaded for the first turn: many a Cortex runs for hours without one.
+    run: async (running) => (await import("../turns/run-turn.ts")).runTurn(running, turnParts),
     onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
   });
   const hooks = await openHooks({ ...turnParts, home, broker, log });
   let made: Promise<readonly Tool[]> | undefined;
-  /** Made for the first turn: many a Cortex runs for hours without one. */
+  /** Made for the first turn, too. */
   const allTools = (): Promise<readonly Tool[]> => (made ??= makeTools());
   async function makeTools(): Promise<readonly Tool[]> {
     const { createTools } = await import("./tools.ts");

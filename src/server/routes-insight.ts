@@ -1,5 +1,4 @@
 import { describeAgent, describePersona } from "../runtime/describe.ts";
-import { examine } from "../runtime/doctor.ts";
 import { readHealth } from "../runtime/health.ts";
 import { agentView, configView, isoTime, personaView, profileView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
@@ -80,6 +79,7 @@ export const insightRoutes = [
     summary: "All that Cortex needs, looked at: what is wrong with it, and what to do",
     answers: { 200: schemas.Diagnosis },
     async handle(_, { cortex, clock, version }) {
+      const { examine } = await import("../runtime/doctor.ts"); // rarely asked for, and large
       const parts = { home: cortex.home, nowMs: clock(), version, server: { version } };
       return { status: 200, body: await examine(parts) };
     },

@@ -5,7 +5,6 @@ import { TRUST_SETTING } from "../model/trust.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 import { contextTools } from "../runtime/context-sources.ts";
-import { contextView, readContext } from "../runtime/context-view.ts";
 import { sessionView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
 import { pageOf, withoutAbsent } from "./page.ts";
@@ -85,6 +84,7 @@ export const sessionRoutes = [
     answers: { 200: schemas.SessionContext },
     async handle({ params, query }, { cortex }) {
       const { key } = await findSession(params.key, cortex);
+      const { contextView, readContext } = await import("../runtime/context-view.ts"); // it comes with the turns
       const reading = await readContext(key, {
         ledger: cortex.store,
         home: cortex.home,
