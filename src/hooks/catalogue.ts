@@ -10,7 +10,7 @@ import { CIRCUIT_REST_MS, type HookFile, type Store, type StoredHook } from "../
 import { compileFilter, type CompiledFilter } from "./filter.ts";
 import type { HookPool } from "./pool.ts";
 import { type FoundHook, readFolder } from "./read-folder.ts";
-import type { Exported, HookSource } from "./thread-protocol.ts";
+import type { Exported, HookSource } from "./lane-protocol.ts";
 import { filterOfTriggers } from "./triggers.ts";
 
 export interface CatalogueParts {

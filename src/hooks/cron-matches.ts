@@ -1,6 +1,6 @@
 import { matchesMinute, parseSchedule } from "../model/schedule.ts";
 
-/** The thread that runs hooks sets it to the one of `cortex.json`, which hooks expect and cannot name. */
+/** The process that runs hooks sets it to the one of `cortex.json`, which hooks expect and cannot name. */
 let usual = "UTC";
 
 export function useTimezone(timezone: string): void {

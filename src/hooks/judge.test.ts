@@ -33,7 +33,8 @@ async function openScene(hooks: Readonly<Record<string, string>>, limits: Partia
       throw new Error("not in this test");
     };
     const pool = new HookPool({
-      data: () => ({ folder, dbPath: null, timezone: "UTC" }),
+      data: { folder, dbPath: null },
+      timezone: () => "UTC",
       clock,
       services: { query: refuse, search: refuse, llm: refuse },
       onLate: () => {},

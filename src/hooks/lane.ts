@@ -1,33 +1,25 @@
 /**
- * One thread that runs hooks, seen from the main thread: the calls that it has not answered, whether it still gives
- * signs of life, and what memory it takes. When it ends, for whatever reason, whoever owns it is given the calls that
- * were left.
+ * One process that runs hooks, seen from ours: the calls that it has not answered, and whether it still gives signs of
+ * life. When it ends, for whatever reason, whoever owns it is given the calls that were left.
+ *
+ * It is no thread, because a thread cannot be ended for certain: a loop that V8 has compiled, or a query of SQLite, may
+ * never look whether it is to stop. What it takes until then is memory of the whole program.
  */
-import { Worker } from "node:worker_threads";
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 
-import type { FromThread, ThreadData, ToThread } from "./thread-protocol.ts";
+import type { GuardLimits } from "./guard.ts";
+import type { FromLane, LaneData, ToLane } from "./lane-protocol.ts";
 
 export interface LaneParts<Call> {
-  readonly data: ThreadData;
-  readonly limits: LaneLimits;
-  readonly onMessage: (message: FromThread, lane: Lane<Call>) => void;
+  readonly data: Omit<LaneData, "guard">;
+  readonly limits: GuardLimits;
+  readonly onMessage: (message: FromLane, lane: Lane<Call>) => void;
   /** With the calls that it had not answered. Told once. */
   readonly onEnd: (cause: LaneEnd, left: readonly Call[], lane: Lane<Call>) => void;
 }
 
-export interface LaneLimits {
-  /** What buffers and the heap may take together. */
-  readonly memoryMb: number;
-}
-
-/**
- * Where V8 stops a thread that nobody has stopped before. It is far above what a hook may take: a thread that reaches
- * the limit of its heap faster than it can be ended takes the whole process along, and the limit of V8 leaves out
- * buffers. So memory is measured from here, several times a second.
- */
-const HEAP_CEILING_MB = 4_096;
-
-/** Why a thread is no more, as the end of the sentence "The hook …". */
+/** Why a process is no more, as the end of the sentence "The hook …". */
 export type LaneEnd =
   | { readonly kind: "closed" }
   | { readonly kind: "silent" }
@@ -45,54 +37,54 @@ export class Lane<Call> {
   missed = 0;
   isReady = false;
   readonly #parts: LaneParts<Call>;
-  readonly #thread: Worker;
-  #cause: LaneEnd | undefined;
+  readonly #child: ChildProcess;
   #hasEnded = false;
-  #measuring = false;
   readonly #gone = Promise.withResolvers<void>();
 
   constructor(parts: LaneParts<Call>) {
     this.#parts = parts;
-    const name = `hook-thread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
-    this.#thread = new Worker(new URL(name, import.meta.url), {
-      workerData: parts.data,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_CEILING_MB },
-      // Flags of whoever started this process are not meant for hooks, and some are refused in threads.
+    const { data, limits } = parts;
+    const { memoryMb, lookMs } = limits;
+    const name = `hook-process.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
+    const given: LaneData = { ...data, guard: { memoryMb, lookMs, parent: process.pid } };
+    this.#child = fork(fileURLToPath(new URL(name, import.meta.url)), [JSON.stringify(given)], {
+      serialization: "advanced",
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      // Flags of whoever started this process are not meant for hooks.
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });
-    this.#thread.unref();
-    this.#thread.on("message", (messages: readonly FromThread[]) => {
+    this.#child.on("message", (messages) => {
       this.missed = 0;
       this.isReady = true;
-      for (const message of messages) if (!this.#hasEnded) parts.onMessage(message, this);
+      for (const message of messages as readonly FromLane[])
+        if (!this.#hasEnded) parts.onMessage(message, this);
     });
-    this.#thread.on("error", (error: NodeJS.ErrnoException) => {
-      this.#cause ??=
-        error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? { kind: "memory", limitMb: parts.limits.memoryMb }
-          : { kind: "crash", error: `${error.name}: ${error.message}` };
+    this.#child.on("error", (error) => {
+      this.#end({ kind: "crash", error: `${error.name}: ${error.message}` });
+      if (this.#child.pid === undefined) this.#gone.resolve(); // it was never there
     });
-    this.#thread.on("exit", (code) => {
-      this.#end({ kind: "exit", code });
+    this.#child.on("exit", (code, signal) => {
+      this.#end(causeOf(code, signal, memoryMb));
       this.#gone.resolve();
     });
+    this.#child.unref();
+    this.#child.channel?.unref();
   }
 
-  post(message: ToThread): void {
-    this.#thread.postMessage(message);
+  post(message: ToLane): void {
+    this.#child.send(message, () => {}); // one that is gone has told so, or will
   }
 
-  /** Looks whether it is well: asks for a sign of life, and what memory it takes. */
+  /** Asks for a sign of life. */
   look(): void {
     this.missed++;
     this.post({ kind: "ping" });
-    if (!this.#measuring) void this.#measure();
   }
 
-  /** Ends the thread, whatever it is doing. Its calls are handed back at once. */
+  /** Ends the process, whatever it is doing. Its calls are handed back at once. */
   kill(cause: LaneEnd): Promise<void> {
     this.#end(cause);
-    void this.#thread.terminate();
+    this.#child.kill("SIGKILL");
     return this.#gone.promise;
   }
 
@@ -101,21 +93,12 @@ export class Lane<Call> {
     this.#hasEnded = true;
     const left = [...this.calls.values()];
     this.calls.clear();
-    this.#parts.onEnd(this.#cause ?? cause, left, this);
+    this.#parts.onEnd(cause, left, this);
   }
+}
 
-  /** A thread that does not give way is asked too: V8 interrupts it for this. */
-  async #measure(): Promise<void> {
-    this.#measuring = true;
-    const { memoryMb } = this.#parts.limits;
-    try {
-      const { external_memory, used_heap_size } = await this.#thread.getHeapStatistics();
-      if (external_memory + used_heap_size > memoryMb * 1024 * 1024)
-        void this.kill({ kind: "memory", limitMb: memoryMb });
-    } catch {
-      // The thread is gone, which its end tells.
-    } finally {
-      this.#measuring = false;
-    }
-  }
+/** Nobody else kills it: it was its guard, or the system, and both do so for the memory that it takes. */
+function causeOf(code: number | null, signal: NodeJS.Signals | null, limitMb: number): LaneEnd {
+  if (signal === "SIGKILL") return { kind: "memory", limitMb };
+  return signal === null ? { kind: "exit", code: code ?? 0 } : { kind: "crash", error: signal };
 }

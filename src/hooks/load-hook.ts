@@ -1,9 +1,9 @@
-/** Loads a hook's file in the thread that will run it. */
+/** Loads a hook's file in the process that will run it. */
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 import type { Hook } from "./hook.ts";
 import { OURS } from "./resolve-imports.ts";
-import type { Exported } from "./thread-protocol.ts";
+import type { Exported } from "./lane-protocol.ts";
 
 export interface LoadedHook {
   readonly handler: Hook;

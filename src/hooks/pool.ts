@@ -1,20 +1,22 @@
 /**
- * Runs hooks outside the main thread.
+ * Runs hooks in processes of their own.
  *
- * Many hooks share a warm thread. One that stops answering, takes too much memory or exits is ended, and then nobody
+ * Many hooks share a warm process. One that stops answering, takes too much memory or exits is ended, and then nobody
  * knows which of its hooks did it: all that it had not heard from are suspects, and are asked again, each alone in a
- * thread. Whoever answers is cleared and goes back to the others. The one that ends that thread too, or holds it up, is
+ * process. Whoever answers is cleared and goes back to the others. The one that ends that process too, or holds it up, is
  * guilty; it is charged with it, and runs alone until its file has changed. So a hook that spins delays the others
  * once, by the second that it takes to notice.
  *
  * A hook may therefore be asked twice about an event. What it returns is taken once.
  */
+import type { GuardLimits } from "./guard.ts";
 import type { HookEvent } from "./hook.ts";
-import { Lane, type LaneEnd, type LaneLimits } from "./lane.ts";
-import type { Ask, Exported, FromThread, HookSource, Service, ThreadData } from "./thread-protocol.ts";
+import { Lane, type LaneEnd } from "./lane.ts";
+import type { Ask, Exported, FromLane, HookSource, LaneData, Service } from "./lane-protocol.ts";
 
 export interface PoolParts {
-  readonly data: () => ThreadData;
+  readonly data: Omit<LaneData, "guard">;
+  readonly timezone: () => string;
   readonly clock: () => number;
   readonly services: Services;
   /** Told of what a hook left behind: something that it began has failed after it gave its result. */
@@ -22,7 +24,7 @@ export interface PoolParts {
   readonly limits?: Partial<PoolLimits>;
 }
 
-/** What hooks may ask for, by way of the main thread. Each is aborted when the call is over. */
+/** What hooks may ask for, by way of the main process. Each is aborted when the call is over. */
 export interface Services {
   readonly query: (sql: string, params: readonly unknown[]) => Promise<unknown>;
   readonly search: (text: string, options: unknown) => Promise<unknown>;
@@ -35,23 +37,21 @@ export interface LlmAnswer {
   readonly costUsd: number | null;
 }
 
-export interface PoolLimits extends LaneLimits {
+export interface PoolLimits extends GuardLimits {
   readonly deadlineMs: number;
   /** Once it has asked a model. */
   readonly llmDeadlineMs: number;
-  /** How often threads that work are looked after. */
-  readonly lookMs: number;
-  /** How many looks in a row a thread may miss. */
+  /** How many looks in a row a process may miss. */
   readonly maxMissed: number;
   /** The same for one that is being started, on a machine that may be busy. */
   readonly maxMissedAtStart: number;
   readonly hooksPerLane: number;
   readonly lanes: number;
-  /** How many hooks run alone at the same time. One of these threads is never for those that are known as guilty. */
+  /** How many hooks run alone at the same time. One of these processes is never for those that are known as guilty. */
   readonly soloLanes: number;
-  /** A thread is replaced after so many calls: hooks leave things behind. */
+  /** A process is replaced after so many calls: hooks leave things behind. */
   readonly callsPerLane: number;
-  /** How many calls that were never answered a thread may carry along. */
+  /** How many calls that were never answered a process may carry along. */
   readonly maxAbandoned: number;
 }
 
@@ -102,12 +102,12 @@ interface Call {
 export class HookPool implements AsyncDisposable {
   readonly #parts: PoolParts;
   readonly #limits: PoolLimits;
-  /** By seat: a hook stays in the thread that has loaded it. */
+  /** By seat: a hook stays in the process that has loaded it. */
   readonly #lanes: (Lane<Call> | undefined)[] = [];
   readonly #seats = new Map<string, number>();
   readonly #alone = new Set<Lane<Call>>();
   readonly #waitingAlone: Call[] = [];
-  /** Hooks that may have ended a thread, and those that have: both run alone. */
+  /** Hooks that may have ended a process, and those that have: both run alone. */
   readonly #suspects = new Set<string>();
   readonly #guilty = new Set<string>();
   readonly #all = new Set<Lane<Call>>();
@@ -121,8 +121,8 @@ export class HookPool implements AsyncDisposable {
     this.#limits = { ...POOL_LIMITS, ...parts.limits };
   }
 
-  /** How many threads there are. */
-  get threads(): number {
+  /** How many processes there are. */
+  get processes(): number {
     return this.#all.size;
   }
 
@@ -184,7 +184,7 @@ export class HookPool implements AsyncDisposable {
     return made.map(({ outcome }) => outcome);
   }
 
-  /** Gives calls about one event to threads; those that go to the same thread go together. */
+  /** Gives calls about one event to processes; those that go to the same process go together. */
   #assign(calls: readonly Call[]): void {
     const byLane = new Map<Lane<Call>, Call[]>();
     for (const call of calls) {
@@ -211,7 +211,7 @@ export class HookPool implements AsyncDisposable {
 
   #open(): Lane<Call> {
     const lane = new Lane<Call>({
-      data: this.#parts.data(),
+      data: this.#parts.data,
       limits: this.#limits,
       onMessage: (message, from) => this.#receive(message, from),
       onEnd: (cause, left, ended) => this.#onEnd(cause, left, ended),
@@ -222,22 +222,24 @@ export class HookPool implements AsyncDisposable {
 
   #give(lane: Lane<Call>, calls: readonly Call[]): void {
     const { callsPerLane } = this.#limits;
+    const timezone = this.#parts.timezone();
     const asks: Ask[] = [];
     for (const call of calls) {
       const { id, source, work } = call;
       lane.calls.set(id, call);
       this.#setDeadline(call, lane);
-      if (work.kind === "inspect") lane.post({ kind: "inspect", call: id, source });
+      if (work.kind === "inspect") lane.post({ kind: "inspect", call: id, source, timezone });
       else asks.push({ call: id, ...work.ask });
     }
     const work = calls.find((call) => call.work.kind === "judge")?.work;
-    if (work?.kind === "judge") lane.post({ kind: "judge", event: work.event, nowMs: work.nowMs, asks });
+    if (work?.kind === "judge")
+      lane.post({ kind: "judge", event: work.event, nowMs: work.nowMs, timezone, asks });
     lane.served += calls.length;
     if (lane.served > callsPerLane) this.#retire(lane);
     this.#looking ??= setInterval(() => this.#look(), this.#limits.lookMs).unref();
   }
 
-  /** The time of a hook begins when it is first asked. What it has used up in a thread that was ended is gone. */
+  /** The time of a hook begins when it is first asked. What it has used up in a process that was ended is gone. */
   #setDeadline(call: Call, lane: Lane<Call>): void {
     const { deadlineMs, llmDeadlineMs } = this.#limits;
     const givenMs = call.usedLlm ? llmDeadlineMs : deadlineMs;
@@ -250,7 +252,7 @@ export class HookPool implements AsyncDisposable {
     if (!lane.calls.delete(call.id)) return;
     this.#fail(call, `had no result after ${givenMs / 1_000} s`);
     if (this.#alone.has(lane)) {
-      // One that waits for something for ever holds nobody up, and has ended no thread.
+      // One that waits for something for ever holds nobody up, and has ended no process.
       if (lane.missed <= 1) this.#clear(call.source.name);
       else this.#guilty.add(call.source.name);
       void lane.kill({ kind: "silent" });
@@ -263,7 +265,7 @@ export class HookPool implements AsyncDisposable {
     else this.#closeIfDone(lane);
   }
 
-  #receive(message: FromThread, lane: Lane<Call>): void {
+  #receive(message: FromLane, lane: Lane<Call>): void {
     switch (message.kind) {
       case "ready":
       case "pong":
@@ -306,7 +308,7 @@ export class HookPool implements AsyncDisposable {
   async #serve(
     call: Call,
     lane: Lane<Call>,
-    { request, service }: Extract<FromThread, { kind: "request" }>,
+    { request, service }: Extract<FromLane, { kind: "request" }>,
   ): Promise<void> {
     try {
       const value = await this.#carryOut(service, call, lane);
@@ -350,7 +352,7 @@ export class HookPool implements AsyncDisposable {
     }
   }
 
-  /** Of each hook one call at a time, and one thread is never for the guilty: the innocent are to be cleared soon. */
+  /** Of each hook one call at a time, and one process is never for the guilty: the innocent are to be cleared soon. */
   #nextAlone(): Call | undefined {
     const running = [...this.#alone].flatMap(({ calls }) => Array.from(calls.values()));
     const room = this.#limits.soloLanes - running.length;
@@ -438,9 +440,9 @@ function describe(cause: Exclude<LaneEnd, { kind: "closed" }>): string {
     case "memory":
       return `took more than ${cause.limitMb} MB of memory`;
     case "exit":
-      return `ended its thread with process.exit(${cause.code})`;
+      return `ended its process with process.exit(${cause.code})`;
     case "crash":
-      return `ended its thread: ${cause.error}`;
+      return `ended its process: ${cause.error}`;
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where the imports of hooks lead, in the thread that runs them.
+ * Where the imports of hooks lead, in the process that runs them.
  *
  * `better-sqlite3` and `cortexd/hooks` are ours. Other packages are looked for from the hook's own place, which finds
  * those of the home, and then from the program's. Files in the folder are modules whatever a `package.json` near them

@@ -63,7 +63,8 @@ export async function openHooks(parts: HooksParts): Promise<Hooks> {
   addShippedHooks(home);
   const folder = hooksPath(home);
   const pool = new HookPool({
-    data: () => ({ folder, dbPath: databasePath(home), timezone: config().timezone }),
+    data: { folder, dbPath: databasePath(home) },
+    timezone: () => config().timezone,
     clock,
     services: {
       query: (sql, params) => store.query(sql, params as readonly SqlValue[]),

@@ -1,4 +1,4 @@
-/** A pool of real threads over a folder of hooks that goes with it. */
+/** A pool of real processes over a folder of hooks that goes with it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -44,7 +44,12 @@ const EVENT: HookEvent = {
 
 export function openTestPool(
   hooks: Readonly<Record<string, string>>,
-  options: { limits?: Partial<PoolLimits>; services?: Partial<Services>; dbPath?: string } = {},
+  options: {
+    limits?: Partial<PoolLimits>;
+    services?: Partial<Services>;
+    dbPath?: string;
+    timezone?: () => string;
+  } = {},
 ): TestPool {
   const temporary = temporaryFolder();
   const folder = join(temporary.path, "hooks");
@@ -54,7 +59,8 @@ export function openTestPool(
     throw new Error("not in this test");
   };
   const pool = new HookPool({
-    data: () => ({ folder, dbPath: options.dbPath ?? null, timezone: "UTC" }),
+    data: { folder, dbPath: options.dbPath ?? null },
+    timezone: () => options.timezone?.() ?? "UTC",
     clock: Date.now,
     services: { query: refuse, search: refuse, llm: refuse, ...options.services },
     onLate: (hook, error) => late.push(`${hook}: ${error}`),

@@ -1,36 +1,42 @@
 /**
- * The thread in which hooks run, many of them. It keeps nothing that matters: it may be ended at any moment, and is
+ * A process in which hooks run, many of them. It keeps nothing that matters: it may be ended at any moment, and is
  * when one of its hooks does not give way, takes too much memory or ends it itself.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { parentPort, workerData } from "node:worker_threads";
 
 import { MAX_HOOK_RESULT_BYTES } from "../store/store.ts";
 import { useTimezone } from "./cron-matches.ts";
 import { describeFailure } from "./describe-failure.ts";
+import { startGuard } from "./guard.ts";
 import type { HookContext } from "./hook.ts";
 import { type LoadedHook, loadHook } from "./load-hook.ts";
 import { resolveImportsIn } from "./resolve-imports.ts";
-import type { Ask, FromThread, HookSource, Service, ThreadData, ToThread } from "./thread-protocol.ts";
+import type { Ask, FromLane, HookSource, Service, LaneData, ToLane } from "./lane-protocol.ts";
 
-const { folder, dbPath, timezone } = workerData as ThreadData;
-const port = parentPort!;
+const { folder, dbPath, guard } = JSON.parse(process.argv[2]!) as LaneData;
+const post = process.send!.bind(process);
 const loaded = new Map<string, Promise<LoadedHook>>();
 const calls = new Map<number, AbortController>();
 const requests = new Map<number, PromiseWithResolvers<unknown>>();
 /** Whose work is being done: what fails later is told of under its name. */
 const asked = new AsyncLocalStorage<{ readonly name: string; readonly call: number }>();
 let lastRequest = 0;
-let replies: FromThread[] = [];
+let replies: FromLane[] = [];
 
+// What hooks import may talk to whoever started a process, where there is somebody; this line is ours.
+delete process.send;
 resolveImportsIn(folder);
-useTimezone(timezone);
 process.on("unhandledRejection", reportLate);
 process.on("uncaughtException", reportLate);
-port.on("message", receive);
+process.on("disconnect", () => process.exit()); // whoever asked is gone
+// They are meant for Cortex, which ends this process when it is done; a terminal sends them to both.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
+process.on("message", receive);
+const tellGuard = startGuard(guard);
 send({ kind: "ready" });
 
-function receive(message: ToThread): void {
+function receive(message: ToLane): void {
+  if ("timezone" in message) useTimezone(message.timezone);
   switch (message.kind) {
     case "judge":
       for (const ask of message.asks) void answer(ask.call, ask.source, () => judge(ask, message));
@@ -40,6 +46,7 @@ function receive(message: ToThread): void {
       return;
     case "abort":
       calls.get(message.call)?.abort(new Error("The time of the hook is over"));
+      close(message.call);
       return;
     case "answer":
       take(message.request)?.resolve(message.value);
@@ -48,19 +55,27 @@ function receive(message: ToThread): void {
       take(message.request)?.reject(new Error(message.message));
       return;
     case "ping":
-      port.postMessage([{ kind: "pong" }]); // at once: a hook may be about to take long
+      post([{ kind: "pong" }]); // at once: a hook may be about to take long
   }
 }
 
 /** Does what a call asks for and tells how it went, once. */
 async function answer(call: number, source: HookSource, work: () => Promise<unknown>): Promise<void> {
   calls.set(call, new AbortController());
+  tellGuard(calls.size);
   try {
     const json = toJson(await asked.run({ name: source.name, call }, work));
-    if (calls.delete(call)) send({ kind: "done", call, json });
+    if (close(call)) send({ kind: "done", call, json });
   } catch (error) {
-    if (calls.delete(call)) send({ kind: "failed", call, error: describeFailure(error, folder) });
+    if (close(call)) send({ kind: "failed", call, error: describeFailure(error, folder) });
   }
+}
+
+/** False: it was over before. */
+function close(call: number): boolean {
+  const wasOpen = calls.delete(call);
+  tellGuard(calls.size);
+  return wasOpen;
 }
 
 async function judge(
@@ -82,7 +97,7 @@ async function judge(
   return handler(ctx);
 }
 
-type Judging = Extract<ToThread, { kind: "judge" }>;
+type Judging = Extract<ToLane, { kind: "judge" }>;
 
 function load({ path }: HookSource): Promise<LoadedHook> {
   const known = loaded.get(path) ?? loadHook(path);
@@ -95,7 +110,7 @@ function request(call: number, service: Service): Promise<unknown> {
   const answered = Promise.withResolvers<unknown>();
   requests.set(id, answered);
   try {
-    port.postMessage([{ kind: "request", call, request: id, service }]);
+    post([{ kind: "request", call, request: id, service }]);
   } catch (error) {
     take(id)!.reject(error); // an argument that is a function, say
   }
@@ -115,10 +130,10 @@ function toJson(value: unknown): string | undefined {
 }
 
 /** Many hooks end in the same moment, and are told of together. */
-function send(reply: FromThread): void {
+function send(reply: FromLane): void {
   if (replies.push(reply) > 1) return;
   setImmediate(() => {
-    port.postMessage(replies);
+    post(replies);
     replies = [];
   });
 }
@@ -127,6 +142,6 @@ function send(reply: FromThread): void {
 function reportLate(reason: unknown): void {
   const error = describeFailure(reason, folder);
   const { name, call } = asked.getStore() ?? {};
-  if (call !== undefined && calls.delete(call)) send({ kind: "failed", call, error });
+  if (call !== undefined && close(call)) send({ kind: "failed", call, error });
   else send({ kind: "late", hook: name, error });
 }

@@ -1,12 +1,12 @@
-/** What goes back and forth between the pool and a thread that runs hooks. */
+/** What goes back and forth between the pool and a process that runs hooks. */
+import type { GuardParts } from "./guard.ts";
 import type { HookEvent, HookSelf } from "./hook.ts";
 
-export interface ThreadData {
+export interface LaneData {
   /** The folder of the hooks: what is imported from here finds the packages of the program too. */
   readonly folder: string;
   readonly dbPath: string | null;
-  /** For schedules that name none. */
-  readonly timezone: string;
+  readonly guard: GuardParts;
 }
 
 export interface HookSource {
@@ -22,21 +22,28 @@ export interface Ask {
   readonly missedMs: number | undefined;
 }
 
-export type ToThread =
+export type ToLane =
   /** One event for many hooks: it is copied once. */
   | {
       readonly kind: "judge";
       readonly event: HookEvent;
       readonly nowMs: number;
+      /** For schedules that name none, as it is configured now. */
+      readonly timezone: string;
       readonly asks: readonly Ask[];
     }
-  | { readonly kind: "inspect"; readonly call: number; readonly source: HookSource }
+  | {
+      readonly kind: "inspect";
+      readonly call: number;
+      readonly source: HookSource;
+      readonly timezone: string;
+    }
   | { readonly kind: "abort"; readonly call: number }
   | { readonly kind: "answer"; readonly request: number; readonly value: unknown }
   | { readonly kind: "refusal"; readonly request: number; readonly message: string }
   | { readonly kind: "ping" };
 
-export type FromThread =
+export type FromLane =
   | { readonly kind: "ready" }
   | { readonly kind: "pong" }
   /** As JSON, because a hook may return anything. Undefined: it returned nothing. */
@@ -46,7 +53,7 @@ export type FromThread =
   /** Something that a hook began has failed after its result was given. */
   | { readonly kind: "late"; readonly hook: string | undefined; readonly error: string };
 
-/** What a hook asks of the main thread. */
+/** What a hook asks of the main process. */
 export type Service =
   | { readonly kind: "query"; readonly sql: string; readonly params: readonly unknown[] }
   | { readonly kind: "search"; readonly text: string; readonly options: unknown }
