@@ -3,14 +3,21 @@ import { expect, test } from "vitest";
 
 import { event } from "../../test/support/sample.ts";
 import type { NewEvent } from "../store/store.ts";
-import { compileFilter, MAX_MATCHED_CHARACTERS, MAX_PATTERN_LENGTH, missedMinute, passes } from "./filter.ts";
+import {
+  type Circumstances,
+  compileFilter,
+  MAX_MATCHED_CHARACTERS,
+  MAX_PATTERN_LENGTH,
+  missedMinute,
+  passes,
+} from "./filter.ts";
 import { filterOfTriggers } from "./triggers.ts";
 
 const MINUTE_MS = 60_000;
 
-function does(filter: unknown, fields: Partial<NewEvent>, timezone = "UTC"): boolean {
+function does(filter: unknown, fields: Partial<NewEvent>, given: Partial<Circumstances> = {}): boolean {
   const stored = { ...event("a"), ...fields, receivedAtMs: 0, differing: 0 };
-  return passes(compileFilter(filter, RE2JS), stored, timezone);
+  return passes(compileFilter(filter, RE2JS), stored, { timezone: "UTC", createdAtMs: 0, ...given });
 }
 
 test("without a filter everything that comes in passes, and nothing else", () => {
@@ -45,7 +52,7 @@ test("a pattern is found in what is said, up to a length, in a time that grows w
 test("a schedule lets the minutes of the timer through that it names", () => {
   const nine = { channel: "timer", content: null, atMs: Date.UTC(2026, 6, 1, 9) };
   expect(does({ cron: "0 9 * * *" }, nine)).toBe(true);
-  expect(does({ cron: "0 9 * * *" }, nine, "Europe/Berlin")).toBe(false);
+  expect(does({ cron: "0 9 * * *" }, nine, { timezone: "Europe/Berlin" })).toBe(false);
   expect(does({ cron: "0 11 * * *", timezone: "Europe/Berlin" }, nine)).toBe(true);
   expect(does({ cron: "every 30m" }, { ...nine, atMs: nine.atMs + 30 * MINUTE_MS })).toBe(true);
   expect(does({ cron: "at 2026-07-01T09:00" }, nine)).toBe(true);
@@ -61,8 +68,18 @@ test("what was missed is caught up on once, by those that want it", () => {
   expect(does({ cron: "0 * * * *", catchUp: "once" }, late)).toBe(true);
   expect(does({ cron: "0 12 * * *", catchUp: "once" }, late)).toBe(false);
   const once = compileFilter({ cron: "0 * * * *", catchUp: "once" }, undefined);
-  expect(missedMinute(once, stored, "UTC")).toBe(Date.UTC(2026, 6, 1, 10));
-  expect(missedMinute(once, { ...stored, metadata: {} }, "UTC")).toBeUndefined();
+  const given = { timezone: "UTC", createdAtMs: 0 };
+  expect(missedMinute(once, stored, given)).toBe(Date.UTC(2026, 6, 1, 10));
+  expect(missedMinute(once, { ...stored, metadata: {} }, given)).toBeUndefined();
+});
+
+test("a hook has missed nothing of the time before it was there", () => {
+  const ten = Date.UTC(2026, 6, 1, 10);
+  const missed = { fromMs: ten - 180 * MINUTE_MS, toMs: ten + 30 * MINUTE_MS };
+  const late = { channel: "timer", content: null, atMs: ten + 31 * MINUTE_MS, metadata: { missed } };
+  const filter = { cron: "0 * * * *", catchUp: "once" };
+  expect(does(filter, late, { createdAtMs: ten })).toBe(true);
+  expect(does(filter, late, { createdAtMs: ten + 1 })).toBe(false);
 });
 
 test.each([

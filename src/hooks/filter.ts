@@ -66,12 +66,19 @@ export function compileFilter(filter: unknown, engine: typeof RE2JS | undefined)
   };
 }
 
+export interface Circumstances {
+  /** Of the configuration: for schedules that name none. */
+  readonly timezone: string;
+  /** Since when there has been the hook: it has missed nothing before. */
+  readonly createdAtMs: number;
+}
+
 /** Whether a hook is to be asked about an event. */
-export function passes(filter: CompiledFilter, event: StoredEvent, timezone: string): boolean {
+export function passes(filter: CompiledFilter, event: StoredEvent, given: Circumstances): boolean {
   const { channels, senders, types, metadata, match, schedule } = filter;
   if (!filter.directions.has(event.direction)) return false;
   if (channels !== undefined && !matches(channels, event.channel)) return false;
-  if (schedule !== undefined && !isScheduled(filter, event, timezone)) return false;
+  if (schedule !== undefined && !isScheduled(filter, event, given)) return false;
   if (senders !== undefined && (event.sender === undefined || !matches(senders, event.sender))) return false;
   if (types !== undefined && !typesOf(event).some((type) => matches(types, type))) return false;
   if (metadata.some(([field, value]) => fieldOf(event.metadata, field) !== value)) return false;
@@ -88,21 +95,21 @@ export function passes(filter: CompiledFilter, event: StoredEvent, timezone: str
 export function missedMinute(
   { schedule, timezone, catchUp }: CompiledFilter,
   { metadata, atMs }: StoredEvent,
-  usual: string,
+  { timezone: usual, createdAtMs }: Circumstances,
 ): number | undefined {
   const missed = objectOf(objectOf(metadata)?.["missed"]);
   const zone = timezone ?? usual;
   if (schedule === undefined || missed === undefined || catchUp !== "once") return undefined;
   if (matchesMinute(schedule, atMs, zone)) return undefined; // one firing is enough
   const [fromMs, toMs] = [Number(missed["fromMs"]), Number(missed["toMs"])];
-  return missedSince(schedule, fromMs - 1, toMs, zone);
+  return missedSince(schedule, Math.max(fromMs, createdAtMs) - 1, toMs, zone);
 }
 
-function isScheduled(filter: CompiledFilter, event: StoredEvent, usual: string): boolean {
+function isScheduled(filter: CompiledFilter, event: StoredEvent, given: Circumstances): boolean {
   if (event.channel !== TIMER) return false;
   return (
-    matchesMinute(filter.schedule!, event.atMs, filter.timezone ?? usual) ||
-    missedMinute(filter, event, usual) !== undefined
+    matchesMinute(filter.schedule!, event.atMs, filter.timezone ?? given.timezone) ||
+    missedMinute(filter, event, given) !== undefined
   );
 }
 

@@ -158,8 +158,9 @@ export class Judge implements AsyncDisposable {
     const usual = timezone();
     const wanted: Entry[] = [];
     for (const entry of catalogue.due(nowMs)) {
-      const { name, state } = entry.stored;
-      if (asked.includes(name) || this.#trying.has(name) || !passes(entry.filter, event, usual)) continue;
+      const { name, state, createdAtMs } = entry.stored;
+      if (asked.includes(name) || this.#trying.has(name)) continue;
+      if (!passes(entry.filter, event, { timezone: usual, createdAtMs })) continue;
       if (state === "open") this.#trying.add(name);
       wanted.push(entry);
     }
@@ -248,7 +249,7 @@ export function toAsk({ source, stored, filter }: Entry, event: StoredEvent, tim
       trigger_count: triggers,
       last_triggered: triggeredAtMs ?? null,
     },
-    missedMs: missedMinute(filter, event, timezone),
+    missedMs: missedMinute(filter, event, { timezone, createdAtMs }),
   };
 }
 

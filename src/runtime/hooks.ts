@@ -209,7 +209,7 @@ async function tryOut(
   { pool, timezone, nowMs }: { pool: HookPool; timezone: string; nowMs: number },
 ): Promise<HookTrial> {
   const trial = { hook: entry.stored.name, matches: true, fired: false, result: null, error: null };
-  if (!passes(entry.filter, event, timezone))
+  if (!passes(entry.filter, event, { timezone, createdAtMs: entry.stored.createdAtMs }))
     return { ...trial, matches: false, llmCalls: 0, costUsd: 0, durationMs: 0 };
   const asks = [toAsk(entry, event, timezone)];
   const [outcome] = await Promise.all(
