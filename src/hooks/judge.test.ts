@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { RE2JS } from "re2js";
 import { expect, test } from "vitest";
@@ -9,11 +9,14 @@ import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import { CIRCUIT_ERRORS, CIRCUIT_REST_MS, type HookRun, type NewEvent, type Store } from "../store/store.ts";
 import { Catalogue } from "./catalogue.ts";
-import { Judge } from "./judge.ts";
+import { Judge, MAX_JUDGING } from "./judge.ts";
 import { HookPool, type PoolLimits } from "./pool.ts";
 
 const FIRES = `export default async () => ({ fire: true, routing: { session: "work" } });`;
 const SILENT = `export default async () => ({ fire: false });`;
+
+/** On a machine that is busy with other tests. */
+const PATIENT = { timeout: 20_000 };
 
 /** A store, a folder of hooks, and what judges events by them; it can be ended as by a crash and begin again. */
 async function openScene(hooks: Readonly<Record<string, string>>, limits: Partial<PoolLimits> = {}) {
@@ -146,6 +149,36 @@ test("a hook that fires is not kept waiting by one that does not end", async () 
   const id = await scene.accept("a");
   await expect.poll(() => scene.store.events.dispatches(id)).toHaveLength(1);
   expect((await scene.store.hooks.unjudged()).map(({ event }) => event.id)).toEqual([id]);
+});
+
+test("so many events are judged at the same time, and the others when there is room", async () => {
+  using folder = temporaryFolder();
+  const [asked, released] = [join(folder.path, "asked"), join(folder.path, "released")];
+  writeFileSync(asked, "");
+  await using scene = await openScene(
+    {
+      holds: `import { appendFileSync, existsSync } from "node:fs";
+        import { setTimeout } from "node:timers/promises";
+        let opened;
+        const open = async () => { while (!existsSync(${JSON.stringify(released)})) await setTimeout(20); };
+        export default async () => {
+          appendFileSync(${JSON.stringify(asked)}, "x");
+          await (opened ??= open());
+          return { fire: false };
+        };`,
+    },
+    { deadlineMs: 60_000 },
+  );
+  const names = Array.from({ length: MAX_JUDGING + 1 }, (_, i) => `e${i}`);
+  const ids = await Promise.all(names.map((name) => scene.accept(name)));
+  scene.start();
+  const countAsked = () => readFileSync(asked, "utf8").length;
+  await expect.poll(countAsked, PATIENT).toBe(MAX_JUDGING);
+  await scene.accept("another"); // which wakes it, though there is no room
+  expect(countAsked()).toBe(MAX_JUDGING);
+  writeFileSync(released, "");
+  await expect.poll(() => scene.store.hooks.unjudged(), PATIENT).toEqual([]);
+  expect(await scene.store.hooks.ofEvent(ids.at(-1)!)).toMatchObject([{ hook: "holds", fired: false }]);
 });
 
 test("a hook that spins keeps no other event from being judged", async () => {

@@ -52,7 +52,7 @@ export interface JudgeParts {
 }
 
 /** How many events are judged at the same time. One waits for its slowest hook, so it is a large number. */
-const MAX_JUDGING = 1_000;
+export const MAX_JUDGING = 1_000;
 const PAGE = 100;
 /** Wake-ups can be lost, and so can what the store could not write just now. */
 const POLL_MS = 2_000;
@@ -102,12 +102,14 @@ export class Judge implements AsyncDisposable {
   }
 
   async #takeAll(): Promise<void> {
+    this.#again = false;
     try {
-      for (let taken = PAGE; taken === PAGE && !this.#stopping && this.#judging.size < MAX_JUDGING;) {
-        this.#again = false;
-        const found = await this.#parts.store.hooks.unjudged({ limit: PAGE, after: this.#after });
-        taken = found.length;
+      while (!this.#stopping) {
+        const limit = Math.min(PAGE, MAX_JUDGING - this.#judging.size);
+        if (limit === 0) return; // whoever makes room wakes us
+        const found = await this.#parts.store.hooks.unjudged({ limit, after: this.#after });
         for (const unjudged of found) this.#take(unjudged);
+        if (found.length < limit) return;
       }
     } catch (error) {
       this.#again = false; // the poll tries again
