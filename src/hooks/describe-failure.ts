@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const MAX_FAILURE_LENGTH = 1_000;
+export const MAX_FAILURE_LENGTH = 1_000;
 
 /** What a hook threw, in one line, with the place in its file where that can be told. */
 export function describeFailure(error: unknown, folder: string): string {

@@ -5,10 +5,23 @@ import { expect, test, vi } from "vitest";
 import { openTestPool } from "../../test/support/hook-pool.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { POOL_LIMITS } from "./pool.ts";
 
 const GOOD = `export default async function () { return { fire: true }; }`;
 /** Of the hooks that are stopped: short enough for a test, long enough for a busy machine. */
 const SHORT = { deadlineMs: 3_000, lookMs: 50, maxMissed: 10 };
+
+/** On a machine that is busy with other tests. */
+const PATIENT = { timeout: 20_000 };
+
+/** The time of deadlines goes on only where a test says so, however long a process takes to start. */
+function stopTime(): Disposable & { advance: (ms: number) => void } {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+  return {
+    advance: (ms) => void vi.advanceTimersByTime(ms),
+    [Symbol.dispose]: () => void vi.useRealTimers(),
+  };
+}
 
 test("a hook is called with the event and gives its result", async () => {
   await using hooks = openTestPool({
@@ -143,6 +156,7 @@ test("the database can be read and not written", async () => {
 });
 
 test("a hook that never ends has no result, and its signal is aborted", async () => {
+  using time = stopTime();
   await using hooks = openTestPool(
     {
       waits: `export default ({ signal }) => new Promise(() => {
@@ -150,13 +164,37 @@ test("a hook that never ends has no result, and its signal is aborted", async ()
       })`,
       good: GOOD,
     },
-    { limits: { ...SHORT, deadlineMs: 500 } },
+    { limits: { maxMissed: Infinity } },
   );
-  const [waits, good] = await hooks.ask(["waits", "good"]);
-  expect(waits!.error).toBe("The hook had no result after 0.5 s");
-  expect(good).toMatchObject({ value: { fire: true } });
-  await vi.waitFor(() => expect(hooks.late.join()).toContain("Error: was aborted"));
+  const waits = hooks.ask(["waits"]);
+  expect(await hooks.ask(["good"])).toMatchObject([{ value: { fire: true } }]);
+  time.advance(POOL_LIMITS.deadlineMs);
+  expect(await waits).toMatchObject([{ error: "The hook had no result after 10 s" }]);
+  await expect.poll(() => hooks.late.join(), PATIENT).toContain("Error: was aborted");
   expect(hooks.pool.processes).toBe(1);
+});
+
+test("a process that carries along too many hooks that never ended is replaced", async () => {
+  using time = stopTime();
+  await using hooks = openTestPool(
+    {
+      waits: `export default () => new Promise(() => {})`,
+      where: `export default () => ({ fire: true, context: { prompt: String(process.pid) } })`,
+    },
+    { limits: { maxMissed: Infinity, maxAbandoned: 2 } },
+  );
+  const where = async (): Promise<unknown> => (await hooks.ask(["where"]))[0]!.value;
+  const abandon = async (): Promise<void> => {
+    const waits = hooks.ask(["waits"]);
+    time.advance(POOL_LIMITS.deadlineMs);
+    await waits;
+  };
+  const first = await where();
+  await abandon();
+  await abandon();
+  expect(await where()).toEqual(first);
+  await abandon();
+  expect(await where()).not.toEqual(first);
 });
 
 test("a hook that spins is stopped, and the others of its process have their results", async () => {
@@ -243,10 +281,8 @@ test("what fails after the result was given is reported and changes nothing", as
   });
   const outcomes = await hooks.ask(["rejects", "throws"]);
   expect(outcomes).toMatchObject([{ value: { fire: true } }, { value: { fire: true } }]);
-  await vi.waitFor(() => {
-    expect(hooks.late.join("\n")).toContain("rejects: Error: too late");
-    expect(hooks.late.join("\n")).toContain("throws: Error: from a timer");
-  });
+  await expect.poll(() => hooks.late.join("\n"), PATIENT).toContain("rejects: Error: too late");
+  await expect.poll(() => hooks.late.join("\n"), PATIENT).toContain("throws: Error: from a timer");
   expect(hooks.pool.processes).toBe(1);
 });
 
@@ -304,24 +340,26 @@ test("what a hook asks for is answered, refused, and counted", async () => {
 });
 
 test("a hook that asks a model has more time", async () => {
-  const asked = Promise.withResolvers<void>();
+  using time = stopTime();
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await using hooks = openTestPool(
     { asks: `export default async ({ llm }) => ({ fire: true, context: { prompt: await llm("x") } })` },
     {
-      limits: { deadlineMs: 500, llmDeadlineMs: 60_000 },
+      limits: { maxMissed: Infinity },
       services: {
         llm: async () => {
-          await asked.promise;
+          asked.resolve();
+          await answer.promise;
           return { text: "slow", costUsd: null };
         },
       },
     },
   );
-  const [outcome] = await Promise.all([
-    hooks.ask(["asks"]),
-    new Promise<void>((resolve) => setTimeout(resolve, 700)).then(asked.resolve), // longer than the first deadline
-  ]);
-  expect(outcome).toMatchObject([
+  const outcome = hooks.ask(["asks"]);
+  await asked.promise;
+  time.advance(POOL_LIMITS.llmDeadlineMs - 1);
+  answer.resolve();
+  expect(await outcome).toMatchObject([
     { error: undefined, costUsd: null, value: { context: { prompt: "slow" } } },
   ]);
 });

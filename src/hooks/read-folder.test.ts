@@ -1,9 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { readFolder } from "./read-folder.ts";
+import { MAX_HOOK_FILE_BYTES, MAX_HOOK_FILES, readFolder } from "./read-folder.ts";
 
 const HOOK = "export default () => ({ fire: false });";
 
@@ -50,6 +50,30 @@ test("what is wrong with a file is said without loading it", async () => {
     ["mode", false, expect.stringContaining('"sometimes"')],
     ["twice", false, "twice.ts is one of two files of this name"],
     ["unfinished", false, expect.stringContaining("no default export")],
+  ]);
+});
+
+test("a file that is too large or cannot be read is told of, and the others are read", async () => {
+  using folder = temporaryFolder();
+  const padded = (bytes: number): string => HOOK + " ".repeat(bytes - HOOK.length);
+  writeFileSync(join(folder.path, "fits.ts"), padded(MAX_HOOK_FILE_BYTES));
+  writeFileSync(join(folder.path, "large.ts"), padded(MAX_HOOK_FILE_BYTES + 1));
+  symlinkSync("circle.ts", join(folder.path, "circle.ts"));
+  const { hooks } = await readFolder(folder.path);
+  expect(hooks.map(({ file, isLoadable }) => [file.name, isLoadable, file.error])).toEqual([
+    ["circle", false, expect.stringContaining("It cannot be read: ELOOP")],
+    ["fits", true, undefined],
+    ["large", false, `It has more than ${MAX_HOOK_FILE_BYTES} bytes`],
+  ]);
+});
+
+test("of too many files, the first that is not read says so", async () => {
+  using folder = temporaryFolder();
+  for (let i = 0; i < MAX_HOOK_FILES + 2; i++)
+    writeFileSync(join(folder.path, `h${String(i).padStart(5, "0")}.js`), "");
+  const { hooks } = await readFolder(folder.path);
+  expect(hooks.map(({ file }) => [file.name, file.error])).toEqual([
+    [`h0${MAX_HOOK_FILES}`, `It is not read, because a folder has at most ${MAX_HOOK_FILES} scripts`],
   ]);
 });
 

@@ -1,14 +1,14 @@
 /** The files of the folder of hooks, as they are now. */
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { HOOK_NAME } from "./hook-name.ts";
 import { kindOf, parseHeader } from "./parse-header.ts";
 import type { HookFile } from "../store/store.ts";
 
-const MAX_HOOK_FILES = 5_000;
-const MAX_HOOK_FILE_BYTES = 1024 * 1024;
+export const MAX_HOOK_FILES = 5_000;
+export const MAX_HOOK_FILE_BYTES = 1024 * 1024;
 
 export interface FoundHook {
   readonly path: string;
@@ -24,23 +24,29 @@ export interface FoundFolder {
   readonly digest: string;
 }
 
+type Content =
+  | { readonly text: string; readonly error?: undefined }
+  | { readonly text?: undefined; readonly error: string };
+
+const TOO_MANY = `It is not read, because a folder has at most ${MAX_HOOK_FILES} scripts`;
 const SCRIPT = /^(?<name>.+)\.(?:m?ts|m?js)$/;
 const NONE = /\.(?:d\.m?ts|(?:test|spec)\.m?[jt]s)$/;
 
 /** A folder that is not there holds nothing. */
 export async function readFolder(folder: string): Promise<FoundFolder> {
-  const names = (await namesIn(folder))
-    .filter((name) => SCRIPT.test(name) && !NONE.test(name))
-    .slice(0, MAX_HOOK_FILES);
+  const names = (await namesIn(folder)).filter((name) => SCRIPT.test(name) && !NONE.test(name));
   const whole = createHash("sha256");
   const hooks = new Map<string, FoundHook>();
-  for (const fileName of names) {
+  // The first that is too many is told of, and stands for the others.
+  for (const [at, fileName] of names.slice(0, MAX_HOOK_FILES + 1).entries()) {
     const path = join(folder, fileName);
-    const text = await readText(path);
-    if (text === undefined) continue; // gone again, or no file
-    const digest = createHash("sha256").update(text).digest("hex");
+    const content = at < MAX_HOOK_FILES ? await read(path) : { error: TOO_MANY };
+    if (content === undefined) continue; // gone again, or no file
+    const digest = createHash("sha256")
+      .update(content.error ?? content.text)
+      .digest("hex");
     whole.update(`${fileName}\0${digest}\0`);
-    const hook = describe(fileName, path, text, digest);
+    const hook = describe(fileName, path, content, digest);
     if (hook === undefined) continue;
     const other = hooks.get(hook.file.name);
     hooks.set(
@@ -51,21 +57,18 @@ export async function readFolder(folder: string): Promise<FoundFolder> {
   return { hooks: [...hooks.values()], digest: whole.digest("hex") };
 }
 
-function describe(fileName: string, path: string, text: string, digest: string): FoundHook | undefined {
-  const kind = kindOf(text);
-  if (kind === "other") return undefined;
-  const { error, ...header } = parseHeader(text);
+function describe(fileName: string, path: string, content: Content, digest: string): FoundHook | undefined {
   const name = SCRIPT.exec(fileName)!.groups!["name"]!;
-  const found: FoundHook = {
-    path,
-    file: { name: name.slice(0, 64), mode: "persistent", digest, ...header },
-    isLoadable: true,
-  };
+  const file: HookFile = { name: name.slice(0, 64), mode: "persistent", digest };
+  if (content.error !== undefined)
+    return { path, file: { ...file, error: content.error }, isLoadable: false };
+  const kind = kindOf(content.text);
+  if (kind === "other") return undefined;
+  const { error, ...header } = parseHeader(content.text);
+  const found: FoundHook = { path, file: { ...file, ...header }, isLoadable: true };
   if (!HOOK_NAME.test(name))
     return refuse(found, `${fileName} is no name for a hook: 1 to 64 lower-case letters, digits, - and _`);
   if (error !== undefined) return refuse(found, error);
-  if (text.length > MAX_HOOK_FILE_BYTES)
-    return refuse(found, `It has more than ${MAX_HOOK_FILE_BYTES} bytes`);
   return kind === "hook"
     ? found
     : refuse(found, "It has no default export: write `export default async function (ctx) { … }`");
@@ -84,11 +87,15 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-async function readText(path: string): Promise<string | undefined> {
+/** What is wrong with a file is told of it, and keeps no other from being read. */
+async function read(path: string): Promise<Content | undefined> {
   try {
-    return await readFile(path, "utf8");
+    const about = await stat(path);
+    if (!about.isFile()) return undefined;
+    if (about.size > MAX_HOOK_FILE_BYTES) return { error: `It has more than ${MAX_HOOK_FILE_BYTES} bytes` };
+    return { text: await readFile(path, "utf8") };
   } catch (error) {
-    if (["ENOENT", "EISDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? undefined : { error: `It cannot be read: ${message}` };
   }
 }
