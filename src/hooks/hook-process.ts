@@ -33,7 +33,7 @@ process.on("disconnect", () => process.exit()); // whoever asked is gone
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
 process.on("message", receive);
 const tellGuard = startGuard(guard);
-send({ kind: "ready" });
+post([{ kind: "ready" }]);
 
 function receive(message: ToLane): void {
   if ("timezone" in message) useTimezone(message.timezone);

@@ -227,7 +227,7 @@ export class HookPool implements AsyncDisposable {
     for (const call of calls) {
       const { id, source, work } = call;
       lane.calls.set(id, call);
-      this.#setDeadline(call, lane);
+      if (lane.isReady) this.#setDeadline(call, lane);
       if (work.kind === "inspect") lane.post({ kind: "inspect", call: id, source, timezone });
       else asks.push({ call: id, ...work.ask });
     }
@@ -239,7 +239,10 @@ export class HookPool implements AsyncDisposable {
     this.#looking ??= setInterval(() => this.#look(), this.#limits.lookMs).unref();
   }
 
-  /** The time of a hook begins when it is first asked. What it has used up in a process that was ended is gone. */
+  /**
+   * The time of a hook begins when it is first asked. What it has used up in a process that was ended is gone; while a
+   * process starts, it is not the hook that takes long.
+   */
   #setDeadline(call: Call, lane: Lane<Call>): void {
     const { deadlineMs, llmDeadlineMs } = this.#limits;
     const givenMs = call.usedLlm ? llmDeadlineMs : deadlineMs;
@@ -268,6 +271,8 @@ export class HookPool implements AsyncDisposable {
   #receive(message: FromLane, lane: Lane<Call>): void {
     switch (message.kind) {
       case "ready":
+        for (const call of lane.calls.values()) this.#setDeadline(call, lane);
+        return;
       case "pong":
         return;
       case "late":
@@ -393,10 +398,10 @@ export class HookPool implements AsyncDisposable {
       const allowed = lane.isReady ? maxMissed : maxMissedAtStart;
       const isSilent = lane.missed > allowed;
       // Alone, a hook has its whole time: it is in nobody's way.
-      if (isSilent && !this.#alone.has(lane)) void lane.kill({ kind: "silent" });
+      const hasTime = this.#alone.has(lane) && lane.isReady;
+      if (isSilent && !hasTime) void lane.kill({ kind: "silent" });
       else lane.look();
-      if (isSilent && this.#alone.has(lane))
-        for (const { source } of lane.calls.values()) this.#guilty.add(source.name);
+      if (isSilent && hasTime) for (const { source } of lane.calls.values()) this.#guilty.add(source.name);
     }
     if (busy) return;
     clearInterval(this.#looking);
