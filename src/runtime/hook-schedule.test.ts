@@ -46,7 +46,16 @@ test("what comes first is told first, in the time zone of the home or the hook's
     ["home", "03-01T13:00"],
     ["often", "03-01T13:00"],
     ["often", "03-01T13:30"],
-    ["often", "03-01T14:00"],
+    ["own", "03-01T14:00"],
+  ]);
+});
+
+test("a hook that fires often crowds out no other", () => {
+  const hooks = [hook("often", { cron: "every 1m" }), hook("yearly", { cron: "0 0 1 1 *" })];
+  expect(next(hooks, 3)).toEqual([
+    ["often", "03-01T12:01"],
+    ["often", "03-01T12:02"],
+    ["yearly", "12-31T23:00"],
   ]);
 });
 

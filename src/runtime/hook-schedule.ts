@@ -17,11 +17,17 @@ export interface UpcomingOptions {
   readonly limit: number;
 }
 
-/** The next moments of all active hooks, the first first. */
-export function upcoming(hooks: readonly StoredHook[], { afterMs, timezone, limit }: UpcomingOptions): Due[] {
+/** The next moment of each active hook and, as far as there is room, those after it; the first first. */
+export function upcoming(hooks: readonly StoredHook[], options: UpcomingOptions): Due[] {
   const active = hooks.filter(({ state }) => state === "active");
-  const due = active.flatMap((hook) => Array.from(moments(hook, { afterMs, timezone, limit })));
-  return due.toSorted((a, b) => a.at.localeCompare(b.at) || a.hook.localeCompare(b.hook)).slice(0, limit);
+  const due = active.map((hook) => Array.from(moments(hook, options)));
+  const next = inOrder(due.flatMap((moments) => moments.slice(0, 1)));
+  const later = inOrder(due.flatMap((moments) => moments.slice(1)));
+  return inOrder([...next, ...later].slice(0, options.limit));
+}
+
+function inOrder(due: readonly Due[]): Due[] {
+  return due.toSorted((a, b) => a.at.localeCompare(b.at) || a.hook.localeCompare(b.hook));
 }
 
 function* moments({ name, filter, mode }: StoredHook, { afterMs, timezone, limit }: UpcomingOptions) {
