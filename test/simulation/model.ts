@@ -20,6 +20,7 @@ import type {
   Dispatched,
   DispatchTarget,
   JournalEntry,
+  IndexStep,
   Lease,
   LeaseRequest,
   NewApproval,
@@ -145,6 +146,8 @@ export class Model {
   readonly deliveries = new Map<string, ModelDelivery>();
   readonly approvals = new Map<string, ModelApproval>();
   readonly hooks = new ModelHooks();
+  /** How many events, the oldest, can be found by way of the index. */
+  indexed = 0;
   /** Turns that somebody forked on purpose: only these may have more than one child. */
   readonly forked = new Set<string>();
   nowMs = 0;
@@ -210,6 +213,8 @@ export class Model {
         return this.#recordHookRun(operation, value as Recorded | undefined);
       case "judged":
         return this.#judged(operation);
+      case "index":
+        return this.#index(operation.max, value as IndexStep);
       case "dispatch":
         if (!this.events.has(operation.name)) throw new Refused("event_unknown");
         return this.#dispatch({ ...operation, ...operation.send }, value as Dispatched | undefined);
@@ -311,6 +316,12 @@ export class Model {
       this.#dispatch({ name, ids, claim, ...(send ?? UNUSED), hook }, value?.dispatched);
     else strictEqual(value?.dispatched, undefined, "only a firing is dispatched");
     this.hooks.record(operation, send !== undefined, this.nowMs, value);
+  }
+
+  /** It stops only where nothing is left: what is said here is short. */
+  #index(max: number, { indexed, waiting }: IndexStep): void {
+    ok(indexed === max || (indexed < max && waiting === 0));
+    this.indexed += indexed;
   }
 
   #judged({ name, silent }: Extract<Operation, { kind: "judged" }>): void {

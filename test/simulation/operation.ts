@@ -57,6 +57,7 @@ export type Operation =
       readonly claim: LeaseRequest | undefined;
     }
   | { readonly kind: "judged"; readonly name: string; readonly silent: readonly string[] }
+  | { readonly kind: "index"; readonly max: number }
   | {
       readonly kind: "dispatch";
       readonly name: string;
@@ -183,6 +184,8 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
         silent.map((hook) => Object.assign({ hook }, JUDGED)),
       );
     }
+    case "index":
+      return store.events.index(operation.max);
     case "dispatch": {
       const { name, send, ids, claim } = operation;
       const options = claim === undefined ? {} : { claim };

@@ -197,7 +197,8 @@ class Simulation {
     const choice = random.fraction();
     if (choice < 0.2 || model.items.length === 0) return this.#accept(claim);
     if (choice < 0.25) return random.chance(0.5) ? this.#decide() : this.#hooksChange();
-    if (choice < 0.31) return this.#judge(claim);
+    if (choice < 0.3) return this.#judge(claim);
+    if (choice < 0.31) return { kind: "index", max: 1 + random.below(20) };
     if (choice < 0.34) {
       const name = random.pick([...model.events.keys(), "never-seen"]);
       const hook = random.pick(["alpha", "beta"]);
@@ -560,6 +561,11 @@ class Simulation {
           turn_id: turn ?? null,
         })),
       ),
+    );
+    deepStrictEqual(
+      rows("select rowid as seq from search order by rowid"),
+      rows(`select e.seq from event e left join message m on m.key = e.message
+        where e.seq <= ${model.indexed} and coalesce(e.content, m.content) glob '*[a-zA-Z0-9]*' order by e.seq`),
     );
     deepStrictEqual(
       sorted(rows("select id, thread_id as head from agent_sessions")),
