@@ -15,9 +15,6 @@ import { HookPool, type PoolLimits } from "./pool.ts";
 const FIRES = `export default async () => ({ fire: true, routing: { session: "work" } });`;
 const SILENT = `export default async () => ({ fire: false });`;
 
-/** On a machine that is busy with other tests. */
-const PATIENT = { timeout: 20_000 };
-
 /** A store, a folder of hooks, and what judges events by them; it can be ended as by a crash and begin again. */
 async function openScene(hooks: Readonly<Record<string, string>>, limits: Partial<PoolLimits> = {}) {
   const opened = await openTestStore();
@@ -173,11 +170,11 @@ test("so many events are judged at the same time, and the others when there is r
   const ids = await Promise.all(names.map((name) => scene.accept(name)));
   scene.start();
   const countAsked = () => readFileSync(asked, "utf8").length;
-  await expect.poll(countAsked, PATIENT).toBe(MAX_JUDGING);
+  await expect.poll(countAsked).toBe(MAX_JUDGING);
   await scene.accept("another"); // which wakes it, though there is no room
   expect(countAsked()).toBe(MAX_JUDGING);
   writeFileSync(released, "");
-  await expect.poll(() => scene.store.hooks.unjudged(), PATIENT).toEqual([]);
+  await expect.poll(() => scene.store.hooks.unjudged()).toEqual([]);
   expect(await scene.store.hooks.ofEvent(ids.at(-1)!)).toMatchObject([{ hook: "holds", fired: false }]);
 });
 
@@ -187,7 +184,7 @@ test("a hook that spins keeps no other event from being judged", async () => {
       spins: `export default ({ event }) => { if (event.content === "spin") for (;;); return { fire: false }; };`,
       fires: FIRES,
     },
-    { deadlineMs: 4_000, lookMs: 50 },
+    { deadlineMs: 6_000, lookMs: 50 },
   );
   scene.start();
   const spun = await scene.accept("a", { content: "spin" });
@@ -197,7 +194,7 @@ test("a hook that spins keeps no other event from being judged", async () => {
   const runs = await scene.judged(spun);
   expect(runs.map(({ hook, error }) => [hook, error])).toEqual([
     ["fires", undefined],
-    ["spins", "The hook had no result after 4 s"],
+    ["spins", "The hook had no result after 6 s"],
   ]);
 });
 

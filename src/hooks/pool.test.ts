@@ -11,9 +11,6 @@ const GOOD = `export default async function () { return { fire: true }; }`;
 /** Of the hooks that are stopped: short enough for a test, long enough for a busy machine. */
 const SHORT = { deadlineMs: 5_000, lookMs: 50, maxMissed: 10 };
 
-/** On a machine that is busy with other tests. */
-const PATIENT = { timeout: 20_000 };
-
 /** The time of deadlines goes on only where a test says so, however long a process takes to start. */
 function stopTime(): Disposable & { advance: (ms: number) => void } {
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
@@ -157,20 +154,17 @@ test("the database can be read and not written", async () => {
 
 test("a hook that never ends has no result, and its signal is aborted", async () => {
   using time = stopTime();
-  await using hooks = openTestPool(
-    {
-      waits: `export default ({ signal }) => new Promise(() => {
+  await using hooks = openTestPool({
+    waits: `export default ({ signal }) => new Promise(() => {
         signal.addEventListener("abort", () => { Promise.reject(new Error("was aborted")); });
       })`,
-      good: GOOD,
-    },
-    { limits: { maxMissed: Infinity } },
-  );
+    good: GOOD,
+  });
   const waits = hooks.ask(["waits"]);
   expect(await hooks.ask(["good"])).toMatchObject([{ value: { fire: true } }]);
   time.advance(POOL_LIMITS.deadlineMs);
   expect(await waits).toMatchObject([{ error: "The hook had no result after 10 s" }]);
-  await expect.poll(() => hooks.late.join(), PATIENT).toContain("Error: was aborted");
+  await expect.poll(() => hooks.late.join()).toContain("Error: was aborted");
   expect(hooks.pool.processes).toBe(1);
 });
 
@@ -181,7 +175,7 @@ test("a process that carries along too many hooks that never ended is replaced",
       waits: `export default () => new Promise(() => {})`,
       where: `export default () => ({ fire: true, context: { prompt: String(process.pid) } })`,
     },
-    { limits: { maxMissed: Infinity, maxAbandoned: 2 } },
+    { limits: { maxAbandoned: 2 } },
   );
   const where = async (): Promise<unknown> => (await hooks.ask(["where"]))[0]!.value;
   const abandon = async (): Promise<void> => {
@@ -260,8 +254,8 @@ test.each([
 ])("a hook that allocates %s without end is stopped", async (_, code) => {
   await using hooks = openTestPool(
     { leaks: `export default async () => { ${code} }`, good: GOOD },
-    // Without a deadline or a heartbeat that would stop it before.
-    { limits: { memoryMb: 128, deadlineMs: 60_000, maxMissed: 1_000, lookMs: 20 } },
+    // Without a deadline that would stop it before.
+    { limits: { memoryMb: 128, deadlineMs: 60_000, lookMs: 20 } },
   );
   const [leaks, good] = await hooks.ask(["leaks", "good"]);
   expect(leaks!.error).toMatch(/^The hook took more than \d+ MB of memory$/);
@@ -281,8 +275,8 @@ test("what fails after the result was given is reported and changes nothing", as
   });
   const outcomes = await hooks.ask(["rejects", "throws"]);
   expect(outcomes).toMatchObject([{ value: { fire: true } }, { value: { fire: true } }]);
-  await expect.poll(() => hooks.late.join("\n"), PATIENT).toContain("rejects: Error: too late");
-  await expect.poll(() => hooks.late.join("\n"), PATIENT).toContain("throws: Error: from a timer");
+  await expect.poll(() => hooks.late.join("\n")).toContain("rejects: Error: too late");
+  await expect.poll(() => hooks.late.join("\n")).toContain("throws: Error: from a timer");
   expect(hooks.pool.processes).toBe(1);
 });
 
@@ -345,7 +339,6 @@ test("a hook that asks a model has more time", async () => {
   await using hooks = openTestPool(
     { asks: `export default async ({ llm }) => ({ fire: true, context: { prompt: await llm("x") } })` },
     {
-      limits: { maxMissed: Infinity },
       services: {
         llm: async () => {
           asked.resolve();

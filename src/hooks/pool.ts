@@ -59,7 +59,7 @@ export const POOL_LIMITS: PoolLimits = {
   deadlineMs: 10_000,
   llmDeadlineMs: 60_000,
   lookMs: 100,
-  maxMissed: 5,
+  maxMissed: 10,
   maxMissedAtStart: 300,
   memoryMb: 256,
   hooksPerLane: 100,
