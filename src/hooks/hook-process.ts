@@ -11,7 +11,7 @@ import { startGuard } from "./guard.ts";
 import type { HookContext } from "./hook.ts";
 import { type LoadedHook, loadHook } from "./load-hook.ts";
 import { resolveImportsIn } from "./resolve-imports.ts";
-import type { Ask, FromLane, HookSource, Service, LaneData, ToLane } from "./lane-protocol.ts";
+import type { Ask, FromLane, HookSource, LaneData, Service, ToLane } from "./lane-protocol.ts";
 
 const { folder, dbPath, guard } = JSON.parse(process.argv[2]!) as LaneData;
 const post = process.send!.bind(process);

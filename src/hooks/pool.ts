@@ -406,7 +406,7 @@ export class HookPool implements AsyncDisposable {
     if (busy) return;
     clearInterval(this.#looking);
     this.#looking = undefined;
-    // Threads for single hooks are kept only where one of them will come again.
+    // Processes for single hooks are kept only where one of them will come again.
     if (this.#guilty.size + this.#suspects.size === 0) for (const lane of this.#alone) this.#retire(lane);
   }
 
