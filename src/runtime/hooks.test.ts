@@ -239,6 +239,7 @@ test("a file that is dropped into the folder is a hook at once, and one that is 
   writeFileSync(join(cortex.home, "hooks", "broken.ts"), "export default (");
   await expect.poll(() => cortex.store.hooks.get("fires")).toMatchObject({ state: "active" });
   await expect.poll(() => cortex.store.hooks.get("broken")).toMatchObject({ state: "errored" });
+  await expect.poll(() => cortex.hooks.wants("received")).toBe(true); // what is noted is in use a moment later
   expect((await accept(cortex, { sourceId: "after" })).dispatches).toMatchObject([{ hook: "fires" }]);
   await expect.poll(() => lines.join("\n")).toContain("The hook broken cannot be loaded: SyntaxError");
 });
