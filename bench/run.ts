@@ -57,7 +57,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   hooks: {
     title: "Hooks: from an event to its dispatch",
     about:
-      "The whole runtime in one process; everything lies in memory. One hook fires, the others do not: they are all asked, or kept back by their filters. Events come one after the other; the time is from accepting an event to the commit of its dispatch. The main thread's time is that of events for which no hook fires, with everything that is written for them. Beside a hook that spins or leaks, events come every 20 ms for 20 s, from the first moment on; `loop` is the event-loop delay of the main thread meanwhile.",
+      "The whole runtime, with hooks in processes of their own; everything lies in memory. One hook fires, the others do not: they are all asked, or kept back by their filters. Events come one after the other; the time is from accepting an event to the commit of its dispatch. The main thread's time is that of events for which no hook fires, with everything that is written for them. Beside a hook that spins or leaks, events come every 20 ms for 20 s, from the first moment on; `loop` is the event-loop delay of the main thread meanwhile.",
     run: benchHooks,
   },
 };
