@@ -7,16 +7,15 @@ import type { RE2JS } from "re2js";
 import type { Direction } from "../model/event.ts";
 import { matches } from "../model/permissions.ts";
 import { CIRCUIT_REST_MS, type HookFile, type Store, type StoredHook } from "../store/store.ts";
-import { compileFilter, type CompiledFilter } from "./filter.ts";
+import { compileFilter, type CompiledFilter, hasPattern } from "./filter.ts";
 import type { HookPool } from "./pool.ts";
 import { type FoundHook, readFolder } from "./read-folder.ts";
-import type { Exported, HookSource } from "./lane-protocol.ts";
-import { filterOfTriggers } from "./triggers.ts";
+import type { Facts, HookSource } from "./lane-protocol.ts";
 
 export interface CatalogueParts {
   readonly folder: string;
   readonly store: { readonly hooks: Pick<Store["hooks"], "sync" | "list" | "get"> };
-  readonly pool: HookPool;
+  readonly pool: Pick<HookPool, "reload" | "inspect">;
   /** Loaded with the first hook that has a pattern. */
   readonly loadEngine: () => Promise<typeof RE2JS>;
 }
@@ -34,6 +33,8 @@ const MAX_WANTED = 1_000;
 export class Catalogue {
   readonly #parts: CatalogueParts;
   readonly #entries = new Map<string, Entry>();
+  /** Those that are switched off. Their filters are not read before somebody wants to see what they would say. */
+  readonly #off = new Map<string, Omit<Entry, "filter">>();
   /** Answers of `wants`, until a hook changes: it is asked about every event. */
   readonly #wanted = new Map<string, boolean>();
   #digest: string | undefined;
@@ -65,8 +66,11 @@ export class Catalogue {
     return next;
   }
 
-  get(name: string): Entry | undefined {
-    return this.#entries.get(name);
+  /** A hook that can be asked, be it switched off. */
+  async find(name: string): Promise<Entry | undefined> {
+    const off = this.#off.get(name);
+    if (off === undefined) return this.#entries.get(name);
+    return { ...off, filter: await this.#compile(off.stored.filter) };
   }
 
   /** Those that are to be asked now: active, or resting for long enough to be tried again. */
@@ -117,62 +121,64 @@ export class Catalogue {
       (await store.hooks.sync(read.map(({ file }) => file))).map((hook) => [hook.name, hook]),
     );
     this.#entries.clear();
+    this.#off.clear();
     this.#wanted.clear();
     for (const { file, path, filter } of read) {
       const known = stored.get(file.name);
       if (filter === undefined || known === undefined) continue;
-      this.#entries.set(file.name, { source: { name: file.name, path }, filter, stored: known });
+      const entry = { source: { name: file.name, path }, stored: known };
+      if (filter === "unread") this.#off.set(file.name, entry);
+      else this.#entries.set(file.name, { ...entry, filter });
     }
     this.#digest = found.digest;
     return true;
   }
 
   /** What was loaded before with the same content is known, and need not be loaded to be known again. */
-  async #read(
-    { file, path, isLoadable }: FoundHook,
-    known: StoredHook | undefined,
-  ): Promise<{ file: HookFile; path: string; filter?: CompiledFilter }> {
+  async #read({ file, path, isLoadable }: FoundHook, known: StoredHook | undefined): Promise<ReadHook> {
     if (!isLoadable || !mayLoad(file, known)) return { file, path };
     const wasLoaded = file.origin !== "agent" || known?.filter !== undefined;
     const isKnown =
       known?.digest === file.digest && known.error === undefined && known.state !== "errored" && wasLoaded;
-    if (isKnown) {
-      const { title, description, mode } = known;
-      return this.#compile({ ...file, title, description, mode }, path, known.filter);
-    }
-    const inspected = await this.#parts.pool.inspect({ name: file.name, path });
-    if ("error" in inspected) return { file: { ...file, error: inspected.error }, path };
-    const { exported } = inspected;
+    const described = isKnown ? describedBefore(file, known) : await this.#inspect(file, path);
+    if (described.error !== undefined) return { file: described, path };
+    if (!(known?.enabled ?? file.startsDisabled !== true)) return { file: described, path, filter: "unread" };
     try {
-      const filter = filterOfTriggers(exported.triggers, exported.filter);
-      return await this.#compile(
-        { ...ofExports(exported), ...file, ...modeOf(exported, file) },
-        path,
-        filter,
-      );
+      return { file: described, path, filter: await this.#compile(described.filter) };
     } catch (error) {
-      return { file: { ...file, error: (error as Error).message }, path };
+      return { file: { ...described, error: (error as Error).message }, path };
     }
   }
 
-  async #compile(
-    file: HookFile,
-    path: string,
-    filter: unknown,
-  ): Promise<{ file: HookFile; path: string; filter?: CompiledFilter }> {
-    try {
-      const needsEngine = typeof filter === "object" && filter !== null && "match" in filter;
-      if (needsEngine) this.#engine ??= await this.#parts.loadEngine();
-      const compiled = compileFilter(filter, this.#engine);
-      return {
-        file: { ...file, ...(compiled.json === undefined ? {} : { filter: compiled.json }) },
-        path,
-        filter: compiled,
-      };
-    } catch (error) {
-      return { file: { ...file, error: (error as Error).message }, path };
-    }
+  async #inspect(file: HookFile, path: string): Promise<HookFile> {
+    const answer = await this.#parts.pool.inspect({ name: file.name, path });
+    if ("error" in answer) return { ...file, error: answer.error };
+    const { problem, filter, ...exported } = answer.inspected;
+    return {
+      ...ofExports(exported),
+      ...file,
+      ...modeOf(exported, file),
+      ...(filter === undefined ? {} : { filter }),
+      ...(problem === undefined ? {} : { error: problem }),
+    };
   }
+
+  /** Throws what is wrong with it. */
+  async #compile(filter: unknown): Promise<CompiledFilter> {
+    if (hasPattern(filter)) this.#engine ??= await this.#parts.loadEngine();
+    return compileFilter(filter, this.#engine);
+  }
+}
+
+interface ReadHook {
+  readonly file: HookFile;
+  readonly path: string;
+  /** Undefined: it cannot be asked. */
+  readonly filter?: CompiledFilter | "unread";
+}
+
+function describedBefore(file: HookFile, { title, description, mode, filter }: StoredHook): HookFile {
+  return { ...file, title, description, mode, ...(filter === undefined ? {} : { filter }) };
 }
 
 /** To load a file is to run it: what an agent wrote waits for a person's yes, to what it is now. */
@@ -181,10 +187,10 @@ function mayLoad({ origin, digest }: HookFile, known: StoredHook | undefined): b
 }
 
 /** The header of the file wins over what it exports. */
-function ofExports({ title, description }: Exported): Partial<HookFile> {
+function ofExports({ title, description }: Facts): Partial<HookFile> {
   return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
 }
 
-function modeOf({ mode }: Exported, file: HookFile): Pick<HookFile, "mode"> {
+function modeOf({ mode }: Facts, file: HookFile): Pick<HookFile, "mode"> {
   return { mode: mode === "one-shot" ? "one-shot" : file.mode };
 }

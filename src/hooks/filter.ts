@@ -73,6 +73,11 @@ export interface Circumstances {
   readonly createdAtMs: number;
 }
 
+/** Whether a filter needs the engine, as far as can be told before it is read. */
+export function hasPattern(filter: unknown): boolean {
+  return typeof filter === "object" && filter !== null && "match" in filter;
+}
+
 /** Whether a hook is to be asked about an event. */
 export function passes(filter: CompiledFilter, event: StoredEvent, given: Circumstances): boolean {
   const { channels, senders, types, metadata, match, schedule } = filter;

@@ -9,6 +9,7 @@ import { useTimezone } from "./cron-matches.ts";
 import { describeFailure } from "./describe-failure.ts";
 import { startGuard } from "./guard.ts";
 import type { HookContext } from "./hook.ts";
+import { inspectHook } from "./inspect-hook.ts";
 import { type LoadedHook, loadHook } from "./load-hook.ts";
 import { resolveImportsIn } from "./resolve-imports.ts";
 import type { Ask, FromLane, HookSource, LaneData, Service, ToLane } from "./lane-protocol.ts";
@@ -42,7 +43,9 @@ function receive(message: ToLane): void {
       for (const ask of message.asks) void answer(ask.call, ask.source, () => judge(ask, message));
       return;
     case "inspect":
-      void answer(message.call, message.source, async () => (await load(message.source)).exported);
+      void answer(message.call, message.source, async () =>
+        inspectHook((await load(message.source)).exported),
+      );
       return;
     case "abort":
       calls.get(message.call)?.abort(new Error("The time of the hook is over"));

@@ -311,7 +311,7 @@ test("a file that is changed is in use at once, and one that is broken breaks no
 test("hooks whose files have not changed are not loaded to be known again", async () => {
   await using scene = await openScene({ mail: `export const filter = { channels: ["email"] }; ${SILENT}` });
   await scene.crash();
-  expect(scene.catalogue.get("mail")!.filter.channels).toEqual(["email"]);
+  expect((await scene.catalogue.find("mail"))!.filter.channels).toEqual(["email"]);
   scene.start();
   expect(await scene.judged(await scene.accept("a", { channel: "email" }))).toHaveLength(1);
 });

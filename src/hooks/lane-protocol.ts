@@ -1,4 +1,5 @@
 /** What goes back and forth between the pool and a process that runs hooks. */
+import type { Json } from "../model/json.ts";
 import type { GuardParts } from "./guard.ts";
 import type { HookEvent, HookSelf } from "./hook.ts";
 
@@ -32,12 +33,7 @@ export type ToLane =
       readonly timezone: string;
       readonly asks: readonly Ask[];
     }
-  | {
-      readonly kind: "inspect";
-      readonly call: number;
-      readonly source: HookSource;
-      readonly timezone: string;
-    }
+  | { readonly kind: "inspect"; readonly call: number; readonly source: HookSource }
   | { readonly kind: "abort"; readonly call: number }
   | { readonly kind: "answer"; readonly request: number; readonly value: unknown }
   | { readonly kind: "refusal"; readonly request: number; readonly message: string }
@@ -59,11 +55,22 @@ export type Service =
   | { readonly kind: "search"; readonly text: string; readonly options: unknown }
   | { readonly kind: "llm"; readonly prompt: string; readonly options: unknown };
 
-/** What a file exports, as far as it can be told in JSON. */
-export interface Exported {
+/** What a file says of itself beside its header. */
+export interface Facts {
   readonly title?: string;
   readonly description?: string;
   readonly mode?: string;
+}
+
+/** What a file exports. */
+export interface Exported extends Facts {
   readonly filter?: unknown;
   readonly triggers?: unknown;
+}
+
+/** The same, looked at: the triggers are part of the filter, and both are as they will be kept. */
+export interface Inspected extends Facts {
+  readonly filter?: Json;
+  /** What is wrong with the filter. */
+  readonly problem?: string;
 }

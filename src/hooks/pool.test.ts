@@ -10,6 +10,7 @@ import { POOL_LIMITS } from "./pool.ts";
 const GOOD = `export default async function () { return { fire: true }; }`;
 /** Of the hooks that are stopped: short enough for a test, long enough for a busy machine. */
 const SHORT = { deadlineMs: 5_000, lookMs: 50, maxMissed: 10 };
+const PATIENT = { timeout: 30_000, interval: 5 };
 
 /** The time of deadlines goes on only where a test says so, however long a process takes to start. */
 function stopTime(): Disposable & { advance: (ms: number) => void } {
@@ -403,6 +404,32 @@ test("a pool that is closed passes over what it has not done", async () => {
   expect(await hooks.ask(["waits"])).toMatchObject([{ isPassedOver: true }]);
 });
 
+test("processes stay warm for a while after an event, and are gone when none has come", async () => {
+  let nowMs = 0;
+  let looks = 0;
+  const clock = (): number => {
+    looks++;
+    return nowMs;
+  };
+  await using hooks = openTestPool({ good: GOOD }, { clock, limits: { lookMs: 5 } });
+  await hooks.ask(["good"]);
+  nowMs = POOL_LIMITS.warmMs - 1;
+  await hooks.ask(["good"]);
+  nowMs += POOL_LIMITS.warmMs - 1;
+  const before = looks;
+  await expect.poll(() => looks, PATIENT).toBeGreaterThan(before + 2);
+  expect(hooks.pool.processes).toBe(1);
+  nowMs += 1;
+  await expect.poll(() => hooks.pool.processes, PATIENT).toBe(0);
+  expect(await hooks.ask(["good"])).toMatchObject([{ value: { fire: true } }]);
+});
+
+test("a process that has only said what a file exports is not kept", async () => {
+  await using hooks = openTestPool({ good: GOOD }, { limits: { lookMs: 5 } });
+  await hooks.pool.inspect({ name: "good", path: join(hooks.folder, "good.ts") });
+  await expect.poll(() => hooks.pool.processes, PATIENT).toBe(0);
+});
+
 test("a file says what it exports", async () => {
   await using hooks = openTestPool({
     simple: `export const filter = { channels: ["email"], match: /invoice/i }; ${GOOD}`,
@@ -412,14 +439,14 @@ test("a file says what it exports", async () => {
   });
   const inspect = (name: string) => hooks.pool.inspect({ name, path: join(hooks.folder, `${name}.ts`) });
   expect(await inspect("simple")).toEqual({
-    exported: { filter: { channels: ["email"], match: "(?i)invoice" } },
+    inspected: { filter: { channels: ["email"], match: "(?i)invoice" } },
   });
   expect(await inspect("whole")).toEqual({
-    exported: {
+    inspected: {
       title: "Whole",
       description: "d",
       mode: "one-shot",
-      triggers: { event: { channels: ["sms"], direction: "inbound" } },
+      filter: { channels: ["sms"], directions: ["received"] },
     },
   });
   expect(await hooks.ask(["whole"])).toMatchObject([{ value: { context: { extracted: { a: 1 } } } }]);

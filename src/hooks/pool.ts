@@ -12,7 +12,7 @@
 import type { GuardLimits } from "./guard.ts";
 import type { HookEvent } from "./hook.ts";
 import { Lane, type LaneEnd } from "./lane.ts";
-import type { Ask, Exported, FromLane, HookSource, LaneData, Service } from "./lane-protocol.ts";
+import type { Ask, FromLane, HookSource, Inspected, LaneData, Service } from "./lane-protocol.ts";
 
 export interface PoolParts {
   readonly data: Omit<LaneData, "guard">;
@@ -53,6 +53,8 @@ export interface PoolLimits extends GuardLimits {
   readonly callsPerLane: number;
   /** How many calls that were never answered a process may carry along. */
   readonly maxAbandoned: number;
+  /** How long after the last event processes are kept warm. */
+  readonly warmMs: number;
 }
 
 export const POOL_LIMITS: PoolLimits = {
@@ -67,6 +69,7 @@ export const POOL_LIMITS: PoolLimits = {
   soloLanes: 3,
   callsPerLane: 100_000,
   maxAbandoned: 20,
+  warmMs: 300_000,
 };
 
 export type ToAsk = Omit<Ask, "call">;
@@ -113,6 +116,7 @@ export class HookPool implements AsyncDisposable {
   readonly #all = new Set<Lane<Call>>();
   readonly #abandoned = new Map<Lane<Call>, number>();
   #lastCall = 0;
+  #lastEventMs = -Infinity;
   #looking: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -128,17 +132,18 @@ export class HookPool implements AsyncDisposable {
 
   /** Asks hooks about an event, all at the same time. One promise for each, in their order. */
   judge(event: HookEvent, nowMs: number, hooks: readonly ToAsk[]): Promise<CallOutcome>[] {
+    this.#lastEventMs = this.#parts.clock();
     return this.#place(hooks.map((ask) => this.#call(ask.source, { kind: "judge", ask, event, nowMs })));
   }
 
   /** Loads a file and says what it exports. */
-  async inspect(source: HookSource): Promise<{ exported: Exported } | { error: string }> {
+  async inspect(source: HookSource): Promise<{ inspected: Inspected } | { error: string }> {
     const [outcome] = await Promise.all(this.#place([this.#call(source, { kind: "inspect" })]));
     const { value, error, isPassedOver } = outcome!;
     if (error !== undefined) return { error };
     return isPassedOver
       ? { error: "It was not loaded: Cortex is stopping" }
-      : { exported: value as Exported };
+      : { inspected: value as Inspected };
   }
 
   /** Files have changed: hooks are loaded anew when they are asked next. */
@@ -222,18 +227,19 @@ export class HookPool implements AsyncDisposable {
 
   #give(lane: Lane<Call>, calls: readonly Call[]): void {
     const { callsPerLane } = this.#limits;
-    const timezone = this.#parts.timezone();
     const asks: Ask[] = [];
     for (const call of calls) {
       const { id, source, work } = call;
       lane.calls.set(id, call);
       if (lane.isReady) this.#setDeadline(call, lane);
-      if (work.kind === "inspect") lane.post({ kind: "inspect", call: id, source, timezone });
+      if (work.kind === "inspect") lane.post({ kind: "inspect", call: id, source });
       else asks.push({ call: id, ...work.ask });
     }
     const work = calls.find((call) => call.work.kind === "judge")?.work;
-    if (work?.kind === "judge")
+    if (work?.kind === "judge") {
+      const timezone = this.#parts.timezone();
       lane.post({ kind: "judge", event: work.event, nowMs: work.nowMs, timezone, asks });
+    }
     lane.served += calls.length;
     if (lane.served > callsPerLane) this.#retire(lane);
     this.#looking ??= setInterval(() => this.#look(), this.#limits.lookMs).unref();
@@ -404,10 +410,13 @@ export class HookPool implements AsyncDisposable {
       if (isSilent && hasTime) for (const { source } of lane.calls.values()) this.#guilty.add(source.name);
     }
     if (busy) return;
-    clearInterval(this.#looking);
-    this.#looking = undefined;
     // Processes for single hooks are kept only where one of them will come again.
     if (this.#guilty.size + this.#suspects.size === 0) for (const lane of this.#alone) this.#retire(lane);
+    if (this.#parts.clock() - this.#lastEventMs >= this.#limits.warmMs)
+      for (const lane of this.#all) this.#retire(lane);
+    if (this.#all.size > 0) return;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
   }
 
   #retire(lane: Lane<Call>): void {

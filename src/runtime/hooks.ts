@@ -184,7 +184,7 @@ function reportErrors(
 }
 
 async function findEntry(name: string, catalogue: Catalogue, store: Store): Promise<Entry> {
-  const entry = catalogue.get(name);
+  const entry = await catalogue.find(name);
   if (entry !== undefined) return entry;
   const stored = await store.hooks.get(name);
   if (stored === undefined) throw unknown(name);

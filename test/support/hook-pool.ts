@@ -49,6 +49,7 @@ export function openTestPool(
     services?: Partial<Services>;
     dbPath?: string;
     timezone?: () => string;
+    clock?: () => number;
   } = {},
 ): TestPool {
   const temporary = temporaryFolder();
@@ -61,7 +62,7 @@ export function openTestPool(
   const pool = new HookPool({
     data: { folder, dbPath: options.dbPath ?? null },
     timezone: () => options.timezone?.() ?? "UTC",
-    clock: Date.now,
+    clock: options.clock ?? Date.now,
     services: { query: refuse, search: refuse, llm: refuse, ...options.services },
     onLate: (hook, error) => late.push(`${hook}: ${error}`),
     // A machine that is busy with other tests is slow to answer.
