@@ -35,6 +35,11 @@ export const MAX_TOOL_HOOK_MS = 600_000;
 export const MAX_SETTLE_MS = 600_000;
 /** How much of a file an event may hold, which has other parts too. */
 export const MAX_FILE_TEXT_BYTES = 512 * 1024;
+/** How deep workers may go, and how many messages of agents may follow each other, whatever is configured. */
+export const MAX_DEPTH = 16;
+export const MAX_HOPS = 1_000;
+/** How long a sub-agent may take. */
+export const MAX_SUB_AGENT_MS = 86_400_000;
 /** How many people may be paired. */
 export const MAX_PAIRED = 10_000;
 
@@ -313,11 +318,51 @@ const broker = z
     ),
     maxInterruptions: whole(1, "How many crashes without progress count as a failed attempt.").default(20),
     maxProcesses: whole(1, "How many sub-agents run as processes at the same time.").default(4),
+    maxDepth: whole(0, "How deep workers may open workers of their own; 0 lets nobody open one.")
+      .max(MAX_DEPTH)
+      .default(3),
+    maxHops: whole(1, "How many messages of agents may follow each other before a person or a source writes.")
+      .max(MAX_HOPS)
+      .default(32),
     leaseMs: whole(1_000, "How long a process that does not answer keeps its sessions.").default(30_000),
     shutdownMs: whole(0, "How long runs have to end when Cortex stops.").default(10_000),
     queue: queue.prefault({}),
   })
   .describe("How turns are queued and run.");
+
+const subAgentType = z
+  .strictObject({
+    label: text("What it is called. Its name, unless given.").exactOptional(),
+    description: text("What it is for: agents choose by it."),
+    tools: texts(
+      "The tools it has, of those of whoever calls it. All of them, unless given.",
+    ).exactOptional(),
+    maxTurns: whole(1, "How often it may call the model. 10, unless given.").exactOptional(),
+    timeoutMs: whole(1, "How long it may take, in milliseconds. Ten minutes, unless given.")
+      .max(MAX_SUB_AGENT_MS)
+      .exactOptional(),
+    systemPrompt: text("Replaces the system prompt of its agent.").exactOptional(),
+    profile: text("The profile it runs on. That of its agent, unless given.").exactOptional(),
+    command: z
+      .array(z.string().min(1))
+      .min(1, { error: "is empty" })
+      .describe("A program that speaks the protocol of sub-agents, and its arguments.")
+      .exactOptional(),
+  })
+  .describe("A type of sub-agent. What is not said of one that comes with Cortex stays as it is.");
+
+const subAgents = z
+  .strictObject({
+    types: named(subAgentType, "Types of sub-agents by name, beside those that come with Cortex.").default(
+      {},
+    ),
+    warm: whole(0, "How many processes are kept ready.").default(2),
+    warmMs: whole(0, "How long one is kept that nobody needs, in milliseconds.").default(300_000),
+    silenceMs: whole(1, "How long one may say nothing before it is given up, in milliseconds.").default(
+      120_000,
+    ),
+  })
+  .describe("Workers that run as processes.");
 
 const admin = z
   .strictObject({
@@ -333,6 +378,7 @@ export const cortexSchema = z
     agents: named(agentSchema, "Agents by id. There is always one called main.").default({}),
     personas: named(persona, "Personas by id. There is always one called atlas.").default({}),
     broker: broker.prefault({}),
+    subAgents: subAgents.prefault({}),
     hooks: z
       .strictObject({
         profile: text("The profile that hooks ask.").default(ACTIVE_PROFILE),

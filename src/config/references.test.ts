@@ -2,9 +2,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { configHome, loadFiles, problemsIn } from "../../test/support/config-home.ts";
 import {
+  MAX_DEPTH,
   MAX_FILE_TEXT_BYTES,
+  MAX_HOPS,
   MAX_PAIRED,
   MAX_SETTLE_MS,
+  MAX_SUB_AGENT_MS,
   MAX_TOOL_HOOK_MS,
   MAX_TOOL_HOOKS,
 } from "./cortex-schema.ts";
@@ -169,4 +172,44 @@ test("a watched folder is found from the home, and all of its settings have defa
     maxBytes: 262_144,
     existing: "report",
   });
+});
+
+const types = (entries: object) => ({ subAgents: { types: entries } });
+
+test.each([
+  [types({ Big: { description: "x" } }), '"Big" is not the name of a type of sub-agent'],
+  [types({ "a:b": { description: "x" } }), '"a:b" is not the name of a type of sub-agent'],
+  [types({ ["x".repeat(49)]: { description: "x" } }), "is not the name of a type"],
+  [types({ mine: {} }), "subAgents.types.mine.description: is missing"],
+  [
+    types({ mine: { description: "x", profile: "nope" } }),
+    'subAgents.types.mine.profile: no profile is called "nope"',
+  ],
+  [types({ mine: { description: "x", command: [] } }), "subAgents.types.mine.command"],
+  [types({ mine: { description: "x", command: [""] } }), "subAgents.types.mine.command"],
+  [types({ mine: { description: "x", maxTurns: 0 } }), "0 is less than 1"],
+  [
+    types({ mine: { description: "x", timeoutMs: MAX_SUB_AGENT_MS + 1 } }),
+    `is more than ${MAX_SUB_AGENT_MS}`,
+  ],
+  [{ broker: { maxDepth: MAX_DEPTH + 1 } }, `is more than ${MAX_DEPTH}`],
+  [{ broker: { maxHops: MAX_HOPS + 1 } }, `is more than ${MAX_HOPS}`],
+  [{ broker: { maxHops: 0 } }, "0 is less than 1"],
+])("of sub-agents, %j is refused", async (cortex, problem) => {
+  expect((await problemsIn({ "cortex.json": cortex })).join("\n")).toContain(problem);
+});
+
+test("a type of sub-agent may be a program", async () => {
+  const { config } = await loadFiles({
+    "cortex.json": types({
+      mine: { description: "Mine", command: ["./mine", "--fast"], profile: "offline" },
+    }),
+  });
+  expect(config.subAgents).toEqual({
+    types: { mine: { description: "Mine", command: ["./mine", "--fast"], profile: "offline" } },
+    warm: 2,
+    warmMs: 300_000,
+    silenceMs: 120_000,
+  });
+  expect(config.broker).toMatchObject({ maxDepth: 3, maxHops: 32 });
 });

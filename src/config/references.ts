@@ -24,10 +24,21 @@ export function checkCortex(file: CortexFile, names: Names): Mistake[] {
   const { profile } = file.hooks;
   const hooks = checkName(["hooks", "profile"], profile, "profile", [ACTIVE_PROFILE, ...names.profiles]);
   const { webhooks, files, paired } = file.channels;
+  const subAgents = Object.entries(file.subAgents.types).flatMap(([name, { profile: own }]) =>
+    checkType(["subAgents", "types", name]).concat(
+      own === undefined
+        ? []
+        : checkName(["subAgents", "types", name, "profile"], own, "profile", [
+            ACTIVE_PROFILE,
+            ...names.profiles,
+          ]),
+    ),
+  );
   return [
     ...agents,
     ...personas,
     ...hooks,
+    ...subAgents,
     ...Object.entries(webhooks).flatMap(([name, { scheme }]) =>
       scheme === undefined ? [] : checkSource(["channels", "webhooks", name]),
     ),
@@ -74,6 +85,16 @@ function checkSource(path: readonly string[]): Mistake[] {
   if (SOURCE_NAME.test(name)) return [];
   const hint = "A name has 1 to 64 small letters, digits, dots, - and _.";
   return [mistake(path, "key", `${quote(name)} is not a name that events can carry`, hint)];
+}
+
+const TYPE_NAME = /^[a-z0-9][a-z0-9_-]{0,47}$/;
+
+/** It is a part of the names of channels. */
+function checkType(path: readonly string[]): Mistake[] {
+  const name = path.at(-1)!;
+  if (TYPE_NAME.test(name)) return [];
+  const hint = "A name has 1 to 48 small letters, digits, - and _, and starts with a letter or digit.";
+  return [mistake(path, "key", `${quote(name)} is not the name of a type of sub-agent`, hint)];
 }
 
 const PROFILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;

@@ -7,6 +7,11 @@ import { canonicalJson, type Json } from "./json.ts";
 /** `received` from outside, `sent` by an agent; the others are changes that an adapter only observed. */
 export type Direction = "received" | "sent" | "observed" | "created" | "updated" | "deleted";
 
+/** The adapter of the answers: their ids are made from their turns'. */
+export const ANSWER_ADAPTER = "cortex";
+/** The adapter of what agents write to each other: their ids are made from their tool calls'. */
+export const AGENT_ADAPTER = "agent";
+
 /** A webhook is an adapter of its own, with its name. */
 const ADAPTER = /^(?:webhook:)?[a-z0-9][a-z0-9_.-]{0,63}$/;
 export const MAX_SOURCE_ID_LENGTH = 512;

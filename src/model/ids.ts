@@ -12,6 +12,7 @@ export type TurnId = Id<"turn">;
 export type MessageId = Id<"message">;
 export type DeliveryId = Id<"delivery">;
 export type ApprovalId = Id<"approval">;
+export type DelegationId = Id<"delegation">;
 export type AgentId = Id<"agent">;
 export type PersonaId = Id<"persona">;
 

@@ -50,6 +50,8 @@ export interface ToolContext {
   readonly hidden: readonly string[];
   /** What this turn may do. That the tool itself is allowed was judged before. */
   readonly permissions: Permissions;
+  /** What the workers of this turn may do at most. */
+  readonly delegable: Permissions;
   /** Where what is too long for the model is kept. Exists. */
   readonly outputFolder: string;
   /** The environment for child processes; nothing else of ours is inherited. */
@@ -82,4 +84,6 @@ export interface ToolResult {
   readonly isError?: boolean;
   /** For people and programs: not shown to the model. */
   readonly details?: Json;
+  /** The session of the worker that the call has given work to. */
+  readonly childSession?: SessionKey;
 }

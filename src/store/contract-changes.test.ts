@@ -61,6 +61,8 @@ function summary(change: Change): string {
       return `delivery ${change.state}`;
     case "approval":
       return `approval ${change.state}`;
+    case "delegation":
+      return `delegation ${change.state}`;
     case "hook":
       return `hook ${change.hook} ${change.state}`;
     case "hook_run":

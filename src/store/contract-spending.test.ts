@@ -1,7 +1,7 @@
 /** What every store promises about costs. */
 import { describe, expect, test } from "vitest";
 
-import { alice, answer, facts, message, START_MS, turnFor } from "../../test/support/sample.ts";
+import { alice, answer, facts, message, session, START_MS, turnFor } from "../../test/support/sample.ts";
 import { begin, STORES } from "../../test/support/stores.ts";
 import type { ItemId, PersonaId, TurnId } from "../model/ids.ts";
 import { assistantMessage, type AssistantBody } from "../model/message.ts";
@@ -70,6 +70,9 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
           unpriced: 0,
         },
       ]);
+      const some = { by: "session" as const, ...everything, sessions: [session("work"), session("nobody")] };
+      expect(await store.turns.costs(some)).toMatchObject([{ key: "work", turns: 2, costUsd: 0.75 }]);
+      expect(await store.turns.costs({ ...some, sessions: [] })).toEqual([]);
       expect(await store.turns.costs({ by: "model", ...everything })).toMatchObject([
         { key: "openai/gpt", costUsd: 2 },
         { key: "anthropic/opus", costUsd: 0.75, turns: 2 },

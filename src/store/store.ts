@@ -19,6 +19,7 @@ import type { Direction } from "../model/event.ts";
 import type {
   AgentId,
   ApprovalId,
+  DelegationId,
   DeliveryId,
   DispatchId,
   EventId,
@@ -43,6 +44,7 @@ export interface Ledger extends AsyncDisposable {
   readonly sessions: SessionReads;
   readonly outbox: OutboxReads;
   readonly approvals: ApprovalReads;
+  readonly delegations: DelegationReads;
   readonly hooks: HookReads;
   /** What the files channel knows of the files that it watches. */
   readonly files: FileReads;
@@ -75,6 +77,7 @@ export interface Store extends Ledger {
   readonly sessions: SessionStore;
   readonly outbox: OutboxStore;
   readonly approvals: ApprovalStore;
+  readonly delegations: DelegationStore;
   readonly hooks: HookStore;
   readonly files: FileStore;
 
@@ -320,12 +323,13 @@ export interface StoredEvent extends NewEvent {
 }
 
 export type DispatchTarget =
-  /** The session is created, with no head, where it does not exist. */
+  /** The session is created, with no head, where it does not exist; as the worker of another one where that is said. */
   | {
       readonly kind: "session";
       readonly session: SessionKey;
       readonly agent: AgentId;
       readonly persona: PersonaId;
+      readonly worker?: NewWorker;
     }
   /** The session whose head this turn is; failing that, a new session `forkAs` that starts there. */
   | { readonly kind: "turn"; readonly turn: TurnId; readonly forkAs: SessionKey };
@@ -348,6 +352,27 @@ export interface NewDispatch {
   readonly permissions?: Json;
   readonly profile?: string;
   readonly delivery?: Json;
+  /**
+   * The session whose agent sends it. What that one has come into contact with (`trust` in its settings), the target
+   * has come into contact with from then on, in the same commit.
+   */
+  readonly from?: SessionKey;
+  /**
+   * It is work that a turn of `from` waits for, or wants to be told of. `from` must be given too. `state_conflict`
+   * where that turn is not under way, or is being aborted.
+   */
+  readonly delegation?: NewDelegation;
+}
+
+/** What makes a session a worker's. Kept from when it is created. */
+export interface NewWorker {
+  /** Must exist: else `session_unknown`. */
+  readonly parent: SessionKey;
+  readonly parentTurn: TurnId;
+  /** The id of the tool call in it. */
+  readonly parentCall: string;
+  /** What the worker was given: its type, limits, permissions. */
+  readonly worker: Json;
 }
 
 /**
@@ -1046,6 +1071,8 @@ export interface CostQuery {
   readonly untilMs: number;
   /** By day: where each begins, ascending, the first not after `sinceMs`. */
   readonly dayStartsMs?: readonly number[];
+  /** By session: only of these, and only their turns are read. At most MAX_PAGE. */
+  readonly sessions?: readonly SessionKey[];
   /** DEFAULT_PAGE unless told, at most MAX_PAGE. */
   readonly limit?: number;
 }
@@ -1076,6 +1103,104 @@ export type Verdict =
   | { readonly ok: true; readonly turns: number }
   | { readonly ok: false; readonly turn: TurnId; readonly problem: string };
 
+/* ---- delegations -------------------------------------------------------------------------------- */
+
+/**
+ * Work that the agent of one session has given to another. It begins with the commit that queues its message
+ * (`NewDispatch.delegation`) and is over in the commit that settles that message, whatever the end: its turn was
+ * committed or aborted, it is a dead letter, it was dropped. Whoever gave the work is then told once, by `report`.
+ *
+ * That a dead letter is tried again later changes nothing: the delegation is over.
+ */
+export interface DelegationReads {
+  get(id: DelegationId): Promise<Delegation | undefined>;
+
+  /** Newest first. `caller`: given by this session; `session`: given to it. */
+  list(
+    options?: ListOptions & { caller?: SessionKey; session?: SessionKey; state?: DelegationState },
+  ): Promise<Listed<Delegation>>;
+
+  /** Those that are over and that nobody was told of, the oldest first. */
+  unreported(options?: { limit?: number }): Promise<Delegation[]>;
+
+  /** The earliest deadline of those that are open. Undefined: none has one. */
+  nextDeadlineMs(): Promise<number | undefined>;
+}
+
+export interface DelegationStore extends DelegationReads {
+  /**
+   * Tells whoever gave the work that it is over, once; the session of the caller has come into contact with whatever
+   * the worker's has. Where a turn waits for it, its run is ready as soon as all that the turn waits for is reported,
+   * and reads the outcomes from here; a call that has its result waits for nothing any more. Otherwise the message is
+   * taken in, event and dispatch, in the same commit; without one, there is nothing more to say.
+   *
+   * False: it was reported or cancelled before, and nothing is changed. `delegation_unknown`; `state_conflict` where
+   * it is open.
+   */
+  report(
+    id: DelegationId,
+    message?: DelegationReport,
+  ): Promise<{ readonly reported: boolean; readonly claim?: Claim }>;
+
+  /**
+   * Ends those whose deadline has passed, as `timeout`: what waits of them is dropped by the policy `timeout`, the turn
+   * that is under way for one is asked to abort. Returns them. They are still to be reported.
+   */
+  expire(): Promise<DelegationId[]>;
+
+  /**
+   * Ends all that a session has given and that is open, as `cancelled`, with all that was given on from there:
+   * what waits is dropped by the policy `cancelled`, a turn that is under way for it is asked to abort (one that is
+   * for another message, and has only taken this one in, goes on). Nobody is told. `requestAbort`, a message that
+   * interrupts and the commit of an aborted turn do the same for what the turn in question has given. Returns how
+   * many have ended. `session_unknown`.
+   */
+  cancel(caller: SessionKey, reason: string): Promise<number>;
+}
+
+/** dropped: its message was. failed: its message is a dead letter. timeout: its deadline passed. */
+export type DelegationState = "open" | "done" | "aborted" | "failed" | "dropped" | "timeout" | "cancelled";
+
+export interface NewDelegation {
+  readonly id: DelegationId;
+  /** The turn that gives it, which is under way, and the place of the call in it. */
+  readonly turn: TurnId;
+  readonly ordinal: number;
+  /** The turn is suspended until it is over. Otherwise a message is sent. */
+  readonly waits: boolean;
+  readonly deadlineMs?: number;
+  /** Whatever is needed to tell of its end. */
+  readonly detail?: Json;
+}
+
+export interface DelegationReport {
+  readonly event: NewEvent;
+  readonly dispatch: NewDispatch;
+  readonly claim?: LeaseRequest;
+}
+
+export interface Delegation {
+  readonly id: DelegationId;
+  /** Of whoever gave it. */
+  readonly caller: SessionKey;
+  readonly callerTurn: TurnId;
+  readonly ordinal: number;
+  /** Of whoever has it. */
+  readonly session: SessionKey;
+  readonly item: ItemId;
+  readonly waits: boolean;
+  readonly state: DelegationState;
+  /** The turn that its message became part of, where there is one that was committed. */
+  readonly turn: TurnId | undefined;
+  /** Of one that failed: why. */
+  readonly error: string | undefined;
+  readonly deadlineMs: number | undefined;
+  readonly detail: Json | undefined;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | undefined;
+  readonly reportedAtMs: number | undefined;
+}
+
 /* ---- sessions ----------------------------------------------------------------------------------- */
 
 export interface SessionReads {
@@ -1084,6 +1209,10 @@ export interface SessionReads {
   get(session: SessionKey): Promise<StoredSession | undefined>;
   /** Most recently used first. One that is used between two pages moves ahead of both. */
   list(options?: ListOptions): Promise<Listed<StoredSession>>;
+  /** The sessions of its workers, oldest first. An unknown session has none. */
+  children(session: SessionKey, options?: { limit?: number }): Promise<StoredSession[]>;
+  /** The session that opened it, the one that opened that, and so on. */
+  ancestors(session: SessionKey): Promise<StoredSession[]>;
 }
 
 export interface SessionStore extends SessionReads {
@@ -1138,8 +1267,14 @@ export interface StoredSession {
   readonly wait: Wait["kind"] | undefined;
   /** Of the event that opened it. */
   readonly channel: string | undefined;
-  /** The session whose agent opened this one. */
+  /** The session whose agent opened this one; the turn in which it did, and the id of the tool call. */
   readonly parentSession: SessionKey | undefined;
+  readonly parentTurn: TurnId | undefined;
+  readonly parentCall: string | undefined;
+  /** What it was given as a worker. Undefined: it is none. */
+  readonly worker: Json | undefined;
+  /** How many sessions it has opened. */
+  readonly children: number;
   readonly settings: Settings;
   readonly queued: number;
   readonly run: RunId | undefined;
@@ -1353,6 +1488,14 @@ export type ChangeBody =
       readonly turn: TurnId;
       readonly session: SessionKey;
       readonly state: ApprovalState;
+    }
+  | {
+      readonly kind: "delegation";
+      readonly delegation: DelegationId;
+      readonly caller: SessionKey;
+      readonly callerTurn: TurnId;
+      readonly session: SessionKey;
+      readonly state: DelegationState;
     }
   /** A hook came into another state, or its file was read anew. */
   | { readonly kind: "hook"; readonly hook: string; readonly state: HookState }

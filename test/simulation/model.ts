@@ -8,7 +8,6 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import type { TurnId } from "../../src/model/ids.ts";
 import { MARKS, readTrust } from "../../src/model/trust.ts";
 import type { Json } from "../../src/model/json.ts";
-import type { QueueMode } from "../../src/model/queue-mode.ts";
 import type { SessionKey } from "../../src/model/session-key.ts";
 import type {
   Accepted,
@@ -28,21 +27,10 @@ import type {
   Recorded,
   Settings,
 } from "../../src/store/store.ts";
+import { type ModelDelegation, ModelDelegations } from "./model-delegations.ts";
 import { ModelHooks } from "./model-hooks.ts";
+import type { ModelItem } from "./model-item.ts";
 import type { Operation, Send } from "./operation.ts";
-
-export interface ModelItem {
-  readonly id: string;
-  readonly event: string;
-  readonly session: string;
-  readonly mode: QueueMode;
-  readonly queuedMs: number;
-  readonly dueMs: { value: number };
-  state: "queued" | "claimed" | "done" | "merged" | "dropped" | "dead";
-  policy?: string;
-  /** Of one that was dropped: the turn that was told of it. */
-  turn?: string;
-}
 
 export interface ModelRun {
   readonly id: string;
@@ -66,6 +54,8 @@ export interface ModelSession {
   readonly label: string;
   readonly order: number;
   readonly agent: string;
+  /** The session whose agent opened it. */
+  readonly parent: string | undefined;
   settings: Settings | undefined;
   head: string | undefined;
   epoch: number;
@@ -115,6 +105,11 @@ export interface ModelApproval {
 /** What a store answered: a value, or the code of its refusal. */
 export type Answer = { readonly value: unknown } | { readonly refused: string };
 
+/** Of a dispatch that the answer says nothing of but its claim. */
+interface Unseen {
+  readonly claim: Claim | undefined;
+}
+
 class Refused extends Error {
   readonly code: string;
   constructor(code: string) {
@@ -126,6 +121,9 @@ class Refused extends Error {
 function refuse(code: string | undefined): void {
   if (code !== undefined) throw new Refused(code);
 }
+
+/** What the store notes with a run whose time is over. */
+const TIMED_OUT = "the time for it is over";
 
 /** What a dispatch that was made before is asked for again with: it does not matter. */
 const UNUSED: Send = {
@@ -148,6 +146,7 @@ export class Model {
   readonly hooks = new ModelHooks();
   /** How many events, the oldest, can be found by way of the index. */
   indexed = 0;
+  readonly delegations = new ModelDelegations();
   /** Turns that somebody forked on purpose: only these may have more than one child. */
   readonly forked = new Set<string>();
   nowMs = 0;
@@ -161,6 +160,7 @@ export class Model {
       if (!(error instanceof Refused)) throw error;
       refused = error.code;
     }
+    this.#settleDelegations();
     strictEqual("refused" in answer ? answer.refused : undefined, refused);
   }
 
@@ -205,6 +205,12 @@ export class Model {
     switch (operation.kind) {
       case "accept":
         return this.#accept(operation, value as Accepted | undefined);
+      case "report":
+        return this.#report(operation, value as { reported: boolean; claim?: Claim } | undefined);
+      case "expireDelegations":
+        return this.#expireDelegations(value as string[]);
+      case "cancel":
+        return this.#cancel(operation.session, value as number | undefined);
       case "syncHooks":
         return this.hooks.sync(operation.found);
       case "setHookEnabled":
@@ -334,15 +340,17 @@ export class Model {
 
   #dispatch(
     work: Send & { name: string; ids: string; claim: LeaseRequest | undefined },
-    value: Dispatched | undefined,
+    value: Dispatched | Unseen | undefined,
   ): void {
     const key = `${work.name}/${work.hook}`;
     const before = this.dispatches.get(key);
     if (before !== undefined) return check(value, "repeated", before);
+    this.#checkSender(work);
     const session = this.#resolve(work.target);
     const present = this.items.find((item) => item.event === work.name && item.session === session.label);
     if (present !== undefined) {
       this.dispatches.set(key, present);
+      this.#handOver(work, session, present);
       const joins = present.state === "queued" || present.state === "dead";
       return check(value, present.state === "dropped" ? "dropped" : joins ? "joined" : "merged", present);
     }
@@ -359,6 +367,7 @@ export class Model {
     this.dispatches.set(key, item);
     if (idle && work.claim !== undefined && work.dueMs <= this.nowMs) {
       this.items.push(item);
+      this.#handOver(work, session, item);
       ok(value?.claim !== undefined, "an idle session is claimed at once");
       this.#claim(session, work.claim, value.claim);
       return check(value, "queued", item);
@@ -368,8 +377,10 @@ export class Model {
     this.items.push(item);
     if (room === "none") {
       Object.assign(item, { state: "dropped", policy: "new" });
+      this.#handOver(work, session, item);
       return check(value, "dropped", item);
     }
+    this.#handOver(work, session, item);
     const moved = this.#moveCollected(session, item);
     if (session.run !== undefined) {
       if (work.mode === "interrupt") this.#abort(session, "a newer message interrupts it");
@@ -377,12 +388,131 @@ export class Model {
     else session.readyMs = Math.min(session.readyMs ?? work.dueMs, work.dueMs);
     check(value, "queued", item);
 
-    function check(actual: Dispatched | undefined, outcome: string, expected: ModelItem): void {
+    function check(actual: Dispatched | Unseen | undefined, outcome: string, expected: ModelItem): void {
+      if (actual !== undefined && !("outcome" in actual)) return;
       deepStrictEqual(
         { outcome: actual?.outcome, item: actual?.item, session: actual?.session },
         { outcome, item: expected.id, session: expected.session },
       );
     }
+  }
+
+  #checkSender({ from, delegation }: Send): void {
+    if (from === undefined) return;
+    const sender = this.sessions.get(from);
+    if (sender === undefined) throw new Refused("session_unknown");
+    if (delegation === undefined) return;
+    const { run } = sender;
+    if (run?.turn !== delegation.turn || run.abort !== undefined) throw new Refused("state_conflict");
+    if (this.delegations.all.has(delegation.id)) throw new Refused("state_conflict");
+  }
+
+  #handOver({ from, delegation }: Send, session: ModelSession, item: ModelItem): void {
+    if (from === undefined) return;
+    this.#shareTrust(this.sessions.get(from)!, session);
+    if (delegation !== undefined)
+      this.delegations.begin(delegation, { caller: from, session: session.label, item });
+    this.#settleDelegations();
+  }
+
+  #shareTrust(from: ModelSession, to: ModelSession): void {
+    const [theirs, own] = [from, to].map(({ settings }) => readTrust(settings ?? {}));
+    const marks = MARKS.filter((mark) => theirs![mark] && !own![mark]);
+    if (marks.length === 0) return;
+    const trust = Object.fromEntries(marks.map((mark) => [mark, true]));
+    to.settings = merged(to.settings ?? {}, { trust }) as Settings;
+  }
+
+  #settleDelegations(): void {
+    const ended = (turn: string): ModelRun | undefined =>
+      [...this.runs.values()].find(({ turn: of, state }) => of === turn && isEnded(state));
+    this.delegations.settle((turn) => ended(turn)!.state as "completed" | "aborted", this.nowMs);
+  }
+
+  #isTold(turn: string): boolean {
+    const calls = this.drafts.get(turn)?.calls;
+    return this.delegations.isTold(turn, (ordinal) => calls?.get(ordinal) !== undefined);
+  }
+
+  #wakeIfTold({ caller, callerTurn }: ModelDelegation): void {
+    const session = this.sessions.get(caller)!;
+    const waits = session.run?.turn === callerTurn && session.run.state === "suspended";
+    if (waits && this.#isTold(callerTurn)) this.#wake(session);
+  }
+
+  #report(
+    { delegation: id, message }: Extract<Operation, { kind: "report" }>,
+    value: { reported: boolean; claim?: Claim } | undefined,
+  ): void {
+    const delegation = this.delegations.all.get(id);
+    if (delegation === undefined) throw new Refused("delegation_unknown");
+    const { state, waits, session, caller } = delegation;
+    if (state === "open") throw new Refused("state_conflict");
+    if (state === "cancelled" || delegation.reported) return deepStrictEqual(value, { reported: false });
+    if (!waits && message !== undefined) this.#acceptReport(message, value?.claim);
+    else strictEqual(value?.claim, undefined, "who waits gets no message");
+    delegation.reported = true;
+    this.#shareTrust(this.sessions.get(session)!, this.sessions.get(caller)!);
+    if (waits) this.#wakeIfTold(delegation);
+    strictEqual(value?.reported, true);
+  }
+
+  /** The answer says nothing of the dispatch but its claim. */
+  #acceptReport(
+    message: NonNullable<Extract<Operation, { kind: "report" }>["message"]>,
+    claim: Claim | undefined,
+  ): void {
+    const { name, send } = message;
+    const known = this.events.has(name);
+    if (!known) this.events.set(name, { content: `message ${name}`, differing: 0 });
+    try {
+      this.#dispatch({ ...message, ...send }, { claim });
+    } catch (error) {
+      if (!known) this.events.delete(name);
+      throw error;
+    }
+  }
+
+  #expireDelegations(value: readonly string[]): void {
+    const late = this.delegations.late(this.nowMs);
+    const ended = late.filter((delegation) => this.#endDelegation(delegation, "timeout", TIMED_OUT) > 0);
+    deepStrictEqual(
+      value,
+      ended.map(({ id }) => id),
+    );
+  }
+
+  #cancel(label: string, value: number | undefined): void {
+    if (!this.sessions.has(label)) throw new Refused("session_unknown");
+    const given = this.delegations.open().filter(({ caller }) => caller === label);
+    const counts = given.map((delegation) => this.#endDelegation(delegation, "cancelled", "asked"));
+    strictEqual(
+      value,
+      counts.reduce((sum, count) => sum + count, 0),
+    );
+  }
+
+  #cancelGiven(turn: string, reason: string): number {
+    this.#settleDelegations();
+    const given = this.delegations.open().filter(({ callerTurn }) => callerTurn === turn);
+    return given.reduce((sum, each) => sum + this.#endDelegation(each, "cancelled", reason), 0);
+  }
+
+  /** With all that was given on from there. Returns how many have ended. */
+  #endDelegation(delegation: ModelDelegation, state: "cancelled" | "timeout", reason: string): number {
+    this.#settleDelegations();
+    if (delegation.state !== "open") return 0;
+    Object.assign(delegation, { state, endedMs: this.nowMs });
+    const { item } = delegation;
+    const session = this.sessions.get(item.session)!;
+    let ended = 1;
+    if (item.state === "queued") {
+      Object.assign(item, { state: "dropped", policy: state });
+      delete item.turn;
+      this.#refresh(session);
+    } else if (item.state === "claimed" && session.run!.item === item) ended += this.#abort(session, reason);
+    if (state === "cancelled" && delegation.waits) this.#wakeIfTold(delegation);
+    return ended;
   }
 
   #makeRoom(session: ModelSession, { mode, cap, drains }: Send): "free" | "made" | "none" {
@@ -412,11 +542,7 @@ export class Model {
   }
 
   #resolve(target: DispatchTarget): ModelSession {
-    if (target.kind === "session")
-      return (
-        this.sessions.get(target.session) ??
-        this.#create(target.session, { head: undefined, agent: target.agent })
-      );
+    if (target.kind === "session") return this.sessions.get(target.session) ?? this.#open(target);
     if (!this.turns.has(target.turn)) throw new Refused("turn_unknown");
     const there = [...this.sessions.values()].filter(({ head }) => head === target.turn);
     there.sort((a, b) => b.usedMs - a.usedMs || b.order - a.order);
@@ -424,6 +550,11 @@ export class Model {
     if (this.sessions.has(target.forkAs)) throw new Refused("session_exists");
     this.forked.add(target.turn);
     return this.#createFork(target.forkAs, target.turn);
+  }
+
+  #open({ session, agent, worker }: Extract<DispatchTarget, { kind: "session" }>): ModelSession {
+    if (worker !== undefined && !this.sessions.has(worker.parent)) throw new Refused("session_unknown");
+    return this.#create(session, { head: undefined, agent, parent: worker?.parent });
   }
 
   /** A turn passes on whose it was. */
@@ -439,11 +570,15 @@ export class Model {
     return fork;
   }
 
-  #create(label: string, { head, agent }: Pick<ModelSession, "head" | "agent">): ModelSession {
+  #create(
+    label: string,
+    { head, agent, parent }: Pick<ModelSession, "head" | "agent"> & { parent?: string | undefined },
+  ): ModelSession {
     const session: ModelSession = {
       label,
       order: this.sessions.size,
       agent,
+      parent,
       settings: undefined,
       head,
       epoch: 0,
@@ -709,7 +844,7 @@ export class Model {
     held.holder = undefined;
     held.readyMs = undefined;
     if (held.run!.abort !== undefined) this.#abort(held, held.run!.abort);
-    else if (known.some(({ state }) => state !== "open")) this.#wake(held);
+    else if (known.some(({ state }) => state !== "open") || this.#isTold(turn)) this.#wake(held);
   }
 
   #wake(session: ModelSession): void {
@@ -790,13 +925,16 @@ export class Model {
     if (session.run === target) this.#abort(session, "asked");
   }
 
-  #abort(session: ModelSession, reason: string): void {
+  /** With all that the turn has given. Returns how much that was. */
+  #abort(session: ModelSession, reason: string): number {
     const run = session.run!;
     run.abort ??= reason;
     this.#takeBack(run.turn);
-    if (session.holder !== undefined) return;
+    const ended = this.#cancelGiven(run.turn, reason);
+    if (session.holder !== undefined) return ended;
     if (run.state === "suspended") run.state = "resumable";
     session.readyMs = Math.min(session.readyMs ?? this.nowMs, this.nowMs);
+    return ended;
   }
 
   #fail(operation: Extract<Operation, { kind: "fail" }>, value: { next?: Claim } | undefined): void {
@@ -850,6 +988,7 @@ export class Model {
     run.state = operation.status;
     run.endedEpoch = session.epoch;
     this.#takeBack(run.turn);
+    if (run.state === "aborted") this.#cancelGiven(run.turn, "the turn that gave the work was aborted");
     this.#addDeliveries(operation.deliveries);
     this.#finish(session, run.turn, operation.claimNext, value?.next);
   }
@@ -1044,7 +1183,10 @@ export class Model {
   }
 }
 
-/** Dropped to make room, and no turn has been told of it. */
+function isEnded(state: ModelRun["state"]): boolean {
+  return state === "completed" || state === "aborted";
+}
+
 /** A null removes a field, objects merge field by field, all else replaces what was there. */
 function merged(before: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
@@ -1060,6 +1202,7 @@ function isObject(value: Json | undefined): value is { readonly [name: string]: 
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Dropped to make room, and no turn has been told of it. */
 export function isUnseen({ state, policy, turn }: ModelItem): boolean {
   return state === "dropped" && policy === "summarize" && turn === undefined;
 }

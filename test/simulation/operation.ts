@@ -2,6 +2,7 @@
 import type {
   AgentId,
   ApprovalId,
+  DelegationId,
   DeliveryId,
   EventId,
   ItemId,
@@ -28,7 +29,10 @@ import {
 import { delivery, dispatch, event, facts, message } from "../support/sample.ts";
 
 /** A dispatch, but for its ids. */
-export type Send = Pick<NewDispatch, "hook" | "target" | "mode" | "cap" | "drains"> & {
+export type Send = Pick<
+  NewDispatch,
+  "hook" | "target" | "mode" | "cap" | "drains" | "from" | "delegation"
+> & {
   readonly dueMs: number;
 };
 
@@ -43,6 +47,20 @@ export type Operation =
       readonly claim: LeaseRequest | undefined;
       readonly judge: boolean;
     }
+  | {
+      readonly kind: "report";
+      readonly delegation: DelegationId;
+      readonly message:
+        | {
+            readonly name: string;
+            readonly send: Send;
+            readonly ids: string;
+            readonly claim: LeaseRequest | undefined;
+          }
+        | undefined;
+    }
+  | { readonly kind: "expireDelegations" }
+  | { readonly kind: "cancel"; readonly session: SessionKey }
   | { readonly kind: "syncHooks"; readonly found: readonly HookFile[] }
   | { readonly kind: "setHookEnabled"; readonly hook: string; readonly enabled: boolean }
   | {
@@ -160,6 +178,19 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
         judge,
       });
     }
+    case "report": {
+      const { delegation, message: told } = operation;
+      if (told === undefined) return store.delegations.report(delegation);
+      return store.delegations.report(delegation, {
+        event: event(told.name),
+        dispatch: { ...dispatch(told.ids, told.send.target), ...told.send },
+        ...(told.claim === undefined ? {} : { claim: told.claim }),
+      });
+    }
+    case "expireDelegations":
+      return store.delegations.expire();
+    case "cancel":
+      return store.delegations.cancel(operation.session, "asked");
     case "syncHooks":
       return store.hooks.sync(operation.found);
     case "setHookEnabled":

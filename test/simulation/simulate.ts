@@ -8,8 +8,9 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 
 import { CortexError } from "../../src/model/errors.ts";
-import type { AgentId, ApprovalId, ItemId, RunId, TurnId } from "../../src/model/ids.ts";
+import type { AgentId, ApprovalId, DelegationId, ItemId, RunId, TurnId } from "../../src/model/ids.ts";
 import type { QueueMode } from "../../src/model/queue-mode.ts";
+import type { SessionKey } from "../../src/model/session-key.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type {
   Accepted,
@@ -22,6 +23,7 @@ import type {
   JournalEntry,
   LeaseRequest,
   NewApproval,
+  NewWorker,
   Recorded,
   Settings,
 } from "../../src/store/store.ts";
@@ -34,6 +36,8 @@ import { delivery, type Operation, perform, type Send } from "./operation.ts";
 import { createRandom, type Random } from "./random.ts";
 
 const LABELS = ["work", "home", "agent:main:main", "agent:ops:cron:nightly"];
+/** Sessions that others open. */
+const WORKERS = ["worker-1", "worker-2", "worker-3"];
 const HOLDERS: readonly LeaseRequest[] = [
   { holder: "one", ttlMs: 10_000 },
   { holder: "two", ttlMs: 25_000 },
@@ -180,6 +184,7 @@ class Simulation {
 
   #batch(): Operation[] {
     if (this.#random.chance(0.03)) return this.#failures();
+    if (this.#random.chance(0.1)) return this.#handingOut();
     const size = this.#random.chance(0.4) ? 1 + this.#random.below(MAX_BATCH) : 1;
     return Array.from({ length: size }, () => this.#operation());
   }
@@ -196,7 +201,9 @@ class Simulation {
     const held = claims.length === 0 ? undefined : random.pick(claims);
     const choice = random.fraction();
     if (choice < 0.2 || model.items.length === 0) return this.#accept(claim);
-    if (choice < 0.25) return random.chance(0.5) ? this.#decide() : this.#hooksChange();
+    if (choice < 0.22) return this.#decide();
+    if (choice < 0.24) return this.#hooksChange();
+    if (choice < 0.28) return this.#tell(claim);
     if (choice < 0.3) return this.#judge(claim);
     if (choice < 0.31) return { kind: "index", max: 1 + random.below(20) };
     if (choice < 0.34) {
@@ -237,6 +244,107 @@ class Simulation {
       approval: random.pick(known.length > 0 ? known : ["none" as ApprovalId]),
       answer: random.pick(ANSWERS),
     };
+  }
+
+  /** Whoever gave work is told of its end, or does not want it any more, or its time is over. */
+  #tell(claim: LeaseRequest | undefined): Operation {
+    const random = this.#random;
+    const { delegations } = this.#model;
+    if (random.chance(0.3)) return { kind: "expireDelegations" };
+    if (random.chance(0.15)) {
+      const callers = delegations.open().map(({ caller }) => caller);
+      return { kind: "cancel", session: session(random.pick([...callers, ...LABELS, "unknown"])) };
+    }
+    const over = delegations.unreported().map(({ id }) => id);
+    const any = [...delegations.all.keys(), "none"];
+    const id = random.pick(over.length > 0 && random.chance(0.9) ? over : any);
+    return this.#report(id as DelegationId, claim);
+  }
+
+  /** A message of the worker's to whoever gave it the work. */
+  #report(id: DelegationId, claim: LeaseRequest | undefined): Operation {
+    const random = this.#random;
+    const { caller = "unknown", session: worker = "unknown" } = this.#model.delegations.all.get(id) ?? {};
+    const from = session(random.chance(0.05) ? "unknown" : worker);
+    const send = { ...this.#sending("direct"), target: toSession(caller), from };
+    const message = { name: `report-${id}`, send, ids: this.#name(), claim };
+    return { kind: "report", delegation: id, message: random.chance(0.8) ? message : undefined };
+  }
+
+  /**
+   * A turn gives work to one or two others, and waits for it. Some of it is over before the turn has come to waiting;
+   * some is taken in by a turn that is under way; some is not wanted any more as soon as it is given.
+   */
+  #handingOut(): Operation[] {
+    const random = this.#random;
+    const live = this.#claims.filter(({ lease, run }) => this.#model.holds(lease, run));
+    if (live.length === 0) return [{ kind: "lease", request: random.pick(HOLDERS), max: 2 }];
+    const held = random.pick(live);
+    const { lease, run, turn } = held;
+    const first = this.#model.drafts.get(turn)!.calls.size;
+    const scene: Operation[] = [];
+    for (let ordinal = first; ordinal <= first + random.below(2); ordinal++) {
+      scene.push({ kind: "journal", lease, run, entries: [toolCall(ordinal)] });
+      const given = this.#delegate(held, random.chance(0.7) ? random.pick(HOLDERS) : undefined, ordinal);
+      const item = `item-${given.ids}` as ItemId;
+      const { delegation, target } = given.send!;
+      scene.push(given);
+      const other = live.find(
+        (claim) => target.kind === "session" && claim.lease.session === target.session && claim.run !== run,
+      );
+      if (other !== undefined && random.chance(0.5)) scene.push(this.#steer(other, item));
+      else if (random.chance(0.2)) scene.push({ kind: "drop", items: [item], policy: "old" });
+      if (random.chance(0.3)) scene.push({ kind: "report", delegation: delegation!.id, message: undefined });
+    }
+    if (random.chance(0.8)) scene.push({ kind: "suspend", lease, run, wait: "first", requests: [] });
+    const ends: Operation[] = [
+      { kind: "cancel", session: lease.session },
+      { kind: "expireDelegations" },
+      { kind: "requestAbort", run },
+    ];
+    return random.chance(0.4) ? [...scene, random.pick(ends)] : scene;
+  }
+
+  /** A message that waits becomes part of a turn that is under way. */
+  #steer({ lease, run, turn }: Claim, item: ItemId): Operation {
+    const place = this.#model.drafts.get(turn)!.messages.size;
+    const name = `${turn}-${place}`;
+    const entry = { kind: "message", place, message: message(name, "user", name), items: [item] } as const;
+    return { kind: "journal", lease, run, entries: [entry] };
+  }
+
+  /** A turn gives work to another session, which it may open; now and then it names what is not its own. */
+  #delegate(
+    { lease, turn }: Claim,
+    claim: LeaseRequest | undefined,
+    ordinal = this.#model.drafts.get(turn)!.calls.size,
+  ): Extract<Operation, { kind: "accept" }> {
+    const random = this.#random;
+    const name = this.#name();
+    const parent = random.chance(0.05) ? session("unknown") : lease.session;
+    const opened = { ...toSession(random.pick(WORKERS)), worker: this.#worker(parent, turn) };
+    const given = [...this.#model.delegations.all.keys()];
+    const id = given.length > 0 && random.chance(0.03) ? random.pick(given) : `d-${name}`;
+    const delegation = {
+      id: id as DelegationId,
+      turn: random.chance(0.03) ? ("none" as TurnId) : turn,
+      ordinal,
+      waits: random.chance(0.6),
+      ...(random.chance(0.5)
+        ? { deadlineMs: this.#model.nowMs + random.pick([0, 500, 9_000, 100_000]) }
+        : {}),
+    };
+    const send: Send = {
+      ...this.#sending("direct"),
+      target: random.chance(0.7) ? opened : toSession(random.pick(LABELS)),
+      from: random.chance(0.03) ? session("unknown") : lease.session,
+      delegation,
+    };
+    return { kind: "accept", name, content: `message ${name}`, send, ids: this.#name(), claim, judge: false };
+  }
+
+  #worker(parent: SessionKey, parentTurn: TurnId): NewWorker {
+    return { parent, parentTurn, parentCall: "call-0", worker: { type: "explore" } };
   }
 
   /** Somebody writes, breaks, repairs or removes hooks, or says which of them are wanted. */
@@ -343,6 +451,7 @@ class Simulation {
       dueMs,
       ...(random.chance(0.6) ? { cap: { max: 1 + random.below(3), drop } } : {}),
       ...(random.chance(0.3) ? { drains: "drop" as const } : {}),
+      ...(random.chance(0.05) ? { from: session(random.pick([...LABELS, "unknown"])) } : {}),
     };
   }
 
@@ -363,18 +472,19 @@ class Simulation {
     const asked = [...this.#model.approvals.values()].filter((approval) => approval.turn === turn);
     if (asked.length > 0 && random.chance(0.5)) return this.#askedOperation(held, asked);
     const choice = random.fraction();
-    if (choice < 0.4) {
+    if (choice < 0.15) return this.#delegate(held, claimNext);
+    if (choice < 0.45) {
       const status = random.chance(0.15) ? "aborted" : "completed";
       const place = random.pick(["a", "b"]);
       const deliveries = random.chance(0.5) ? [delivery(this.#name(), place)] : [];
       return { kind: "commit", lease, run, turn, parent, status, deliveries, claimNext };
     }
-    if (choice < 0.62) return { kind: "journal", lease, run, entries: this.#entries(held) };
-    if (choice < 0.64) {
+    if (choice < 0.65) return { kind: "journal", lease, run, entries: this.#entries(held) };
+    if (choice < 0.66) {
       const name = random.pick(["early", this.#name()]);
       return { kind: "addDelivery", lease, run, delivery: { ...delivery(name, "a"), content: name } };
     }
-    if (choice < 0.74) {
+    if (choice < 0.75) {
       const wait = random.pick(["first", "second"]);
       return { kind: "suspend", lease, run, wait, requests: this.#requests(turn) };
     }
@@ -428,14 +538,7 @@ class Simulation {
     const entries: JournalEntry[] = [{ kind: "message", place, message: message(name, "user", name), items }];
     const ordinal = draft.calls.size;
     if (random.chance(0.5)) {
-      entries.push({
-        kind: "call",
-        ordinal,
-        callId: `call-${ordinal}`,
-        tool: "Tool",
-        params: {},
-        startedAtMs: 1,
-      });
+      entries.push(toolCall(ordinal));
     }
     if (ordinal > 0 && random.chance(0.6)) {
       const last = ordinal - 1;
@@ -491,6 +594,8 @@ class Simulation {
     }
     for (let round = 0; round < 1_000; round++) {
       this.#advance(100_000);
+      const over = this.#model.delegations.unreported();
+      for (const { id } of over) await this.#send([this.#report(id as DelegationId, undefined)], "lives");
       const before = this.#claims.length;
       await this.#send([{ kind: "lease", request: patient, max: 10 }], "lives");
       const claims = this.#claims.slice(before);
@@ -506,7 +611,7 @@ class Simulation {
           await this.#send([this.#sendStep(claim)!], "lives");
         }
       }
-      if (claims.length === 0 && this.#sends.length === sends) return;
+      if (claims.length === 0 && over.length === 0 && this.#sends.length === sends) return;
     }
     throw new Error("the work does not come to rest");
   }
@@ -526,7 +631,12 @@ class Simulation {
 
   /** What the store says of its queues, against the model. */
   async #checkReads(): Promise<void> {
-    const { queue, approvals, hooks } = this.#store!;
+    const { queue, approvals, hooks, delegations } = this.#store!;
+    deepStrictEqual(
+      (await delegations.unreported()).map(({ id }) => id),
+      this.#model.delegations.unreported().map(({ id }) => id),
+    );
+    strictEqual(await delegations.nextDeadlineMs(), this.#model.delegations.nextDeadlineMs());
     deepStrictEqual(
       (await hooks.unjudged()).map(({ event }) => event.id),
       [...this.#model.hooks.unjudged].map((name) => `test:${name}`),
@@ -568,8 +678,14 @@ class Simulation {
         where e.seq <= ${model.indexed} and coalesce(e.content, m.content) glob '*[a-zA-Z0-9]*' order by e.seq`),
     );
     deepStrictEqual(
-      sorted(rows("select id, thread_id as head from agent_sessions")),
-      sorted([...model.sessions.values()].map(({ label, head }) => ({ id: label, head: head ?? null }))),
+      sorted(rows("select id, thread_id as head, parent_session_id as parent from agent_sessions")),
+      sorted(
+        [...model.sessions.values()].map(({ label, head, parent }) => ({
+          id: label,
+          head: head ?? null,
+          parent: parent ?? null,
+        })),
+      ),
     );
     deepStrictEqual(
       sorted(rows("select label, agent, epoch, holder, ready_ms from session")),
@@ -627,6 +743,26 @@ class Simulation {
     deepStrictEqual(
       sorted(rows("select id, turn_id as turn, status as state from approvals")),
       sorted([...model.approvals.values()].map(({ id, turn, state }) => ({ id, turn, state }))),
+    );
+    deepStrictEqual(
+      sorted(
+        rows(
+          `select id, caller_session_label as caller, caller_turn_id as turn, session_label as session, item_id as item,
+                  status as state, ended_at as ended, reported_at is not null as reported from delegations`,
+        ),
+      ),
+      sorted(
+        [...model.delegations.all.values()].map((delegation) => ({
+          id: delegation.id,
+          caller: delegation.caller,
+          turn: delegation.callerTurn,
+          session: delegation.session,
+          item: delegation.item.id,
+          state: delegation.state,
+          ended: delegation.endedMs ?? null,
+          reported: Number(delegation.reported),
+        })),
+      ),
     );
     deepStrictEqual(
       sorted(
@@ -703,6 +839,20 @@ class Simulation {
       `select h.name from hook h where h.triggers <> (select count(*) from dispatch d where d.hook = h.name)
          or h.triggers <> (select count(*) from hook_run r where r.hook = h.key and r.fired)`,
     );
+    none("work that was given is over", "select id from delegation where state = 'open'");
+    none(
+      "whoever gave work is told of its end, unless nobody wants it any more",
+      "select id from delegation where (reported_ms is null) <> (state = 'cancelled')",
+    );
+    none(
+      "whoever waits for work is told by no message",
+      "select d.id from delegation d join event e on e.id = 'test:report-' || d.id where d.waits",
+    );
+    none(
+      "nobody works for a turn that was aborted",
+      `select d.id from delegation d join turn t on t.key = d.caller_turn join item i on i.key = d.item
+       where t.status = 'aborted' and d.ended_ms > t.completed_ms`,
+    );
     none("every event that was to be judged is judged", "select event from unjudged");
     const siblings = db
       .prepare<[], string>(
@@ -757,6 +907,7 @@ class Simulation {
         if (change.kind === "call") states.set(`${change.turn} call ${change.ordinal}`, change.status);
         if (change.kind === "delivery") states.set(change.delivery, change.state);
         if (change.kind === "approval") states.set(change.approval, change.state);
+        if (change.kind === "delegation") states.set(change.delegation, change.state);
         if (change.kind === "hook") states.set(`hook ${change.hook}`, change.state);
         if (change.kind === "hook_run") states.set(`${change.hook} on ${change.event}`, change.outcome);
       }
@@ -767,7 +918,7 @@ class Simulation {
       `select id, 'accepted' as state from events union all select id, outcome from dispatches
        union all select id, status from queue_items union all select id, status from runs
        union all select 'turn ' || id, status from agent_turns union all select id, status from deliveries
-       union all select id, status from approvals union all select 'hook ' || id, status from hooks
+       union all select id, status from approvals union all select id, status from delegations union all select 'hook ' || id, status from hooks
        union all select hook_id || ' on ' || event_id, iif(fired, 'fired', 'failed') from hook_runs
                  where fired or error is not null
        union all select ${turnOf} || ' message ' || (c.key % 65536), c.id from message c
@@ -781,6 +932,10 @@ class Simulation {
   }
 }
 
+function toolCall(ordinal: number): JournalEntry {
+  return { kind: "call", ordinal, callId: `call-${ordinal}`, tool: "Tool", params: {}, startedAtMs: 1 };
+}
+
 /** The claims that an operation has brought. */
 function claimsIn(operation: Operation, value: unknown): Claim[] {
   if (operation.kind === "lease") return value as Claim[];
@@ -788,6 +943,7 @@ function claimsIn(operation: Operation, value: unknown): Claim[] {
   if (operation.kind === "accept") claim = (value as Accepted).dispatched?.claim;
   if (operation.kind === "dispatch") claim = (value as Dispatched).claim;
   if (operation.kind === "recordHookRun") claim = (value as Recorded).dispatched?.claim;
+  if (operation.kind === "report") claim = (value as { claim?: Claim }).claim;
   if (operation.kind === "commit" || operation.kind === "fail") claim = (value as { next?: Claim }).next;
   return claim === undefined ? [] : [claim];
 }

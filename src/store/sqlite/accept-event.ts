@@ -1,10 +1,13 @@
+import type { Database } from "better-sqlite3";
+
 import { claimCodec } from "./claim.ts";
 import { dispatchCodec, type DispatchedRow, prepareDispatch } from "./dispatch.ts";
 import { eventCodec, type EventInput, prepareInsertEvent } from "./insert-event.ts";
-import { operation, Refusal } from "./operation.ts";
+import { oncePerDatabase } from "./once.ts";
+import { type Moment, operation, Refusal } from "./operation.ts";
 import { prepareUnjudged } from "./unjudged.ts";
 import { fileCodec, prepareNoteFile } from "./watched-files.ts";
-import { number, optional, record } from "./wire.ts";
+import { type Decoded, number, optional, record } from "./wire.ts";
 
 interface Known {
   readonly seq: number;
@@ -17,41 +20,42 @@ export interface AcceptedRow {
   readonly dispatched: DispatchedRow | undefined;
 }
 
-/** Takes an event in, once, and what is to become of it in the same commit. */
-export const acceptEvent = operation(
-  record({
-    event: eventCodec,
-    dispatch: optional(dispatchCodec),
-    claim: optional(claimCodec),
-    judge: number,
-    file: optional(fileCodec),
-  }),
-  (db) => {
-    const find = db.prepare<[string], Known>("select seq, content, payload from event where id = ?");
-    const noteDiffering = db.prepare("update event set differing = differing + 1 where seq = ?");
-    const insertEvent = prepareInsertEvent(db);
-    const dispatchEvent = prepareDispatch(db);
-    const unjudged = prepareUnjudged(db);
-    const noteFile = prepareNoteFile(db);
+const acceptCodec = record({
+  event: eventCodec,
+  dispatch: optional(dispatchCodec),
+  claim: optional(claimCodec),
+  judge: number,
+  file: optional(fileCodec),
+});
 
-    return (input, moment): AcceptedRow | Refusal => {
-      const known = find.get(input.event.id);
-      const seq = known?.seq ?? insertEvent(input.event, moment.nowMs, null);
-      if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);
-      if (known === undefined && input.judge !== 0) unjudged.add(seq, moment);
-      if (input.file !== undefined) noteFile(input.file);
-      if (input.dispatch === undefined) return { fresh: known === undefined, dispatched: undefined };
-      const dispatched = dispatchEvent(
-        { seq, channel: input.event.channel, fresh: known === undefined },
-        input.dispatch,
-        input.claim,
-        moment,
-      );
-      if (dispatched instanceof Refusal) return dispatched;
-      return { fresh: known === undefined, dispatched };
-    };
-  },
-);
+/** Takes an event in, once, and what is to become of it in the same commit. */
+export const prepareAccept = oncePerDatabase((db: Database) => {
+  const find = db.prepare<[string], Known>("select seq, content, payload from event where id = ?");
+  const noteDiffering = db.prepare("update event set differing = differing + 1 where seq = ?");
+  const insertEvent = prepareInsertEvent(db);
+  const dispatchEvent = prepareDispatch(db);
+  const unjudged = prepareUnjudged(db);
+  const noteFile = prepareNoteFile(db);
+
+  return (input: Decoded<typeof acceptCodec>, moment: Moment): AcceptedRow | Refusal => {
+    const known = find.get(input.event.id);
+    const seq = known?.seq ?? insertEvent(input.event, moment.nowMs, null);
+    if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);
+    if (known === undefined && input.judge !== 0) unjudged.add(seq, moment);
+    if (input.file !== undefined) noteFile(input.file);
+    if (input.dispatch === undefined) return { fresh: known === undefined, dispatched: undefined };
+    const dispatched = dispatchEvent(
+      { seq, channel: input.event.channel, fresh: known === undefined },
+      input.dispatch,
+      input.claim,
+      moment,
+    );
+    if (dispatched instanceof Refusal) return dispatched;
+    return { fresh: known === undefined, dispatched };
+  };
+});
+
+export const acceptEvent = operation(acceptCodec, prepareAccept);
 
 function differs(known: Known, event: EventInput): boolean {
   return known.content !== event.content || known.payload !== event.payload;

@@ -8,6 +8,7 @@ import type { ToolStatus } from "../../model/message.ts";
 import type {
   ApprovalState,
   ChangeBody,
+  DelegationState,
   DeliveryState,
   HookState,
   ItemState,
@@ -28,6 +29,7 @@ export const FACT = {
   approval: 9, // key, state
   hook: 10, // key, state
   hookRun: 11, // key, outcome
+  delegation: 12, // key, state
 } as const;
 
 export const ITEM_STATES = [
@@ -81,6 +83,16 @@ export const APPROVAL_STATES = [
   "used",
   "void",
 ] as const satisfies readonly ApprovalState[];
+
+export const DELEGATION_STATES = [
+  "open",
+  "done",
+  "aborted",
+  "failed",
+  "dropped",
+  "timeout",
+  "cancelled",
+] as const satisfies readonly DelegationState[];
 
 export const HOOK_STATES = ["active", "disabled", "errored", "open"] as const satisfies readonly HookState[];
 

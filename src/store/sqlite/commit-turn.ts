@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import type { ToolStatus } from "../../model/message.ts";
+import { prepareAborts } from "./abort.ts";
 import { prepareRequests } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
@@ -21,6 +22,9 @@ import { prepareReadJournal } from "./read-journal.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareUnjudged } from "./unjudged.ts";
 import { list, number, optional, record, text, textOrNull } from "./wire.ts";
+
+/** The note that an aborted turn leaves with what works for it. */
+const GIVER_ABORTED = "the turn that gave the work was aborted";
 
 export interface FinishedRow {
   readonly next: ClaimRow | undefined;
@@ -67,10 +71,12 @@ export const commitTurn = operation(
       .pluck();
     const endRun = db.prepare("update run set state = ?, ended_ms = ?, ended_epoch = ? where key = ?");
     const requests = prepareRequests(db);
+    const aborts = prepareAborts(db);
     const claims = prepareClaims(db);
     const changes = prepareRecorder(db);
 
-    return (input, { nowMs, wake }): FinishedRow | Refusal => {
+    return (input, moment): FinishedRow | Refusal => {
+      const { nowMs, wake } = moment;
       const held = findHeld(input.lease, input.run);
       if (held instanceof Refusal)
         return isCommitted(input.turn, input.run, input.lease.epoch) ? { next: undefined } : held;
@@ -122,6 +128,7 @@ export const commitTurn = operation(
       changes.item(held.item!, "done");
       if (held.merged > 0) for (const item of settleMerged.all(nowMs, held.key)) changes.item(item, "merged");
       requests.takeBack(input.turn);
+      if (input.status === "aborted") aborts.cancelGiven(held.turn, GIVER_ABORTED, moment);
       endRun.run(input.status, nowMs, held.epoch, held.run);
       changes.run(held.run, input.status as NewTurn["status"]);
       const { key, epoch } = held;

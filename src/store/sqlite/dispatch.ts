@@ -1,11 +1,13 @@
 import type { Database } from "better-sqlite3";
 
+import { prepareAborts } from "./abort.ts";
 import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
+import { delegationCodec, prepareHandOver, type Sender } from "./hand-over.ts";
 import { prepareMakeRoom } from "./make-room.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { prepareResolve } from "./resolve-session.ts";
+import { prepareResolve, workerCodec } from "./resolve-session.ts";
 import { prepareSessionRun } from "./session-run.ts";
 import { eventUnknown } from "./unknown.ts";
 import { prepareWaiting } from "./waiting.ts";
@@ -32,6 +34,7 @@ export const dispatchCodec = record({
   session: textOrNull,
   agent: textOrNull,
   persona: textOrNull,
+  worker: optional(workerCodec),
   turn: textOrNull,
   forkAs: textOrNull,
   mode: text,
@@ -43,9 +46,19 @@ export const dispatchCodec = record({
   permissions: jsonOrNull,
   profile: textOrNull,
   delivery: jsonOrNull,
+  from: textOrNull,
+  delegation: optional(delegationCodec),
 });
 
 export type DispatchInput = Decoded<typeof dispatchCodec>;
+
+/** A dispatch that is allowed: of an event, to a session, by an agent where there is a sender. */
+interface Posted {
+  readonly event: number;
+  readonly input: DispatchInput;
+  readonly session: SessionRow;
+  readonly sender: Sender | undefined;
+}
 
 export interface DispatchedRow {
   readonly outcome: "queued" | "joined" | "merged" | "dropped" | "repeated";
@@ -91,6 +104,8 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
   const makeRoom = prepareMakeRoom(db);
   const waiting = prepareWaiting(db);
   const runs = prepareSessionRun(db);
+  const aborts = prepareAborts(db);
+  const handOver = prepareHandOver(db);
   const findDispatch = prepareFindDispatch(db);
   const findItem = db.prepare<[number, number], { key: number; id: string; state: string }>(
     "select key, id, state from item where event = ? and session = ?",
@@ -121,32 +136,34 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
   ): DispatchedRow | Refusal => {
     const before = fresh ? undefined : findDispatch(event, input.hook);
     if (before !== undefined) return before;
+    const sender = handOver.findSender(input);
+    if (sender instanceof Refusal) return sender;
     const session = resolveSession(input, channel, moment.nowMs);
     if (session instanceof Refusal) return session;
 
     const present = fresh ? undefined : findItem.get(event, session.key);
     if (present !== undefined) {
       const outcome = outcomeOf(present.state);
-      record(event, input, present.key, outcome, moment.nowMs);
+      record({ event, input, session, sender }, present.key, outcome, moment);
       return { outcome, item: present.id, session: session.label, claim: undefined };
     }
-    return { item: input.item, session: session.label, ...enqueue(event, input, session, request, moment) };
+    const queued = enqueue({ event, input, session, sender }, request, moment);
+    return { item: input.item, session: session.label, ...queued };
   };
 
   function enqueue(
-    event: number,
-    input: DispatchInput,
-    session: SessionRow,
+    posted: Posted,
     request: ClaimRequest | undefined,
     moment: Moment,
   ): Pick<DispatchedRow, "outcome" | "claim"> {
+    const { event, input, session } = posted;
     const { nowMs } = moment;
     const dueMs = input.dueMs ?? nowMs;
     const idle = session.run === null && session.ready_ms === null; // and so nothing waits
     const insert = (state: "queued" | "claimed", turn: number | null): number => {
       const inserted = insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn);
       const item = Number(inserted.lastInsertRowid);
-      record(event, input, item, "queued", nowMs);
+      record(posted, item, "queued", moment);
       changes.item(item, state);
       return item;
     };
@@ -160,7 +177,7 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
     if (room === "none") {
       const inserted = insertDropped.run(input.item, event, session.key, input.mode, dueMs, nowMs, nowMs);
       const item = Number(inserted.lastInsertRowid);
-      record(event, input, item, "dropped", nowMs);
+      record(posted, item, "dropped", moment);
       changes.item(item, "dropped");
       return { outcome: "dropped", claim: undefined };
     }
@@ -181,12 +198,17 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
     const moved =
       input.mode === "collect" && dueMs > nowMs && waiting.moveCollected(session.key, dueMs, nowMs);
     if (session.run !== null) {
-      if (input.mode === "interrupt") runs.abort(runs.findByKey(session.run), INTERRUPTED, moment);
+      if (input.mode === "interrupt") aborts.abort(runs.findByKey(session.run), INTERRUPTED, moment);
     } else if (dropped || moved) waiting.refreshReady(session.key, nowMs);
     else if (session.ready_ms === null || dueMs < session.ready_ms) claims.wakeSession(session.key, dueMs);
   }
 
-  function record(event: number, input: DispatchInput, item: number, outcome: string, nowMs: number): void {
+  function record(
+    { event, input, session, sender }: Posted,
+    item: number,
+    outcome: string,
+    moment: Moment,
+  ): void {
     const { id, hook, mode, message, context, permissions, profile, delivery } = input;
     const inserted = insertDispatch.run(
       id,
@@ -200,9 +222,10 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
       permissions,
       profile,
       delivery,
-      nowMs,
+      moment.nowMs,
     );
     changes.dispatch(Number(inserted.lastInsertRowid));
+    if (sender !== undefined) handOver.give(sender, input.delegation, { session: session.key, item }, moment);
   }
 });
 

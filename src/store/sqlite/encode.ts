@@ -15,6 +15,7 @@ import type {
   NewDelivery,
   NewDispatch,
   NewEvent,
+  NewWorker,
   QueueCap,
   Settings,
   TurnFacts,
@@ -30,6 +31,8 @@ import type { Input } from "./operations.ts";
 
 type EventInput = Input<"acceptEvent">["event"];
 type DispatchInput = Input<"dispatch">["dispatch"];
+type WorkerInput = NonNullable<DispatchInput["worker"]>;
+type DelegationInput = NonNullable<DispatchInput["delegation"]>;
 type RequestInput = Input<"suspend">["requests"][number];
 type EntryInput = Input<"journal">["entries"][number];
 type MessageInput = Input<"commitTurn">["messages"][number];
@@ -80,10 +83,18 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
           session: checkKey(target.session),
           agent: target.agent,
           persona: target.persona,
+          worker: target.worker === undefined ? undefined : encodeWorker(target.worker),
           turn: null,
           forkAs: null,
         }
-      : { session: null, agent: null, persona: null, turn: target.turn, forkAs: checkKey(target.forkAs) };
+      : {
+          session: null,
+          agent: null,
+          persona: null,
+          worker: undefined,
+          turn: target.turn,
+          forkAs: checkKey(target.forkAs),
+        };
   const encoded = {
     id: dispatch.id,
     item: dispatch.item,
@@ -98,6 +109,8 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
     permissions: jsonText(dispatch.permissions),
     profile: dispatch.profile ?? null,
     delivery: jsonText(dispatch.delivery),
+    from: dispatch.from ?? null,
+    delegation: dispatch.delegation === undefined ? undefined : encodeDelegation(dispatch),
   };
   const { message, context, permissions, delivery } = encoded;
   const bytes = [message, context, permissions, delivery].reduce(
@@ -106,6 +119,28 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
   );
   if (bytes > MAX_EVENT_BYTES) throw tooLarge(`The dispatch of ${dispatch.hook}`, bytes);
   return encoded;
+}
+
+function encodeWorker({ parent, parentTurn, parentCall, worker }: NewWorker): WorkerInput {
+  return { parent, parentTurn, parentCall, worker: encodeJson(worker, "What a worker is given") };
+}
+
+function encodeDelegation({ from, delegation }: NewDispatch): DelegationInput {
+  const { id, turn, ordinal, waits, deadlineMs, detail } = delegation!;
+  if (from === undefined) {
+    throw new CortexError("request_invalid", `Delegation ${id} is from no session`, {
+      hint: "Give the session whose turn gives the work as `from`.",
+    });
+  }
+  checkPlace(ordinal, MAX_TOOL_CALLS_IN_TURN, "tool calls");
+  return {
+    id,
+    turn,
+    ordinal,
+    waits: waits ? 1 : 0,
+    deadlineMs: deadlineMs ?? null,
+    detail: detail === undefined ? null : encodeJson(detail, `The detail of delegation ${id}`),
+  };
 }
 
 function checkCap(cap: QueueCap): QueueCap {

@@ -1,5 +1,6 @@
 /**
- * What a fork has come into contact with. A turn keeps the marks that its session had when it was committed; so
+ * What a session has come into contact with by way of another: a fork by what it begins with, the other side of a
+ * message between agents by what it is told. A turn keeps the marks that its session had when it was committed; so
  * the marks of a thread last, also after its session has begun a new one. A fork takes these, with the marks
  * that now have the session which the turn was made in and the sessions that point at the turn: rather one too
  * many than one too few.
@@ -7,8 +8,9 @@
 import type { Database } from "better-sqlite3";
 
 import type { Json } from "../../model/json.ts";
-import { MARKS, readTrust, TRUST_SETTING } from "../../model/trust.ts";
+import { type Mark, MARKS, readTrust, type Trust, TRUST_SETTING } from "../../model/trust.ts";
 import { oncePerDatabase } from "./once.ts";
+import { prepareRecorder } from "./record-changes.ts";
 
 /** In the settings of a session. */
 export const TRUST_PATH = `$.${TRUST_SETTING}`;
@@ -24,11 +26,34 @@ export const prepareInheritedSettings = oncePerDatabase((db: Database) => {
     )
     .pluck();
   return (turn: number): string | null => {
-    const all = find
-      .all({ turn })
-      .map((stored) => readTrust({ [TRUST_SETTING]: JSON.parse(stored ?? "null") as Json }));
+    const all = find.all({ turn }).map(toTrust);
     const marks = MARKS.filter((mark) => all.some((trust) => trust[mark]));
-    if (marks.length === 0) return null;
-    return JSON.stringify({ [TRUST_SETTING]: Object.fromEntries(marks.map((mark) => [mark, true])) });
+    return marks.length === 0 ? null : toSettings(marks);
   };
 });
+
+/** Gives a session the marks of another, of which it is told something. */
+export const prepareShareTrust = oncePerDatabase((db: Database) => {
+  const find = db
+    .prepare<[number], string | null>(`select settings -> '${TRUST_PATH}' from session where key = ?`)
+    .pluck();
+  const add = db.prepare(
+    "update session set settings = json_patch(coalesce(settings, '{}'), ?) where key = ?",
+  );
+  const changes = prepareRecorder(db);
+  return (from: number, to: number): void => {
+    const [theirs, own] = [toTrust(find.get(from) ?? null), toTrust(find.get(to) ?? null)];
+    const marks = MARKS.filter((mark) => theirs[mark] && !own[mark]);
+    if (marks.length === 0) return;
+    add.run(toSettings(marks), to); // also where the settings have no room left: a mark is never lost
+    changes.session(to, "configured");
+  };
+});
+
+function toTrust(stored: string | null): Trust {
+  return readTrust({ [TRUST_SETTING]: JSON.parse(stored ?? "null") as Json });
+}
+
+function toSettings(marks: readonly Mark[]): string {
+  return JSON.stringify({ [TRUST_SETTING]: Object.fromEntries(marks.map((mark) => [mark, true])) });
+}

@@ -76,7 +76,7 @@ export const dropDead = operation(record({ item: text }), (db) => {
 });
 
 /** Removes the journal of a turn that will never be, unless another of its items still waits. */
-function prepareForget(db: Database): (turn: number) => void {
+export function prepareForget(db: Database): (turn: number) => void {
   const isWanted = db
     .prepare<[number, number], number>(
       `select 1 from item i join run r on r.session = i.session

@@ -3,6 +3,7 @@ import { acceptEvent } from "./accept-event.ts";
 import { answerApproval, expireApprovals, useApproval } from "./approvals.ts";
 import { commitTurn } from "./commit-turn.ts";
 import { compact } from "./compact.ts";
+import { cancelDelegations, expireDelegations, reportDelegation } from "./delegations.ts";
 import { dispatch } from "./dispatch.ts";
 import { failRun } from "./fail-run.ts";
 import { indexEvents } from "./index-events.ts";
@@ -65,6 +66,9 @@ export const OPERATIONS = {
   recordHookRun,
   noteJudged,
   noteFiles,
+  reportDelegation,
+  expireDelegations,
+  cancelDelegations,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { Direction } from "../../model/event.ts";
 import type {
   ApprovalId,
+  DelegationId,
   DeliveryId,
   DispatchId,
   EventId,
@@ -13,10 +14,11 @@ import type {
 } from "../../model/ids.ts";
 import type { Role } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import type { Change, ChangeBody, Changes, DispatchOutcome } from "../store.ts";
+import type { Change, ChangeBody, Changes, DelegationState, DispatchOutcome, ItemState } from "../store.ts";
 import {
   APPROVAL_STATES,
   CALL_STATUSES,
+  DELEGATION_STATES,
   DELIVERY_STATES,
   FACT,
   HOOK_OUTCOMES,
@@ -59,14 +61,14 @@ export function prepareReadChanges(db: Database): {
     let at = seq;
     for (const entry of findEntries.all(seq, limit)) {
       at = entry.seq;
-      for (const body of expand(entry.facts)) changes.push({ seq: at, atMs: entry.at_ms, ...body });
+      for (const body of expand(entry)) changes.push({ seq: at, atMs: entry.at_ms, ...body });
     }
     return { changes, seq: at, gap: false };
   });
   return { ends: (): Ends => findEnds.get()!, since };
 }
 
-function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
+function prepareExpand(db: Database): (entry: Entry) => ChangeBody[] {
   const findEvent = db.prepare<[number], { id: string; channel: string; direction: Direction }>(
     "select id, channel, direction from event where seq = ?",
   );
@@ -99,6 +101,11 @@ function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
     `select a.id, r.turn_id as turn, s.label as session
      from approval a join run r on r.key = a.run join session s on s.key = r.session where a.key = ?`,
   );
+  const findDelegation = db.prepare<[number], DelegationRow>(`${DELEGATION} where d.key = ?`);
+  // What ends because its message is settled is ended by a trigger, which notes nothing.
+  const findEnded = db.prepare<[number, number], DelegationRow>(
+    `${DELEGATION} where d.item = ? and d.ended_ms = ? order by d.key`,
+  );
   const findHook = db.prepare<[number], string>("select name from hook where key = ?").pluck();
   const findHookRun = db.prepare<[number], { hook: string; event: string }>(
     `select h.name as hook, e.id as event from hook_run r join hook h on h.key = r.hook
@@ -106,18 +113,18 @@ function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
   );
   const findSession = db.prepare<[number], string>("select label from session where key = ?").pluck();
 
-  return (facts) => {
+  return ({ facts, at_ms: atMs }) => {
     const numbers = JSON.parse(facts) as number[];
     const bodies: ChangeBody[] = [];
     for (let at = 0; at < numbers.length;) {
       const next = (): number => numbers[at++]!;
-      bodies.push(...expandFact(next(), next));
+      bodies.push(...expandFact(next(), next, atMs));
     }
-    return bodies;
+    return withoutRepeats(bodies);
   };
 
   /** None where what it is about is not there any more. */
-  function expandFact(fact: number, next: () => number): ChangeBody[] {
+  function expandFact(fact: number, next: () => number, atMs: number): ChangeBody[] {
     switch (fact) {
       case FACT.event: {
         const row = findEvent.get(next());
@@ -130,10 +137,20 @@ function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
         return row === undefined ? [] : [toDispatch(row)];
       }
       case FACT.item: {
-        const row = findItem.get(next());
+        const key = next();
+        const row = findItem.get(key);
         const state = ITEM_STATES[next()]!;
         if (row === undefined) return [];
-        return [{ kind: "item", item: row.id as ItemId, session: row.session as SessionKey, state }];
+        const item = {
+          kind: "item",
+          item: row.id as ItemId,
+          session: row.session as SessionKey,
+          state,
+        } as const;
+        const outcomes = OUTCOMES[state] ?? [];
+        if (outcomes.length === 0) return [item];
+        const ended = findEnded.all(key, atMs).filter((delegation) => outcomes.includes(delegation.state));
+        return [item, ...ended.map((delegation) => toDelegation(delegation, delegation.state))];
       }
       case FACT.run: {
         const row = findRun.get(next());
@@ -172,6 +189,11 @@ function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
         const [turn, session] = [row.turn as TurnId, row.session as SessionKey];
         return [{ kind: "approval", approval: row.id as ApprovalId, turn, session, state }];
       }
+      case FACT.delegation: {
+        const row = findDelegation.get(next());
+        const state = DELEGATION_STATES[next()]!;
+        return row === undefined ? [] : [toDelegation(row, state)];
+      }
       case FACT.hook: {
         const hook = findHook.get(next());
         const state = HOOK_STATES[next()]!;
@@ -205,6 +227,47 @@ function prepareExpand(db: Database): (facts: string) => ChangeBody[] {
         ),
       );
   }
+}
+
+/** How a delegation ends whose message comes into a state. */
+const OUTCOMES: Readonly<Partial<Record<ItemState, readonly DelegationState[]>>> = {
+  done: ["done", "aborted"],
+  merged: ["done", "aborted"],
+  dropped: ["dropped"],
+  dead: ["failed"],
+};
+
+/** A delegation that ends as it begins is noted, and is found by its message too. */
+function withoutRepeats(bodies: ChangeBody[]): ChangeBody[] {
+  const told = new Set<string>();
+  return bodies.filter((body) => {
+    if (body.kind !== "delegation") return true;
+    const what = `${body.delegation} ${body.state}`;
+    return !told.has(what) && told.add(what);
+  });
+}
+
+const DELEGATION = `select d.id, c.label as caller, r.turn_id as caller_turn, s.label as session, d.state
+  from delegation d join session c on c.key = d.caller join run r on r.key = d.caller_turn
+    join session s on s.key = d.session`;
+
+interface DelegationRow {
+  readonly id: string;
+  readonly caller: string;
+  readonly caller_turn: string;
+  readonly session: string;
+  readonly state: DelegationState;
+}
+
+function toDelegation(row: DelegationRow, state: DelegationState): ChangeBody {
+  return {
+    kind: "delegation",
+    delegation: row.id as DelegationId,
+    caller: row.caller as SessionKey,
+    callerTurn: row.caller_turn as TurnId,
+    session: row.session as SessionKey,
+    state,
+  };
 }
 
 interface RunRow {

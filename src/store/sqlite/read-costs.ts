@@ -26,6 +26,12 @@ export function costsQuery(query: CostQuery, limit: number): { sql: string; para
       group by 1 order by 1 desc limit ?`;
     return { sql, params: [JSON.stringify(daysOf(query)), limit] };
   }
+  if (by === "session" && query.sessions !== undefined) {
+    const sql = `select s.label as key, ${SUMS}
+      from json_each(?) w join session s on s.label = w.value join turn t on t.session = s.key
+      where t.completed_ms >= ? and t.completed_ms < ? group by s.key order by costUsd desc, 1 limit ?`;
+    return { sql, params: [JSON.stringify(query.sessions), sinceMs, untilMs, limit] };
+  }
   const sql = `select ${KEYS[by]} as key, ${SUMS} from turn t
     where t.completed_ms >= ? and t.completed_ms < ? group by 1 order by costUsd desc, 1 limit ?`;
   return { sql, params: [sinceMs, untilMs, limit] };

@@ -4,6 +4,7 @@ import type { AgentId, PersonaId, RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Listed, ListOptions, RunState, SessionState, Settings, StoredSession, Wait } from "../store.ts";
 import { listPage } from "./page.ts";
+import { json } from "./row.ts";
 
 interface SessionRow {
   readonly key: number;
@@ -12,6 +13,10 @@ interface SessionRow {
   readonly persona: string;
   readonly channel: string | null;
   readonly parent: string | null;
+  readonly parent_turn: string | null;
+  readonly parent_call: string | null;
+  readonly worker: string | null;
+  readonly children: number;
   readonly settings: string | null;
   readonly head: string | null;
   readonly queued: number;
@@ -24,7 +29,8 @@ interface SessionRow {
   readonly used_ms: number;
 }
 
-const COLUMNS = `s.key, s.label, s.agent, s.persona, s.channel, o.label as parent, s.settings, t.id as head, r.id as run,
+const COLUMNS = `s.key, s.label, s.agent, s.persona, s.channel, o.label as parent, s.parent_turn,
+  s.parent_call, s.worker, (select count(*) from session c where c.parent_session = s.key) as children, s.settings, t.id as head, r.id as run,
   r.state as run_state, r.wait_kind, s.holder, s.created_ms, s.used_ms,
   (select count(*) from item i where i.session = s.key and i.settled_ms is null and i.state = 'queued') as queued,
   r.state = 'running' and exists (select 1 from tool_call c
@@ -41,6 +47,18 @@ export function prepareReadSessions(db: Database) {
      from (select key from session where (used_ms, key) < (?, ?) order by used_ms desc, key desc limit ?) w
        join ${TABLES.replace("session s", "session s on s.key = w.key")}
      order by s.used_ms desc, s.key desc`,
+  );
+  const findChildren = db.prepare<[string, number], SessionRow>(
+    `select ${COLUMNS} from ${TABLES}
+     where s.parent_session = (select key from session where label = ?) order by s.key limit ?`,
+  );
+  const findAncestors = db.prepare<[string], SessionRow>(
+    `with recursive ancestor (key, distance) as (
+       select parent_session, 1 from session where label = ? and parent_session is not null
+       union all select p.parent_session, a.distance + 1 from ancestor a join session p on p.key = a.key
+         where p.parent_session is not null)
+     select ${COLUMNS} from ancestor a join ${TABLES.replace("session s", "session s on s.key = a.key")}
+     order by a.distance`,
   );
   const findHead = db.prepare<[string], { head: string | null }>(
     "select t.id as head from session s left join turn t on t.key = s.head where s.label = ?",
@@ -62,6 +80,9 @@ export function prepareReadSessions(db: Database) {
         place: (row) => [row.used_ms, row.key],
         toItem: toSession,
       }),
+    children: (session: SessionKey, limit: number): StoredSession[] =>
+      findChildren.all(session, limit).map(toSession),
+    ancestors: (session: SessionKey): StoredSession[] => findAncestors.all(session).map(toSession),
   };
 }
 
@@ -75,6 +96,10 @@ function toSession(row: SessionRow): StoredSession {
     wait: row.run_state === "suspended" ? (row.wait_kind ?? undefined) : undefined,
     channel: row.channel ?? undefined,
     parentSession: (row.parent ?? undefined) as SessionKey | undefined,
+    parentTurn: (row.parent_turn ?? undefined) as TurnId | undefined,
+    parentCall: row.parent_call ?? undefined,
+    worker: json(row.worker),
+    children: row.children,
     settings: row.settings === null ? {} : (JSON.parse(row.settings) as Settings),
     queued: row.queued,
     run: (row.run ?? undefined) as RunId | undefined,

@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { ToolStatus } from "../../model/message.ts";
 import {
   type ApprovalState,
+  type DelegationState,
   type DeliveryState,
   type HookState,
   type ItemState,
@@ -13,6 +14,7 @@ import {
 import {
   APPROVAL_STATES,
   CALL_STATUSES,
+  DELEGATION_STATES,
   DELIVERY_STATES,
   FACT,
   HOOK_OUTCOMES,
@@ -67,6 +69,10 @@ export const prepareRecorder = oncePerDatabase((db: Database) => {
     },
     approval(key: number, state: ApprovalState): void {
       facts.push(FACT.approval, key, APPROVAL_STATES.indexOf(state));
+    },
+    /** What ends because its message is settled is not noted: see read-changes.ts. */
+    delegation(key: number, state: DelegationState): void {
+      facts.push(FACT.delegation, key, DELEGATION_STATES.indexOf(state));
     },
     hook(key: number, state: HookState): void {
       facts.push(FACT.hook, key, HOOK_STATES.indexOf(state));

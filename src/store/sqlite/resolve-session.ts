@@ -4,13 +4,20 @@ import { prepareClaims, type SessionRow } from "./claim.ts";
 import { prepareInheritedSettings } from "./inherit-trust.ts";
 import { Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { turnUnknown } from "./unknown.ts";
+import { sessionUnknown, turnUnknown } from "./unknown.ts";
+import { type Decoded, json, record, text, words } from "./wire.ts";
+
+/** What makes a new session a worker's. The id of a call is the model's. */
+export const workerCodec = record({ parent: text, parentTurn: text, parentCall: words, worker: json });
+
+type WorkerInput = Decoded<typeof workerCodec>;
 
 /** A session by its label, with what it takes to create it; or a turn, with the label of a fork. */
 interface Target {
   readonly session: string | null;
   readonly agent: string | null;
   readonly persona: string | null;
+  readonly worker: WorkerInput | undefined;
   readonly turn: string | null;
   readonly forkAs: string | null;
 }
@@ -33,10 +40,15 @@ export function prepareResolve(
 
   return (target, channel, nowMs) => {
     if (target.session !== null) {
-      const { session: label, agent, persona } = target;
-      return (
-        claims.findSession(label) ??
-        insertSession({ label, agent: agent!, persona: persona!, channel, head: null, headId: null }, nowMs)
+      const { session: label, agent, persona, worker } = target;
+      const there = claims.findSession(label);
+      if (there !== undefined) return there;
+      const parent = worker === undefined ? undefined : claims.findSession(worker.parent);
+      if (worker !== undefined && parent === undefined) return sessionUnknown(worker.parent);
+      const opened = worker === undefined ? undefined : { ...worker, parentKey: parent!.key };
+      return insertSession(
+        { label, agent: agent!, persona: persona!, channel, head: null, headId: null, worker: opened },
+        nowMs,
       );
     }
     const turn = findTurn.get(target.turn!);
@@ -57,19 +69,35 @@ interface NewSession {
   readonly channel: string | null;
   readonly head: number | null;
   readonly headId: string | null;
+  /** Of a worker: who opened it, and what it was given. */
+  readonly worker?: (WorkerInput & { readonly parentKey: number }) | undefined;
 }
 
 /** A session that begins with a head is a fork, and has touched what the thread it begins with has touched. */
 export function prepareInsertSession(db: Database): (session: NewSession, nowMs: number) => SessionRow {
   const insert = db.prepare(
-    `insert into session (label, agent, persona, channel, head, settings, created_ms, used_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into session (label, agent, persona, channel, head, settings, parent_session, parent_turn, parent_call,
+                          worker, created_ms, used_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const inheritedSettings = prepareInheritedSettings(db);
   const changes = prepareRecorder(db);
-  return ({ label, agent, persona, channel, head, headId }, nowMs) => {
+  return ({ label, agent, persona, channel, head, headId, worker }, nowMs) => {
     const settings = head === null ? null : inheritedSettings(head);
-    const inserted = insert.run(label, agent, persona, channel, head, settings, nowMs, nowMs);
+    const inserted = insert.run(
+      label,
+      agent,
+      persona,
+      channel,
+      head,
+      settings,
+      worker?.parentKey,
+      worker?.parentTurn,
+      worker?.parentCall,
+      worker?.worker,
+      nowMs,
+      nowMs,
+    );
     const key = Number(inserted.lastInsertRowid);
     if (head !== null) changes.session(key, "forked");
     return { key, label, epoch: 0, head, head_id: headId, run: null, ready_ms: null };

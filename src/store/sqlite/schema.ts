@@ -29,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, major: false, sql: approvalsAndSpending() },
   { version: 6, major: false, sql: searchIndex() },
   { version: 7, major: false, sql: hooksAndFiles() },
+  { version: 8, major: false, sql: delegations() },
 ];
 
 function ground(): string {
@@ -419,5 +420,56 @@ create table watched_file (
   size integer not null,
   sha256 text not null
 ) strict, without rowid;
+`;
+}
+
+/**
+ * Work that one session's agent has given to another's. A trigger ends it, because a message is settled in many ways:
+ * its turn is committed or aborted, it dies, or one of several policies drops it. No way can forget it so.
+ *
+ * No session was a worker's before, so that the column for what a worker is given can have its proper name.
+ */
+function delegations(): string {
+  return `
+alter table session rename column task to worker;
+create index session_parent on session (parent_session) where parent_session is not null;
+
+create table delegation (
+  key integer primary key,
+  id text not null unique,
+  caller integer not null references session,
+  caller_turn integer not null, -- the key that the turn has, or will have
+  ordinal integer not null, -- the tool call in it
+  session integer not null references session,
+  item integer not null references item,
+  waits integer not null,
+  state text not null,
+  error text,
+  deadline_ms integer,
+  detail text,
+  started_ms integer not null,
+  ended_ms integer,
+  reported_ms integer
+) strict;
+create index delegation_turn on delegation (caller_turn);
+create index delegation_caller on delegation (caller, key);
+create index delegation_session on delegation (session, key);
+create index delegation_item on delegation (item);
+create index delegation_open on delegation (caller) where state = 'open';
+create index delegation_deadline on delegation (deadline_ms) where state = 'open' and deadline_ms is not null;
+create index delegation_unreported on delegation (ended_ms)
+  where ended_ms is not null and reported_ms is null and state <> 'cancelled';
+
+create trigger delegation_over after update of settled_ms on item
+  when old.settled_ms is null and new.settled_ms is not null
+begin
+  update delegation set
+    state = case new.state when 'dropped' then 'dropped' when 'dead' then 'failed'
+      else iif((select status from turn where key = new.turn) = 'completed', 'done', 'aborted') end,
+    error = iif(new.state = 'dead',
+      (select r.error from session s join run r on r.key = s.run where s.key = new.session), null),
+    ended_ms = new.settled_ms
+  where item = new.key and state = 'open';
+end;
 `;
 }

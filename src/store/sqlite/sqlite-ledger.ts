@@ -6,7 +6,16 @@ import { existsSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
-import type { ApprovalId, DeliveryId, EventId, ItemId, PersonaId, RunId, TurnId } from "../../model/ids.ts";
+import type {
+  ApprovalId,
+  DelegationId,
+  DeliveryId,
+  EventId,
+  ItemId,
+  PersonaId,
+  RunId,
+  TurnId,
+} from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type {
   ApprovalReads,
@@ -15,6 +24,8 @@ import type {
   CostQuery,
   Counts,
   DeadReads,
+  DelegationReads,
+  DelegationState,
   DeliveryState,
   EventFilter,
   EventReads,
@@ -46,6 +57,7 @@ import { prepareReadChanges } from "./read-changes.ts";
 import { costsQuery, prepareSpent, toCostRow } from "./read-costs.ts";
 import { prepareReadCounts } from "./read-counts.ts";
 import { prepareReadDead } from "./read-dead.ts";
+import { prepareReadDelegations } from "./read-delegations.ts";
 import { prepareReadEvents } from "./read-events.ts";
 import { prepareReadHooks } from "./read-hooks.ts";
 import { prepareReadOutbox } from "./read-outbox.ts";
@@ -89,6 +101,7 @@ export class SqliteLedger implements Ledger {
   readonly sessions: SessionReads;
   readonly outbox: OutboxReads;
   readonly approvals: ApprovalReads;
+  readonly delegations: DelegationReads;
   readonly hooks: HookReads;
   readonly files: FileReads;
   readonly dead: DeadReads;
@@ -118,6 +131,7 @@ export class SqliteLedger implements Ledger {
     this.sessions = this.#sessionReads();
     this.outbox = this.#outboxReads();
     this.approvals = this.#approvalReads();
+    this.delegations = this.#delegationReads();
     this.hooks = this.#hookReads();
     this.files = this.#fileReads();
     this.dead = this.#deadReads();
@@ -229,6 +243,10 @@ export class SqliteLedger implements Ledger {
       ),
       get: this.#reading((session: SessionKey) => read().get(session)),
       list: this.#reading((options?: ListOptions) => read().list(options)),
+      children: this.#reading((session: SessionKey, options: { limit?: number } = {}) =>
+        read().children(session, checkPage(options.limit)),
+      ),
+      ancestors: this.#reading((session: SessionKey) => read().ancestors(session)),
     };
   }
 
@@ -249,6 +267,21 @@ export class SqliteLedger implements Ledger {
         read().list(options),
       ),
       nextExpiryMs: this.#reading(() => read().nextExpiryMs()),
+    };
+  }
+
+  #delegationReads(): DelegationReads {
+    const read = lazily(() => prepareReadDelegations(this.#db));
+    return {
+      get: this.#reading((id: DelegationId) => read().get(id)),
+      list: this.#reading(
+        (options?: ListOptions & { caller?: SessionKey; session?: SessionKey; state?: DelegationState }) =>
+          read().list(options),
+      ),
+      unreported: this.#reading((options: { limit?: number } = {}) =>
+        read().unreported(checkPage(options.limit)),
+      ),
+      nextDeadlineMs: this.#reading(() => read().nextDeadlineMs()),
     };
   }
 

@@ -28,7 +28,7 @@ import {
 } from "../../../test/support/sample.ts";
 import { crashingConnection } from "../../../test/simulation/crashing-connection.ts";
 import { memoryParent, temporaryFolder } from "../../../test/support/temporary.ts";
-import type { EventId, TurnId } from "../../model/ids.ts";
+import type { DelegationId, EventId, ItemId, TurnId } from "../../model/ids.ts";
 import { type Claim, KEPT_CHANGES } from "../store.ts";
 import { CHECKPOINT_FRAMES, MAX_WAL_FRAMES } from "./checkpointer.ts";
 import { openForWriting } from "./connection.ts";
@@ -210,6 +210,33 @@ describe("schema", () => {
     const copy = new Database(`${path}.before-${version}`, { readonly: true });
     expect(copy.pragma("user_version", { simple: true })).toBe(newest);
     copy.close();
+  });
+
+  test("a database from before there were delegations keeps what is in it, and work is given there", async () => {
+    using folder = temporaryFolder(memoryParent());
+    const path = join(folder.path, "cortex.db");
+    const db = openForWriting(path);
+    migrate(db, path, MIGRATIONS.slice(0, 7));
+    db.exec(`
+      insert into event (seq, id, at_ms, received_ms, channel, direction, content, content_type)
+        values (1, 'test:old', 0, 0, 'test', 'received', 'old', 'text');
+      insert into session (key, label, agent, persona, ready_ms, created_ms, used_ms)
+        values (1, 'old', 'main', 'atlas', 0, 0, 0);
+      insert into item (id, event, session, mode, state, due_ms, queued_ms)
+        values ('item-old', 1, 1, 'followup', 'queued', 0, 0);`);
+    db.close();
+    await using store = await open(path);
+    expect(await store.sessions.get(session("old"))).toMatchObject({ worker: undefined, children: 0 });
+    const [old] = await store.queue.lease(alice, 1);
+    const delegation = { id: "d" as DelegationId, turn: old!.turn, ordinal: 0, waits: true };
+    const given = await store.events.accept(event("a"), {
+      dispatch: dispatch("a", toSession("new"), { from: session("old"), delegation }),
+      claim: alice,
+    });
+    await store.turns.commit(turnFor(given.dispatched!.claim!));
+    expect(await store.delegations.unreported()).toMatchObject([{ id: "d", state: "done" }]);
+    await store.turns.commit(turnFor(old!));
+    expect((await store.queue.outcome("item-old" as ItemId))!.state).toBe("done");
   });
 
   test("a view that was edited is made anew at the next start", async () => {

@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { CortexError } from "../../model/errors.ts";
-import type { ApprovalId, DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
+import type { ApprovalId, DelegationId, DeliveryId, ItemId, RunId, TurnId } from "../../model/ids.ts";
 import type { Redact } from "../../model/redact.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { createUlidSource, type UlidSource } from "../../model/ulid.ts";
@@ -17,6 +17,7 @@ import type {
   Claim,
   Counts,
   DeadReads,
+  DelegationStore,
   DeliveryClaim,
   Dispatched,
   EventStore,
@@ -108,6 +109,7 @@ export class SqliteStore implements Store {
   readonly sessions: SessionStore;
   readonly outbox: OutboxStore;
   readonly approvals: ApprovalStore;
+  readonly delegations: DelegationStore;
   readonly hooks: HookStore;
   readonly files: FileStore;
   readonly dead: DeadReads;
@@ -132,6 +134,7 @@ export class SqliteStore implements Store {
     this.sessions = this.#sessionStore();
     this.outbox = this.#outboxStore();
     this.approvals = this.#approvalStore();
+    this.delegations = this.#delegationStore();
     this.hooks = this.#hookStore();
     this.files = this.#fileStore();
   }
@@ -358,6 +361,26 @@ export class SqliteStore implements Store {
       },
       use: (lease, run, id) => this.#writer.call("useApproval", { lease, run, id }),
       expire: async () => (await this.#writer.call("expireApprovals", {})) as ApprovalId[],
+    };
+  }
+
+  #delegationStore(): DelegationStore {
+    return {
+      ...this.#ledger.delegations,
+      report: async (id, told) => {
+        const message =
+          told === undefined
+            ? undefined
+            : {
+                event: encode.encodeEvent(told.event),
+                dispatch: encode.encodeDispatch(told.dispatch),
+                claim: this.#claimRequest(told.claim),
+              };
+        const { reported, claim } = await this.#writer.call("reportDelegation", { id, message });
+        return claim === undefined ? { reported } : { reported, claim: toClaim(claim) };
+      },
+      expire: async () => (await this.#writer.call("expireDelegations", {})) as DelegationId[],
+      cancel: (caller, reason) => this.#writer.call("cancelDelegations", { caller, reason }),
     };
   }
 

@@ -1,10 +1,12 @@
 import type { Wait } from "../store.ts";
+import { prepareAborts } from "./abort.ts";
 import { prepareRequests, requestCodec } from "./approval-requests.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { entryCodec, prepareJournal } from "./journal.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareSessionRun } from "./session-run.ts";
+import { prepareWaitingTurns } from "./waiting-turns.ts";
 import { json, list, record, text, words } from "./wire.ts";
 
 export const suspend = operation(
@@ -30,6 +32,8 @@ export const suspend = operation(
     const leave = db.prepare("update session set holder = null, ready_ms = null where key = ?");
     const changes = prepareRecorder(db);
     const runs = prepareSessionRun(db);
+    const aborts = prepareAborts(db);
+    const waitingTurns = prepareWaitingTurns(db);
     const approvals = prepareRequests(db);
     return ({ lease, run, id, kind, detail, requests }, moment) => {
       const held = findHeld(lease, run);
@@ -42,10 +46,10 @@ export const suspend = operation(
       leave.run(held.key);
       changes.run(held.run, "suspended", kind as Wait["kind"]);
       moment.wake("runs");
-      // Whoever asked for the end, or gave an answer, found a run at work and woke nobody.
+      // Whoever asked for the end, gave an answer or told of a result found a run at work and woke nobody.
       const parked = runs.findByKey(held.run);
-      if (parked.abort !== null) runs.abort(parked, parked.abort, moment);
-      else if (isDecided) {
+      if (parked.abort !== null) aborts.abort(parked, parked.abort, moment);
+      else if (isDecided || waitingTurns.isTold(held.turn)) {
         runs.wake(parked, moment.nowMs);
         moment.wake("queue");
       }
@@ -71,11 +75,12 @@ export const resume = operation(record({ run: text, wait: text, entries: list(en
 
 export const requestAbort = operation(record({ run: text, reason: words }), (db) => {
   const runs = prepareSessionRun(db);
+  const aborts = prepareAborts(db);
   return ({ run, reason }, moment): boolean | Refusal => {
     const target = runs.find(run);
     if (target instanceof Refusal) return target;
     if (target.current !== target.run) return false;
-    runs.abort(target, reason, moment);
+    aborts.abort(target, reason, moment);
     return true;
   };
 });

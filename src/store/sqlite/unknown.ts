@@ -1,6 +1,14 @@
 /** One wording for each thing that is not there, whether it was to be read or to be written. */
 import { Refusal } from "./operation.ts";
 
+export function delegationUnknown(id: string): Refusal {
+  return new Refusal(
+    "delegation_unknown",
+    `No delegation has the id "${id}"`,
+    "`cortex sessions --tree` shows which session works for which.",
+  );
+}
+
 export function eventUnknown(event: string): Refusal {
   return new Refusal(
     "event_unknown",

@@ -5,9 +5,15 @@
  * Views hold no data: they are made anew when what is written here has changed.
  */
 import { NEVER_MS } from "./approval-requests.ts";
+import { DELEGATION_TABLES } from "./read-delegations.ts";
 
 /** As `splitEventId` of the model has it: a webhook's adapter has its name behind a colon. */
 const ADAPTER_LENGTH = `(iif(e.id glob 'webhook:*:*', 8 + instr(substr(e.id, 9), ':'), instr(e.id, ':')) - 1)`;
+
+/** Of the first work that a session was given by another. */
+const GIVEN = (column: string): string =>
+  `(select ${column} from delegation d join item i on i.key = d.item join event e on e.seq = i.event
+             where d.session = s.key order by d.key limit 1)`;
 
 export const VIEWS: Readonly<Record<string, string>> = {
   threads: `
@@ -28,7 +34,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
   agent_sessions: `
     select s.label as id, 'cortex' as source, null as model, null as project, s.created_ms as created_at,
            null as message_count, p.label as parent_session_id, s.parent_turn as parent_message_id,
-           s.parent_call as tool_call_id, s.task as task_description, null as task_status,
+           s.parent_call as tool_call_id, ${GIVEN("e.content")} as task_description, ${GIVEN("d.state")} as task_status,
            s.parent_session is not null as is_subagent, null as context_token_limit,
            null as context_tokens_used, 1 as is_agentic, null as force_mode, null as workspace_path,
            s.settings as context_json,
@@ -116,6 +122,13 @@ export const VIEWS: Readonly<Record<string, string>> = {
            a.request as request_json, a.state as status, a.answer as answer_json, a.asked_ms as asked_at,
            nullif(a.expires_ms, ${NEVER_MS}) as expires_at, a.answered_ms as answered_at
     from approval a join run r on r.key = a.run join session s on s.key = r.session`,
+
+  delegations: `
+    select d.id, c.label as caller_session_label, r.turn_id as caller_turn_id, d.ordinal as tool_number,
+           s.label as session_label, i.id as item_id, d.waits, d.state as status, t.id as turn_id, d.error,
+           d.detail as detail_json, d.deadline_ms as deadline_at, d.started_ms as started_at,
+           d.ended_ms as ended_at, d.reported_ms as reported_at
+    from ${DELEGATION_TABLES}`,
 
   relays: `
     select id, template, state as status, record as record_json, started_ms as started_at, ended_ms as ended_at

@@ -1,0 +1,36 @@
+/**
+ * Who sent a message from one agent to another. It is written by the tool that sends it, into an event of an adapter
+ * that nothing from outside can have; so no text can claim it.
+ */
+import { AGENT_ADAPTER, splitEventId } from "./event.ts";
+import type { AgentId, EventId, TurnId } from "./ids.ts";
+import type { Json } from "./json.ts";
+import type { SessionKey } from "./session-key.ts";
+
+export interface Stamp {
+  /** task: work that was given. report: how such work has ended. */
+  readonly kind: "task" | "message" | "report";
+  readonly from: {
+    readonly session: SessionKey;
+    readonly agent: AgentId;
+    /** Undefined: no turn of it was begun. */
+    readonly turn?: TurnId;
+  };
+  /** How many messages of agents have led to this one, itself included. */
+  readonly hops: number;
+}
+
+interface Stamped {
+  readonly id: EventId;
+  readonly metadata?: Json;
+}
+
+/** Undefined: no agent has sent it to another. */
+export function stampOf({ id, metadata }: Stamped): Stamp | undefined {
+  const isOfAgent = splitEventId(id).adapter === AGENT_ADAPTER;
+  return isOfAgent ? ((metadata ?? undefined) as unknown as Stamp | undefined) : undefined;
+}
+
+export function asMetadata(stamp: Stamp): Json {
+  return stamp as unknown as Json;
+}

@@ -1,0 +1,21 @@
+import type { Json } from "./json.ts";
+
+/** What a worker is given when its session is opened. It is kept with the session, and counts for all its turns. */
+export interface Worker {
+  /** The type of sub-agent that it is. */
+  readonly type?: string;
+  /** What it may do at most: a narrowing, as dispatches have them. */
+  readonly permissions: Json;
+  /** How often one turn may call the model. */
+  readonly maxTurns?: number;
+  /** Replaces the system prompt of its agent. */
+  readonly systemPrompt?: string;
+  readonly profile?: string;
+  /** Its turns are run by a child process; by this program, where there is a command. */
+  readonly process?: { readonly command?: readonly string[] };
+}
+
+/** As it was stored with the session. Undefined: the session is no worker's. */
+export function readWorker(stored: Json | undefined): Worker | undefined {
+  return stored === undefined || stored === null ? undefined : (stored as unknown as Worker);
+}

@@ -1,0 +1,121 @@
+/**
+ * What a message from an agent brings with it: whatever the sender's session has come into contact with, and the
+ * delegation, where it is work that is waited for or told of.
+ */
+import type { Database } from "better-sqlite3";
+
+import type { DelegationState } from "../store.ts";
+import { prepareShareTrust } from "./inherit-trust.ts";
+import { oncePerDatabase } from "./once.ts";
+import { type Moment, Refusal } from "./operation.ts";
+import { LAST_RUN } from "./read-queue.ts";
+import { prepareRecorder } from "./record-changes.ts";
+import { sessionUnknown } from "./unknown.ts";
+import { type Decoded, jsonOrNull, number, numberOrNull, record, text } from "./wire.ts";
+
+export const delegationCodec = record({
+  id: text,
+  turn: text,
+  ordinal: number,
+  waits: number,
+  deadlineMs: numberOrNull,
+  detail: jsonOrNull,
+});
+
+type DelegationInput = Decoded<typeof delegationCodec>;
+
+/** A session with the turn that it is occupied by. */
+export interface Sender {
+  readonly key: number;
+  readonly turn: number | null;
+  readonly turn_id: string | null;
+  readonly abort: string | null;
+}
+
+export const prepareHandOver = oncePerDatabase((db: Database) => {
+  const findSender = db.prepare<[string], Sender>(
+    `select s.key, r.turn, r.turn_id, r.abort from session s left join run r on r.key = s.run where s.label = ?`,
+  );
+  const isGiven = db.prepare<[string], number>("select 1 from delegation where id = ?").pluck();
+  // A message that found no room, or was there before, may be settled already.
+  const insert = db.prepare<[NewRow], { key: number; state: DelegationState }>(
+    `insert into delegation (id, caller, caller_turn, ordinal, session, item, waits, state, error, deadline_ms,
+                             detail, started_ms, ended_ms)
+     select @id, @caller, @callerTurn, @ordinal, @session, i.key, @waits,
+       case i.state when 'dropped' then 'dropped' when 'dead' then 'failed'
+         else iif(i.settled_ms is null, 'open',
+           iif((select status from turn where key = i.turn) = 'completed', 'done', 'aborted')) end,
+       iif(i.state = 'dead', (select error from run where key = ${LAST_RUN}), null),
+       @deadlineMs, @detail, @nowMs, iif(i.settled_ms is null, null, @nowMs)
+     from item i where i.key = @item
+     returning key, state`,
+  );
+  const shareTrust = prepareShareTrust(db);
+  const changes = prepareRecorder(db);
+
+  return {
+    /** Undefined: no agent sends it. */
+    findSender({ from, delegation }: Sent): Sender | Refusal | undefined {
+      if (from === null) return undefined;
+      const sender = findSender.get(from);
+      if (sender === undefined) return sessionUnknown(from);
+      if (delegation === undefined) return sender;
+      if (sender.turn_id !== delegation.turn) return notUnderWay(delegation.turn, from);
+      if (sender.abort !== null) return beingAborted(delegation.turn, sender.abort);
+      return isGiven.get(delegation.id) === undefined ? sender : delegationExists(delegation.id);
+    },
+
+    give(
+      sender: Sender,
+      delegation: DelegationInput | undefined,
+      { session, item }: { readonly session: number; readonly item: number },
+      { nowMs, wake }: Moment,
+    ): void {
+      shareTrust(sender.key, session);
+      if (delegation === undefined) return;
+      const { id, ordinal, waits, deadlineMs, detail } = delegation;
+      const of = { caller: sender.key, callerTurn: sender.turn!, session, item };
+      const { key, state } = insert.get({ id, ...of, ordinal, waits, deadlineMs, detail, nowMs })!;
+      changes.delegation(key, state);
+      wake("queue"); // for its deadline, and for its end where that has come already
+    },
+  };
+});
+
+interface Sent {
+  readonly from: string | null;
+  readonly delegation: DelegationInput | undefined;
+}
+
+interface NewRow extends Omit<DelegationInput, "turn"> {
+  readonly caller: number;
+  readonly callerTurn: number;
+  readonly session: number;
+  readonly item: number;
+  readonly nowMs: number;
+}
+
+function notUnderWay(turn: string, session: string): Refusal {
+  return new Refusal(
+    "state_conflict",
+    `Turn ${turn} is not under way in session "${session}"`,
+    "Only a turn that is being made can give work to others.",
+  );
+}
+
+/** Nobody would end the work: the turn has ended all that it has given. */
+function beingAborted(turn: string, reason: string): Refusal {
+  return new Refusal(
+    "state_conflict",
+    `Turn ${turn} is being aborted (${reason}) and gives no more work to others`,
+    "Send a new message if the work is still wanted.",
+  );
+}
+
+function delegationExists(id: string): Refusal {
+  return new Refusal(
+    "state_conflict",
+    `Delegation ${id} is of another message`,
+    "Make a new id for each new delegation.",
+  );
+}

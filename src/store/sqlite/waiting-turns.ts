@@ -1,0 +1,38 @@
+/** Turns that are suspended until work is over that they have given to others. */
+import type { Database } from "better-sqlite3";
+
+import { oncePerDatabase } from "./once.ts";
+import type { Moment } from "./operation.ts";
+import { prepareSessionRun } from "./session-run.ts";
+
+export const prepareWaitingTurns = oncePerDatabase((db: Database) => {
+  // A call that has its result waits for nothing any more.
+  const readTold = db
+    .prepare<[number], number | null>(
+      `select min(d.state = 'cancelled' or d.reported_ms is not null)
+       from delegation d left join tool_call c on c.key = d.caller_turn * 65536 + d.ordinal
+       where d.caller_turn = ? and d.waits = 1 and coalesce(c.status, 'started') = 'started'`,
+    )
+    .pluck();
+  const findRun = db.prepare<[number], number | null>("select run from session where key = ?").pluck();
+  const runs = prepareSessionRun(db);
+
+  /** Whether it waits for something, and can be told of all of it. */
+  function isTold(turn: number): boolean {
+    return readTold.get(turn) === 1;
+  }
+
+  return {
+    isTold,
+
+    /** Makes the run ready that waits in a session for what its turn has given. One that works finds it by itself. */
+    wakeIfTold(session: number, turn: number, { nowMs, wake }: Moment): void {
+      const run = findRun.get(session) ?? null;
+      if (run === null || !isTold(turn)) return;
+      const current = runs.findByKey(run);
+      if (current.turn !== turn || current.state !== "suspended") return;
+      runs.wake(current, nowMs);
+      wake("queue");
+    },
+  };
+});
