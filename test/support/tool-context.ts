@@ -47,6 +47,7 @@ export function testWorkspace(fields: Partial<ToolContext> = {}): TestWorkspace 
     readable: [],
     hidden: [],
     permissions: EVERYTHING,
+    delegable: EVERYTHING,
     outputFolder: outputFolder!,
     environment: { PATH: "/usr/bin:/bin" },
     signal: new AbortController().signal,

@@ -1,0 +1,77 @@
+/** An assistant message as a sub-agent writes it: `{content, body?}`, as messages are everywhere in Cortex. */
+import type { Json } from "../../model/json.ts";
+import { assistantBody, type AssistantBody, type Block, type Message } from "../../model/message.ts";
+import { NO_USAGE, type Usage } from "../../model/usage.ts";
+import {
+  type Fields,
+  list,
+  notOfTheProtocol,
+  optionalAmount,
+  optionalFlag,
+  optionalInner,
+  optionalText,
+  optionalWhole,
+  text,
+} from "./fields.ts";
+
+/** What is not said of the maker of a message. */
+const UNNAMED = "sub-agent";
+
+/** What it does not say of itself has cost nothing: the program tells the sum when it is done. */
+export function parseBody(message: Fields): AssistantBody {
+  const content = optionalText(message, "content") ?? "";
+  const body = optionalInner(message, "body");
+  if (body !== undefined) list(body, "blocks");
+  const blocks = assistantBody({ content, body } as unknown as Message).blocks as unknown as Fields[];
+  const api = body && optionalText(body, "api");
+  return {
+    blocks: blocks.map(parseBlock),
+    stop: parseStop(body?.["stop"]),
+    provider: (body && optionalText(body, "provider")) ?? UNNAMED,
+    model: (body && optionalText(body, "model")) ?? UNNAMED,
+    ...(api !== undefined && { api }),
+    usage: parseUsage((body && optionalInner(body, "usage")) ?? {}),
+    costUsd: body?.["costUsd"] === null ? null : ((body && optionalAmount(body, "costUsd")) ?? 0),
+  };
+}
+
+function parseBlock(block: Fields): Block {
+  const type = text(block, "type");
+  switch (type) {
+    case "text":
+      return { type, text: text(block, "text"), ...present(block, "textSignature") };
+    case "thinking":
+      return {
+        type,
+        thinking: text(block, "thinking"),
+        ...present(block, "thinkingSignature"),
+        ...(optionalFlag(block, "redacted") === true && { redacted: true }),
+      };
+    case "toolCall":
+      return {
+        type,
+        id: text(block, "id"),
+        name: text(block, "name"),
+        arguments: (block["arguments"] ?? {}) as Json,
+        ...present(block, "thoughtSignature"),
+      };
+    default:
+      throw notOfTheProtocol("a block is no text, thinking or toolCall", JSON.stringify(block));
+  }
+}
+
+function present<Name extends string>(fields: Fields, name: Name): { readonly [Key in Name]?: string } {
+  const value = optionalText(fields, name);
+  return (value === undefined ? {} : { [name]: value }) as { readonly [Key in Name]?: string };
+}
+
+function parseStop(stop: Json | undefined): AssistantBody["stop"] {
+  return stop === "length" || stop === "tools" || stop === "aborted" ? stop : "stop";
+}
+
+function parseUsage(fields: Fields): Usage {
+  const names = Object.keys(NO_USAGE) as (keyof Usage)[];
+  return Object.fromEntries(
+    names.map((name) => [name, optionalWhole(fields, name) ?? 0]),
+  ) as unknown as Usage;
+}

@@ -1,0 +1,188 @@
+/**
+ * One piece of work in the child: the loop of every agent, with a model of its own. Tools are the parent's: each
+ * call is requested, and what becomes of it is told.
+ */
+import { CortexError } from "../../model/errors.ts";
+import type { AgentId, MessageId, TurnId } from "../../model/ids.ts";
+import { assistantBody, type CallBlock, type Message } from "../../model/message.ts";
+import { OFFLINE_PROFILE, type Profile } from "../../model/profile.ts";
+import type { SessionKey } from "../../model/session-key.ts";
+import type { AgentRequest, AgentResult, CallOutcome, Continuation, Delta, Model } from "../agent.ts";
+import { createLoopAgent } from "../loop.ts";
+import type { Init, ParentLine } from "./protocol.ts";
+import { addSpent, NOTHING_SPENT, spentOf } from "./spent.ts";
+
+export interface ChildWorkParts {
+  readonly send: (line: object) => void;
+  readonly clock: () => number;
+  /** Loads what it takes to ask the model of a profile. */
+  readonly openModel: (profile: Profile, environment: (name: string) => string | undefined) => Promise<Model>;
+}
+
+type ToolAnswer = Extract<ParentLine, { type: "tool_result" }>;
+
+/** That the model is at work is told at most so often. */
+const PROGRESS_MS = 1_000;
+
+export class ChildWork {
+  readonly #init: Init;
+  readonly #parts: ChildWorkParts;
+  readonly #canceled = new AbortController();
+  readonly #requested = new Map<string, (answer: ToolAnswer) => void>();
+  #heard: string[] = [];
+  #modelCalls: number;
+  #minted = 0;
+  #spent = NOTHING_SPENT;
+  #toldAtMs = 0;
+
+  constructor(init: Init, parts: ChildWorkParts) {
+    this.#init = init;
+    this.#parts = parts;
+    const said = init.conversation?.current.messages ?? [];
+    this.#modelCalls = said.filter(({ role }) => role === "assistant").length;
+  }
+
+  hear(content: string): void {
+    this.#heard.push(content);
+  }
+
+  /** False: nobody has asked for it. */
+  takeResult(answer: ToolAnswer): boolean {
+    const resolve = this.#requested.get(answer.id);
+    resolve?.(answer);
+    return this.#requested.delete(answer.id);
+  }
+
+  cancel(): void {
+    this.#canceled.abort();
+  }
+
+  /** Gives the line that ends it. Never rejects. */
+  async run(): Promise<object> {
+    const { clock, openModel } = this.#parts;
+    const startedMs = clock();
+    try {
+      const { credentials, profile: given } = this.#init.agentConfig;
+      const profile = profileOf(given);
+      const model = await openModel(profile, (name) => credentials[name]);
+      const agent = createLoopAgent({ model, clock, mintId: () => this.#mintId() });
+      const result = await agent.run(this.#request(profile));
+      const answer = answerOf(result);
+      if (answer !== undefined) this.#count(answer);
+      const success = result.kind === "done";
+      const response = answer?.content ?? "";
+      const durationMs = clock() - startedMs;
+      return {
+        type: "done",
+        result: { success, response, ...spentOf(this.#spent), durationMs },
+        ...(answer !== undefined && { message: answer }),
+      };
+    } catch (error) {
+      return { type: "error", ...describe(error), ...spentOf(this.#spent) };
+    }
+  }
+
+  #request(profile: Profile): AgentRequest {
+    const { config, agentConfig, conversation } = this.#init;
+    const current = conversation?.current ?? {
+      messages: [this.#userMessage(config.instruction)],
+      toolCalls: [],
+    };
+    return {
+      profile,
+      session: config.id as SessionKey,
+      agent: agentConfig.name as AgentId,
+      turn: "answer" as TurnId,
+      system: agentConfig.systemPrompt,
+      history: conversation?.history ?? [],
+      current,
+      tools: agentConfig.tools,
+      signal: this.#canceled.signal,
+      beforeModelCall: async () => this.#beforeModelCall(),
+      record: async (message) => {
+        this.#count(message);
+        this.#parts.send({ type: "message", message });
+      },
+      callTool: (call, ordinal) => this.#callTool(call, ordinal),
+      onDelta: (delta) => this.#onDelta(delta),
+      onProgress: () => this.#onProgress(),
+    };
+  }
+
+  /** The parent counts too, and comes first; a child that is given to somebody else's parent still ends. */
+  #beforeModelCall(): Continuation {
+    const { maxTurns = Infinity } = this.#init.agentConfig;
+    if (this.#modelCalls >= maxTurns) {
+      const text = `I stopped here: the model was asked ${this.#modelCalls} times. (Limit \`maxTurns\`: ${maxTurns}.)`;
+      return { kind: "stop", text };
+    }
+    this.#modelCalls++;
+    return { kind: "go", messages: this.#heard.splice(0).map((content) => this.#userMessage(content)) };
+  }
+
+  async #callTool({ id, name, arguments: params }: CallBlock, ordinal: number): Promise<CallOutcome> {
+    const { clock, send } = this.#parts;
+    const startedAtMs = clock();
+    const answered = new Promise<ToolAnswer>((resolve) => this.#requested.set(id, resolve));
+    const canceled = new Promise<undefined>((resolve) => {
+      this.#canceled.signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
+    if (this.#canceled.signal.aborted) return { kind: "park" };
+    send({ type: "tool_request", id, name, arguments: params });
+    const answer = await Promise.race([answered, canceled]);
+    if (answer === undefined) return { kind: "park" };
+    const { text, isError } = answer;
+    const status = isError ? "error" : "ok";
+    const result = { text, isError };
+    const completedAtMs = clock();
+    return {
+      kind: "done",
+      call: { ordinal, callId: id, tool: name, params, status, result, startedAtMs, completedAtMs },
+    };
+  }
+
+  #onDelta({ kind, text }: Delta): void {
+    this.#toldAtMs = this.#parts.clock();
+    this.#parts.send({ type: "chunk", delta: text, ...(kind === "thinking" && { kind }) });
+  }
+
+  #onProgress(): void {
+    const nowMs = this.#parts.clock();
+    if (nowMs - this.#toldAtMs < PROGRESS_MS) return;
+    this.#toldAtMs = nowMs;
+    this.#parts.send({ type: "chunk", delta: "" });
+  }
+
+  #count(message: Message): void {
+    const { usage = NOTHING_SPENT.usage, costUsd = 0 } = assistantBody(message);
+    this.#spent = addSpent(this.#spent, { usage, costUsd });
+  }
+
+  #userMessage(content: string): Message {
+    return { id: this.#mintId() as MessageId, role: "user", content, atMs: this.#parts.clock() };
+  }
+
+  /** Only this process knows them: the parent has ids of its own. */
+  #mintId(): string {
+    return `child-${++this.#minted}`;
+  }
+}
+
+function answerOf(result: AgentResult): Message | undefined {
+  if (result.kind === "done") return result.answer;
+  return result.kind === "aborted" ? result.partial : undefined;
+}
+
+function profileOf(given: Profile | string): Profile {
+  if (typeof given !== "string") return given;
+  if (given === OFFLINE_PROFILE.name) return OFFLINE_PROFILE;
+  throw new CortexError("model_unconfigured", `The profile "${given}" is only a name here`, {
+    hint: "Give the whole profile in `agentConfig.profile`, or `offline`.",
+  });
+}
+
+function describe(error: unknown): object {
+  if (!(error instanceof CortexError)) return { error: String(error) };
+  const { code, message, hint, transient, retryAfterMs } = error;
+  return { error: message, code, hint, transient, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}

@@ -1,0 +1,54 @@
+/**
+ * The processes of this machine: from /proc where there is one, else from `ps`. Without those that have ended and
+ * that nobody has asked about yet.
+ */
+import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+export interface Listed {
+  readonly pid: number;
+  readonly group: number;
+  /** As the system tells it: the same text is the same moment. */
+  readonly began: string;
+}
+
+/** A zombie. */
+const ENDED = "Z";
+
+export async function listProcesses(): Promise<readonly Listed[]> {
+  if (process.platform !== "linux") return listByPs("-A");
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const found = await Promise.all(pids.map(findByProc));
+  return found.filter((each) => each !== undefined);
+}
+
+/** Undefined: there is none, or none any more. */
+export async function findProcess(pid: number): Promise<Listed | undefined> {
+  if (process.platform === "linux") return findByProc(pid);
+  return (await listByPs("-p", String(pid)).catch(() => []))[0]; // it ends with 1 where there is none
+}
+
+async function findByProc(pid: number): Promise<Listed | undefined> {
+  try {
+    const [stat, boot] = await Promise.all([
+      readFile(`/proc/${pid}/stat`, "utf8"),
+      readFile("/proc/sys/kernel/random/boot_id", "utf8"),
+    ]);
+    // The name of the program, in parentheses, may hold anything. See proc_pid_stat(5) for the rest.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields[0] === ENDED) return undefined;
+    return { pid, group: Number(fields[2]), began: `${boot.trim()} ${fields[19]}` };
+  } catch {
+    return undefined;
+  }
+}
+
+async function listByPs(...which: readonly string[]): Promise<readonly Listed[]> {
+  const { stdout } = await promisify(execFile)("ps", [...which, "-o", "pid=,pgid=,state=,lstart="]);
+  return stdout.split("\n").flatMap((line) => {
+    const [, pid, group, state, began] = /^\s*(\d+)\s+(\d+)\s+(\S)\S*\s+(.+?)\s*$/.exec(line) ?? [];
+    if (began === undefined || state === ENDED) return [];
+    return { pid: Number(pid), group: Number(group), began };
+  });
+}

@@ -1,0 +1,45 @@
+/**
+ * What runs in the process of a sub-agent. Until `ready` is said, nothing is loaded but the protocol: each import
+ * at the top is part of every start.
+ */
+import type { Readable, Writable } from "node:stream";
+
+import type { Model } from "../agents/agent.ts";
+import { runChild } from "../agents/process/run-child.ts";
+import { CortexError } from "../model/errors.ts";
+import type { Profile } from "../model/profile.ts";
+
+/** Resolves when the parent has closed its end, whatever is under way. False: the parent has broken the protocol. */
+export function runSubAgent(streams: {
+  readonly input: Readable;
+  readonly output: Writable;
+}): Promise<boolean> {
+  return runChild({ ...streams, clock: Date.now, openModel });
+}
+
+async function openModel(
+  { name, backend }: Profile,
+  environment: (name: string) => string | undefined,
+): Promise<Model> {
+  switch (backend) {
+    case "pi": {
+      const { createPiModel } = await import("../agents/pi/pi-model.ts");
+      return createPiModel({ environment, clock: Date.now });
+    }
+    case "offline": {
+      const [{ createOfflineModel }, { setTimeout: sleep }] = await Promise.all([
+        import("../agents/offline/offline-model.ts"),
+        import("node:timers/promises"),
+      ]);
+      return createOfflineModel({
+        search: async () => [], // the ledger is the parent's
+        delay: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
+      });
+    }
+    case "claude":
+    case "acp":
+      throw new CortexError("model_unconfigured", `The profile "${name}" needs the backend "${backend}"`, {
+        hint: "A sub-agent works with the backends pi and offline.",
+      });
+  }
+}
