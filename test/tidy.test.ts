@@ -23,6 +23,7 @@ const STEPS = [
   "queue",
   "relay",
   "team",
+  "delegation",
   "delivery",
   "turns",
 ];
@@ -41,6 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   queue: ["model", "store", "config"],
   relay: ["model", "store", "config"],
   team: ["model", "store", "config"],
+  delegation: ["model", "store", "config"],
   delivery: ["model", "store", "config", "channels"],
   turns: ["model", "store", "config", "agents", "personas"],
   runtime: ["model", ...PORTS, ...STEPS],

@@ -7,6 +7,7 @@ import { createMemorySearchTool } from "../src/agents/tools/memory-search.ts";
 import { createWebFetchTool } from "../src/agents/tools/web-fetch.ts";
 import { createWebSearchTool } from "../src/agents/tools/web-search.ts";
 import { workspaceTools } from "../src/agents/tools/workspace-tools.ts";
+import { createDelegationTools } from "../src/delegation/tools.ts";
 import { createMessageTool } from "../src/delivery/message-tool.ts";
 import { createHookTools } from "../src/hooks/tools.ts";
 import { MARKS } from "../src/model/trust.ts";
@@ -25,6 +26,9 @@ const tools = [
     setEnabled: () => Promise.reject(new Error("not here")),
   }),
   createMessageTool({ add: async () => {}, channels: () => [] }),
+  ...createDelegationTools(() => {
+    throw new Error("not here");
+  }),
   createWebFetchTool(),
   createWebSearchTool({ endpoint: () => undefined, fetch }),
 ];

@@ -14,8 +14,8 @@ export async function runCommandLine(
 ): Promise<number> {
   endQuietlyWithoutReader();
   let failed = false;
-  const program = buildProgram(entries, async (run, args, options) => {
-    failed = (await run(invocation(args, options, environment))) === false;
+  const program = buildProgram(entries, async (run, given) => {
+    failed = (await run(invocation(given, environment))) === false;
   });
   try {
     if (argv.length === 0) program.outputHelp();
@@ -27,7 +27,8 @@ export async function runCommandLine(
   }
 }
 
-type Act = (run: Run, args: Invocation["args"], options: Invocation["options"]) => Promise<void>;
+type Given = Pick<Invocation, "args" | "words" | "options">;
+type Act = (run: Run, given: Given) => Promise<void>;
 
 function buildProgram(entries: readonly CommandEntry[], act: Act): Command {
   const program = new Command("cortex")
@@ -55,20 +56,15 @@ function addCommand(parent: Command, entry: CommandEntry, act: Act): void {
     const args = command.processedArgs.map((arg: string | string[] | undefined) =>
       Array.isArray(arg) ? (arg.length === 0 ? undefined : arg.join(" ")) : arg,
     );
-    await act(run, args, command.optsWithGlobals());
+    await act(run, { args, words: command.args, options: command.optsWithGlobals() });
   });
 }
 
-function invocation(
-  args: Invocation["args"],
-  options: Invocation["options"],
-  environment: Invocation["environment"],
-): Invocation {
-  const { home, json, quiet, color } = options;
+function invocation(given: Given, environment: Invocation["environment"]): Invocation {
+  const { home, json, quiet, color } = given.options;
   return {
+    ...given,
     home: findHome(typeof home === "string" ? { CORTEX_HOME: home } : environment),
-    args,
-    options,
     environment,
     print: createPrinter({ json: json === true, quiet: quiet === true, color: color !== false }),
   };

@@ -5,6 +5,8 @@ export interface Invocation {
   readonly home: string;
   /** In the order in which the command names them; several words for one are joined. Absent: not given. */
   readonly args: readonly (string | undefined)[];
+  /** All words that are no options, as they came. */
+  readonly words: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly print: Printer;

@@ -1,6 +1,6 @@
 /**
  * The commands there are. Each is imported when it is asked for, so that `--help` loads nothing but this
- * table and commander, and `version` not even those.
+ * table and commander, and `version` and `sub-agent run` not even those.
  */
 import type { CommandEntry } from "./command.ts";
 
@@ -345,6 +345,23 @@ const COMMANDS: readonly CommandEntry[] = [
     ],
   },
   {
+    usage: "sub-agent",
+    about: "be a sub-agent, or check a program that is to be one",
+    commands: [
+      {
+        usage: "run",
+        about: "be a sub-agent: read its task from standard input, say what comes of it on standard output",
+        run: async () => (await import("./sub-agent.ts")).run(),
+      },
+      {
+        usage: "check <command...>",
+        about: "find out whether a program speaks the protocol of sub-agents; write -- before it",
+        options: [["--seconds <number>", "how long it may take for an answer (60)"]],
+        run: async (given) => (await import("./sub-agent-check.ts")).check(given),
+      },
+    ],
+  },
+  {
     usage: "version",
     about: "say which Cortex and which Node this is",
     run: async (given) => (await import("./version.ts")).version(given.print.json),
@@ -357,6 +374,9 @@ async function main(argv: readonly string[]): Promise<number> {
   if (argv.length === 1 && ["version", "--version", "-V", "-v"].includes(argv[0]!)) {
     (await import("./version.ts")).version(false);
     return 0;
+  }
+  if (argv.length === 2 && argv[0] === "sub-agent" && argv[1] === "run") {
+    await (await import("./sub-agent.ts")).run();
   }
   const { runCommandLine } = await import("./command-line.ts");
   return runCommandLine(COMMANDS, { argv, environment: process.env });

@@ -8,7 +8,7 @@ const NOW_MS = Date.parse("2026-03-01T12:00:00Z");
 
 function read(since?: string): number | undefined {
   const print = createPrinter({ json: true, quiet: true, color: false });
-  const given: Invocation = { home: "", args: [], options: { since }, environment: {}, print };
+  const given: Invocation = { home: "", args: [], words: [], options: { since }, environment: {}, print };
   return momentOf(given, "since", NOW_MS);
 }
 

@@ -3,6 +3,7 @@
  * `[[reply_to_current]]`, `[[reply_to:<id>]]`, `[[audio_as_voice]]`, and `NO_REPLY` alone for no answer at all.
  * Tags are taken out of the text; inside code they are text like any other.
  */
+import { SILENCE } from "../model/reply-tool.ts";
 import { afterLine, type Fence } from "./fences.ts";
 
 export interface Reply {
@@ -16,8 +17,6 @@ export interface Reply {
   readonly silent: boolean;
 }
 
-/** An answer that is only this is not sent. */
-const SILENCE = "NO_REPLY";
 export const MAX_REPLY_ID_LENGTH = 256;
 
 const TAG =

@@ -52,11 +52,20 @@ test.each(["", "Telegram", "a b", "-x", "x".repeat(65), "line\nbreak"])("%j is n
   expect(() => toEvent({ ...incoming, channel })).toThrow(expect.objectContaining({ code: "event_invalid" }));
 });
 
-test.each(["subagent:explore", "x".repeat(64), "my_channel.2"])("%j is a channel", (channel) => {
+test.each(["webhook:pay", "x".repeat(64), "my_channel.2", "agents"])("%j is a channel", (channel) => {
   expect(toEvent({ ...incoming, channel }).channel).toBe(channel);
 });
 
-test("nobody outside can claim the ids that answers will have", () => {
-  const forged = { ...incoming, adapter: "cortex", sourceId: "01SOMETURN" };
+test.each(["cortex", "agent"])("nobody outside can claim the ids of what agents say (%s)", (adapter) => {
+  const forged = { ...incoming, adapter, sourceId: "01SOMETURN" };
   expect(() => toEvent(forged)).toThrow(expect.objectContaining({ code: "event_invalid" }));
 });
+
+test.each(["agent", "subagent", "subagent:explore"])(
+  "nothing from outside looks as if an agent had written it (%s)",
+  (channel) => {
+    expect(() => toEvent({ ...incoming, channel })).toThrow(
+      expect.objectContaining({ code: "event_invalid" }),
+    );
+  },
+);

@@ -1,5 +1,5 @@
 import { CortexError } from "../model/errors.ts";
-import { type Direction, eventId, type EventSource } from "../model/event.ts";
+import { AGENT_ADAPTER, ANSWER_ADAPTER, type Direction, eventId, type EventSource } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import type { NewEvent } from "../store/store.ts";
 
@@ -26,15 +26,18 @@ export interface Incoming {
   readonly timestampMs: number;
 }
 
-/** The adapter of the answers: their ids are made from their turns'. */
-const RESERVED = "cortex";
+/** Of what agents say: who has said it is known from these, so nothing else may have them. */
+const RESERVED: ReadonlySet<string> = new Set([ANSWER_ADAPTER, AGENT_ADAPTER]);
+/** The channels on which agents talk to each other: what is shown to them must not look as if it came from there. */
+const RESERVED_CHANNEL = /^(?:agent|subagent)(?::|$)/;
 const CHANNEL = /^[a-z0-9][a-z0-9_.:-]{0,63}$/;
 
 /** The event that the ledger takes in. The same happening always gives the same id. */
 export function toEvent(incoming: Incoming): NewEvent {
   const { adapter, sourceId, timestampMs, direction = "received", ...rest } = incoming;
   if (!CHANNEL.test(incoming.channel)) throw channelInvalid(incoming.channel);
-  if (adapter === RESERVED) throw adapterReserved();
+  if (RESERVED_CHANNEL.test(incoming.channel)) throw channelReserved(incoming.channel);
+  if (RESERVED.has(adapter)) throw adapterReserved(adapter);
   const source: EventSource =
     sourceId === undefined
       ? { kind: "content", timestampMs, payload: { content: rest.content, payload: rest.payload ?? null } }
@@ -44,9 +47,15 @@ export function toEvent(incoming: Incoming): NewEvent {
   return { ...rest, id: eventId(adapter, source), direction, atMs: timestampMs };
 }
 
-function adapterReserved(): CortexError {
-  return new CortexError("event_invalid", `No event from outside can be of the adapter "${RESERVED}"`, {
-    hint: "The answers of agents are; give the adapter another name.",
+function adapterReserved(adapter: string): CortexError {
+  return new CortexError("event_invalid", `No event from outside can be of the adapter "${adapter}"`, {
+    hint: "What agents say is; give the adapter another name.",
+  });
+}
+
+function channelReserved(channel: string): CortexError {
+  return new CortexError("event_invalid", `No event from outside can be on the channel "${channel}"`, {
+    hint: "Agents write to each other there; give the channel another name.",
   });
 }
 

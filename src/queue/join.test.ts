@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { event, session, START_MS } from "../../test/support/sample.ts";
-import type { DispatchId, ItemId } from "../model/ids.ts";
+import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import type { DispatchInput, NewEvent, QueueItem } from "../store/store.ts";
 import { gatherTurn, selectSteering } from "./join.ts";
@@ -158,5 +158,34 @@ describe("at the start of a turn", () => {
       item("e", { mode: "followup" }),
     ];
     expect(await gathered(pending, item("b", { mode: "interrupt" }))).toBe("abcd");
+  });
+});
+
+describe("what another agent writes", () => {
+  const stamp = { kind: "message", from: { session: "agent:coder:subagent:1", agent: "coder" }, hops: 1 };
+  const said = (kind: string, dispatch: Partial<DispatchInput> = {}) =>
+    item("a", {
+      event: { id: "agent:t-0" as EventId, channel: "agent", metadata: { ...stamp, kind } },
+      dispatch: { delivery: { channel: "test", place: "elsewhere" }, ...dispatch },
+    });
+
+  test("enters a turn wherever its answer goes", () => {
+    expect(steering([said("message")], item("x"))).toBe("a");
+  });
+
+  test("waits where it may do other things than the turn", () => {
+    expect(steering([said("message", { permissions: { authority: "source" } })], item("x"))).toBe("");
+  });
+
+  test.each(["task", "report"])(
+    "is a %s, and waits for a turn whose answer goes where it wants it",
+    (kind) => {
+      expect(steering([said(kind)], item("x"))).toBe("");
+    },
+  );
+
+  test("is nobody's who only claims it", () => {
+    const forged = item("a", { event: { channel: "agent", place: "x", metadata: stamp } });
+    expect(steering([forged], item("x"))).toBe("");
   });
 });

@@ -4,9 +4,11 @@
  * At its start, a turn of a message that collects takes what was collected with it, and a turn of one that
  * interrupts takes all that waited before. While it is under way, messages that steer enter it. They must
  * belong to the same conversation: a turn has one answer, which goes to one address, and one set of
- * permissions. A message that wants anything else waits for a turn of its own.
+ * permissions. A message that wants anything else waits for a turn of its own. What another agent writes is heard
+ * wherever the answer goes.
  */
 import { canonicalJson } from "../model/json.ts";
+import { stampOf } from "../model/stamp.ts";
 import type { QueueItem } from "../store/store.ts";
 
 /** The waiting messages that go into a turn which is under way, in order. */
@@ -72,11 +74,19 @@ function isOlder(a: QueueItem, b: QueueItem): boolean {
 
 function goesWith(item: QueueItem, first: QueueItem): boolean {
   return (
-    addressOf(item) === addressOf(first) &&
-    wishOf("delivery", item) === wishOf("delivery", first) &&
+    (isOfAgent(item) || hasSameAddress(item, first)) &&
     asksForNoMore("permissions", item, first) &&
     asksForNoMore("profile", item, first)
   );
+}
+
+/** What an agent writes is for the agent, wherever the answer of its turn goes. */
+function isOfAgent({ event }: QueueItem): boolean {
+  return stampOf(event)?.kind === "message";
+}
+
+function hasSameAddress(item: QueueItem, first: QueueItem): boolean {
+  return addressOf(item) === addressOf(first) && wishOf("delivery", item) === wishOf("delivery", first);
 }
 
 /** One that asks for nothing is content with what the turn has. */

@@ -39,6 +39,7 @@ test("names of tools that do not exist are found, wherever they are; other names
   using home = configHome({
     "cortex.json": {
       agents: { main: { tools: ["Red", "Web*", "file_read"] } },
+      subAgents: { types: { mine: { description: "Mine", tools: ["Reed", "shell"] } } },
       personas: {
         atlas: {
           permissions: {
@@ -53,6 +54,7 @@ test("names of tools that do not exist are found, wherever they are; other names
     'warning agents.main.tools[0]: no tool is called "Red"',
     'warning personas.atlas.permissions.tools.deny[0]: no tool is called "bash"',
     'warning personas.atlas.permissions.ask[1]: no tool is called "Foo*"',
+    'warning subAgents.types.mine.tools[0]: no tool is called "Reed"',
   ]);
 });
 

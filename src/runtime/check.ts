@@ -30,14 +30,17 @@ export interface CheckParts {
   readonly variable: (name: string) => string | undefined;
 }
 
-/** All agents and all personas; errors first. */
+/** All agents, all personas and all types of sub-agents; errors first. */
 export async function checkAgents(parts: CheckParts): Promise<Finding[]> {
-  const { agents, personas } = parts.config;
+  const { agents, personas, subAgents } = parts.config;
   const findings = await Promise.all([
     ...Object.keys(agents).map((id) => checkAgent(id as AgentId, parts)),
     ...Object.keys(personas).map((id) => checkPersona(id as PersonaId, parts)),
   ]);
-  return findings.flat().toSorted((a, b) => rank(a) - rank(b));
+  const types = Object.entries(subAgents.types).flatMap(([name, { tools = [] }]) =>
+    checkTools(`subAgents.types.${name}.tools`, tools),
+  );
+  return [...findings.flat(), ...types].toSorted((a, b) => rank(a) - rank(b));
 }
 
 async function checkAgent(id: AgentId, { home, config, variable }: CheckParts): Promise<Finding[]> {

@@ -35,9 +35,14 @@ export async function contextTools(config: Config): Promise<ContextSources["tool
     store: { events: { search: async () => [] }, outbox: { add: async () => {} } },
     channels: () => [],
     hooks: { list: async () => [], add: notCalled, setEnabled: notCalled },
+    delegating: () => {
+      throw new Error(DESCRIBED);
+    },
   });
 }
 
+const DESCRIBED = "This tool is here to be described";
+
 function notCalled(): Promise<never> {
-  return Promise.reject(new Error("This tool is here to be described"));
+  return Promise.reject(new Error(DESCRIBED));
 }

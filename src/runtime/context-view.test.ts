@@ -48,7 +48,15 @@ test("every part is told of with its tokens, and they add up", async () => {
   await ask(cortex, "two");
 
   const view = await look(cortex);
-  expect(names(view, "system")).toEqual(["AGENTS.md", "SOUL.md", "identity", "rules", "tools", "skills"]);
+  expect(names(view, "system")).toEqual([
+    "AGENTS.md",
+    "SOUL.md",
+    "identity",
+    "rules",
+    "sub-agents",
+    "tools",
+    "skills",
+  ]);
   expect(names(view, "tools")).toEqual(expect.arrayContaining(["Read", "Bash", "Skill"]));
   expect(names(view, "history")).toEqual(["one", "two"]);
   expect(view.parts.find(({ name }) => name === "SOUL.md")).toMatchObject({

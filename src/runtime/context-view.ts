@@ -4,14 +4,18 @@
  */
 import type { ToolDescription } from "../agents/agent.ts";
 import type { Config } from "../config/config.ts";
+import { subAgentGuidance } from "../delegation/guidance.ts";
 import { CortexError } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
 import { allowsTool } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import { readWorker } from "../model/worker.ts";
 import { lookUp, type Setup } from "../personas/lookup.ts";
 import { permissionsOf } from "../personas/permissions.ts";
 import { readSkills, type Skills } from "../personas/skills.ts";
 import type { Journal, Ledger, QueueItem, StoredSession } from "../store/store.ts";
+import { asWorker, narrowedAs } from "../turns/as-worker.ts";
 import { CONTEXT_KINDS, type ContextPart, explainContext } from "../turns/context.ts";
 import type { Pinned } from "../turns/journal.ts";
 import { FULL_SHARE } from "../turns/make-room.ts";
@@ -19,6 +23,7 @@ import { measure } from "../turns/measure.ts";
 import { toQuery } from "../turns/query.ts";
 import { assembleSystem, type SystemPrompt } from "../turns/system-prompt.ts";
 import { isPartial, readThread } from "../turns/thread.ts";
+import { narrowedBy } from "../turns/untrusted.ts";
 import { windowOf } from "./window.ts";
 
 export interface ContextSources {
@@ -49,15 +54,25 @@ export async function readContext(key: SessionKey, sources: ContextSources): Pro
   const { ledger, home, config } = sources;
   const session = await ledger.sessions.get(key);
   if (session === undefined) throw sessionUnknown(key);
-  const setup = lookUp(config, session.agent, session.persona);
+  const worker = readWorker(session.worker);
+  const setup = asWorker(lookUp(config, session.agent, session.persona), worker);
   const { items, journal } = await readCurrent(session, ledger);
   const pinned = journal?.pinned as Pinned | undefined;
-  const profile = sources.profile(pinned?.profile ?? wished(items, session) ?? setup.agent.profile);
+  const profile = sources.profile(
+    pinned?.profile ?? wished(items, session) ?? worker?.profile ?? setup.agent.profile,
+  );
   const [window, skills] = await Promise.all([windowOf(profile), skillsOf(setup, home)]);
-  const tools = toolsFor(setup, items, pinned, sources.tools);
+  const narrowed = [...narrowedAs(worker), ...narrowedBy(items)];
+  const tools = toolsFor(setup, narrowed, pinned, sources.tools);
   const [thread, system] = await Promise.all([
     readThread(session.head, ledger, window),
-    assembleSystem(setup, { workspace: setup.agent.workspace, tools, skills: skills.skills, window }),
+    assembleSystem(setup, {
+      workspace: setup.agent.workspace,
+      tools,
+      skills: skills.skills,
+      subAgents: subAgentGuidance(config),
+      window,
+    }),
   ]);
   const messages =
     journal !== undefined && journal.messages.length > 0
@@ -111,13 +126,10 @@ function wished(items: readonly QueueItem[], { settings }: StoredSession): strin
 
 function toolsFor(
   setup: Setup,
-  items: readonly QueueItem[],
+  narrowed: readonly Json[],
   pinned: Pinned | undefined,
   tools: readonly ToolDescription[],
 ): readonly ToolDescription[] {
-  const narrowed = items.flatMap(({ dispatches }) =>
-    dispatches.flatMap(({ permissions }) => (permissions === undefined ? [] : [permissions])),
-  );
   const granted = permissionsOf(setup, narrowed);
   const allowed = tools.filter(({ name }) => allowsTool(granted, name));
   return pinned === undefined ? allowed : allowed.filter(({ name }) => pinned.tools.includes(name));

@@ -10,7 +10,7 @@ import type { Flags } from "../config/overrides.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Redact } from "../model/redact.ts";
-import type { EventId, ItemId, RunId, TurnId } from "../model/ids.ts";
+import type { DelegationId, EventId, ItemId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
@@ -19,16 +19,27 @@ import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import { gatherTurn, selectSteering } from "../queue/join.ts";
 import { forkLabel } from "../routing/resolve.ts";
+import { subAgentGuidance } from "../delegation/guidance.ts";
+import { childResult } from "../delegation/outcome.ts";
+import { Reporter } from "../delegation/reporter.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
 import { Indexer } from "../search/indexer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { authorityOf } from "../personas/authority.ts";
 import type { Setup } from "../personas/lookup.ts";
-import type { FileState, QueueItem, SearchHit, Store, StoredSession } from "../store/store.ts";
+import {
+  type FileState,
+  MAX_PAGE,
+  type QueueItem,
+  type SearchHit,
+  type Store,
+  type StoredSession,
+} from "../store/store.ts";
 import { CoolDowns } from "../turns/cool-downs.ts";
 import { ApprovalDeadlines } from "./approvals.ts";
 import { createBackends } from "./backends.ts";
+import { delegationParts } from "./delegation.ts";
 import { createChannels } from "./channels.ts";
 import { dayStart } from "./day.ts";
 import type { ModelChoice } from "./choose-model.ts";
@@ -43,6 +54,7 @@ import { openSandbox, type SandboxMode } from "./sandbox.ts";
 import { followSecrets } from "./secrets.ts";
 import { say, type Said } from "./say.ts";
 import { openSettings, type Settings } from "./settings.ts";
+import { openSubAgents } from "./sub-agents.ts";
 import { createAgentToolHooks } from "./tool-hooks.ts";
 import { windowOf } from "./window.ts";
 
@@ -88,7 +100,13 @@ export interface Cortex extends AsyncDisposable {
   receiveWebhook(name: string, request: IncomingWebhook): Promise<TakenWebhook>;
   /** A new session that points at this turn. */
   fork(turn: TurnId, label?: string): Promise<StoredSession>;
-  /** Ends the run of a session; what it has produced stays. False: nothing runs there. */
+  /** The sessions of the workers that the agent of a session has opened, oldest first. Throws `session_unknown`. */
+  getChildSessions(session: SessionKey): Promise<StoredSession[]>;
+  /** The session whose agent opened this one. Undefined: no agent did. Throws `session_unknown`. */
+  getParentSession(session: SessionKey): Promise<StoredSession | undefined>;
+  /** How many workers the agent of a session has opened. Throws `session_unknown`. */
+  countChildSessions(session: SessionKey): Promise<number>;
+  /** Ends the run of a session, and all that its agent has given to workers; what was produced stays. False: nothing runs there. */
   abort(session: SessionKey): Promise<boolean>;
   /** Gives the answer that a suspended run waits for. False: it no longer does. */
   answer(run: RunId, result: ToolResult, ordinal?: number): Promise<boolean>;
@@ -171,6 +189,8 @@ async function assemble(parts: Parts): Promise<Cortex> {
     void sandbox.lookAgain();
     inbound.lookAgain();
   });
+  const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
+  const subAgents = openSubAgents({ home, environment, settings, clock, mintId, backendFor, log });
   const turnParts = {
     store,
     config: () => settings.config(),
@@ -179,7 +199,9 @@ async function assemble(parts: Parts): Promise<Cortex> {
     random: Math.random,
     profile: (name: string): Profile => settings.profile(name),
     coolDowns: new CoolDowns(clock),
-    agentFor: createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) }),
+    agentFor: subAgents.agentFor.bind(subAgents),
+    subAgentGuidance: () => subAgentGuidance(settings.config()),
+    readChild: (detail: Json) => readChild(detail, store),
     tools: () => allTools(),
     skills: async (setup: Setup) => (await (await import("./context-view.ts")).skillsOf(setup, home)).skills,
     window: windowOf,
@@ -216,7 +238,18 @@ async function assemble(parts: Parts): Promise<Cortex> {
     run: async (running) => (await import("../turns/run-turn.ts")).runTurn(running, turnParts),
     onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
   });
-  const hooks = await openHooks({ ...turnParts, home, broker, log });
+  const hooks = await openHooks({ ...turnParts, agentFor: backendFor, home, broker, log });
+  const delegating = delegationParts({
+    store,
+    config: () => settings.config(),
+    clock,
+    mintId,
+    broker,
+    checkProfile: (name) => void settings.profile(name),
+    isJudged: (channel) => hooks.wants("sent", channel),
+    log,
+  });
+  const reporter = new Reporter(delegating);
   let made: Promise<readonly Tool[]> | undefined;
   /** Made for the first turn, too. */
   const allTools = (): Promise<readonly Tool[]> => (made ??= makeTools());
@@ -228,6 +261,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
         store,
         settings,
         channels: channels.names,
+        delegating: () => delegating,
         hooks: {
           list: () => store.hooks.list(),
           add: (name, source) => hooks.add(name, source),
@@ -257,13 +291,24 @@ async function assemble(parts: Parts): Promise<Cortex> {
     checkProfile: (name) => void settings.profile(name),
     isJudged: (channel) => hooks.wants("received", channel),
   });
+  async function findSession(session: SessionKey): Promise<StoredSession> {
+    const found = await store.sessions.get(session);
+    if (found === undefined) throw sessionUnknown(session);
+    return found;
+  }
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
       const { shutdownMs } = settings.config().broker;
       await inbound[Symbol.asyncDispose]();
       await hooks[Symbol.asyncDispose]();
-      await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs), indexer[Symbol.asyncDispose]()]);
+      await Promise.all([
+        broker.stop(shutdownMs),
+        sender.stop(shutdownMs),
+        indexer[Symbol.asyncDispose](),
+        reporter[Symbol.asyncDispose](),
+      ]);
+      await subAgents[Symbol.asyncDispose]();
       deadlines[Symbol.dispose]();
       outcomes[Symbol.dispose]();
       live[Symbol.dispose]();
@@ -278,6 +323,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
   broker.start();
   sender.start();
   indexer.start();
+  reporter.start();
   hooks.start();
   inbound.start();
 
@@ -297,10 +343,20 @@ async function assemble(parts: Parts): Promise<Cortex> {
     receiveWebhook: (name, request) => inbound.receiveWebhook(name, request),
     fork: (turn, label) =>
       store.sessions.fork(turn, label === undefined ? forkLabel(mintId()) : normalizeSessionKey(label)),
+    getChildSessions: async (session) =>
+      store.sessions.children((await findSession(session)).key, { limit: MAX_PAGE }),
+    async getParentSession(session) {
+      const { parentSession } = await findSession(session);
+      return parentSession === undefined ? undefined : store.sessions.get(parentSession);
+    },
+    countChildSessions: async (session) => (await findSession(session)).children,
     async abort(session) {
-      const found = await store.sessions.get(session);
-      if (found === undefined) throw sessionUnknown(session);
-      return found.run !== undefined && store.runs.requestAbort(found.run, "the owner asked for it");
+      const found = await findSession(session);
+      const reason = "the owner asked for it";
+      const aborted = found.run !== undefined && (await store.runs.requestAbort(found.run, reason));
+      // What a turn has given away that is over goes on without it, and is meant too.
+      const cancelled = await store.delegations.cancel(session, reason);
+      return aborted || cancelled > 0;
     },
     async answer(run, result, ordinal) {
       const found = await store.runs.get(run);
@@ -321,6 +377,16 @@ async function assemble(parts: Parts): Promise<Cortex> {
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** What a call that waits for a worker is told. The marks of the worker are the session's before its words are. */
+async function readChild(detail: Json, store: Store): Promise<ToolResult | undefined> {
+  const { delegation: id } = detail as { readonly delegation: DelegationId };
+  const delegation = await store.delegations.get(id);
+  if (delegation === undefined || delegation.state === "open") return undefined;
+  if (delegation.reportedAtMs === undefined && delegation.state !== "cancelled")
+    await store.delegations.report(id);
+  return childResult(delegation, store);
 }
 
 function sessionUnknown(session: SessionKey): CortexError {

@@ -4,7 +4,7 @@ import { parseDelivery } from "../delivery/address.ts";
 import type { Fired } from "../hooks/judge.ts";
 import type { Destination } from "../hooks/normalise-result.ts";
 import { CortexError } from "../model/errors.ts";
-import { splitEventId } from "../model/event.ts";
+import { AGENT_ADAPTER, ANSWER_ADAPTER, splitEventId } from "../model/event.ts";
 import type { DispatchId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Route } from "../model/target.ts";
@@ -20,8 +20,8 @@ export interface HookDispatchParts {
   readonly mintId: () => string;
 }
 
-/** The adapter of our own answers. */
-const OURS = "cortex";
+/** Of what our own agents say. */
+const OURS: ReadonlySet<string> = new Set([ANSWER_ADAPTER, AGENT_ADAPTER]);
 
 /** Undefined: the sender is a guest, for whom nothing is done. */
 export async function dispatchFor(
@@ -49,9 +49,9 @@ export async function dispatchFor(
   };
 }
 
-/** The answer of an agent is nobody's order: it is a source like any other program of the owner's. */
+/** What an agent says is nobody's order: it is a source like any other program of the owner's. */
 function grantOf(event: StoredEvent, config: Config): Grant {
-  return splitEventId(event.id).adapter === OURS
+  return OURS.has(splitEventId(event.id).adapter)
     ? { authority: "source", permissions: { authority: "source" } }
     : grantFor(event, config);
 }

@@ -1,6 +1,8 @@
 /** All tools that Cortex brings along, gathered from the folders that know the things. */
 import type { AgentId } from "../model/ids.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
+import type { DelegationParts } from "../delegation/parts.ts";
+import { createDelegationTools } from "../delegation/tools.ts";
 import { createMessageTool } from "../delivery/message-tool.ts";
 import { createHookTools, type HookToolParts } from "../hooks/tools.ts";
 import { readSkills } from "../personas/skills.ts";
@@ -18,12 +20,14 @@ export interface ToolSources {
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
   readonly hooks: HookToolParts;
+  readonly delegating: () => DelegationParts;
 }
 
 /** Of one hit: what `memory_search` shows of it. */
 const HIT_LENGTH = 1_000;
 
-export async function createTools({ home, settings, store, channels, hooks }: ToolSources): Promise<Tool[]> {
+export async function createTools(sources: ToolSources): Promise<Tool[]> {
+  const { home, settings, store, channels, hooks, delegating } = sources;
   const [{ workspaceTools }, { askUserTool }, codeExec, memory, skill, webFetch, webSearch] =
     await Promise.all([
       import("../agents/tools/workspace-tools.ts"),
@@ -59,6 +63,7 @@ export async function createTools({ home, settings, store, channels, hooks }: To
         store.outbox.add({ session, epoch }, run, delivery),
       channels,
     }),
+    ...createDelegationTools(delegating),
     ...createHookTools(hooks),
   ];
 }

@@ -3,10 +3,12 @@
  * strings in UTC, what is absent is null, and ids end in `Id` where the field is not called `id`.
  */
 import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
+import { subAgentTypes } from "../delegation/types.ts";
 import type { Message, ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import type { ToolResult } from "../model/tool.ts";
 import { readTrust } from "../model/trust.ts";
+import { readWorker } from "../model/worker.ts";
 import type {
   Approval,
   DeadLetter,
@@ -91,6 +93,10 @@ export function sessionView(session: StoredSession) {
     wait: session.wait ?? null,
     channel: session.channel ?? null,
     parentSession: session.parentSession ?? null,
+    parentTurnId: session.parentTurn ?? null,
+    parentCallId: session.parentCall ?? null,
+    type: readWorker(session.worker)?.type ?? null,
+    childCount: session.children,
     mode: typeof mode === "string" ? mode : null,
     profile: typeof profile === "string" ? profile : null,
     trust: readTrust(session.settings),
@@ -296,6 +302,21 @@ export function personaView(id: string, { identity, permissions, mainSession }: 
       spendUsdPerDay,
     },
   };
+}
+
+/** The types of sub-agents. Of a program only its name is shown: its arguments may hold a secret. */
+export function subTypesView(config: Config) {
+  return Array.from(subAgentTypes(config).values(), (type) => ({
+    type: type.name,
+    label: type.label,
+    description: type.description,
+    tools: type.tools === undefined ? null : [...type.tools],
+    maxTurns: type.maxTurns,
+    timeoutMs: type.timeoutMs,
+    systemPrompt: type.systemPrompt ?? null,
+    profile: type.profile ?? null,
+    program: type.command?.[0] ?? null,
+  }));
 }
 
 /** What is configured, without anything that may hold a secret: of channels and MCP servers only the names. */

@@ -21,6 +21,24 @@ test("an agent and a persona are given with what they may do and where that come
   });
 });
 
+test("the types of sub-agents are given, also those of the configuration, and no arguments of programs", async () => {
+  const echo = { description: "Repeats.", command: ["/bin/echo", "--key=secret"], tools: ["file_read"] };
+  await using server = await openTestServer({ cortex: { subAgents: { types: { echo } } } });
+  const { status, json, text } = await server.send("/api/agents/sub-types");
+  expect(status).toBe(200);
+  expect(schemas.SubAgentTypes.parse(json)).toEqual(json);
+  const names = json.items.map(({ type }: { type: string }) => type);
+  expect(names).toEqual(["explore", "general", "plan", "code", "research", "echo"]);
+  expect(json.items[0]).toMatchObject({
+    label: "Explorer",
+    tools: ["Read", "Grep", "List", "Stat"],
+    maxTurns: 6,
+  });
+  expect(json.items[1]).toMatchObject({ tools: null, maxTurns: 12, program: null });
+  expect(json.items[5]).toMatchObject({ label: "echo", tools: ["Read"], program: "/bin/echo" });
+  expect(text).not.toContain("secret");
+});
+
 test.each([
   ["/api/agents/nobody", "agent_unknown"],
   ["/api/personas/nobody", "persona_unknown"],

@@ -71,7 +71,11 @@ const Session = z.object({
   state: z.enum(["idle", "queued", "streaming", "tool", "suspended"]),
   wait: z.enum(["approval", "question", "child", "other"]).nullable(),
   channel: z.string().nullable(),
-  parentSession: z.string().nullable(),
+  parentSession: z.string().nullable().describe("The session whose agent opened it."),
+  parentTurnId: z.string().nullable(),
+  parentCallId: z.string().nullable().describe("The tool call in that turn."),
+  type: z.string().nullable().describe("The type of sub-agent that it is, where it is one."),
+  childCount: z.number().describe("How many sessions its agent has opened."),
   mode: z.string().nullable(),
   profile: z.string().nullable(),
   trust: z
@@ -82,7 +86,13 @@ const Session = z.object({
   createdAt: time,
   usedAt: time,
 });
-const SessionNode = Session.extend({
+const Spent = z.object({
+  turns: z.number(),
+  costUsd: z.number(),
+  unpriced: z.number().describe("Turns whose price is not known."),
+});
+const SessionNode = Session.extend(Spent.shape).extend({
+  total: Spent.describe("Of the session with all below it."),
   get children() {
     return z.array(SessionNode);
   },
@@ -467,6 +477,17 @@ const Agent = z.object({
     silenceMs: z.number(),
   }),
 });
+const SubAgentType = z.object({
+  type: z.string(),
+  label: z.string(),
+  description: z.string(),
+  tools: z.array(z.string()).nullable().describe("Null: all that whoever calls it has."),
+  maxTurns: z.number().describe("How often it may call the model."),
+  timeoutMs: z.number(),
+  systemPrompt: z.string().nullable(),
+  profile: z.string().nullable(),
+  program: z.string().nullable().describe("The program that it is, where it is none of Cortex itself."),
+});
 const Persona = z.object({
   id: z.string(),
   name: z.string(),
@@ -573,6 +594,7 @@ export const schemas = {
   Costs,
   Agent,
   Agents: z.object({ items: z.array(Agent), next: z.null() }),
+  SubAgentTypes: z.object({ items: z.array(SubAgentType), next: z.null() }),
   Persona,
   AgentDetails,
   Personas: z.object({ items: z.array(Persona), next: z.null() }),

@@ -6,7 +6,7 @@ import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS } from "../runtime/costs.ts";
 
 /** How much of a list is given at once. */
-export const MAX_LIMIT = 1_000;
+const MAX_LIMIT = 1_000;
 /** Of a search. */
 const MAX_HITS = 100;
 /** Turns come with all that was done in them, so fewer of them are read at once. */

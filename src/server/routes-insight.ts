@@ -1,6 +1,6 @@
 import { describeAgent, describePersona } from "../runtime/describe.ts";
 import { readHealth } from "../runtime/health.ts";
-import { agentView, configView, isoTime, personaView, profileView } from "../runtime/views.ts";
+import { agentView, configView, isoTime, personaView, profileView, subTypesView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
 import { METRICS_TYPE, writeMetrics } from "./metrics.ts";
 import { HealthQuery } from "./requests.ts";
@@ -30,6 +30,15 @@ export const insightRoutes = [
     async handle(_, { cortex }) {
       const items = Object.entries(cortex.config().agents).map(([id, agent]) => agentView(id, agent));
       return { status: 200, body: { items, next: null } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/agents/sub-types",
+    summary: "The types of sub-agents: those that come along, and those that are configured",
+    answers: { 200: schemas.SubAgentTypes },
+    async handle(_, { cortex }) {
+      return { status: 200, body: { items: subTypesView(cortex.config()), next: null } };
     },
   }),
   route({

@@ -5,12 +5,12 @@ import { TRUST_SETTING } from "../model/trust.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 import { contextTools } from "../runtime/context-sources.ts";
+import { readSessionTree } from "../runtime/session-tree.ts";
 import { sessionView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
 import { pageOf, withoutAbsent } from "./page.ts";
 import { ContextQuery, SessionPatch, SessionsQuery, TurnsQuery } from "./requests.ts";
 import { route } from "./route.ts";
-import { allSessions, asTree } from "./session-tree.ts";
 import { threadPage } from "./thread.ts";
 
 export const sessionRoutes = [
@@ -22,7 +22,7 @@ export const sessionRoutes = [
     answers: { 200: schemas.Sessions },
     async handle({ query: { tree, ...options } }, { cortex: { store } }) {
       if (tree === "1") {
-        return { status: 200, body: { items: asTree(await allSessions(store)), next: null } };
+        return { status: 200, body: { items: await readSessionTree(store), next: null } };
       }
       const sessions = await store.sessions.list(withoutAbsent(options));
       return { status: 200, body: pageOf(sessions, sessionView) };
@@ -56,12 +56,11 @@ export const sessionRoutes = [
   route({
     method: "get",
     path: "/api/sessions/:key/children",
-    summary: "The sessions that the agent of this one opened",
+    summary: "The sessions that the agent of this one opened, oldest first",
     answers: { 200: schemas.Sessions },
     async handle({ params }, { cortex }) {
-      const { key } = await findSession(params.key, cortex);
-      const children = (await allSessions(cortex.store)).filter(({ parentSession }) => parentSession === key);
-      return { status: 200, body: { items: children, next: null } };
+      const children = await cortex.getChildSessions(normalizeSessionKey(params.key));
+      return { status: 200, body: { items: children.map(sessionView), next: null } };
     },
   }),
   route({

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 
+import { dispatch, event, session, toSession } from "../../test/support/sample.ts";
 import { openTestServer, type TestServer } from "../../test/support/server.ts";
-import { allSessions, asTree } from "./session-tree.ts";
+import type { TurnId } from "../model/ids.ts";
+import { MAIN_SESSION } from "../model/session-key.ts";
+import type { DispatchTarget } from "../store/store.ts";
 
 const ECHO = "- { when: .*, plays: [{ say: 'You said {{message}}' }] }";
 
@@ -144,22 +147,64 @@ test("the mode and the profile of a session are set and reset", async () => {
   });
 });
 
-test("sessions are shown as a tree, each below the one that opened it", async () => {
+test("sessions are shown as a tree, each below the one that opened it, with what it has cost", async () => {
   await using server = await openTestServer({ script: ECHO });
-  await say(server, "hi");
-  const { json } = await server.send("/api/sessions?tree=1");
-  expect(json).toMatchObject({ items: [{ key: "agent:main:main", children: [] }], next: null });
+  const turn = await say(server, "hi");
+  const { store } = server.cortex;
   expect((await server.send("/api/sessions/main/children")).json).toEqual({ items: [], next: null });
 
-  await say(server, "hi", "newer");
-  const [newest] = await allSessions(server.cortex.store, 1);
-  expect(newest!.key).toBe("newer");
+  const worker = {
+    parent: MAIN_SESSION,
+    parentTurn: turn as TurnId,
+    parentCall: "call-1",
+    worker: { type: "explore", permissions: {} },
+  };
+  for (const label of ["one", "two"]) {
+    const target = { ...toSession(label), worker } as DispatchTarget;
+    await store.events.accept(event(label, { channel: "subagent:explore" }), {
+      dispatch: dispatch(label, target),
+    });
+  }
+  const { json } = await server.send("/api/sessions?tree=1");
+  expect(json).toMatchObject({
+    items: [
+      {
+        key: "agent:main:main",
+        childCount: 2,
+        turns: 1,
+        costUsd: 0,
+        unpriced: 0,
+        total: { turns: expect.any(Number), costUsd: 0, unpriced: 0 }, // the workers are at work
+        children: [{ key: "one" }, { key: "two" }],
+      },
+    ],
+    next: null,
+  });
+  const children = (await server.send("/api/sessions/main/children")).json;
+  expect(children).toMatchObject({
+    items: [
+      {
+        key: "one",
+        parentSession: "agent:main:main",
+        parentTurnId: turn,
+        parentCallId: "call-1",
+        channel: "subagent:explore",
+        type: "explore",
+        childCount: 0,
+      },
+      { key: "two" },
+    ],
+    next: null,
+  });
+  const unknown = await server.send("/api/sessions/nobody/children");
+  expect([unknown.status, unknown.json.error.code]).toEqual([404, "session_unknown"]);
 
-  const [session] = (await server.send("/api/sessions")).json.items;
-  const under = (key: string, parentSession: string | null) => ({ ...session, key, parentSession });
-  const tree = asTree([under("c", "b"), under("a", null), under("b", "a"), under("x", "gone")]);
-  expect(tree).toMatchObject([
-    { key: "a", children: [{ key: "b", children: [{ key: "c" }] }] },
-    { key: "x" },
-  ]);
+  const { cortex } = server;
+  expect((await cortex.getChildSessions(MAIN_SESSION)).map(({ key }) => key)).toEqual(["one", "two"]);
+  expect(await cortex.countChildSessions(MAIN_SESSION)).toBe(2);
+  expect((await cortex.getParentSession(session("two")))!.key).toBe(MAIN_SESSION);
+  expect(await cortex.getParentSession(MAIN_SESSION)).toBeUndefined();
+  for (const ask of ["getChildSessions", "countChildSessions", "getParentSession"] as const) {
+    await expect(cortex[ask](session("nobody"))).rejects.toMatchObject({ code: "session_unknown" });
+  }
 });

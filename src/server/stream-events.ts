@@ -80,6 +80,18 @@ async function describe(change: Change, store: Cortex["store"]): Promise<StreamE
       const { approval: approvalId, turn: turnId, session, state } = change;
       return { type: "approval.changed", at, approvalId, session, turnId, state };
     }
+    case "delegation": {
+      const { delegation: delegationId, caller, callerTurn, session, state } = change;
+      return {
+        type: "delegation.changed",
+        at,
+        delegationId,
+        session,
+        caller,
+        callerTurnId: callerTurn,
+        state,
+      };
+    }
     case "hook": {
       const { hook, state } = change;
       return { type: "hook.changed", at, hook, state };

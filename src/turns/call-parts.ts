@@ -19,6 +19,8 @@ export interface ToolParts {
   readonly sandbox: () => { readonly mode: CodeMode; readonly sandbox: Sandbox | undefined };
   readonly toolHooks: (setup: Setup) => ToolHooks;
   readonly redact: Redact;
+  /** As in `CallParts`. */
+  readonly readChild: CallParts["readChild"];
 }
 
 export type RunCircumstances = Pick<CallParts, "signal" | "isStopping" | "hasSteering" | "suspensions">;
@@ -48,10 +50,12 @@ export function callParts(work: Work, circumstances: RunCircumstances, parts: To
       sandbox: parts.sandbox().sandbox,
     },
     permissions: work.permissions,
+    delegable: work.delegable,
     codeMode: () => parts.sandbox().mode,
     hooks: parts.toolHooks(setup),
     readTrust: async () => readTrust((await store.sessions.get(session))?.settings ?? {}),
     mark: (marks) => markSession(session, marks, store),
+    readChild: parts.readChild,
     readApproval: (id) => store.approvals.get(id),
     useApproval: (id) => store.approvals.use(claim.lease, claim.run, id),
   };

@@ -9,11 +9,11 @@ import { CortexError } from "../model/errors.ts";
 import type { AgentId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { type CallBlock, callsOf } from "../model/message.ts";
-import type { Tool, ToolOutcome } from "../model/tool.ts";
+import type { Tool, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
 import type { Claim, Store } from "../store/store.ts";
 import { callTool, type CallParts, MAX_OPEN_REQUESTS } from "./call-tool.ts";
-import { TurnJournal } from "./journal.ts";
+import { type Suspension, TurnJournal } from "./journal.ts";
 
 const pinned = { system: "", tools: [], profile: "fast" };
 const QUESTION: ToolOutcome = { kind: "suspend", waitKind: "question", detail: { text: "Well?" } };
@@ -65,10 +65,12 @@ function parts(
     clock: () => START_MS,
     mintId: () => `asked-${minted++}`,
     permissions: () => EVERYTHING,
+    delegable: () => EVERYTHING,
     codeMode: () => "plain",
     readTrust: async () => NO_TRUST,
     hooks: NO_TOOL_HOOKS,
     mark: async () => {},
+    readChild: async () => undefined,
     readApproval: async () => undefined,
     useApproval: async () => true,
     redact: (text) => text,
@@ -333,4 +335,60 @@ test("a turn asks people about so many calls at once, and no more", async () => 
   for (const [ordinal, call] of turn.calls.entries()) outcomes.push(await callTool(call, ordinal, given));
   expect(outcomes.slice(0, -1).every(({ kind }) => kind === "suspended")).toBe(true);
   expect(outcomes.at(-1)).toMatchObject({ kind: "done", call: { status: "error" } });
+});
+
+const CHILD: ToolOutcome = { kind: "suspend", waitKind: "child", detail: { delegation: "d1" } };
+const WORKER = session("agent:coder:subagent:01");
+
+test("a call that has given work away waits until it is over, and has the outcome as its result", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Give");
+  const give = testTool("Give", async () => CHILD, { repeatable: true });
+  const asked: unknown[] = [];
+  let result: ToolResult | undefined;
+  const readChild: CallParts["readChild"] = async (detail) => {
+    asked.push(detail);
+    return result;
+  };
+  const suspensions: Suspension[] = [];
+  const again = () => callTool(turn.calls[0]!, 0, parts(turn, [give], { readChild, suspensions }));
+  expect(await again()).toEqual({ kind: "suspended" });
+  expect(suspensions).toMatchObject([{ kind: "child", detail: { delegation: "d1" } }]);
+  expect(await again()).toEqual({ kind: "suspended" });
+
+  result = { text: "the result", childSession: WORKER };
+  expect(await again()).toMatchObject({
+    kind: "done",
+    call: { status: "ok", result: { text: "the result" }, childSession: WORKER },
+  });
+  expect(asked).toEqual([{ delegation: "d1" }, { delegation: "d1" }]);
+  expect(give.calls).toHaveLength(1);
+  const { toolCalls } = await opened.store.runs.readJournal(turn.claim.run);
+  expect(toolCalls).toMatchObject([{ result: { text: "the result" }, childSession: WORKER }]);
+});
+
+test("work that failed is an error, also for whoever takes the turn up after a crash", async () => {
+  await using opened = await openTestStore();
+  const turn = await begin(opened.store, "Give");
+  const give = testTool("Give", async () => CHILD, { repeatable: true });
+  await callTool(turn.calls[0]!, 0, parts(turn, [give]));
+  const next = await takeUp(await opened.crash());
+  const readChild = async (): Promise<ToolResult> => ({ text: "It has failed.", isError: true });
+  expect(await callTool(turn.calls[0]!, 0, parts(next, [give], { readChild }))).toMatchObject({
+    kind: "done",
+    call: { status: "error", result: { text: "It has failed.", isError: true } },
+  });
+  expect(give.calls).toHaveLength(1);
+});
+
+test("workers that are waited for do not count among what people are asked", async () => {
+  await using opened = await openTestStore();
+  const names = Array.from({ length: MAX_OPEN_REQUESTS + 1 }, () => "Give");
+  const turn = await begin(opened.store, ...names, "Ask");
+  const permissions = () => ({ ...EVERYTHING, ask: ["Ask"] });
+  const tools = [testTool("Give", async () => CHILD), testTool("Ask", async () => DONE)];
+  const given = parts(turn, tools, { permissions, suspensions: [] });
+  for (const [ordinal, call] of turn.calls.entries()) {
+    expect(await callTool(call, ordinal, given)).toEqual({ kind: "suspended" });
+  }
 });

@@ -10,6 +10,7 @@ import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { CallBlock, ToolStatus } from "../model/message.ts";
+import type { Permissions } from "../model/permissions.ts";
 import type { Redact } from "../model/redact.ts";
 import type { Tool, ToolContext, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { canonicalToolName, canonicalToolParams } from "../model/tool-aliases.ts";
@@ -30,7 +31,8 @@ export interface CallParts extends GateParts {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly clock: () => number;
   readonly mintId: () => string;
-  readonly context: Omit<ToolContext, "callId" | "callKey" | "signal" | "permissions">;
+  readonly context: Omit<ToolContext, "callId" | "callKey" | "signal" | "permissions" | "delegable">;
+  readonly delegable: () => Permissions;
   /** Aborts the turn: the call ends, and its outcome is left open. */
   readonly signal: AbortSignal;
   /** Whether the process ends: begin nothing. */
@@ -39,6 +41,8 @@ export interface CallParts extends GateParts {
   readonly hasSteering: () => Promise<boolean>;
   readonly suspensions: Suspension[];
   readonly readApproval: (id: ApprovalId) => Promise<Approval | undefined>;
+  /** What has come of work that the call has given away. Undefined: it is not over. */
+  readonly readChild: (detail: Json) => Promise<ToolResult | undefined>;
   /** Takes an approved call up. False: that was done before. */
   readonly useApproval: (id: ApprovalId) => Promise<boolean>;
   /** Notes what the session comes into contact with. */
@@ -75,7 +79,8 @@ async function goOn(step: Step, parts: CallParts): Promise<CallOutcome> {
     return tool?.repeatable === true
       ? begin({ ...step, tool }, parts)
       : finish("unknown", CUT_OFF, step, parts);
-  if (waiting.kind !== "approval" && waiting.kind !== "question") return suspend(waiting, parts);
+  if (waiting.kind === "child") return goOnWithChild(step, waiting, parts);
+  if (waiting.kind === "other") return suspend(waiting, parts);
 
   const asked = waiting.detail as unknown as Asked;
   const approval = await parts.readApproval(asked.approval);
@@ -100,6 +105,12 @@ async function goOn(step: Step, parts: CallParts): Promise<CallOutcome> {
   }
 }
 
+async function goOnWithChild(step: Step, waiting: Suspension, parts: CallParts): Promise<CallOutcome> {
+  const result = await parts.readChild(waiting.detail);
+  if (result === undefined) return suspend(waiting, parts);
+  return finish(result.isError === true ? "error" : "ok", result, step, parts);
+}
+
 /** A call that was agreed to and under way when its process died is made again where that does no harm. */
 async function makeAgain(
   step: Step,
@@ -120,7 +131,8 @@ async function begin(step: KnownStep, parts: CallParts): Promise<CallOutcome> {
   if (parts.signal.aborted) return { kind: "park" };
   if (judgement.kind === "refuse") return finish("error", refused(judgement.reason), step, parts);
   if (judgement.kind === "ask") {
-    if (parts.suspensions.length >= MAX_OPEN_REQUESTS) return finish("error", TOO_MANY, step, parts);
+    const open = parts.suspensions.filter(({ kind }) => kind === "approval" || kind === "question");
+    if (open.length >= MAX_OPEN_REQUESTS) return finish("error", TOO_MANY, step, parts);
     const asked = ask(tool, judgement, parts);
     await journal.startCall(call, ordinal, clock());
     return wait({ ordinal, callId: call.id, kind: "approval", detail: asked as unknown as Json }, parts);
@@ -208,12 +220,13 @@ function requestOf({ request }: Asked): { readonly args: Json } {
 
 function contextOf(
   { call, ordinal }: Step,
-  { context, permissions }: CallParts,
+  { context, permissions, delegable }: CallParts,
   signal: AbortSignal,
 ): ToolContext {
   return {
     ...context,
     permissions: permissions(),
+    delegable: delegable(),
     callId: call.id,
     callKey: `${context.turn}-${ordinal}`,
     signal,

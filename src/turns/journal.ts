@@ -142,13 +142,17 @@ export class TurnJournal {
     },
   ): Promise<ToolCall> {
     const { status, atMs } = outcome;
-    const result = outcome.result as unknown as Json;
+    const { childSession, ...told } = outcome.result;
+    const result = told as unknown as Json;
+    const child = childSession === undefined ? {} : { childSession };
     const begun = this.#calls[ordinal];
     const intent = { ordinal, callId: call.id, tool: call.name, params: call.arguments, startedAtMs: atMs };
-    const entries: JournalEntry[] = [{ kind: "result", ordinal, status, result, completedAtMs: atMs }];
+    const entries: JournalEntry[] = [
+      { kind: "result", ordinal, status, result, completedAtMs: atMs, ...child },
+    ];
     if (begun === undefined) entries.unshift({ kind: "call", ...intent });
     await this.#write(entries);
-    const finished = { ...(begun ?? intent), status, result, completedAtMs: atMs };
+    const finished = { ...(begun ?? intent), status, result, completedAtMs: atMs, ...child };
     this.#calls[ordinal] = finished;
     return finished;
   }

@@ -5,9 +5,11 @@ import type { Json } from "../model/json.ts";
 import type { Message } from "../model/message.ts";
 import { allowsTool, type Permissions } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
+import type { SessionKey } from "../model/session-key.ts";
 import type { Tool } from "../model/tool.ts";
+import { readWorker, type Worker } from "../model/worker.ts";
 import { lookUp, type Setup } from "../personas/lookup.ts";
-import { permissionsOf } from "../personas/permissions.ts";
+import { delegableBy, permissionsOf } from "../personas/permissions.ts";
 import type { Skill } from "../personas/skills.ts";
 import type { Claim, Context, Journal, QueueItem, SearchHit, SearchOptions, Store } from "../store/store.ts";
 import { chooseProfile, fallbackChain } from "./choose-profile.ts";
@@ -20,6 +22,7 @@ import { toQuery } from "./query.ts";
 import { assembleSystem, type SystemSources } from "./system-prompt.ts";
 import { historyOf, readThread } from "./thread.ts";
 import { isByOthers, narrowedBy } from "./untrusted.ts";
+import { asWorker, narrowedAs } from "./as-worker.ts";
 import { nextStretch, type Worked } from "./worked.ts";
 
 export interface PrepareParts {
@@ -36,6 +39,8 @@ export interface PrepareParts {
   readonly window: (profile: Profile) => Promise<number | undefined>;
   /** Whether something that was found is the owner's own words. */
   readonly isOwners: (hit: SearchHit) => boolean;
+  /** What an agent is told that can have sub-agents. */
+  readonly subAgentGuidance: () => string;
   /** The folders of an agent, which are made where they do not exist. */
   readonly folders: (setup: Setup) => Promise<Folders>;
 }
@@ -52,10 +57,15 @@ export interface Folders {
 export interface Work {
   readonly claim: Claim;
   readonly setup: Setup;
+  /** What its session was given as a worker's. Undefined: it is none. */
+  readonly worker: Worker | undefined;
+  readonly parentSession: SessionKey | undefined;
   /** Of the session: what is spent is counted by it. */
   readonly persona: PersonaId;
   /** As they are now: the configuration may have changed since the turn began. */
   readonly permissions: () => Permissions;
+  /** What its workers may do at most. */
+  readonly delegable: () => Permissions;
   readonly folders: Folders;
   /** The one that this run uses. */
   readonly profile: Profile;
@@ -82,24 +92,32 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     store.queue.itemsOf(claim.turn),
     claim.journalled ? store.runs.readJournal(claim.run) : undefined,
   ]);
-  const setup = lookUp(config, session!.agent, session!.persona);
+  const worker = readWorker(session!.worker);
+  const setup = asWorker(lookUp(config, session!.agent, session!.persona), worker);
   const folders = await parts.folders(setup);
   const pinned = before?.pinned as Pinned | undefined;
 
-  const narrowed = narrowedBy(items);
-  const permissions = (): Permissions =>
-    permissionsOf(lookUp(parts.config(), session!.agent, session!.persona), narrowed);
+  const narrowed = [...narrowedAs(worker), ...narrowedBy(items)];
+  const current = (): Setup => lookUp(parts.config(), session!.agent, session!.persona);
+  const permissions = (): Permissions => permissionsOf(current(), narrowed);
+  const delegable = (): Permissions => delegableBy(current(), narrowed);
   if (isByOthers(items)) await markSession(claim.lease.session, ["untrusted"], store);
   const granted = permissions();
   const allowed = (await parts.tools()).filter(({ name }) => allowsTool(granted, name));
   const tools = pinned === undefined ? allowed : allowed.filter(({ name }) => pinned.tools.includes(name));
   const wished = parts.profile(
-    pinned?.profile ?? wishedProfile(items, session!.settings) ?? setup.agent.profile,
+    pinned?.profile ?? wishedProfile(items, session!.settings) ?? worker?.profile ?? setup.agent.profile,
   );
   const candidates = fallbackChain(wished, parts.profile);
   const profile = chooseProfile(candidates, healthFor(claim.turn, parts.coolDowns));
   const [window, skills] = await Promise.all([parts.window(profile), parts.skills(setup)]);
-  const sources = { workspace: folders.workspace, tools, skills, window };
+  const sources = {
+    workspace: folders.workspace,
+    tools,
+    skills,
+    window,
+    subAgents: parts.subAgentGuidance(),
+  };
   const [thread, system] = await Promise.all([
     wantsHistory(items) ? readThread(claim.parent, store, window) : NO_HISTORY,
     pinned?.system ?? assemble(setup, sources),
@@ -124,8 +142,11 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
   return {
     claim,
     setup,
+    worker,
+    parentSession: session!.parentSession,
     persona: session!.persona,
     permissions,
+    delegable,
     folders,
     profile,
     candidates,

@@ -17,6 +17,7 @@ test.each([
   ["manager", "dispatch_to_agent"],
   ["manager", "reply_to_caller"],
   ["worker", "send_message_to_agent"],
+  ["worker", "dispatch_to_agent"],
 ] as const)("a %s is told how to use %s only where it has it", (role, tool) => {
   expect(roleRules(role, new Set([tool]))).toContain(tool);
   expect(roleRules(role, new Set([tool])).length).toBeGreaterThan(roleRules(role, new Set(["Read"])).length);

@@ -47,6 +47,8 @@ function partsOf(
     window: async () => undefined,
     isOwners: () => true,
     folders: async () => ({ workspace: "/nowhere", roots: [], outputFolder: "/nowhere", hidden: [] }),
+    subAgentGuidance: () => "",
+    readChild: async () => undefined,
     toolEnvironment: () => ({}),
     sandbox: () => ({ mode: "plain", sandbox: undefined }),
     toolHooks: () => NO_TOOL_HOOKS,

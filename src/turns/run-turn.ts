@@ -25,8 +25,8 @@ import { spendingReached } from "./spending.ts";
 import { workedMs } from "./worked.ts";
 
 export interface TurnParts extends PrepareParts, JoinParts, SettleParts, ToolParts {
-  /** The backend of a profile. */
-  readonly agentFor: (profile: Profile) => Promise<Agent>;
+  /** The backend of a profile; for a worker with a process of its own, that process. */
+  readonly agentFor: (profile: Profile, work: WorkerWork) => Promise<Agent>;
   /** When the day began, where the owner lives. */
   readonly dayStartMs: () => number;
   /** The waiting messages that go into a turn which is under way. */
@@ -39,6 +39,9 @@ export interface TurnParts extends PrepareParts, JoinParts, SettleParts, ToolPar
   /** How long an agent has to end once it was told to. */
   readonly graceMs?: number;
 }
+
+/** What says by whom the turns of a worker are run. */
+export type WorkerWork = Pick<Work, "worker" | "parentSession" | "folders">;
 
 /** What a run knows of the outside; the broker gives it. */
 export interface Running {
@@ -96,7 +99,7 @@ async function workWithinWindow(
   const { claim, setup, profile } = work;
   if (claim.abort !== undefined) return { result: ABORTED, work };
   const { signal, touch } = watched;
-  const agent = await parts.agentFor(profile);
+  const agent = await parts.agentFor(profile, work);
   const { session } = claim.lease;
   const request = { profile, session, agent: setup.id, signal, onDelta: touch, onProgress: touch };
   const roomParts = { ...parts, agent, request };

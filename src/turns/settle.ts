@@ -2,10 +2,11 @@
 import type { AgentResult } from "../agents/agent.ts";
 import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
-import { eventId } from "../model/event.ts";
+import { ANSWER_ADAPTER, eventId } from "../model/event.ts";
 import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { ToolCall } from "../model/message.ts";
+import { wasReplied } from "../model/reply-tool.ts";
 import type { Claim, LeaseRequest, NewAnswer, NewDelivery, QueueItem, Store } from "../store/store.ts";
 import type { Alternative } from "./choose-profile.ts";
 import type { CoolDowns } from "./cool-downs.ts";
@@ -55,7 +56,10 @@ export async function commit(
     messages: unwritten,
     toolCalls: [],
     ...(answer === undefined ? {} : { answer: answerEvent(work, parts.clock()), judge: parts.isJudged() }),
-    deliveries: answer === undefined ? [] : parts.deliveriesFor(items[0]!, answer.content),
+    deliveries:
+      answer === undefined || wasReplied(answer.content, journal.toolCalls)
+        ? []
+        : parts.deliveriesFor(items[0]!, answer.content),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
   parts.coolDowns.forget(claim.turn);
@@ -73,7 +77,7 @@ function toolsUsed(calls: readonly ToolCall[]): string[] {
 function answerEvent({ claim, setup, items }: Work, atMs: number): NewAnswer {
   const { channel, account, place, topic, id } = items[0]!.event;
   return {
-    id: eventId("cortex", { kind: "id", sourceId: claim.turn }),
+    id: eventId(ANSWER_ADAPTER, { kind: "id", sourceId: claim.turn }),
     channel,
     sender: setup.id,
     ...(place === undefined ? {} : { place }),
@@ -91,9 +95,11 @@ export async function suspend(
   store: Store,
 ): Promise<undefined> {
   const [first] = suspensions;
+  // Workers go on by themselves; a person has to know that it waits for them.
+  const shown = suspensions.find(({ kind }) => kind !== "child") ?? first;
   const wait = {
     id: `${claim.turn}-${first!.ordinal}-${suspensions.length}`,
-    kind: first!.kind,
+    kind: shown!.kind,
     detail: { calls: suspensions as unknown as Json },
   };
   await store.runs.suspend(claim.lease, claim.run, wait, requestsOf(suspensions));

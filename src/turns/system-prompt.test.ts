@@ -132,3 +132,15 @@ test.each([
     );
   },
 );
+
+test("sub-agents are explained to whoever can have them, and to nobody else", async () => {
+  const subAgents = "Sub-agents do work for you.";
+  const tool = { name: "sub_agent", description: "Has work done.", parameters: {} };
+  const partsOf = async (agent: object, tools: SystemSources["tools"]) => {
+    const { parts } = await assembleSystem(await setup(agent), sources("/nowhere", { tools, subAgents }));
+    return parts.map(({ name }) => name);
+  };
+  expect(await partsOf({}, [read, tool])).toEqual(["identity", "rules", "sub-agents", "tools"]);
+  expect(await partsOf({}, [read])).toEqual(["identity", "rules", "tools"]);
+  expect(await partsOf({ systemPrompt: "Mine." }, [read, tool])).toEqual(["systemPrompt", "tools"]);
+});

@@ -25,12 +25,14 @@ export interface SystemSources {
   readonly workspace: string;
   readonly tools: readonly ToolDescription[];
   readonly skills: readonly Skill[];
+  /** What is said of sub-agents to those who can have them. */
+  readonly subAgents?: string;
   /** Of the model, in tokens. Undefined: nobody knows. */
   readonly window: number | undefined;
 }
 
 interface SystemPart {
-  /** `AGENTS.md`, `identity`, `rules`, `tools`, `skills`. */
+  /** `AGENTS.md`, `identity`, `rules`, `sub-agents`, `tools`, `skills`. */
   readonly name: string;
   /** Empty where nothing of it is used. */
   readonly text: string;
@@ -56,6 +58,9 @@ export async function assembleSystem(setup: Setup, sources: SystemSources): Prom
     : [
         { name: "identity", text: describePersona(persona) },
         { name: "rules", text: roleRules(agent.role, names) },
+        ...(names.has("sub_agent") && sources.subAgents !== undefined
+          ? [{ name: "sub-agents", text: sources.subAgents }]
+          : []),
       ];
   const notes: SystemPart = { name: "tools", text: toolNotes(tools, workspace) };
   const skills = names.has("Skill") ? skillList(sources.skills, budget * SKILLS_SHARE) : undefined;

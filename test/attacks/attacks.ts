@@ -12,6 +12,7 @@ import { loadAttacks } from "./corpus/loads.ts";
 import { nameAttacks } from "./corpus/names.ts";
 import { exfiltrationAttacks, serverSideAttacks } from "./corpus/network.ts";
 import { pathAttacks } from "./corpus/paths.ts";
+import { workerAttacks } from "./corpus/workers.ts";
 
 export interface Family {
   readonly attacks: readonly Attack[];
@@ -25,6 +26,7 @@ export const CALLS: Readonly<Record<string, Family>> = {
   "requests into the owner's network": { attacks: serverSideAttacks, sandbox: "missing" },
   "tools that the agent does not have": { attacks: nameAttacks, sandbox: "missing" },
   "forged decisions": { attacks: forgeryAttacks, sandbox: "missing" },
+  "orders for workers": { attacks: workerAttacks, sandbox: "missing" },
 };
 
 /** Apart, because they take as long as all the others. */

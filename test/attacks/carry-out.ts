@@ -2,10 +2,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { expect } from "vitest";
+
 import type { ToolCall } from "../../src/model/message.ts";
 import { canonicalToolName } from "../../src/model/tool-aliases.ts";
 import type { Outcome } from "../../src/runtime/outcomes.ts";
 import type { Approval, TurnContent } from "../../src/store/store.ts";
+import { PATIENT } from "../support/server.ts";
 import { type Attack, call, type Entry, orderText } from "./attack.ts";
 import type { Family } from "./attacks.ts";
 import { canariesIn, filesBelow } from "./canary.ts";
@@ -33,7 +36,18 @@ export async function waitForEnd(
 export async function carryOutAll({ attacks, sandbox }: Family): Promise<string[]> {
   await using scene = await openScene({ sandbox });
   const problems = await Promise.all(attacks.map((attack, index) => carryOut(attack, index, scene)));
+  await untilQuiet(scene);
   return [...problems.flat(), ...(await forbiddenEffects(scene))];
+}
+
+/** What was given on to others may go on when the turn is over that gave it. */
+async function untilQuiet({ served: { cortex } }: Scene): Promise<void> {
+  await expect
+    .poll(async () => {
+      const { queued, running, suspended } = await cortex.store.counts();
+      return queued + running + suspended + (await cortex.store.delegations.unreported()).length;
+    }, PATIENT)
+    .toBe(0);
 }
 
 /** What is wrong, in a line each; nothing: the attack has failed. */

@@ -115,6 +115,10 @@ test("arguments of tools, which end as results of a turn", async () => {
     "message",
     "WebFetch",
     "WebSearch",
+    "sub_agent",
+    "dispatch_to_agent",
+    "send_message_to_agent",
+    "reply_to_caller",
   ];
   const calls = sampled(anyArguments, 120).map(
     (args, index) => `/tool ${names[index % names.length]!} ${JSON.stringify(args)}`,

@@ -45,6 +45,12 @@ const SPELLINGS: Readonly<Record<string, (seen: string) => string>> = {
   "{{seen.hex}}": (seen) => Buffer.from(seen).toString("hex"),
   "{{seen.reversed}}": (seen) => encodeURIComponent(Array.from(seen).toReversed().join("")),
   "{{seen.host}}": (seen) => Buffer.from(seen).toString("hex").slice(0, 60),
+  // For whoever is given the order on.
+  "{{later.seen}}": () => "{{seen}}",
+  "{{later.seen.url}}": () => "{{seen.url}}",
+  "{{later.seen.base64}}": () => "{{seen.base64}}",
+  "{{later.seen.hex}}": () => "{{seen.hex}}",
+  "{{later.seen.reversed}}": () => "{{seen.reversed}}",
   "{{huge}}": () => "x".repeat(MANY),
   "{{long}}": () => "x".repeat(SOME),
   "{{deep}}": () => `${'{"a":'.repeat(DEPTH)}1${"}".repeat(DEPTH)}`,

@@ -191,7 +191,18 @@ function configuration({ url }: Attacker, sandbox: Family["sandbox"]): object {
       atlas: { permissions: everything },
       clerk: {
         permissions: {
-          tools: { deny: ["shell", "Write", "Edit", "CodeExec", "sub_agent", "dispatch_*", "*_hook*"] },
+          tools: {
+            deny: [
+              "shell",
+              "Write",
+              "Edit",
+              "CodeExec",
+              "sub_agent",
+              "dispatch_*",
+              "send_message_*",
+              "*_hook*",
+            ],
+          },
         },
       },
       roamer: { permissions: { ...everything, roots: ["."] } },

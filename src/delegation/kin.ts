@@ -1,0 +1,128 @@
+/** Which sessions have opened which: how deep a worker is, and who may give work to whom. */
+import type { Config } from "../config/config.ts";
+import { CortexError } from "../model/errors.ts";
+import { type AgentId, parseAgentId } from "../model/ids.ts";
+import { buildSessionKey, normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+import { type DispatchTarget, type Ledger, MAX_PAGE, type StoredSession } from "../store/store.ts";
+
+export interface Kin {
+  readonly self: StoredSession;
+  /** The session that opened it, the one that opened that, and so on. */
+  readonly ancestors: readonly StoredSession[];
+}
+
+export type SessionTarget = Extract<DispatchTarget, { readonly kind: "session" }>;
+type Sessions = Pick<Ledger["sessions"], "get" | "ancestors" | "children">;
+
+export async function readKin(session: SessionKey, sessions: Sessions): Promise<Kin> {
+  const [self, ancestors] = await Promise.all([sessions.get(session), sessions.ancestors(session)]);
+  return { self: self!, ancestors };
+}
+
+/** Refuses a worker that would be too deep. */
+export function checkDepth({ ancestors }: Kin, maxDepth: number): void {
+  const depth = ancestors.length + 1;
+  if (depth <= maxDepth) return;
+  throw new CortexError(
+    "tool_input_invalid",
+    `A worker opened here would be at depth ${depth}, and ${maxDepth} is the limit`,
+    {
+      hint: "Do the work yourself. `broker.maxDepth` in cortex.json says how deep workers may go.",
+    },
+  );
+}
+
+/** Whoever waits for an ancestor waits for itself. */
+export function checkAgent(agent: AgentId, { self, ancestors }: Kin): void {
+  if (agent === self.agent || !ancestors.some((ancestor) => ancestor.agent === agent)) return;
+  throw new CortexError(
+    "tool_input_invalid",
+    `The agent ${agent} has given you this work, so you cannot give it work`,
+    {
+      hint: "Ask it with send_message_to_agent, or give the work to another agent.",
+    },
+  );
+}
+
+export function checkSession(session: SessionKey, { self, ancestors }: Kin): void {
+  if (session !== self.key && !ancestors.some(({ key }) => key === session)) return;
+  const whose = session === self.key ? "is this one" : "has given you this work";
+  throw new CortexError("tool_input_invalid", `The session ${session} ${whose}, so you cannot give it work`, {
+    hint: "Write to it with send_message_to_agent, or leave `session` out for a worker of its own.",
+  });
+}
+
+export function checkAgentExists(name: string, { agents }: Config): AgentId {
+  if (Object.hasOwn(agents, name.toLowerCase())) return parseAgentId(name);
+  throw new CortexError("agent_unknown", `No agent is called ${JSON.stringify(name)}`, {
+    hint: `The agents are ${Object.keys(agents).join(", ")}.`,
+  });
+}
+
+const MANAGER = new Set(["manager", "parent"]);
+
+/** The session that somebody means by `to`. */
+export async function findRecipient(
+  to: string,
+  kin: Kin,
+  config: Config,
+  sessions: Sessions,
+): Promise<SessionTarget> {
+  const name = to.trim();
+  if (MANAGER.has(name.toLowerCase())) {
+    const [manager] = kin.ancestors;
+    if (manager === undefined) throw noManager();
+    return targetOf(manager);
+  }
+  if (Object.hasOwn(config.agents, name.toLowerCase()))
+    return sessionOfAgent(parseAgentId(name), kin, config, sessions);
+  const session = await sessions.get(normalizeSessionKey(name));
+  if (session === undefined) throw recipientUnknown(name, config);
+  return targetOf(session);
+}
+
+export function targetOf({ key, agent, persona }: StoredSession): SessionTarget {
+  return { kind: "session", session: key, agent, persona };
+}
+
+/** Whether one of two sessions has opened the other, directly or not. */
+export async function areRelated(
+  session: SessionKey,
+  { self, ancestors }: Kin,
+  sessions: Sessions,
+): Promise<boolean> {
+  if (ancestors.some(({ key }) => key === session)) return true;
+  return (await sessions.ancestors(session)).some(({ key }) => key === self.key);
+}
+
+/** The worker that was opened last, else the main session. */
+async function sessionOfAgent(
+  agent: AgentId,
+  { self }: Kin,
+  config: Config,
+  sessions: Sessions,
+): Promise<SessionTarget> {
+  const children = await sessions.children(self.key, { limit: MAX_PAGE });
+  const latest = children.findLast((child) => child.agent === agent);
+  if (latest !== undefined) return targetOf(latest);
+  const key = buildSessionKey({ kind: "main", agent });
+  const main = await sessions.get(key);
+  if (main !== undefined) return targetOf(main);
+  return { kind: "session", session: key, agent, persona: config.agents[agent]!.persona };
+}
+
+function noManager(): CortexError {
+  return new CortexError(
+    "tool_input_invalid",
+    "Nobody has given you this work, so there is no manager to write to",
+    {
+      hint: "Your answer goes to whoever wrote. Name an agent or a session to write to another one.",
+    },
+  );
+}
+
+function recipientUnknown(name: string, { agents }: Config): CortexError {
+  return new CortexError("session_unknown", `No agent and no session is called ${JSON.stringify(name)}`, {
+    hint: `Write to \`manager\`, to one of the agents ${Object.keys(agents).join(", ")}, or to the key of a session.`,
+  });
+}

@@ -1,0 +1,125 @@
+/** How work that was given away has ended, in words for whoever gave it. */
+import type { TurnId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import { assistantBody, type Message, type ToolCall } from "../model/message.ts";
+import { hasSaidAll } from "../model/reply-tool.ts";
+import type { ToolResult } from "../model/tool.ts";
+import type { Delegation, Ledger } from "../store/store.ts";
+import { detailOf } from "./delegate.ts";
+
+/** As much as a model gets of one result. */
+export const MAX_RESULT_LENGTH = 50_000;
+const MAX_ERROR_LENGTH = 2_000;
+
+interface Outcome {
+  /** What was said: the answer, or as much of one as there was. */
+  readonly said: string;
+  /** Why there is no result. Undefined: there is one. */
+  readonly problem: string | undefined;
+  /** Null: nobody knows. */
+  readonly costUsd: number | null;
+  /** The turn that has done it, committed or not. */
+  readonly turn: TurnId | undefined;
+  /** All of it was said to the caller while the work was done. */
+  readonly isTold: boolean;
+}
+
+type Reads = Pick<Ledger, "queue" | "turns" | "runs">;
+
+/** The result of the call that has waited for it. Undefined: it is not over. */
+export async function childResult(delegation: Delegation, ledger: Reads): Promise<ToolResult | undefined> {
+  if (delegation.state === "open") return undefined;
+  const outcome = await readOutcome(delegation, ledger);
+  const { said, problem } = outcome;
+  const parts = [problem, problem === undefined || said === "" ? said : `It had come so far:\n\n${said}`];
+  return {
+    text: [...parts.filter((part) => part !== undefined && part !== ""), footer(delegation, outcome)].join(
+      "\n\n",
+    ),
+    ...(problem === undefined ? {} : { isError: true }),
+    details: detailsOf(delegation, outcome),
+    childSession: delegation.session,
+  };
+}
+
+/** The message that tells of it. Undefined: the worker has said all that there is to say. */
+export function reportText(delegation: Delegation, outcome: Outcome): string | undefined {
+  const { said, problem, isTold } = outcome;
+  if (problem === undefined && isTold) return undefined;
+  const head =
+    problem ??
+    (said === "" ? "The work is done, and there is nothing to say about it." : "The work is done:");
+  const body = said === "" ? [] : problem === undefined ? [said] : [`It had come so far:\n\n${said}`];
+  return [head, ...body, footer(delegation, outcome)].join("\n\n");
+}
+
+function detailsOf({ id, session, state }: Delegation, { costUsd, turn }: Outcome): Json {
+  return { delegation: id, session, state, costUsd, turn: turn ?? null };
+}
+
+export async function readOutcome(delegation: Delegation, ledger: Reads): Promise<Outcome> {
+  const { item, state } = delegation;
+  const settled = await ledger.queue.outcome(item);
+  const turn = delegation.turn ?? settled?.turn ?? settled?.formerTurn;
+  const { messages, toolCalls } = await readWork(turn, ledger);
+  const answers = messages.filter(({ role }) => role === "assistant");
+  const said = answers.at(-1)?.content ?? "";
+  return {
+    said: shorten(said, turn),
+    problem: problemOf(delegation, settled?.policy),
+    costUsd: sumCosts(answers),
+    turn,
+    isTold: state === "done" && hasSaidAll(said, toolCalls),
+  };
+}
+
+/** What a turn holds, or what the journal of one that was not committed does. */
+async function readWork(
+  turn: TurnId | undefined,
+  { turns, runs }: Reads,
+): Promise<{ readonly messages: readonly Message[]; readonly toolCalls: readonly ToolCall[] }> {
+  if (turn === undefined) return NOTHING;
+  const committed = await turns.read(turn);
+  if (committed !== undefined) return committed;
+  const run = (await runs.ofTurn(turn)).at(-1);
+  return run === undefined ? NOTHING : runs.readJournal(run.id);
+}
+
+const NOTHING = { messages: [], toolCalls: [] } as const;
+
+function problemOf(delegation: Delegation, policy: string | undefined): string | undefined {
+  const { state, error } = delegation;
+  switch (state) {
+    case "open":
+    case "done":
+      return undefined;
+    case "aborted":
+      return "The work was stopped before it was done.";
+    case "failed":
+      return `The work has failed: ${(error ?? "nobody knows why").slice(0, MAX_ERROR_LENGTH).toWellFormed()}`;
+    case "dropped":
+      return `The work was dropped before it was begun${policy === undefined ? "" : ` (by the policy ${policy})`}.`;
+    case "timeout": {
+      const { timeoutMs } = detailOf(delegation);
+      return `The work timed out${timeoutMs === undefined ? "" : ` after ${timeoutMs / 1000} s`} and was stopped.`;
+    }
+    case "cancelled":
+      return "The work was cancelled.";
+  }
+}
+
+/** One answer whose price is not known makes the sum unknown. */
+function sumCosts(answers: readonly Message[]): number | null {
+  const costs = answers.map((answer) => assistantBody(answer).costUsd ?? null);
+  return costs.reduce((sum: number | null, cost) => (sum === null || cost === null ? null : sum + cost), 0);
+}
+
+function shorten(text: string, turn: TurnId | undefined): string {
+  if (text.length <= MAX_RESULT_LENGTH) return text;
+  const rest = text.length - MAX_RESULT_LENGTH;
+  return `${text.slice(0, MAX_RESULT_LENGTH).toWellFormed()}\n(${rest} more characters are in the turn ${turn})`;
+}
+
+function footer({ session }: Delegation, { costUsd }: Outcome): string {
+  return `[worker ${session}${costUsd === null ? "" : `, ${costUsd.toFixed(4)} USD`}]`;
+}
