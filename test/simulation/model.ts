@@ -787,9 +787,10 @@ export class Model {
         const there = messages.get(entry.place);
         if (there !== undefined && there !== entry.message.content) throw new Refused("journal_conflict");
         if (there !== undefined) {
-          const all = (entry.items ?? []).map((id) => this.items.find((each) => each.id === id)!);
-          if (all.some((item) => item.turn !== run.turn && !taken.includes(item) && !told.includes(item)))
-            throw new Refused("journal_conflict");
+          const all = (entry.items ?? []).map((id) => this.items.find((each) => each.id === id));
+          const isPart = (item: ModelItem): boolean =>
+            item.turn === run.turn || taken.includes(item) || told.includes(item);
+          if (all.some((item) => item === undefined || !isPart(item))) throw new Refused("journal_conflict");
           continue;
         }
         if (entry.place > 0 && !messages.has(entry.place - 1)) throw new Refused("journal_conflict");
