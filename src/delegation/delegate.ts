@@ -14,7 +14,7 @@ import type { Delegation, NewDispatch, NewEvent, QueueItem, Store } from "../sto
 import { type Caller, nextStamp } from "./caller.ts";
 import type { SessionTarget } from "./kin.ts";
 import type { DelegationParts } from "./parts.ts";
-import { asMetadata } from "../model/stamp.ts";
+import { answeredMessage, asMetadata } from "../model/stamp.ts";
 
 /** How much work one session may have given away at the same time. */
 export const MAX_OPEN_DELEGATIONS = 100;
@@ -77,7 +77,7 @@ export async function delegate(order: Order, caller: Caller, parts: DelegationPa
     metadata: asMetadata(stamp),
     atMs: clock(),
   };
-  const delivery = addressOf(items[0], parts);
+  const delivery = addressOf(answeredMessage(items), parts);
   const detail: DelegationDetail = {
     hops: stamp.hops,
     ...(type === undefined ? {} : { type }),

@@ -13,7 +13,7 @@ import { WRITE_TIMEOUT_MS } from "./dispatch-tool.ts";
 import { targetOf } from "./kin.ts";
 import type { DelegationParts } from "./parts.ts";
 import { sendToSession } from "./send.ts";
-import { stampOf } from "../model/stamp.ts";
+import { answeredMessage, stampOf } from "../model/stamp.ts";
 
 const parameters = z.strictObject({
   content: z.string().trim().min(1).max(MAX_TASK_LENGTH),
@@ -41,7 +41,7 @@ export function createReplyTool(use: () => DelegationParts): Tool {
 /** The way that the final answer takes. */
 async function reply(content: string, caller: Caller, parts: DelegationParts): Promise<string> {
   const { context, items } = caller;
-  const first = items[0]!;
+  const first = answeredMessage(items)!;
   const id = deriveUlid(context.turn, context.callKey);
   const delivery = parts.deliveryOf(first, content, id);
   if (delivery !== undefined) {

@@ -31,6 +31,13 @@ export function stampOf({ id, metadata }: Stamped): Stamp | undefined {
   return isOfAgent ? ((metadata ?? undefined) as unknown as Stamp | undefined) : undefined;
 }
 
+/** Of the messages that a turn answers, the one that says where to: what agents have written meanwhile has no say in it. */
+export function answeredMessage<Item extends { readonly event: Stamped }>(
+  items: readonly Item[],
+): Item | undefined {
+  return items.find(({ event }) => stampOf(event)?.kind !== "message") ?? items[0];
+}
+
 export function asMetadata(stamp: Stamp): Json {
   return stamp as unknown as Json;
 }

@@ -7,6 +7,7 @@ import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { ToolCall } from "../model/message.ts";
 import { wasReplied } from "../model/reply-tool.ts";
+import { answeredMessage } from "../model/stamp.ts";
 import type { Claim, LeaseRequest, NewAnswer, NewDelivery, QueueItem, Store } from "../store/store.ts";
 import type { Alternative } from "./choose-profile.ts";
 import type { CoolDowns } from "./cool-downs.ts";
@@ -59,7 +60,7 @@ export async function commit(
     deliveries:
       answer === undefined || wasReplied(answer.content, journal.toolCalls)
         ? []
-        : parts.deliveriesFor(items[0]!, answer.content),
+        : parts.deliveriesFor(answeredMessage(items)!, answer.content),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
   parts.coolDowns.forget(claim.turn);
@@ -75,7 +76,7 @@ function toolsUsed(calls: readonly ToolCall[]): string[] {
 
 /** The agent's answers are events too, in the place where the turn's message came from. */
 function answerEvent({ claim, setup, items }: Work, atMs: number): NewAnswer {
-  const { channel, account, place, topic, id } = items[0]!.event;
+  const { channel, account, place, topic, id } = answeredMessage(items)!.event;
   return {
     id: eventId(ANSWER_ADAPTER, { kind: "id", sourceId: claim.turn }),
     channel,
