@@ -3,6 +3,7 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { benchAgents } from "./agents/run.ts";
 import { benchBroker } from "./broker/run.ts";
 import { benchContext } from "./context/run.ts";
 import { benchDepth } from "./depth/run.ts";
@@ -59,6 +60,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about:
       "The whole runtime, with hooks in processes of their own; everything lies in memory. One hook fires, the others do not: they are all asked, or kept back by their filters. Events come one after the other; the time is from accepting an event to the commit of its dispatch. The main thread's time is that of events for which no hook fires, with everything that is written for them. Beside a hook that spins or leaks, events come every 20 ms for 20 s, from the first moment on; `loop` is the event-loop delay of the main thread meanwhile.",
     run: benchHooks,
+  },
+  agents: {
+    title: "Agents: workers and the processes of sub-agents",
+    about:
+      "No model: scripts that answer at once. Ready is from asking for a process until it says that it has taken its work; cold ones are started for it, from the source and with its compiled code cached. A trip is what the ledger has as the beginning and the end of a call that waits for a worker: the work is given, the turn is suspended, the worker's turn is made and committed, the end is told of, the turn goes on. The whole runtime runs in one process and everything lies in memory, so syncs are free; with syncs of 5 ms it takes as much longer as there are syncs that it waits for. 50 at once are two managers with 25 sub-agents each, all in processes of their own, none of which was there before.",
+    run: benchAgents,
   },
 };
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { MAIN_SESSION, normalizeSessionKey } from "../src/model/session-key.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
 import type { SqliteStore } from "../src/store/sqlite/sqlite-store.ts";
-import { openTestCortex, writeHome } from "./support/home.ts";
+import { DONE, openTestCortex, testTool, writeHome } from "./support/home.ts";
 import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 import { openReceiver } from "./support/webhook-receiver.ts";
@@ -203,6 +203,10 @@ test("a worker's message is heard by its manager in the middle of its work, and 
   const up = holdTool();
   const down = { ...holdTool() };
   const below = { ...down.tool, name: "HoldBelow" };
+  const awaitBelow = testTool("AwaitBelow", async () => {
+    await expect.poll(() => below.calls, PATIENT).toHaveLength(1);
+    return DONE;
+  });
   await using cortex = await openWorkers(
     [
       entry(
@@ -210,6 +214,7 @@ test("a worker's message is heard by its manager in the middle of its work, and 
         "main",
         JSON.stringify([
           { calls: [{ tool: "dispatch_to_agent", args: { agent: "coder", task: "task" } }] },
+          { calls: [{ tool: "AwaitBelow", args: {} }] },
           { calls: [{ tool: "send_message_to_agent", args: { to: "coder", content: "faster" } }] },
           { calls: [{ tool: "Hold", args: {} }] },
           { say: "I heard nothing" },
@@ -228,7 +233,7 @@ test("a worker's message is heard by its manager in the middle of its work, and 
         plays([["send_message_to_agent", { to: "manager", content: "halfway" }]], "I hurried"),
       ),
     ],
-    { tools: [up.tool, below] },
+    { tools: [up.tool, below, awaitBelow] },
   );
   const { item } = await cortex.send({ content: "go" });
   await expect.poll(() => messagesTo(cortex, MAIN_SESSION, "task"), PATIENT).toEqual([]);
@@ -238,6 +243,7 @@ test("a worker's message is heard by its manager in the middle of its work, and 
       return worker === undefined ? [] : await cortex.store.queue.pending(worker.key);
     }, PATIENT)
     .toHaveLength(1);
+  await expect.poll(() => up.tool.calls, PATIENT).toHaveLength(1);
   down.release();
   await expect.poll(() => cortex.store.queue.pending(MAIN_SESSION), PATIENT).not.toHaveLength(0);
   up.release();
@@ -275,6 +281,46 @@ async function allSent({ store }: Cortex): Promise<string[]> {
   const deliveries = await states();
   return deliveries.map(({ content }) => content);
 }
+
+test("whoever interrupts is answered, whatever a worker has said meanwhile", async () => {
+  await using inbox = await openReceiver();
+  const gate = Promise.withResolvers<void>();
+  const wait = testTool("Wait", async () => {
+    await gate.promise;
+    return DONE;
+  });
+  const hold = holdTool();
+  await using cortex = await openWorkers(
+    [
+      GIVE,
+      REPORTED,
+      entry("^hold", "main", plays([["Hold", {}]])),
+      entry("^now", "main", plays([], "here I am")),
+      entry(
+        "^task",
+        "coder",
+        JSON.stringify([
+          { calls: [{ tool: "Wait" }] },
+          { calls: [{ tool: "send_message_to_agent", args: { to: "manager", content: "a word" } }] },
+          { say: "done" },
+        ]),
+      ),
+    ],
+    { tools: [wait, hold.tool] },
+    { ...AGENTS, channels: { webhooks: { inbox: { deliverTo: { url: inbox.url } } } } },
+  );
+  const given = await cortex.send({ content: "give task" });
+  await answerTo(cortex, given.item);
+  await cortex.send({ content: "hold" });
+  await expect.poll(() => hold.tool.calls, PATIENT).toHaveLength(1);
+  gate.resolve();
+  await expect.poll(() => messagesTo(cortex, MAIN_SESSION, "message"), PATIENT).toHaveLength(1);
+  const delivery = { channel: "webhook", place: "inbox" };
+  const { item } = await cortex.send({ content: "now", mode: "interrupt", delivery });
+  await answerTo(cortex, item);
+  await settled(cortex);
+  expect(await allSent(cortex)).toHaveLength(1);
+});
 
 test("a worker's early answer is a message to whoever gave the work, and its end is not told again", async () => {
   await using cortex = await openWorkers([

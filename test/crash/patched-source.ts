@@ -81,7 +81,8 @@ export const STORE_POINTS: readonly Point[] = [
 ];
 
 export function before(name: string, file: string, from: string): Point {
-  return { name, patch: { file, from, to: `globalThis.reach(${JSON.stringify(name)});\n${from}` } };
+  // The processes of sub-agents run the same source, and nobody tells them where to die.
+  return { name, patch: { file, from, to: `globalThis.reach?.(${JSON.stringify(name)});\n${from}` } };
 }
 
 /** The points that can be had beside other patches, and what it takes to have them. */

@@ -15,6 +15,11 @@ export function halves(db: Database): string[] {
     ),
     ...list(
       db,
+      "message of an agent without its dispatch",
+      "select id from event where id like 'agent:%' and seq not in (select event from dispatch)",
+    ),
+    ...list(
+      db,
       "dispatch of a hook that has not fired",
       `select d.id from dispatch d join hook h on h.name = d.hook where not exists
          (select 1 from hook_run r where r.event = d.event and r.hook = h.key and r.fired)`,
@@ -95,7 +100,7 @@ export function halves(db: Database): string[] {
     ...list(
       db,
       "answer without its turn",
-      "select id from event where direction = 'sent' and substr(id, 8) not in (select id from turn)",
+      "select id from event where id like 'cortex:%' and substr(id, 8) not in (select id from turn)",
     ),
     ...list(
       db,
@@ -115,6 +120,7 @@ export function unfinished(db: Database): string[] {
   return [
     ...list(db, "unfinished item", "select id from item where state in ('queued', 'claimed')"),
     ...list(db, "event that nobody has judged", "select event from unjudged"),
+    ...list(db, "open delegation", "select id from delegation where state = 'open'"),
     ...list(db, "unsettled delivery", "select id from delivery where settled_ms is null"),
     ...list(db, "unfinished run", "select id from run where state in ('running', 'suspended', 'resumable')"),
   ];

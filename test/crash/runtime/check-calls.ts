@@ -38,12 +38,15 @@ export function finishedCalls(db: Database, home: string): string[] {
   });
 }
 
-/** The result of a call is kept before the next call begins: else a crash between them loses it. */
+/**
+ * The result of a call is kept before the next call begins: else a crash between them loses it. Workers that are
+ * waited for are at work at the same time.
+ */
 export function orderOfCalls(db: Database): string[] {
   const calls = db.prepare<[], { call: string; turn: string }>(
     `select n.call_id as call, r.turn_id as turn from tool_call c
      join tool_call n on n.key = c.key + 1 and n.key / 65536 = c.key / 65536 join run r on r.key = c.key / 65536
-     where c.completed_ms > n.started_ms`,
+     where c.completed_ms > n.started_ms and c.tool not in ('dispatch_to_agent', 'sub_agent')`,
   );
   return calls
     .all()

@@ -90,12 +90,16 @@ interface Wish {
   readonly sent: string | null;
 }
 
-/** An answer is delivered once where its messages asked for that, and nowhere else; so is the notice of a dead letter. */
+/**
+ * An answer is delivered once where its messages asked for that, and nowhere else; so is the notice of a dead letter. What a
+ * worker says meanwhile has no say in that.
+ */
 function wishes(db: Database): string[] {
   const answers = db.prepare<[], Wish>(
     `select t.id as turn,
-       (select min(d.delivery ->> 'place') from item i join dispatch d on d.item = i.key where i.turn = t.key
-          and exists (select 1 from event e where e.id = 'cortex:' || t.id)) as wanted,
+       (select d.delivery ->> 'place' from item i join dispatch d on d.item = i.key join event e on e.seq = i.event
+          where i.turn = t.key and exists (select 1 from event where id = 'cortex:' || t.id)
+          order by e.id like 'agent:%' and e.metadata ->> 'kind' = 'message', i.key limit 1) as wanted,
        (select group_concat(place) from delivery where turn = t.key) as sent
      from turn t where t.type = 'normal'`,
   );

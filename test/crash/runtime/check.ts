@@ -9,6 +9,7 @@ import type { Received } from "../../support/webhook-receiver.ts";
 import { damage, halves, lostTurns, unfinished } from "../structure.ts";
 import { finishedCalls, marks, orderOfCalls } from "./check-calls.ts";
 import { contents } from "./check-contents.ts";
+import { delegations, delegationsAtRest, delegationsUnderWay } from "./check-delegations.ts";
 import { deliveries, deliveriesAtRest } from "./check-deliveries.ts";
 import { judgements, judgementsAtRest, judgementsUnderWay } from "./check-hooks.ts";
 import { type Interrupted, interruptions } from "./check-interrupts.ts";
@@ -24,6 +25,9 @@ export interface Figures {
   readonly calls: number;
   readonly deliveries: number;
   readonly firings: number;
+  /** Pieces of work that were given to others, and those of them that a process has done. */
+  readonly delegations: number;
+  readonly subAgents: number;
 }
 
 /** What the harness has seen of a home from outside. */
@@ -52,6 +56,7 @@ export function checkAfterDeath(home: string, witness: Witness): string[] {
     ...orderOfCalls(db),
     ...interruptions(db, interrupted),
     ...judgements(db, told),
+    ...delegations(db),
     ...deliveries(db, received, doubtful),
   ]);
 }
@@ -63,18 +68,30 @@ export function checkAtRest(home: string, { promised, told, received }: Witness)
     ...ends(db, promised),
     ...sessions(db, promised),
     ...judgementsAtRest(db, told, promised.takenBack),
+    ...delegationsAtRest(db, promised.takenBack),
     ...deliveriesAtRest(db, received),
   ]);
 }
 
-const NOTHING: Figures = { turns: 0, aborted: 0, compactions: 0, calls: 0, deliveries: 0, firings: 0 };
+const NOTHING: Figures = {
+  turns: 0,
+  aborted: 0,
+  compactions: 0,
+  calls: 0,
+  deliveries: 0,
+  firings: 0,
+  delegations: 0,
+  subAgents: 0,
+};
 
 export function countOf(home: string): Figures {
   const sql = `select (select count(*) from turn) as turns,
     (select count(*) from turn where status = 'aborted') as aborted,
     (select count(*) from turn where type = 'compaction') as compactions,
     (select count(*) from tool_call) as calls, (select count(*) from delivery) as deliveries,
-    (select count(*) from hook_run where fired) as firings`;
+    (select count(*) from hook_run where fired) as firings, (select count(*) from delegation) as delegations,
+    (select count(*) from turn t join session s on s.key = t.session
+       where s.worker ->> 'process' is not null) as subAgents`;
   return look(home, NOTHING, (db) => db.prepare<[], Figures>(sql).get()!);
 }
 
@@ -84,10 +101,15 @@ export function turnsUnderWay(home: string): number {
   return look(home, 0, (db) => db.prepare<[], number>(sql).pluck().get()!);
 }
 
-/** How many events and answers are not at their end. */
+/** How many events, answers and pieces of work are not at their end. */
 export function workUnderWay(home: string, told: Told): number {
   const sql = "select count(*) from delivery where settled_ms is null";
-  return look(home, 0, (db) => judgementsUnderWay(db, told) + db.prepare<[], number>(sql).pluck().get()!);
+  return look(
+    home,
+    0,
+    (db) =>
+      judgementsUnderWay(db, told) + delegationsUnderWay(db) + db.prepare<[], number>(sql).pluck().get()!,
+  );
 }
 
 /** A server that dies very early leaves no ledger, or an empty one. */
@@ -116,23 +138,24 @@ interface TurnRow {
   readonly id: string;
   readonly parent: string | null;
   readonly session: string;
+  readonly worker: number;
 }
 
 /** Each turn follows the one before it in its session; the first follows nothing, or the turn that was named. */
 function threads(db: Database.Database, { followed }: Promised): string[] {
   const turns = db
     .prepare<[], TurnRow>(
-      `select t.id, p.id as parent, s.label as session from turn t
+      `select t.id, p.id as parent, s.label as session, s.parent_session is not null as worker from turn t
        join session s on s.key = t.session left join turn p on p.key = t.parent order by t.depth, t.key`,
     )
     .all();
   const heads = new Map<string, string>();
-  return turns.flatMap(({ id, parent, session }) => {
+  return turns.flatMap(({ id, parent, session, worker }) => {
     const head = heads.get(session);
     heads.set(session, id);
     if (head !== undefined)
       return parent === head ? [] : [`nobody forked ${head}, which ${id} should follow`];
-    if (SESSION_NAMES.includes(session) ? parent === null : followed.has(parent!)) return [];
+    if (SESSION_NAMES.includes(session) || worker === 1 ? parent === null : followed.has(parent!)) return [];
     return [`nobody asked ${session} to begin at ${parent}`];
   });
 }
@@ -168,12 +191,13 @@ function ends(db: Database.Database, { accepted, takenBack }: Promised): string[
   });
 }
 
-/** A session is there because somebody named it, or because of a message that follows a turn. */
+/** A session is there because somebody named it, because of a message that follows a turn, or because of work for it. */
 function sessions(db: Database.Database, { accepted }: Promised): string[] {
   const told = new Map([...accepted.values()].map(({ event, session }) => [event, session]));
   const first = db.prepare<[], { label: string; event: string | null }>(
     `select s.label, e.id as event, min(i.key) from session s left join item i on i.session = s.key
-     left join event e on e.seq = i.event group by s.key`, // the event is that of the first item
+     left join event e on e.seq = i.event
+       where s.key not in (select session from delegation) group by s.key`, // the event is that of the first item
   );
   return first.all().flatMap(({ label, event }) => {
     const session = told.get(event ?? "");

@@ -1,6 +1,7 @@
 import { before, type Point, STORE_POINTS } from "../patched-source.ts";
 
 const CALL_TOOL = "src/turns/call-tool.ts";
+const CONVERSATION = "src/agents/process/conversation.ts";
 const JUDGE = "src/hooks/judge.ts";
 const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 
@@ -49,6 +50,46 @@ export const RUNTIME_POINTS: readonly Point[] = [
     "inside an operation that compacts a thread",
     "src/store/sqlite/compact.ts",
     "      moveHead.run(key, held.key);\n",
+  ),
+  before(
+    "inside an operation that gives work away",
+    "src/store/sqlite/hand-over.ts",
+    "      changes.delegation(key, state);\n",
+  ),
+  before(
+    "between giving work away and the note that a call waits for it",
+    CALL_TOOL,
+    "  await parts.journal.addWaiting(call);\n",
+  ),
+  before(
+    "between giving work away and the suspension of the turn",
+    "src/turns/settle.ts",
+    "  await store.runs.suspend(claim.lease,",
+  ),
+  before(
+    "between starting a child and its work",
+    CONVERSATION,
+    "    return this.#child.begin(init, question.signal);\n",
+  ),
+  before(
+    "while a child is at work",
+    CONVERSATION,
+    "      const line = await this.#next(child, question.signal);\n",
+  ),
+  before(
+    "between the end of work and telling of it",
+    "src/delegation/reporter.ts",
+    "    const message = delegation.waits ?",
+  ),
+  before(
+    "inside an operation that tells of the end of work",
+    "src/store/sqlite/delegations.ts",
+    "      shareTrust(session, caller);\n",
+  ),
+  before(
+    "between telling a turn of the end of work and its going on",
+    "src/runtime/cortex.ts",
+    "  const delegation = await store.delegations.get(id);\n",
   ),
   before("before an answer is sent", SEND_DELIVERY, "  const outcome = await attempt("),
   before(

@@ -12,7 +12,7 @@ const KILLS_PER_TRY = 6;
 
 describe.concurrent("a Cortex that is killed again and again", () => {
   test.each(Array.from({ length: LANES }, (_, lane) => lane + 1))(
-    "brings every message that it accepted to one end, makes no call twice, loses no answer and judges every event once, lane %i",
+    "brings every message that it accepted to one end, makes no call twice, loses no answer, judges every event once and tells of work once, lane %i",
     { timeout: 15 * MINUTES },
     async (seed) => {
       const report = await killRuntime({ kills: KILLS / LANES, seed });
@@ -25,6 +25,9 @@ describe.concurrent("a Cortex that is killed again and again", () => {
       expect(report.compactions).toBeGreaterThan(0);
       expect(report.deliveries).toBeGreaterThan(KILLS / LANES / 4);
       expect(report.firings).toBeGreaterThan(KILLS / LANES / 4);
+      expect(report.delegations).toBeGreaterThan(KILLS / LANES / 4);
+      expect(report.subAgents).toBeGreaterThan(0);
+      expect(report.killedChildren).toBeGreaterThan(0);
     },
   );
 });
@@ -36,6 +39,7 @@ describe.concurrent("the harness catches a planted bug", () => {
       killsPerHome: KILLS_PER_TRY,
       seed: 1,
       bug,
+      ...(bug.managing === undefined ? {} : { managing: bug.managing }),
     });
     expect(problems).toContainEqual(expect.stringMatching(bug.symptom));
   });

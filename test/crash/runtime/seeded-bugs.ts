@@ -1,9 +1,18 @@
 import type { SeededBug } from "../patched-source.ts";
 
+const DELEGATE = "src/delegation/delegate.ts";
+const DELEGATIONS = "src/store/sqlite/delegations.ts";
 const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 
+export interface RuntimeBug extends SeededBug {
+  /** Where it shows only with workers: how many of the messages have some. */
+  readonly managing?: number;
+}
+
+const MOSTLY = 0.8;
+
 /** Mistakes that a runtime must not make, each made on purpose. */
-export const RUNTIME_BUGS: readonly SeededBug[] = [
+export const RUNTIME_BUGS: readonly RuntimeBug[] = [
   {
     name: "a call is journalled after its tool has run",
     symptom: /was appended (\d+ times|by a call that is not in the journal)/,
@@ -116,7 +125,7 @@ export const RUNTIME_BUGS: readonly SeededBug[] = [
     patches: [
       {
         file: "src/store/sqlite/dispatch.ts",
-        from: '      if (input.mode === "interrupt") runs.abort(runs.findByKey(session.run), INTERRUPTED, moment);\n',
+        from: '      if (input.mode === "interrupt") aborts.abort(runs.findByKey(session.run), INTERRUPTED, moment);\n',
         to: "",
       },
     ],
@@ -174,6 +183,72 @@ export const RUNTIME_BUGS: readonly SeededBug[] = [
         file: "src/store/sqlite/record-hook-run.ts",
         from: "        ? dispatchEvent({ ...event, fresh: false }, dispatch, claim, moment)\n        : undefined;\n",
         to: "        ? void setTimeout(() => dispatchEvent({ ...event, fresh: false }, dispatch, undefined, moment), 200)\n        : undefined;\n",
+      },
+    ],
+  },
+  {
+    name: "a call that was cut off gives its work anew",
+    symptom: /call that has given work more than once/,
+    managing: MOSTLY,
+    patches: [
+      {
+        file: DELEGATE,
+        from: "  return deriveUlid(turn, callKey) as DelegationId;\n",
+        to: "  return deriveUlid(turn, callKey + Math.random()) as DelegationId;\n",
+      },
+      { file: DELEGATE, from: "sourceId: context.callKey", to: "sourceId: context.callKey + Math.random()" },
+      {
+        file: DELEGATE,
+        from: "  const { dispatched } = await parts.accept(event, dispatch);\n",
+        to: `  const { dispatched } = await parts.accept(event, dispatch);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+`,
+      },
+    ],
+  },
+  {
+    name: "the message that tells of the end of work is not in the same transaction as its note",
+    symptom: /delegation that is noted as told, and of which nobody was told/,
+    managing: MOSTLY,
+    patches: [
+      {
+        file: DELEGATIONS,
+        from: `      const accepted = accept({ ...message, judge: 0, file: undefined }, moment);
+      if (accepted instanceof Refusal) return accepted;
+      return { reported: true, claim: accepted.dispatched?.claim };
+`,
+        to: `      setTimeout(() => accept({ ...message, claim: undefined, judge: 0, file: undefined }, moment), 1_000);
+      return { reported: true, claim: undefined };
+`,
+      },
+    ],
+  },
+  {
+    name: "the end of work does not wake the turn that waits for it",
+    symptom: /turn that goes on waiting for work that is over and told/,
+    managing: MOSTLY,
+    patches: [
+      {
+        file: DELEGATIONS,
+        from: "        waitingTurns.wakeIfTold(caller, delegation.caller_turn, moment);\n",
+        to: "",
+      },
+    ],
+  },
+  {
+    name: "a sub-agent does not see that its server is gone",
+    symptom: /of a sub-agent was left behind/,
+    managing: MOSTLY,
+    patches: [
+      {
+        file: "src/agents/process/run-child.ts",
+        from: "      if (line === undefined) return true;\n",
+        to: "      if (line === undefined) await new Promise(() => setInterval(() => {}, 1_000));\n",
+      },
+      {
+        file: "src/cli/sub-agent.ts",
+        from: 'output.on("error", () => process.exit());',
+        to: 'output.on("error", () => {});',
       },
     ],
   },

@@ -6,6 +6,7 @@ import type { Random } from "../../simulation/random.ts";
 import type { Door } from "./door.ts";
 import { type Reply, request } from "./request.ts";
 import { HOOK_SESSIONS, PLACES, SMALL } from "./served.ts";
+import { makeManagerTask } from "./manager.ts";
 import { makeTask } from "./task.ts";
 
 /** A message that was accepted. */
@@ -37,6 +38,8 @@ export interface SendersParts {
   readonly door: Door;
   readonly log: string;
   readonly random: Random;
+  /** How many of the messages to managers take workers, as a part of 1. */
+  readonly managing: number;
   readonly promised: Promised;
 }
 
@@ -51,6 +54,8 @@ const SESSIONS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 /** All that are asked for by name. */
 export const SESSION_NAMES = [...Object.keys(SESSIONS), ...Object.values(HOOK_SESSIONS)];
+/** Those in which work is given to others: not the one that is compacted, for a summary would tell of their messages. */
+const MANAGERS = new Set(Object.keys(SESSIONS).filter((name) => SESSIONS[name]!["profile"] !== SMALL));
 /** A few messages with this fill a small window. */
 const REMARK = `\nREMARK${" and so on".repeat(120)}`;
 const SENDERS = 4;
@@ -71,9 +76,10 @@ export async function sendAll(parts: SendersParts, isOver: () => boolean): Promi
 }
 
 async function sendOne(name: string, wait: boolean, parts: SendersParts): Promise<void> {
-  const { random, promised, log } = parts;
+  const { random, managing, promised, log } = parts;
   const target = chooseTarget(random, promised);
-  const { content } = makeTask(name, log, random);
+  const isManaging = MANAGERS.has(String(target["session"])) && random.chance(managing);
+  const content = isManaging ? makeManagerTask(name, log, random) : makeTask(name, log, random).content;
   const body = {
     content: target["profile"] === SMALL ? content + REMARK : content,
     ...target,

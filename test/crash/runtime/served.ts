@@ -5,6 +5,8 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { WORKER } from "./manager.ts";
+
 export interface Address {
   readonly url: string;
   readonly token: string;
@@ -80,12 +82,13 @@ export default function ({ event }) {
 
 export function makeHome(home: string, urls: { readonly model: string; readonly inbox: string }): void {
   const cortex = {
-    agents: { main: { workspace: "workspace" } },
+    agents: { main: { workspace: "workspace" }, [WORKER]: { workspace: "workspace" } },
     sandbox: "off",
     // No message dies of kills or of a busy model, and none is dropped for want of room: what ends so was asked to.
     broker: {
       maxAttempts: 1_000,
       maxInterruptions: 1_000,
+      retryMs: 50,
       shutdownMs: 2_000,
       queue: { cap: 1_000, debounceMs: 20 },
     },
@@ -99,7 +102,8 @@ export function makeHome(home: string, urls: { readonly model: string; readonly 
       files: { drop: { folder: "drop", settleMs: SETTLE_MS } },
     },
   };
-  const local = { provider: "openai-compatible", model: "local", baseUrl: urls.model };
+  const price = { input: 1, output: 2 };
+  const local = { provider: "openai-compatible", model: "local", baseUrl: urls.model, price };
   const small = { ...local, contextWindow: SMALL_WINDOW_TOKENS };
   const { drop, growing } = placesIn(home);
   for (const folder of [join(home, "config"), join(home, "hooks"), drop, growing]) mkdirSync(folder);

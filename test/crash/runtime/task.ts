@@ -12,8 +12,9 @@ export interface Task {
 }
 
 export interface Call {
-  readonly name: "Bash" | "Write" | "Read";
-  readonly args: Readonly<Record<string, string>>;
+  readonly name: "Bash" | "Write" | "Read" | "dispatch_to_agent" | "sub_agent" | "send_message_to_agent";
+  /** In the order in which the ledger keeps them. */
+  readonly args: Readonly<Record<string, string | boolean>>;
 }
 
 const MAX_STEPS = 3;
@@ -28,11 +29,15 @@ export function makeTask(name: string, log: string, random: Random): Task {
       makeCall(`${name}.${step}.${place}`, log, random),
     ),
   );
-  return { name, content: `MESSAGE ${name}\nCALLS ${JSON.stringify(calls)}` };
+  return { name, content: writeTask(name, calls) };
 }
 
-/** The arguments are in the order in which the ledger keeps them. */
-function makeCall(mark: string, log: string, random: Random): Call {
+/** A list of calls for each time that the model is asked. */
+export function writeTask(name: string, calls: readonly (readonly Call[])[]): string {
+  return `MESSAGE ${name}\nCALLS ${JSON.stringify(calls)}`;
+}
+
+export function makeCall(mark: string, log: string, random: Random): Call {
   const append = `echo ${mark} >> '${log}'`;
   return random.pick<Call>([
     { name: "Bash", args: { command: append } },
@@ -45,12 +50,18 @@ function makeCall(mark: string, log: string, random: Random): Call {
 
 /** The mark of a call that appends or writes one. */
 export function markOf({ name, args }: Call): string | undefined {
-  return name === "Bash" ? /echo (\S+) >>/.exec(args["command"]!)![1] : args["content"];
+  if (name === "Bash") return /echo (\S+) >>/.exec(String(args["command"]))![1];
+  return name === "Write" ? String(args["content"]) : undefined;
 }
 
+/** What a message is called. One that tells of the end of work is called for the session that has done it. */
 export function nameIn(content: string): string {
-  return /^MESSAGE (\S+)$/m.exec(content)![1]!;
+  return NAMED.exec(content)!
+    .slice(1)
+    .find((name) => name !== undefined)!;
 }
+
+const NAMED = /^MESSAGE (\S+)$|^\[worker ([^\],]+)/m;
 
 export function callsIn(content: string): Call[] {
   const line = /^CALLS (.*)$/m.exec(content);
@@ -77,7 +88,7 @@ export function answerTask(request: Pick<ModelRequest, "messages">): Reply {
 function toldIn(messages: ModelRequest["messages"]): string[] {
   return messages.flatMap(({ role, text }, place) => {
     if (role !== "user") return [];
-    return /^MESSAGE /m.test(text) ? [nameIn(text)] : recalled(messages[place + 1]!.text);
+    return NAMED.test(text) ? [nameIn(text)] : recalled(messages[place + 1]!.text);
   });
 }
 
