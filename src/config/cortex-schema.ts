@@ -392,6 +392,9 @@ export const cortexSchema = z
           .enum(["fail", "resume"])
           .describe("What becomes of a relay that a crash has interrupted.")
           .default("fail"),
+        usdPerDay: usd(
+          "What all relays may spend in a day, in USD. As much as they like, unless given.",
+        ).exactOptional(),
       })
       .describe("Agents that pass one artifact along.")
       .prefault({}),

@@ -31,7 +31,7 @@ export function readPart<Output>(
   const origins = new Map(overrides.map(({ path, origin }) => [formatPath(path), origin]));
   const locate = ({ path, at, message, hint }: Mistake): Problem => {
     const name = formatPath(path);
-    const source = origins.get(name) ?? formatSource(file.name, nearestPosition(file, path, at));
+    const source = origins.get(name) ?? sourceOf(file, path, at);
     return { source, path: name, message, hint };
   };
   return {
@@ -51,10 +51,11 @@ function withBuiltIn(value: Readonly<Record<string, unknown>>, builtIn: BuiltIn)
   return { ...value, ...Object.fromEntries(merged) };
 }
 
-/** What is missing is shown where it should be: in whatever misses it. */
-function nearestPosition(file: JsonFile, path: Path, at: Mistake["at"]): ReturnType<JsonFile["position"]> {
+/** Where something stands in a file. What is missing is shown where it should be: in whatever misses it. */
+export function sourceOf(file: JsonFile, path: Path, at: Mistake["at"]): string {
   const found = file.position(path, at);
-  return found !== undefined || path.length === 0 ? found : nearestPosition(file, path.slice(0, -1), "value");
+  if (found !== undefined || path.length === 0) return formatSource(file.name, found);
+  return sourceOf(file, path.slice(0, -1), "value");
 }
 
 function keysWithin(value: unknown, key: string): string[] {

@@ -92,7 +92,7 @@ test.each([
   ],
   [
     { toolHooks: Array.from({ length: MAX_TOOL_HOOKS + 1 }, () => ({ event: "before", command: "x" })) },
-    "is more than 100",
+    "has more than 100 entries",
   ],
   [paired(...Array.from({ length: MAX_PAIRED + 1 }, (_, i) => ({ ...ann, sender: `${i}` }))), "than 10000"],
   [{ memory: { tokens: -1 } }, "memory.tokens: -1 is less than 0"],

@@ -14,6 +14,7 @@ export function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
 }
 
 export function keysOf(schema: z.ZodType | undefined): string[] {
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => keysOf(option as z.ZodType));
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
@@ -41,6 +42,13 @@ function inside(schema: z.ZodType, step: string | number): z.ZodType | undefined
     return Object.hasOwn(schema.shape, step) ? (schema.shape[step] as z.ZodType) : undefined;
   }
   if (schema instanceof z.ZodRecord) return schema.valueType as z.ZodType;
+  if (schema instanceof z.ZodUnion) {
+    for (const option of schema.options) {
+      const found = inside(unwrap(option as z.ZodType), step);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
   return schema instanceof z.ZodArray ? (schema.element as z.ZodType) : undefined;
 }
 

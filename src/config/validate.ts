@@ -44,6 +44,10 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
 function mistakesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): Mistake[] {
   const path = issue.path as Path;
   if (issue.code === "unrecognized_keys") {
@@ -55,8 +59,19 @@ function mistakesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown):
       hint: suggest(key, known),
     }));
   }
+  const meant = issue.code === "invalid_union" ? formMeant(issue) : undefined;
+  if (meant !== undefined) {
+    return meant.flatMap((inner) => mistakesOf({ ...inner, path: [...path, ...inner.path] }, schema, value));
+  }
   const found = valueAt(value, path);
   return [{ path, at: "value", message: messageOf(issue, found), hint: hintOf(issue, schema, found) }];
+}
+
+/** Of several forms that a value may have, what is wrong with it in the one that it was meant to have. */
+function formMeant({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
+  return errors.find(
+    (issues) => !issues.some((issue) => issue.code === "invalid_type" && issue.path.length === 0),
+  );
 }
 
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
@@ -67,18 +82,28 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
     case "invalid_value":
       return `${quote(value)} is not one of ${issue.values.join(", ")}`;
     case "too_small":
-      return typeof value === "string" ? "is empty" : `${quote(value)} is less than ${issue.minimum}`;
+      if (typeof value === "string" || isEmptyList(value)) return "is empty";
+      return `${quote(value)} is ${issue.inclusive === false ? "not more" : "less"} than ${issue.minimum}`;
     case "too_big":
+      if (Array.isArray(value)) return `has more than ${issue.maximum} entries`;
       return `${quote(value)} is more than ${issue.maximum}`;
+    case "invalid_union":
+      if (value === undefined) return "is missing";
+      return `${quote(value)} is not ${formsOf(issue).join(" or ")}`;
     case "custom":
     case "invalid_element":
     case "invalid_format":
     case "invalid_key":
-    case "invalid_union":
     case "not_multiple_of":
     case "unrecognized_keys":
       return issue.message;
   }
+}
+
+function formsOf({ errors }: z.core.$ZodIssueInvalidUnion): string[] {
+  return errors.flatMap(([issue]) =>
+    issue?.code === "invalid_type" ? [KINDS[issue.expected] ?? issue.expected] : [],
+  );
 }
 
 const KINDS: Readonly<Record<string, string>> = {

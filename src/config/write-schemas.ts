@@ -10,14 +10,18 @@ import { configFolder } from "./read.ts";
 const SCHEMAS = { "cortex.schema.json": cortexSchema, "profiles.schema.json": profilesSchema };
 
 /**
- * Puts the JSON Schemas beside the files they describe, so that editors can complete and check them. Files
- * that are as they should be are not touched. Throws `home_unwritable`.
+ * Puts the JSON Schemas beside the files they describe, so that editors can complete and check them: those of this
+ * folder, and those that others have files for. Files that are as they should be are not touched. Throws
+ * `home_unwritable`.
  */
-export async function writeSchemas(home: string): Promise<void> {
+export async function writeSchemas(
+  home: string,
+  more: Readonly<Record<string, z.ZodType>> = {},
+): Promise<void> {
   const folder = configFolder(home);
   try {
     await mkdir(folder, { recursive: true });
-    for (const [name, schema] of Object.entries(SCHEMAS)) {
+    for (const [name, schema] of Object.entries({ ...SCHEMAS, ...more })) {
       await replaceFile(join(folder, name), schemaText(schema));
     }
   } catch (cause) {

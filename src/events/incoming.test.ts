@@ -56,12 +56,15 @@ test.each(["webhook:pay", "x".repeat(64), "my_channel.2", "agents"])("%j is a ch
   expect(toEvent({ ...incoming, channel }).channel).toBe(channel);
 });
 
-test.each(["cortex", "agent"])("nobody outside can claim the ids of what agents say (%s)", (adapter) => {
-  const forged = { ...incoming, adapter, sourceId: "01SOMETURN" };
-  expect(() => toEvent(forged)).toThrow(expect.objectContaining({ code: "event_invalid" }));
-});
+test.each(["cortex", "agent", "relay"])(
+  "nobody outside can claim the ids of what agents say (%s)",
+  (adapter) => {
+    const forged = { ...incoming, adapter, sourceId: "01SOMETURN" };
+    expect(() => toEvent(forged)).toThrow(expect.objectContaining({ code: "event_invalid" }));
+  },
+);
 
-test.each(["agent", "subagent", "subagent:explore"])(
+test.each(["agent", "subagent", "subagent:explore", "relay"])(
   "nothing from outside looks as if an agent had written it (%s)",
   (channel) => {
     expect(() => toEvent({ ...incoming, channel })).toThrow(

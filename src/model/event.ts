@@ -11,6 +11,8 @@ export type Direction = "received" | "sent" | "observed" | "created" | "updated"
 export const ANSWER_ADAPTER = "cortex";
 /** The adapter of what agents write to each other: their ids are made from their tool calls'. */
 export const AGENT_ADAPTER = "agent";
+/** The adapter, and the channel, of what relays ask of their steps: their ids are made from the relay's and the step's. */
+export const RELAY_ADAPTER = "relay";
 
 /** A webhook is an adapter of its own, with its name. */
 const ADAPTER = /^(?:webhook:)?[a-z0-9][a-z0-9_.-]{0,63}$/;

@@ -13,6 +13,8 @@ export type MessageId = Id<"message">;
 export type DeliveryId = Id<"delivery">;
 export type ApprovalId = Id<"approval">;
 export type DelegationId = Id<"delegation">;
+/** `thr_` and eight hexadecimal digits. */
+export type RelayId = Id<"relay">;
 export type AgentId = Id<"agent">;
 export type PersonaId = Id<"persona">;
 

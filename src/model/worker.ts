@@ -1,6 +1,9 @@
 import type { Json } from "./json.ts";
 
-/** What a worker is given when its session is opened. It is kept with the session, and counts for all its turns. */
+/**
+ * What a worker is given when its session is opened, and the session of a relay with every step. It is kept with the
+ * session, and counts for all its turns.
+ */
 export interface Worker {
   /** The type of sub-agent that it is. */
   readonly type?: string;
@@ -11,6 +14,14 @@ export interface Worker {
   /** Replaces the system prompt of its agent. */
   readonly systemPrompt?: string;
   readonly profile?: string;
+  /** What one turn may cost at most, in USD. */
+  readonly costUsd?: number;
+  /** Where its tools work. It may be an agent that the configuration does not know. */
+  readonly workspace?: string;
+  /** Folders that it may use beside. */
+  readonly roots?: readonly string[];
+  /** Plugins beside those of its agent. Absolute. */
+  readonly pluginDirs?: readonly string[];
   /** Its turns are run by a child process; by this program, where there is a command. */
   readonly process?: { readonly command?: readonly string[] };
 }

@@ -63,6 +63,8 @@ function summary(change: Change): string {
       return `approval ${change.state}`;
     case "delegation":
       return `delegation ${change.state}`;
+    case "relay":
+      return `relay ${change.state}`;
     case "hook":
       return `hook ${change.hook} ${change.state}`;
     case "hook_run":

@@ -37,6 +37,11 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
   const findGiven = db.prepare<[number], OpenDelegation>(
     `select ${OPEN_DELEGATION} from delegation where caller_turn = ? and state = 'open' order by key`,
   );
+  // Whoever looks at the relay next sees that nobody waits for it any more.
+  const disown = db.prepare(
+    `update relay set detail = json_set(coalesce(detail, '{}'), '$.unwanted', ?), due_ms = ?, version = version + 1
+     where caller_turn = ? and ended_ms is null`,
+  );
   const close = db.prepare("update delegation set state = ?, ended_ms = ? where key = ? and state = 'open'");
   const findItem = db.prepare<[number], ItemRow>(
     "select i.state, i.turn, i.session, s.run from item i join session s on s.key = i.session where i.key = ?",
@@ -48,7 +53,7 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
   const forget = prepareForget(db);
   const changes = prepareRecorder(db);
 
-  return { abort, end, cancelGiven };
+  return { abort, end, cancelGiven, stopWork };
 
   /**
    * Asks a run to end that is not over: one that works reads the note at its next step, one that waits is
@@ -64,8 +69,9 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
     return ended;
   }
 
-  /** Ends all that a turn has given and that is open, and what was given on from there. */
+  /** Ends all that a turn has given and that is open, and what was given on from there; and the relays it waits for. */
   function cancelGiven(turn: number, reason: string, moment: Moment): number {
+    if (disown.run(reason, moment.nowMs, turn).changes > 0) moment.wake("queue");
     let ended = 0;
     for (const given of findGiven.all(turn)) ended += end(given, "cancelled", reason, moment);
     return ended;
@@ -87,7 +93,7 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
     return ended;
   }
 
-  /** A turn that is for another message, and has only taken this one in, goes on. */
+  /** Ends the work on a message. A turn that is for another message, and has only taken this one in, goes on. */
   function stopWork(key: number, policy: string, reason: string, moment: Moment): number {
     const { state, turn, session, run } = findItem.get(key)!;
     if (state === "queued") {

@@ -12,6 +12,7 @@ import type {
   DeliveryState,
   HookState,
   ItemState,
+  RelayState,
   RunState,
   Wait,
 } from "../store.ts";
@@ -30,6 +31,7 @@ export const FACT = {
   hook: 10, // key, state
   hookRun: 11, // key, outcome
   delegation: 12, // key, state
+  relay: 13, // key, state
 } as const;
 
 export const ITEM_STATES = [
@@ -93,6 +95,15 @@ export const DELEGATION_STATES = [
   "timeout",
   "cancelled",
 ] as const satisfies readonly DelegationState[];
+
+export const RELAY_STATES = [
+  "running",
+  "waiting",
+  "completed",
+  "failed",
+  "cancelled",
+  "aborted",
+] as const satisfies readonly RelayState[];
 
 export const HOOK_STATES = ["active", "disabled", "errored", "open"] as const satisfies readonly HookState[];
 

@@ -26,7 +26,8 @@ export function prepareInsertDeliveries(db: Database) {
   const changes = prepareRecorder(db);
   return (
     deliveries: readonly DeliveryInput[],
-    answer: { readonly turn: number; readonly message: number | null },
+    /** A relay's are of no turn. */
+    answer: { readonly turn: number | null; readonly message: number | null },
     nowMs: number,
   ): void => {
     for (const { id, target, channel, account, place, topic, replyTo, content } of deliveries) {

@@ -23,6 +23,7 @@ import {
   settleChunk,
 } from "./outbox.ts";
 import { noteJudged, recordHookRun } from "./record-hook-run.ts";
+import { archiveRelays, createRelay, saveRelay } from "./relays.ts";
 import { configureSession, fork, resetSession } from "./session.ts";
 import { requestAbort, resume, suspend } from "./suspend.ts";
 import { setHookEnabled, syncHooks } from "./sync-hooks.ts";
@@ -69,6 +70,9 @@ export const OPERATIONS = {
   reportDelegation,
   expireDelegations,
   cancelDelegations,
+  createRelay,
+  saveRelay,
+  archiveRelays,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -9,6 +9,7 @@ import type {
   EventId,
   ItemId,
   MessageId,
+  RelayId,
   RunId,
   TurnId,
 } from "../../model/ids.ts";
@@ -24,6 +25,7 @@ import {
   HOOK_OUTCOMES,
   HOOK_STATES,
   ITEM_STATES,
+  RELAY_STATES,
   RUN_STATES,
   SESSION_CHANGES,
   WAITS,
@@ -106,6 +108,7 @@ function prepareExpand(db: Database): (entry: Entry) => ChangeBody[] {
   const findEnded = db.prepare<[number, number], DelegationRow>(
     `${DELEGATION} where d.item = ? and d.ended_ms = ? order by d.key`,
   );
+  const findRelay = db.prepare<[number], string>("select id from relay where key = ?").pluck();
   const findHook = db.prepare<[number], string>("select name from hook where key = ?").pluck();
   const findHookRun = db.prepare<[number], { hook: string; event: string }>(
     `select h.name as hook, e.id as event from hook_run r join hook h on h.key = r.hook
@@ -193,6 +196,11 @@ function prepareExpand(db: Database): (entry: Entry) => ChangeBody[] {
         const row = findDelegation.get(next());
         const state = DELEGATION_STATES[next()]!;
         return row === undefined ? [] : [toDelegation(row, state)];
+      }
+      case FACT.relay: {
+        const relay = findRelay.get(next());
+        const state = RELAY_STATES[next()]!;
+        return relay === undefined ? [] : [{ kind: "relay", relay: relay as RelayId, state }];
       }
       case FACT.hook: {
         const hook = findHook.get(next());

@@ -8,6 +8,7 @@ import {
   type HookState,
   type ItemState,
   KEPT_CHANGES,
+  type RelayState,
   type RunState,
   type Wait,
 } from "../store.ts";
@@ -21,6 +22,7 @@ import {
   HOOK_STATES,
   type HookOutcome,
   ITEM_STATES,
+  RELAY_STATES,
   RUN_STATES,
   SESSION_CHANGES,
   type SessionChange,
@@ -73,6 +75,9 @@ export const prepareRecorder = oncePerDatabase((db: Database) => {
     /** What ends because its message is settled is not noted: see read-changes.ts. */
     delegation(key: number, state: DelegationState): void {
       facts.push(FACT.delegation, key, DELEGATION_STATES.indexOf(state));
+    },
+    relay(key: number, state: RelayState): void {
+      facts.push(FACT.relay, key, RELAY_STATES.indexOf(state));
     },
     hook(key: number, state: HookState): void {
       facts.push(FACT.hook, key, HOOK_STATES.indexOf(state));

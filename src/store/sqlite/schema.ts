@@ -30,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, major: false, sql: searchIndex() },
   { version: 7, major: false, sql: hooksAndFiles() },
   { version: 8, major: false, sql: delegations() },
+  { version: 9, major: false, sql: relays() },
 ];
 
 function ground(): string {
@@ -470,6 +471,71 @@ begin
       (select r.error from session s join run r on r.key = s.run where s.key = new.session), null),
     ended_ms = new.settled_ms
   where item = new.key and state = 'open';
+end;
+`;
+}
+
+/**
+ * Relays. No relay was ever written before, so that the tables can be made anew. A trigger ends a step with its message,
+ * as with delegations. It makes the relay another version too: whoever decides what comes next has then read the end of
+ * every step, or is refused.
+ */
+function relays(): string {
+  return `
+drop table relay_step;
+drop table relay;
+
+create table relay_config (
+  hash text primary key,
+  json text not null
+) strict, without rowid;
+
+create table relay (
+  key integer primary key,
+  id text not null unique,
+  template text,
+  state text not null,
+  version integer not null default 1,
+  record text not null,
+  detail text,
+  config text references relay_config,
+  channel text,
+  caller integer references session, -- whose call waits for its end
+  caller_turn integer,
+  ordinal integer,
+  due_ms integer,
+  archived integer not null default 0,
+  created_ms integer not null,
+  updated_ms integer not null,
+  ended_ms integer
+) strict;
+create index relay_due on relay (due_ms, key) where due_ms is not null;
+create index relay_open on relay (key) where ended_ms is null;
+create index relay_ended on relay (ended_ms) where ended_ms is not null and archived = 0;
+create index relay_channel on relay (channel, key) where channel is not null;
+create index relay_caller on relay (caller_turn) where caller_turn is not null;
+
+create table relay_step (
+  relay integer not null references relay,
+  step integer not null,
+  slot text not null,
+  state text not null,
+  item integer references item,
+  record text not null,
+  cost_usd real,
+  started_ms integer not null,
+  ended_ms integer,
+  primary key (relay, step)
+) strict, without rowid;
+create index relay_step_item on relay_step (item) where item is not null;
+create index relay_step_spent on relay_step (ended_ms, cost_usd) where cost_usd > 0;
+
+create trigger relay_step_over after update of settled_ms on item
+  when old.settled_ms is null and new.settled_ms is not null
+begin
+  update relay set due_ms = coalesce(due_ms, new.settled_ms), version = version + 1
+  where key in (select relay from relay_step where item = new.key and state = 'running');
+  update relay_step set state = 'ended', ended_ms = new.settled_ms where item = new.key and state = 'running';
 end;
 `;
 }

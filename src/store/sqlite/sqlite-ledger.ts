@@ -13,6 +13,7 @@ import type {
   EventId,
   ItemId,
   PersonaId,
+  RelayId,
   RunId,
   TurnId,
 } from "../../model/ids.ts";
@@ -37,6 +38,8 @@ import type {
   Pulse,
   QueryOptions,
   QueueReads,
+  RelayReads,
+  RelayState,
   Row,
   RunReads,
   RunState,
@@ -63,6 +66,7 @@ import { prepareReadHooks } from "./read-hooks.ts";
 import { prepareReadOutbox } from "./read-outbox.ts";
 import { prepareReadPulse } from "./read-pulse.ts";
 import { prepareReadQueue } from "./read-queue.ts";
+import { prepareReadRelays } from "./read-relays.ts";
 import { prepareReadRuns } from "./read-runs.ts";
 import { prepareReadSessions } from "./read-sessions.ts";
 import { prepareReadTurns } from "./read-turns.ts";
@@ -102,6 +106,7 @@ export class SqliteLedger implements Ledger {
   readonly outbox: OutboxReads;
   readonly approvals: ApprovalReads;
   readonly delegations: DelegationReads;
+  readonly relays: RelayReads;
   readonly hooks: HookReads;
   readonly files: FileReads;
   readonly dead: DeadReads;
@@ -132,6 +137,7 @@ export class SqliteLedger implements Ledger {
     this.outbox = this.#outboxReads();
     this.approvals = this.#approvalReads();
     this.delegations = this.#delegationReads();
+    this.relays = this.#relayReads();
     this.hooks = this.#hookReads();
     this.files = this.#fileReads();
     this.dead = this.#deadReads();
@@ -282,6 +288,24 @@ export class SqliteLedger implements Ledger {
         read().unreported(checkPage(options.limit)),
       ),
       nextDeadlineMs: this.#reading(() => read().nextDeadlineMs()),
+    };
+  }
+
+  #relayReads(): RelayReads {
+    const read = lazily(() => prepareReadRelays(this.#db));
+    return {
+      get: this.#reading((id: RelayId) => read().get(id)),
+      list: this.#reading((options?: ListOptions & { states?: readonly RelayState[]; channel?: string }) =>
+        read().list(options),
+      ),
+      steps: this.#reading((id: RelayId) => read().steps(id)),
+      due: this.#reading((options: { limit?: number } = {}) => read().due(checkPage(options.limit))),
+      anyOpen: this.#reading(() => read().anyOpen()),
+      endedBefore: this.#reading((atMs: number, options: { limit?: number } = {}) =>
+        read().endedBefore(atMs, checkPage(options.limit)),
+      ),
+      config: this.#reading((hash: string) => read().config(hash)),
+      spentUsd: this.#reading((sinceMs: number) => read().spentUsd(sinceMs)),
     };
   }
 

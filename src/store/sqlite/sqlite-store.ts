@@ -28,6 +28,7 @@ import type {
   OutboxStore,
   Pulse,
   Recorded,
+  RelayStore,
   QueryOptions,
   QueueStore,
   Row,
@@ -45,6 +46,7 @@ import { connectThread } from "./connect-thread.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import * as encode from "./encode.ts";
 import { encodeFile, encodeFiring, encodeHookFiles, encodeHookRun } from "./encode-hooks.ts";
+import { encodeRelay, encodeRelayChange } from "./encode-relays.ts";
 import { storeFailure } from "./failure.ts";
 import { takeLock } from "./lock.ts";
 import { inspectDatabase } from "./migrate.ts";
@@ -110,6 +112,7 @@ export class SqliteStore implements Store {
   readonly outbox: OutboxStore;
   readonly approvals: ApprovalStore;
   readonly delegations: DelegationStore;
+  readonly relays: RelayStore;
   readonly hooks: HookStore;
   readonly files: FileStore;
   readonly dead: DeadReads;
@@ -135,6 +138,7 @@ export class SqliteStore implements Store {
     this.outbox = this.#outboxStore();
     this.approvals = this.#approvalStore();
     this.delegations = this.#delegationStore();
+    this.relays = this.#relayStore();
     this.hooks = this.#hookStore();
     this.files = this.#fileStore();
   }
@@ -381,6 +385,25 @@ export class SqliteStore implements Store {
       },
       expire: async () => (await this.#writer.call("expireDelegations", {})) as DelegationId[],
       cancel: (caller, reason) => this.#writer.call("cancelDelegations", { caller, reason }),
+    };
+  }
+
+  #relayStore(): RelayStore {
+    return {
+      ...this.#ledger.relays,
+      create: async (relay) => this.#writer.call("createRelay", encodeRelay(relay)),
+      save: async (id, version, change) => {
+        const input = {
+          ...encodeRelayChange(id, change),
+          version,
+          claim: this.#claimRequest(change.claim),
+        };
+        const { claim, ...saved } = await this.#writer.call("saveRelay", input);
+        return claim === undefined ? saved : { ...saved, claim: toClaim(claim) };
+      },
+      archive: async (ids) => {
+        await this.#writer.call("archiveRelays", { ids });
+      },
     };
   }
 

@@ -25,6 +25,14 @@ export function hookUnknown(name: string): Refusal {
   );
 }
 
+export function relayUnknown(id: string): Refusal {
+  return new Refusal(
+    "relay_unknown",
+    `No relay has the id "${id}"`,
+    "`cortex relay list` lists the relays there are.",
+  );
+}
+
 export function sessionUnknown(label: string): Refusal {
   return new Refusal(
     "session_unknown",

@@ -131,11 +131,14 @@ export const VIEWS: Readonly<Record<string, string>> = {
     from ${DELEGATION_TABLES}`,
 
   relays: `
-    select id, template, state as status, record as record_json, started_ms as started_at, ended_ms as ended_at
+    select id, template, state as status, version, record as record_json, detail as detail_json,
+           config as config_hash, archived, created_ms as created_at, updated_ms as updated_at, ended_ms as ended_at
     from relay`,
 
   relay_steps: `
-    select r.id as relay_id, p.step, p.slot, t.id as turn_id, p.state as status, p.record as record_json,
-           p.started_ms as started_at, p.ended_ms as ended_at
-    from relay_step p join relay r on r.key = p.relay left join turn t on t.key = p.turn`,
+    select r.id as relay_id, p.step, p.slot, u.turn_id, s.label as session_label, i.id as item_id,
+           p.state as status, p.record as record_json, p.cost_usd, p.started_ms as started_at,
+           p.ended_ms as ended_at
+    from relay_step p join relay r on r.key = p.relay left join item i on i.key = p.item
+      left join session s on s.key = i.session left join run u on u.key = i.turn`,
 };

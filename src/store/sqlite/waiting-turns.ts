@@ -8,10 +8,14 @@ import { prepareSessionRun } from "./session-run.ts";
 export const prepareWaitingTurns = oncePerDatabase((db: Database) => {
   // A call that has its result waits for nothing any more.
   const readTold = db
-    .prepare<[number], number | null>(
-      `select min(d.state = 'cancelled' or d.reported_ms is not null)
-       from delegation d left join tool_call c on c.key = d.caller_turn * 65536 + d.ordinal
-       where d.caller_turn = ? and d.waits = 1 and coalesce(c.status, 'started') = 'started'`,
+    .prepare<[{ turn: number }], number | null>(
+      `select min(g.told) from (
+         select caller_turn, ordinal, state = 'cancelled' or reported_ms is not null as told
+         from delegation where caller_turn = @turn and waits = 1
+         union all
+         select caller_turn, ordinal, ended_ms is not null from relay where caller_turn = @turn) g
+       left join tool_call c on c.key = g.caller_turn * 65536 + g.ordinal
+       where coalesce(c.status, 'started') = 'started'`,
     )
     .pluck();
   const findRun = db.prepare<[number], number | null>("select run from session where key = ?").pluck();
@@ -19,7 +23,7 @@ export const prepareWaitingTurns = oncePerDatabase((db: Database) => {
 
   /** Whether it waits for something, and can be told of all of it. */
   function isTold(turn: number): boolean {
-    return readTold.get(turn) === 1;
+    return readTold.get({ turn }) === 1;
   }
 
   return {
