@@ -1,20 +1,45 @@
-/** What a session that another one has opened changes for its agent. */
+/** What a session that another one, or a relay, has opened changes for its agent. */
+import type { Config } from "../config/config.ts";
+import type { AgentId, PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Worker } from "../model/worker.ts";
-import type { Setup } from "../personas/lookup.ts";
+import { agentFor, lookUp, type Setup } from "../personas/lookup.ts";
+
+/** Who runs the turns of a session, as far as that is not said with the worker. */
+export function setupOf(
+  config: Config,
+  { agent, persona }: { readonly agent: AgentId; readonly persona: PersonaId },
+  worker: Worker | undefined,
+): Setup {
+  if (worker?.workspace === undefined) return lookUp(config, agent, persona);
+  const { workspace, roots = [] } = worker;
+  const setup = agentFor(config, agent, { startedBy: persona, folder: workspace });
+  const { permissions } = setup.persona;
+  const open = [...new Set([...permissions.roots, ...roots])];
+  return {
+    ...setup,
+    agent: { ...setup.agent, workspace },
+    persona: { ...setup.persona, permissions: { ...permissions, roots: open } },
+  };
+}
 
 /** The agent as it works there: as a worker, within the limits that it was given. */
 export function asWorker(setup: Setup, worker: Worker | undefined): Setup {
   if (worker === undefined) return setup;
-  const { limits } = setup.agent;
-  const { maxTurns = Infinity, systemPrompt } = worker;
+  const { limits, pluginDirs } = setup.agent;
+  const { maxTurns = Infinity, costUsd = Infinity, systemPrompt } = worker;
   return {
     ...setup,
     agent: {
       ...setup.agent,
       role: "worker",
       memory: false, // what it needs is in its task
-      limits: { ...limits, modelCalls: Math.min(limits.modelCalls, maxTurns) },
+      limits: {
+        ...limits,
+        modelCalls: Math.min(limits.modelCalls, maxTurns),
+        costUsd: Math.min(limits.costUsd, costUsd),
+      },
+      pluginDirs: [...new Set([...pluginDirs, ...(worker.pluginDirs ?? [])])],
       ...(systemPrompt === undefined ? {} : { systemPrompt }),
     },
   };

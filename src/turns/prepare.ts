@@ -8,7 +8,7 @@ import type { Profile } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Tool } from "../model/tool.ts";
 import { readWorker, type Worker } from "../model/worker.ts";
-import { lookUp, type Setup } from "../personas/lookup.ts";
+import type { Setup } from "../personas/lookup.ts";
 import { delegableBy, permissionsOf } from "../personas/permissions.ts";
 import type { Skill } from "../personas/skills.ts";
 import type { Claim, Context, Journal, QueueItem, SearchHit, SearchOptions, Store } from "../store/store.ts";
@@ -22,7 +22,7 @@ import { toQuery } from "./query.ts";
 import { assembleSystem, type SystemSources } from "./system-prompt.ts";
 import { historyOf, readThread } from "./thread.ts";
 import { isByOthers, narrowedBy } from "./untrusted.ts";
-import { asWorker, narrowedAs } from "./as-worker.ts";
+import { asWorker, narrowedAs, setupOf } from "./as-worker.ts";
 import { nextStretch, type Worked } from "./worked.ts";
 
 export interface PrepareParts {
@@ -93,12 +93,12 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     claim.journalled ? store.runs.readJournal(claim.run) : undefined,
   ]);
   const worker = readWorker(session!.worker);
-  const setup = asWorker(lookUp(config, session!.agent, session!.persona), worker);
+  const setup = asWorker(setupOf(config, session!, worker), worker);
   const folders = await parts.folders(setup);
   const pinned = before?.pinned as Pinned | undefined;
 
   const narrowed = [...narrowedAs(worker), ...narrowedBy(items)];
-  const current = (): Setup => lookUp(parts.config(), session!.agent, session!.persona);
+  const current = (): Setup => setupOf(parts.config(), session!, worker);
   const permissions = (): Permissions => permissionsOf(current(), narrowed);
   const delegable = (): Permissions => delegableBy(current(), narrowed);
   if (isByOthers(items)) await markSession(claim.lease.session, ["untrusted"], store);

@@ -13,11 +13,13 @@ export interface HomeFiles {
   readonly script?: string;
   /** Sources by the name of their file. Those that come with Cortex are not there. */
   readonly hooks?: Readonly<Record<string, string>>;
+  /** What `thread-templates.json` holds. */
+  readonly relays?: unknown;
 }
 
 export function writeHome(
   home: string,
-  { cortex = {}, profiles, script = "[]", hooks = {} }: HomeFiles = {},
+  { cortex = {}, profiles, script = "[]", hooks = {}, relays }: HomeFiles = {},
 ): void {
   mkdirSync(join(home, "hooks"), { recursive: true });
   for (const [name, source] of Object.entries(hooks)) writeFileSync(join(home, "hooks", name), source);
@@ -25,6 +27,7 @@ export function writeHome(
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "cortex.json"), JSON.stringify(cortex));
   writeFileSync(join(folder, "script.yaml"), script);
+  if (relays !== undefined) writeFileSync(join(folder, "thread-templates.json"), JSON.stringify(relays));
   const scripted = {
     defaultProfile: "scripted",
     profiles: { scripted: { backend: "offline", script: "script.yaml" } },

@@ -44,7 +44,7 @@ test("a skill may be nothing but its instructions", async () => {
 test("each agent has its own skills, and one that it does not have is unknown", async () => {
   using files = testWorkspace();
   const skill = pdf(files);
-  const tool = createSkillTool(async (agent) => (agent === "main" ? [skill] : []));
+  const tool = createSkillTool(async ({ agent }) => (agent === "main" ? [skill] : []));
   await expect(callTool(tool, { name: "pfd" }, files.context)).rejects.toMatchObject({
     code: "skill_unknown",
     message: 'No skill is called "pfd"',

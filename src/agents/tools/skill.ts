@@ -1,7 +1,6 @@
 import { z } from "zod";
 
 import { CortexError } from "../../model/errors.ts";
-import type { AgentId } from "../../model/ids.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
 import { defineTool, FILE_TIMEOUT_MS } from "./define.ts";
 import { openFile } from "./open-inside.ts";
@@ -23,7 +22,9 @@ export interface KnownSkill {
 }
 
 /** Gives an agent one of its skills: what it says, and which files come with it. */
-export function createSkillTool(skillsOf: (agent: AgentId) => Promise<readonly KnownSkill[]>): Tool {
+export function createSkillTool(
+  skillsOf: (asking: Pick<ToolContext, "agent" | "session">) => Promise<readonly KnownSkill[]>,
+): Tool {
   return defineTool({
     name: "Skill",
     description:
@@ -34,7 +35,7 @@ export function createSkillTool(skillsOf: (agent: AgentId) => Promise<readonly K
     repeatable: true,
     timeoutMs: FILE_TIMEOUT_MS,
     async run({ name }, context) {
-      const skills = await skillsOf(context.agent);
+      const skills = await skillsOf(context);
       const skill = skills.find((each) => each.name === name.normalize("NFKC"));
       if (skill === undefined) throw skillUnknown(name, skills);
       const body = withoutFrontmatter(await readSkill(skill, context));

@@ -1,0 +1,58 @@
+/**
+ * How an agent gives up on a whole relay: by a line `[ABORT]` or `[ABORT: reason]` in the artifact.
+ *
+ * Agents also write about the marker, quote it and copy it from elsewhere. So it counts only on a line of its own,
+ * which a bullet may begin and bold may wrap, outside code, and only if the step that has just ended put it there.
+ */
+
+export interface Abort {
+  /** Null where none was given. */
+  readonly reason: string | null;
+}
+
+/** The first marker in a text that was not in the text before. Undefined: there is none. */
+export function findAbort(before: string, after: string): Abort | undefined {
+  if (!after.includes(MARKER_START)) return undefined;
+  // One that was there already is known by its words: where it stands may have changed.
+  const known = new Map<string, number>();
+  for (const reason of markersOf(before)) known.set(reason, (known.get(reason) ?? 0) + 1);
+  for (const reason of markersOf(after)) {
+    const left = known.get(reason) ?? 0;
+    if (left === 0) return { reason: reason === "" ? null : reason };
+    known.set(reason, left - 1);
+  }
+  return undefined;
+}
+
+/** A longer line is none that an agent meant as a marker. */
+export const MAX_MARKER_LINE_LENGTH = 2000;
+
+const MARKER_START = "[ABORT";
+
+/** At most three blanks, as in markdown: more of them make code of a line. */
+const BULLET = String.raw`^ {0,3}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)*`;
+/** Brackets in a reason come in pairs, so that what follows the marker is no part of it. */
+const MARKER = String.raw`\[ABORT(?::(?<reason>(?:[^[\]]|\[[^[\]]*\])*))?\]`;
+const MARKER_LINE = new RegExp(String.raw`${BULLET}(?<bold>\*\*|__)?${MARKER}\k<bold>[ \t]*$`);
+
+/** The reasons of all markers of a text, in their order. */
+function* markersOf(text: string): Generator<string> {
+  let fence: string | undefined;
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (line.length > MAX_MARKER_LINE_LENGTH) continue;
+    fence = afterLine(fence, line);
+    const match = fence === undefined ? MARKER_LINE.exec(line) : null;
+    if (match !== null) yield match.groups!["reason"]?.trim() ?? "";
+  }
+}
+
+/** At any depth, also behind bullets and quotes: it is safer to see a fence too many than one too few. */
+const FENCE_LINE = /^(?:[ \t>]|[-*+•][ \t]|\d{1,9}[.)][ \t])*(?<run>`{3,}|~{3,})(?<rest>.*)$/;
+
+/** The fence that is open after a line, given the one that was open before it. */
+function afterLine(open: string | undefined, line: string): string | undefined {
+  const { run, rest } = FENCE_LINE.exec(line)?.groups ?? {};
+  if (run === undefined || rest === undefined) return open;
+  if (open !== undefined) return run.startsWith(open) && rest.trim() === "" ? undefined : open;
+  return run.startsWith("`") && rest.includes("`") ? undefined : run; // that is code within a line
+}

@@ -1,0 +1,112 @@
+/** Begins the steps that come next: their prompts, the files that they write to, and the messages that ask for them. */
+import { CortexError } from "../model/errors.ts";
+import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+import type { RelayStepOrder } from "../store/store.ts";
+import { readActivity } from "./activity.ts";
+import { makeSection, makeWorkspace, workspaceOf } from "./artifact.ts";
+import { readKept } from "./artifact-history.ts";
+import { buildPrompt } from "./build-prompt.ts";
+import { renderDiffs, renderFiles } from "./changes.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { type FileChange, replayTouches } from "./file-changes.ts";
+import type { KeptRelay } from "./kept-relay.ts";
+import { lastAnswered, type NextStep, previousOutput } from "./next-step.ts";
+import { orderStep } from "./order-step.ts";
+import { pendingOf, withoutPending } from "./pending-messages.ts";
+import type { RelayRecord } from "./record.ts";
+import { beginSteps, type StepStart } from "./record-step.ts";
+import { keepNow } from "./record-ends.ts";
+import { agentIn, type RelayAgent } from "./snapshot.ts";
+import { touchesOfCalls } from "./tool-changes.ts";
+
+export interface Begun {
+  readonly record: RelayRecord;
+  readonly orders: ReadonlyMap<number, RelayStepOrder>;
+}
+
+/**
+ * Nothing here is done twice by being done again: the files are made where they are missing, and the messages count when
+ * they are saved together with the record.
+ */
+export async function beginNext(
+  { record, detail, content }: Pick<KeptRelay, "record" | "detail" | "content">,
+  next: readonly NextStep[],
+  parts: EngineParts,
+): Promise<Begun> {
+  const { clock, home } = parts;
+  const placed = await withWorkspace(record, home);
+  const workspace = workspaceOf(home, placed.id);
+  const artifactBefore = await keepNow(placed, home);
+  const pending = pendingOf(placed);
+  const orders = new Map<number, RelayStepOrder>();
+  const starts: StepStart[] = [];
+  for (const [offset, { slot, stage, isResumed, maxCostUsd, section, session: key }] of next.entries()) {
+    const agent = agentIn(content, slot);
+    if (agent === undefined) throw slotUnknown(slot, placed.id);
+    const session = normalizeSessionKey(key);
+    const isAdHoc = content.template === undefined || content.added.some(({ name }) => name === slot);
+    const { systemPrompt, prompt } = buildPrompt({
+      agent,
+      stage,
+      userMessage: placed.userMessage,
+      previousOutput: previousOutput(placed),
+      isAdHoc,
+      isResumed: isResumed && (await isThere(session, parts)),
+      artifactPath: placed.artifactPath,
+      sectionPath: section === undefined ? null : await makeSection(workspace, section),
+      ...(await modified(
+        agent,
+        stage,
+        { record: placed, folder: detail.dir ?? placed.workspacePath },
+        parts,
+      )),
+      pending,
+      currentDateTime: parts.localTime(clock()),
+    });
+    const step = placed.steps.length + offset;
+    const asked = { step, slot, stage, session, agent, systemPrompt, prompt, maxCostUsd };
+    orders.set(step, orderStep(asked, { record: placed, detail }, parts));
+    starts.push({ kind: "agent", slot, stage, input: prompt, session, artifactBefore });
+  }
+  return { record: withoutPending(beginSteps(placed, starts, clock()), pending), orders };
+}
+
+/** A relay that was made of a turn has no workspace until a step needs one. */
+async function withWorkspace(record: RelayRecord, home: string): Promise<RelayRecord> {
+  const { path, artifact } = await makeWorkspace(home, record.id);
+  return record.workspacePath === path ? record : { ...record, workspacePath: path, artifactPath: artifact };
+}
+
+/** Whether a session that is to be continued has a turn to continue from. */
+async function isThere(session: SessionKey, { store }: Pick<EngineParts, "store">): Promise<boolean> {
+  return (await store.sessions.get(session))?.head !== undefined;
+}
+
+const NOTHING = { modifiedFiles: "", modifiedFilesWithDiff: "" };
+
+/** What the steps before have done to files, where the prompt asks for it. */
+async function modified(
+  { stages, promptTemplate }: RelayAgent,
+  stage: string | null,
+  { record, folder }: { readonly record: RelayRecord; readonly folder: string },
+  { store, home }: EngineParts,
+): Promise<typeof NOTHING> {
+  const prompt = (stage === null ? undefined : stages?.[stage]?.promptTemplate) ?? promptTemplate ?? "";
+  if (!prompt.includes("modifiedFiles")) return NOTHING;
+  const changes: FileChange[] = [];
+  for (const { executionId, artifactBefore } of lastAnswered(record)) {
+    const turn = executionId === null ? undefined : await store.turns.read(executionId as never);
+    const before = artifactBefore === null ? undefined : await readKept(home, artifactBefore);
+    const originals = new Map(before === undefined ? [] : [[record.artifactPath, before]]);
+    const touches = touchesOfCalls(turn?.toolCalls ?? [], { workspace: folder, originals });
+    const logged = touches.length > 0 ? [] : await readActivity(home, executionId);
+    changes.push(...(await replayTouches([...touches, ...logged])));
+  }
+  return { modifiedFiles: renderFiles(changes), modifiedFilesWithDiff: renderDiffs(changes) };
+}
+
+function slotUnknown(slot: string, id: string): CortexError {
+  return new CortexError("agent_unknown", `Relay ${id} has no agent called "${slot}"`, {
+    hint: "`!thread add` adds one.",
+  });
+}

@@ -1,0 +1,97 @@
+/** `!thread …` and `!cancel …`, as people write them in a chat. */
+import { CortexError } from "../model/errors.ts";
+
+export type RelayCommand =
+  /** Whether the name is a template's or an agent's is for whoever knows them: a template's wins. */
+  | { readonly kind: "start"; readonly name: string; readonly message: string }
+  | { readonly kind: "add"; readonly agent: string; readonly message: string | undefined }
+  /** `running`: wherever they were started. */
+  | { readonly kind: "list"; readonly scope: "here" | "running" }
+  /** Without an id it is the relay of the place where it was asked. */
+  | { readonly kind: "status"; readonly id: string | undefined }
+  | { readonly kind: "cancel"; readonly which: CancelTarget }
+  | { readonly kind: "agents" }
+  | { readonly kind: "templates" };
+
+export type CancelTarget = { readonly id: string } | "here" | "all";
+
+/** Undefined: it is a message like any other. What begins like a command and is none is `usage`. */
+export function parseRelayCommand(text: string): RelayCommand | undefined {
+  const match = /^!(?<command>thread|cancel)(?:\s+(?<rest>[\s\S]*))?$/.exec(text.trim());
+  if (match === null) return undefined;
+  const rest = (match.groups!["rest"] ?? "").trim();
+  return match.groups!["command"] === "cancel" ? parseCancel(rest) : parseThread(rest);
+}
+
+function parseThread(text: string): RelayCommand {
+  const { word, rest } = splitWord(text);
+  switch (word) {
+    case "":
+      return { kind: "status", id: undefined };
+    case "status":
+      return { kind: "status", id: rest === "" ? undefined : parseId(rest) };
+    case "cancel":
+      return parseCancel(rest);
+    case "add":
+      return parseAdd(rest);
+    case "list":
+      if (rest === "--running") return { kind: "list", scope: "running" };
+      requireNothing(word, rest);
+      return { kind: "list", scope: "here" };
+    case "agents":
+    case "templates":
+      requireNothing(word, rest);
+      return { kind: word };
+    default:
+      if (word.startsWith("-")) throw usage(`"${word}" is not known to !thread`);
+      if (rest === "") throw usage(`"${word}" is given no message`);
+      return { kind: "start", name: word, message: rest };
+  }
+}
+
+function parseAdd(text: string): RelayCommand {
+  const { word: agent, rest } = splitWord(text);
+  if (agent === "") throw usage("!thread add names no agent");
+  return { kind: "add", agent, message: rest === "" ? undefined : rest };
+}
+
+function parseCancel(text: string): RelayCommand {
+  if (text === "") return { kind: "cancel", which: "here" };
+  if (text === "--all") return { kind: "cancel", which: "all" };
+  return { kind: "cancel", which: { id: parseId(text) } };
+}
+
+/** As people copy it: in any case, and perhaps as code. */
+function parseId(text: string): string {
+  const id = text.replace(/^`(?<id>.*)`$/, "$<id>").toLowerCase();
+  if (/^thr_[0-9a-f]{8}$/.test(id)) return id;
+  throw usage(`"${text}" is not the id of a relay`);
+}
+
+function requireNothing(word: string, rest: string): void {
+  if (rest !== "") throw usage(`!thread ${word} does not know "${rest}"`);
+}
+
+function splitWord(text: string): { word: string; rest: string } {
+  const word = /^\S*/.exec(text)![0];
+  return { word, rest: text.slice(word.length).trim() };
+}
+
+export const RELAY_USAGE = `!thread: the relay of this place
+!thread <template or agent> <message>: start a relay
+!thread add <agent> [message]: let one more agent go on
+!thread list: the relays of this place
+!thread list --running: all that run
+!thread status [id]
+!thread cancel [id]
+!thread agents
+!thread templates
+!cancel [id | --all]`;
+
+/** Enough of what was written to recognise it. */
+const MAX_SHOWN = 200;
+
+function usage(problem: string): CortexError {
+  const shown = problem.length > MAX_SHOWN ? `${problem.slice(0, MAX_SHOWN).toWellFormed()}…` : problem;
+  return new CortexError("usage", shown, { hint: `Write one of these:\n${RELAY_USAGE}` });
+}

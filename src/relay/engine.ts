@@ -1,0 +1,283 @@
+/**
+ * Lets relays go on: looks at each one that is due, makes its next move, and runs the scripts between its steps.
+ *
+ * It holds nothing that the store does not: which relays are due is there, and what they do next follows from their
+ * rows. In memory are only the relays that it is at work on, so that no two moves of one are made at once, and how to end
+ * the script that one of them waits for.
+ */
+import type { CortexError } from "../model/errors.ts";
+import type { RelayId } from "../model/ids.ts";
+import { readArtifact, workspaceOf } from "./artifact.ts";
+import { keepNow } from "./record-ends.ts";
+import { advance, type DueScript, type Move } from "./advance.ts";
+import { isLasting } from "./draft.ts";
+import { finish } from "./ending.ts";
+import { endMessage } from "./end-message.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { changeTo, isOvertaken, type KeptRelay, readRelay, updateRelay, type Update } from "./kept-relay.ts";
+import { scriptSession, targetSession } from "./next-step.ts";
+import { orderStep } from "./order-step.ts";
+import { loadPatterns, type Matches } from "./patterns.ts";
+import { markScript } from "./phases.ts";
+import { isTerminal, type RelayRecord, type ScriptPoint } from "./record.ts";
+import { beginSteps, recordFailedScript, scriptSlot } from "./record-step.ts";
+import { runScript } from "./script.ts";
+import type { ScriptAnswer } from "./script-answer.ts";
+import { scriptContext } from "./script-context.ts";
+import { agentIn, type RelayAgent } from "./snapshot.ts";
+import { ACTIVE_PROFILE } from "../model/profile.ts";
+import { buildSessionKey, normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+
+/** Looked at at a time. */
+const BATCH = 100;
+/** Wake-ups can be lost; this is how long a relay then waits. */
+const POLL_MS = 5_000;
+/** After a failure. */
+const RETRY_MS = 2_000;
+
+export class Engine implements AsyncDisposable {
+  readonly #parts: EngineParts;
+  /** The relays that are worked on. */
+  readonly #works = new Map<RelayId, Promise<void>>();
+  /** The scripts that they wait for. */
+  readonly #scripts = new Map<RelayId, { readonly point: ScriptPoint; readonly abort: AbortController }>();
+  /** Those that have failed just now: they are tried again later. */
+  readonly #resting = new Set<RelayId>();
+  #unlisten: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #pass: Promise<void> | undefined;
+  #woken = false;
+  #isClosed = false;
+  #matches: Promise<Matches> | undefined;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#unlisten = this.#parts.store.onWake("queue", () => this.#wake());
+    this.#wake();
+  }
+
+  /** Ends the script that a relay waits for which comes to its end: only those for the end matter any more. */
+  interrupt(id: RelayId): void {
+    const script = this.#scripts.get(id);
+    if (script !== undefined && script.point !== "end") script.abort.abort();
+  }
+
+  /** Scripts are ended, and that is recorded. Everything else goes on after the next start. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#unlisten?.();
+    clearTimeout(this.#timer);
+    await this.#pass;
+    for (const { abort } of this.#scripts.values()) abort.abort();
+    await Promise.all(this.#works.values());
+  }
+
+  #wake(): void {
+    if (this.#isClosed) return;
+    this.#woken = true;
+    this.#pass ??= this.#look().finally(() => {
+      this.#pass = undefined;
+      if (this.#woken) this.#wake();
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { store, onProblem, pollMs = POLL_MS } = this.#parts;
+    this.#woken = false;
+    try {
+      const busy = this.#works.size + this.#resting.size;
+      const due = await store.relays.due({ limit: Math.min(BATCH + busy, 1_000) });
+      for (const id of due) {
+        if (!this.#isClosed && !this.#works.has(id) && !this.#resting.has(id)) this.#begin(id);
+      }
+    } catch (error) {
+      if (!this.#isClosed) onProblem(error, undefined); // the store may be closed by now
+    }
+    clearTimeout(this.#timer);
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#wake(), pollMs).unref();
+  }
+
+  #begin(id: RelayId): void {
+    const { onProblem, retryMs = RETRY_MS } = this.#parts;
+    const done = this.#work(id).then(
+      () => this.#end(id),
+      (error: unknown) => {
+        this.#end(id);
+        if (this.#isClosed) return;
+        onProblem(error, id);
+        this.#resting.add(id);
+        setTimeout(() => {
+          this.#resting.delete(id);
+          this.#wake();
+        }, retryMs).unref();
+      },
+    );
+    this.#works.set(id, done);
+  }
+
+  /** It may have become due again while it was worked on. */
+  #end(id: RelayId): void {
+    this.#works.delete(id);
+    this.#wake();
+  }
+
+  async #work(id: RelayId): Promise<void> {
+    const { store } = this.#parts;
+    const matches = await (this.#matches ??= loadPatterns());
+    while (!this.#isClosed) {
+      const relay = await readRelay(id, store);
+      if (relay === undefined || !relay.isDue) return;
+      const move = await advance(relay, this.#parts, matches);
+      try {
+        await this.#save(relay, move);
+      } catch (error) {
+        if (isOvertaken(error)) continue; // by a step that has ended, or by a person
+        if (!isLasting(error) || !(await this.#giveUp(id, error))) throw error;
+        continue;
+      }
+      if (move.farewell !== undefined) this.#parts.onEnded(id);
+      if (move.script === undefined) return;
+      const answer = await this.#run(move.script, move.record, relay);
+      await this.#recordAnswer(id, move.script, answer);
+    }
+  }
+
+  /** Nothing that could be kept comes of it. False: it is coming to its end already. */
+  async #giveUp(id: RelayId, { message, hint }: CortexError): Promise<boolean> {
+    const { store, clock } = this.#parts;
+    const failed = await updateRelay(id, store, ({ record }) => {
+      const ended = finish(record, { stopReason: "failed", error: `${message}. ${hint}` }, clock());
+      return ended === record ? undefined : { record: ended, stop: "the relay has failed" };
+    });
+    return failed !== undefined;
+  }
+
+  /** A relay whose script is about to run stays due: after a crash somebody has to see that it was cut off. */
+  async #save(relay: KeptRelay, move: Move): Promise<void> {
+    const { store, deliver, withSlot } = this.#parts;
+    const { id, version, detail } = relay;
+    const { record, orders, notices, farewell, stop, script } = move;
+    const texts = [...notices, ...(farewell === undefined ? [] : [farewell])];
+    const tell = farewell === undefined ? undefined : await endMessage(relay, farewell, this.#parts);
+    const change = {
+      ...changeTo(relay.record, record, orders),
+      due: script !== undefined,
+      deliveries:
+        detail.delivery === undefined ? [] : texts.flatMap((text) => deliver(detail.delivery!, text)),
+      ...(stop === undefined ? {} : { stop }),
+      ...(tell === undefined ? {} : { tell }),
+    };
+    if (orders.size === 0) {
+      await store.relays.save(id, version, change);
+      return;
+    }
+    await withSlot(async (claim) => {
+      const saved = await store.relays.save(id, version, {
+        ...change,
+        ...(claim === undefined ? {} : { claim }),
+      });
+      return { result: undefined, claim: saved.claim };
+    });
+  }
+
+  async #run(
+    { point, script }: DueScript,
+    record: RelayRecord,
+    { id, content }: KeptRelay,
+  ): Promise<ScriptAnswer & { readonly startedAtMs: number }> {
+    const { home, clock, run } = this.#parts;
+    const startedAtMs = clock();
+    const read = await readArtifact(workspaceOf(home, record.id));
+    const context = scriptContext(record, point, read.kind === "read" ? read.text : undefined);
+    const slots = Object.keys(record.agents).filter((slot) => agentIn(content, slot) !== undefined);
+    const abort = new AbortController();
+    this.#scripts.set(id, { point, abort });
+    if (this.#isClosed) abort.abort();
+    const answer = await runScript({ script, home, context, slots, signal: abort.signal, run });
+    this.#scripts.delete(id);
+    return { ...answer, startedAtMs };
+  }
+
+  /** Where the relay has been cancelled meanwhile, the answer of the script does not count. */
+  async #recordAnswer(
+    id: RelayId,
+    { point, source, script }: DueScript,
+    answer: ScriptAnswer & { readonly startedAtMs: number },
+  ): Promise<void> {
+    const { store, clock } = this.#parts;
+    await updateRelay(id, store, async (relay): Promise<Update | undefined> => {
+      const { record } = relay;
+      const { phase } = record;
+      const isOurs =
+        phase.kind === "script" &&
+        phase.point === point &&
+        phase.source === source &&
+        phase.state === "begun";
+      if (!isOurs || isTerminal(record)) return undefined;
+      switch (answer.kind) {
+        case "nothing":
+          return { record: markScript(record, "inserted", clock()) };
+        case "failed": {
+          const failure = {
+            point,
+            command: script.command,
+            startedAtMs: answer.startedAtMs,
+            error: answer.error,
+          };
+          return { record: markScript(recordFailedScript(record, failure, clock()), "inserted", clock()) };
+        }
+        case "insert":
+        case "target":
+          return this.#insert(relay, point, answer);
+      }
+    });
+  }
+
+  async #insert(
+    { record, detail, content, id }: KeptRelay,
+    point: DueScript["point"],
+    answer: Extract<ScriptAnswer, { kind: "insert" | "target" }>,
+  ): Promise<Update> {
+    const { home, clock } = this.#parts;
+    const step = record.steps.length;
+    const { slot, agent, session } =
+      answer.kind === "insert"
+        ? { slot: scriptSlot(point), agent: insertedAgent(point), session: scriptSession(id, point, step) }
+        : targeted(record, answer.agent, agentIn(content, answer.agent)!, step);
+    const { prompt, profile = agent.profile } = answer;
+    const artifactBefore = await keepNow(record, home);
+    const asked = { step, slot, stage: null, session, agent: { ...agent, profile }, prompt };
+    const order = orderStep({ ...asked, maxCostUsd: undefined }, { record, detail }, this.#parts);
+    const start = { kind: "inserted", slot, stage: null, input: prompt, session, artifactBefore } as const;
+    return {
+      record: markScript(beginSteps(record, [start], clock()), "inserted", clock()),
+      orders: new Map([[step, order]]),
+      due: false,
+    };
+  }
+}
+
+function insertedAgent(point: DueScript["point"]): RelayAgent {
+  return {
+    name: `hook-${point}`,
+    description: "",
+    profile: ACTIVE_PROFILE,
+    persistSession: false,
+    pluginDirs: [],
+  };
+}
+
+/** One that has had no step yet begins with this message. */
+function targeted(
+  record: RelayRecord,
+  slot: string,
+  agent: RelayAgent,
+  step: number,
+): { readonly slot: string; readonly agent: RelayAgent; readonly session: SessionKey } {
+  const key = { kind: "relay", relay: record.id, slot } as const;
+  const own = buildSessionKey(agent.persistSession ? key : { ...key, step });
+  return { slot, agent, session: normalizeSessionKey(targetSession(record, slot) ?? own) };
+}

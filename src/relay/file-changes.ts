@@ -1,0 +1,165 @@
+/**
+ * What became of files, found out from what was done to them one after the other.
+ *
+ * The first known content of a file is where it began; everything after is replayed on that. What others did to the file
+ * in between is so left out, and where a change does not fit any more, it is shown by itself.
+ */
+import type { StructuredPatchHunk } from "diff";
+
+/** Something that an agent did to a file. */
+export interface FileTouch {
+  readonly path: string;
+  /** Undefined: this machine. */
+  readonly device?: string | undefined;
+  /** What was in the file before. Null: there was no file. Undefined: nobody knows. */
+  readonly original?: string | null | undefined;
+  readonly done:
+    | { readonly kind: "write"; readonly content: string }
+    | { readonly kind: "patch"; readonly hunks: readonly Hunk[] }
+    | { readonly kind: "replace"; readonly edits: readonly Replacement[] }
+    /** It was changed, and nobody knows how; the reason follows "diff unavailable:". */
+    | { readonly kind: "unknown"; readonly why: string };
+}
+
+export type Hunk = Readonly<StructuredPatchHunk>;
+
+export interface Replacement {
+  readonly oldText: string;
+  readonly newText: string;
+}
+
+export interface FileChange {
+  readonly path: string;
+  readonly device?: string | undefined;
+  readonly shown:
+    /** A unified diff. Empty: the text is what it was. */
+    | { readonly kind: "diff"; readonly diff: string }
+    /** The changes by themselves: they do not fit what is known of the file. */
+    | { readonly kind: "hunks"; readonly hunks: string }
+    | { readonly kind: "unavailable"; readonly why: string };
+}
+
+/** A larger text is not compared. */
+export const MAX_DIFFED_CHARACTERS = 1024 * 1024;
+/** How many lines may be different: the time that it takes grows with the square of them. */
+export const MAX_DIFFERENT_LINES = 500;
+
+/** One change for each file, in the order in which the files were first touched. */
+export async function replayTouches(touches: readonly FileTouch[]): Promise<readonly FileChange[]> {
+  const files = Map.groupBy(touches, ({ device, path }) => JSON.stringify([device ?? null, path]));
+  return Promise.all(Array.from(files.values(), replayFile));
+}
+
+async function replayFile(touches: readonly FileTouch[]): Promise<FileChange> {
+  const { path, device } = touches[0]!;
+  const unknown = touches.map(({ done }) => done).find(({ kind }) => kind === "unknown");
+  if (unknown?.kind === "unknown") return { path, device, shown: { kind: "unavailable", why: unknown.why } };
+  const { original, done } = touches[0]!; // later originals hold what others did
+  const before = original ?? "";
+  const isKnown = original !== undefined || done.kind === "write";
+  const after = isKnown ? await replay(before, touches) : undefined;
+  if (after === undefined) return { path, device, shown: { kind: "hunks", hunks: hunksOf(touches) } };
+  return { path, device, shown: await compareTexts(path, before, after) };
+}
+
+/** Undefined: a change does not fit. */
+async function replay(before: string, touches: readonly FileTouch[]): Promise<string | undefined> {
+  const { applyPatch } = await import("diff");
+  let text: string | undefined = before;
+  for (const { done } of touches) {
+    if (text === undefined) return undefined;
+    switch (done.kind) {
+      case "write":
+        text = done.content;
+        break;
+      case "patch": {
+        const patch = patchOf(done.hunks);
+        text =
+          orUndefined(applyPatch(text, patch)) ?? orUndefined(applyPatch(text, patch, { fuzzFactor: 2 }));
+        break;
+      }
+      case "replace":
+        text = done.edits.reduce(replaceOnce, text);
+        break;
+      case "unknown":
+        return undefined;
+    }
+  }
+  return text;
+}
+
+function patchOf(hunks: readonly Hunk[]) {
+  const names = { oldFileName: "", newFileName: "", oldHeader: undefined, newHeader: undefined };
+  return { ...names, hunks: hunks.map((hunk) => ({ ...hunk, lines: [...hunk.lines] })) };
+}
+
+function orUndefined(patched: string | false): string | undefined {
+  return patched === false ? undefined : patched;
+}
+
+function replaceOnce(text: string | undefined, { oldText, newText }: Replacement): string | undefined {
+  const at = text?.indexOf(oldText) ?? -1;
+  if (text === undefined || at === -1 || oldText === "") return undefined;
+  return text.slice(0, at) + newText + text.slice(at + oldText.length);
+}
+
+/** The difference of two contents of a file. */
+export async function compareTexts(
+  path: string,
+  before: string,
+  after: string,
+): Promise<FileChange["shown"]> {
+  if (before === after) return { kind: "diff", diff: "" };
+  if (before.includes("\0") || after.includes("\0")) return { kind: "unavailable", why: "binary" };
+  if (before.length + after.length > MAX_DIFFED_CHARACTERS) return { kind: "unavailable", why: "too large" };
+  if (before === "") return { kind: "diff", diff: oneSided(path, "+", after) };
+  if (after === "") return { kind: "diff", diff: oneSided(path, "-", before) };
+  const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import("diff");
+  const patch = structuredPatch(path, path, before, after, undefined, undefined, {
+    maxEditLength: MAX_DIFFERENT_LINES,
+  });
+  if (patch === undefined) return { kind: "unavailable", why: "too different" };
+  return { kind: "diff", diff: formatPatch(patch, FILE_HEADERS_ONLY) };
+}
+
+/** Where there is nothing on the other side, nothing needs to be compared. */
+function oneSided(path: string, sign: "+" | "-", text: string): string {
+  const lines = prefixed(sign, text);
+  const range = `1,${lines.length}`;
+  const ranges = sign === "+" ? `-0,0 +${range}` : `-${range} +0,0`;
+  const end = text.endsWith("\n") ? [] : [String.raw`\ No newline at end of file`];
+  return [`--- ${path}`, `+++ ${path}`, `@@ ${ranges} @@`, ...lines, ...end, ""].join("\n");
+}
+
+function hunksOf(touches: readonly FileTouch[]): string {
+  return touches.flatMap(({ done }) => linesOf(done)).join("\n");
+}
+
+function linesOf(done: FileTouch["done"]): readonly string[] {
+  switch (done.kind) {
+    case "write":
+      return ["@@ the whole file @@", ...prefixed("+", done.content)];
+    case "patch":
+      return done.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+        `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+        ...lines,
+      ]);
+    case "replace":
+      return done.edits.flatMap(({ oldText, newText }) => [
+        "@@ somewhere @@",
+        ...prefixed("-", oldText),
+        ...prefixed("+", newText),
+      ]);
+    case "unknown":
+      return [];
+  }
+}
+
+function prefixed(sign: string, text: string): readonly string[] {
+  return text === ""
+    ? []
+    : text
+        .replace(/\n$/, "")
+        .split("\n")
+        .map((line) => sign + line);
+}

@@ -1,0 +1,90 @@
+/** What comes after the steps that have ended: their sections are merged, and the rules are asked. */
+import { join } from "node:path";
+import { findAbort } from "./abort-marker.ts";
+import {
+  mergeSections,
+  readArtifact,
+  type Section,
+  type Workspace,
+  workspaceOf,
+  writeArtifact,
+} from "./artifact.ts";
+import { keepArtifact, readKept } from "./artifact-history.ts";
+import { conclude, type Draft, fail, isLasting, isRunning } from "./draft.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import type { KeptRelay } from "./kept-relay.ts";
+import { sectionFiles } from "./next-step.ts";
+import type { Matches } from "./patterns.ts";
+import type { RelayStep } from "./record.ts";
+import { follow, stepsOfLeg } from "./record-step.ts";
+import { decide } from "./transitions.ts";
+
+type Parts = Pick<EngineParts, "home" | "clock">;
+
+/** False: others that run side by side with them have to end first. */
+export async function judgeLeg(
+  draft: Draft,
+  { content }: Pick<KeptRelay, "content">,
+  { home, clock }: Parts,
+  matches: Matches,
+): Promise<boolean> {
+  const leg = stepsOfLeg(draft.record);
+  if (draft.record.active.length > 1 && !leg.some(isRunning)) await merge(draft, home);
+  const read = await readArtifact(workspaceOf(home, draft.record.id));
+  const texts = {
+    before: await textBefore(leg[0], home),
+    artifact: read.kind === "read" ? read.text : undefined,
+    output: leg.map(({ output }) => output ?? "").join("\n\n"),
+    ...(draft.abort === undefined ? {} : { abort: draft.abort }),
+  };
+  try {
+    const decision = decide({ template: content.template, record: draft.record, texts, matches });
+    if (decision.kind === "wait") return false;
+    if (decision.kind === "go") draft.record = follow(draft.record, decision, clock());
+    else conclude(draft, decision, clock());
+  } catch (error) {
+    fail(draft, error, clock());
+  }
+  return true;
+}
+
+/** A step that a script asked for is left by no rule, but it may abort the relay. */
+export async function judgeInserted(draft: Draft, { home, clock }: Parts): Promise<void> {
+  const step = draft.record.steps.at(-1);
+  if (step?.kind !== "inserted") return;
+  const read = await readArtifact(workspaceOf(home, draft.record.id));
+  const written = read.kind === "read" ? findAbort(await textBefore(step, home), read.text) : undefined;
+  const abort = draft.abort ?? written;
+  if (abort !== undefined) conclude(draft, { stopReason: "aborted", abortReason: abort.reason }, clock());
+}
+
+async function textBefore(step: RelayStep | undefined, home: string): Promise<string> {
+  const hash = step?.artifactBefore ?? null;
+  return (hash === null ? undefined : await readKept(home, hash)) ?? "";
+}
+
+/** Done again after a crash, it finds the sections where it has put them. */
+async function merge(draft: Draft, home: string): Promise<void> {
+  const { record } = draft;
+  const workspace = workspaceOf(home, record.id);
+  const read = await readArtifact(workspace);
+  const merged = mergeSections(read.kind === "read" ? read.text : "", await readSections(draft, workspace));
+  try {
+    await writeArtifact(workspace, merged);
+  } catch (error) {
+    if (!isLasting(error)) throw error;
+    return; // an agent has put a folder in its place: what the agents answered counts then
+  }
+  const last = stepsOfLeg(record).at(-1)!;
+  const artifactHash = await keepArtifact(home, merged);
+  draft.record = { ...record, steps: record.steps.with(last.stepIndex, { ...last, artifactHash }) };
+}
+
+async function readSections({ record }: Draft, workspace: Workspace): Promise<Section[]> {
+  const sections: Section[] = [];
+  for (const { title, file } of sectionFiles(record)) {
+    const read = await readArtifact(workspace, join(workspace.path, file));
+    if (read.kind === "read") sections.push({ title, text: read.text });
+  }
+  return sections;
+}

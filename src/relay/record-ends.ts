@@ -1,0 +1,40 @@
+/** Takes the ends of steps into the record: what they answered, what they cost, and what the artifact was like then. */
+import { readArtifact, workspaceOf } from "./artifact.ts";
+import { keepArtifact } from "./artifact-history.ts";
+import { conclude, type Draft, nameOf } from "./draft.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import type { KeptRelay } from "./kept-relay.ts";
+import type { RelayRecord } from "./record.ts";
+import { recordStep } from "./record-step.ts";
+import { readStepEnd } from "./step-end.ts";
+
+/** An agent's own step that has failed fails the relay. One that a script asked for does not. */
+export async function recordEnds(
+  draft: Draft,
+  { rows }: Pick<KeptRelay, "rows">,
+  { store, home, clock }: Pick<EngineParts, "store" | "home" | "clock">,
+): Promise<void> {
+  for (const row of rows) {
+    const step = draft.record.steps[row.step]!;
+    if (row.state !== "ended" || step.status !== "running") continue;
+    const { abort, ...end } = await readStepEnd(row, store);
+    const isOneOfSeveral = step.kind === "agent" && draft.record.active.length > 1; // their sections are merged later
+    const artifactHash = isOneOfSeveral ? null : await keepNow(draft.record, home);
+    draft.record = recordStep(draft.record, row.step, { ...end, artifactHash }, clock());
+    draft.abort ??= abort;
+    if (end.status === "failed" && step.kind === "agent") {
+      const error = `${nameOf(step)}: ${end.error ?? "failed"}`;
+      conclude(draft, { stopReason: "failed", error }, clock());
+    }
+  }
+}
+
+/** Keeps the artifact as it is. Null: there is none that can be read. */
+export async function keepNow(
+  { id, workspacePath }: Pick<RelayRecord, "id" | "workspacePath">,
+  home: string,
+): Promise<string | null> {
+  if (workspacePath === "") return null;
+  const read = await readArtifact(workspaceOf(home, id));
+  return read.kind === "read" ? keepArtifact(home, read.text) : null;
+}

@@ -1,0 +1,43 @@
+/** What becomes of relays that the process before this one was at work on. */
+import type { RelayId } from "../model/ids.ts";
+import type { Store, StoredRelayStep } from "../store/store.ts";
+import { finish, INTERRUPTED } from "./ending.ts";
+import { updateRelay } from "./kept-relay.ts";
+
+/**
+ * With `fail`, all that were at work fail, and what runs of them is asked to end; their scripts for the end still run.
+ * One whose step waits for an answer was not at work, and waits on. With `resume`, they only have to be looked at. Dies the process in the midst of it, the next one does the
+ * rest: a relay that is coming to its end already is left to it.
+ */
+export async function recover(
+  store: Pick<Store, "relays">,
+  onRestart: "fail" | "resume",
+  clock: () => number,
+): Promise<void> {
+  for (const id of await openRelays(store)) {
+    await updateRelay(id, store, ({ record, rows }) => {
+      if (onRestart === "resume" || isWaiting(rows)) return { record };
+      const failed = finish(record, { stopReason: "failed", error: INTERRUPTED }, clock());
+      return failed === record ? { record } : { record: failed, stop: INTERRUPTED };
+    });
+  }
+}
+
+function isWaiting(rows: readonly StoredRelayStep[]): boolean {
+  const running = rows.filter(({ state }) => state === "running");
+  return running.length > 0 && running.every(({ wait }) => wait !== undefined);
+}
+
+async function openRelays({ relays }: Pick<Store, "relays">): Promise<RelayId[]> {
+  const ids: RelayId[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await relays.list({
+      states: ["running", "waiting"],
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    ids.push(...page.items.map(({ id }) => id));
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return ids;
+}

@@ -1,0 +1,59 @@
+/** What is said of a relay when it has ended. */
+import { printEndpoint } from "./endpoint.ts";
+import type { RelayRecord, RelayStatus, RelayStep } from "./record.ts";
+
+/** The artifact; where that is empty or cannot be read, what was answered last. Undefined: there is neither. */
+export function finalOutput(record: RelayRecord, artifact: string | undefined): string | undefined {
+  if (artifact !== undefined && artifact.trim() !== "") return artifact;
+  return (
+    record.steps.findLast(({ kind, output }) => kind === "agent" && output !== null)?.output ?? undefined
+  );
+}
+
+const ICONS: Readonly<Record<RelayStatus, string>> = {
+  running: "▶️",
+  waiting: "⏸️",
+  completed: "✅",
+  failed: "❌",
+  cancelled: "🚫",
+  aborted: "⛔",
+};
+
+/** A headline, a line for each step, and what went wrong if something did. */
+export function summarise(record: RelayRecord, nowMs: number): string {
+  const { status, stopReason, error, abortReason, totalCostUsd } = record;
+  const endedMs = record.endedAt === null ? nowMs : Date.parse(record.endedAt);
+  const steps = record.steps.filter(({ kind }) => kind !== "script").length;
+  const headline = [
+    `${ICONS[status]} Thread ${status === "completed" ? "complete" : status}`,
+    steps === 1 ? "1 step" : `${steps} steps`,
+    price(totalCostUsd),
+    duration((endedMs - Date.parse(record.createdAt)) / 1000),
+    ...(stopReason === null || stopReason === status ? [] : [stopReason]),
+  ].join(" | ");
+  const lines = [headline, ...record.steps.map(describeStep)];
+  if (status === "aborted") lines.push(`Aborted: ${abortReason ?? "no reason given"}`);
+  if (error !== null) lines.push(`Error: ${error}`);
+  return lines.join("\n");
+}
+
+function describeStep({ agentSlotId, stage, numTurns, costUsd, durationS, error }: RelayStep): string {
+  const facts = [
+    ...(numTurns === null ? [] : [numTurns === 1 ? "1 turn" : `${numTurns} turns`]),
+    ...(costUsd === null ? [] : [price(costUsd)]),
+    ...(durationS === null ? [] : [duration(durationS)]),
+    ...(error === null ? [] : [`failed: ${error.split("\n", 1)[0]!}`]),
+  ];
+  return `${printEndpoint({ agent: agentSlotId, stage })}: ${facts.join(" · ")}`;
+}
+
+export function price(usd: number): string {
+  return `$${usd.toFixed(4)}`;
+}
+
+function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(1)}s`;
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes}m ${whole % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}

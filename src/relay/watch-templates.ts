@@ -1,0 +1,142 @@
+/**
+ * Keeps the agents and templates of relays up to date with their files and those of their prompts.
+ *
+ * The system tells when something in one of the folders changes, and a slow poll is the floor: for folders that are
+ * not there yet, that lie deeper, or are on a disk that tells nothing. Both only ask for a check, and a check compares
+ * what the files mean, so that it does not matter how often or why it is asked for.
+ */
+import { existsSync, type FSWatcher, watch } from "node:fs";
+import { join } from "node:path";
+import type { Folders } from "../config/config.ts";
+import type { Problem } from "../config/problem.ts";
+import { canonicalJson } from "../model/json.ts";
+import { PROMPT_FOLDERS } from "./prompt-files.ts";
+import { readRelayConfig, type RelayConfigParts } from "./read-templates.ts";
+import type { RelayConfig } from "./snapshot.ts";
+import { ENTRY_KINDS, TEMPLATES_FOLDER } from "./template-files.ts";
+
+/** An editor writes in several steps; the last of them counts. */
+const DEBOUNCE_MS = 300;
+const POLL_MS = 30_000;
+
+export interface RelayConfigListener {
+  /** A changed configuration is now the current one. */
+  onChange(config: RelayConfig): void;
+  /** The files have changed and are wrong: the last good configuration stays. Told once for the same problems. */
+  onProblems(problems: readonly Problem[]): void;
+}
+
+export interface RelayConfigWatchParts {
+  readonly folders: Folders;
+  /** Asked for every check: profiles can change too, and whoever changes them asks for a check. */
+  readonly parts: () => RelayConfigParts;
+  readonly listener: RelayConfigListener;
+  readonly debounceMs?: number;
+  readonly pollMs?: number;
+}
+
+/** Where the files are wrong to begin with, what is right of them is the current configuration. */
+export async function watchRelayConfig(given: RelayConfigWatchParts): Promise<RelayConfigWatch> {
+  const watched = new RelayConfigWatch(given, await readRelayConfig(given.folders, given.parts()));
+  await watched.check(); // for what has changed before the folders were watched
+  return watched;
+}
+
+export class RelayConfigWatch implements AsyncDisposable {
+  readonly #given: RelayConfigWatchParts;
+  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #poll: NodeJS.Timeout;
+  #debounce: NodeJS.Timeout | undefined;
+  #current: RelayConfig;
+  /** What was read last, good or not. */
+  #seen: string;
+  #checking: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(given: RelayConfigWatchParts, current: RelayConfig) {
+    this.#given = given;
+    this.#current = current;
+    this.#seen = printConfig(current);
+    this.#watchFolders();
+    this.#poll = setInterval(() => this.#checkSoon(0), given.pollMs ?? POLL_MS).unref();
+  }
+
+  /** The last good configuration. */
+  get current(): RelayConfig {
+    return this.#current;
+  }
+
+  /** Looks at the files now. Resolves when whoever listens has been told. */
+  check(): Promise<void> {
+    const next = this.#checking.then(() => this.#compare());
+    // A listener that throws is reported to whoever asked for this check, and stops no later one.
+    this.#checking = next.catch(() => undefined);
+    return next;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#poll);
+    clearTimeout(this.#debounce);
+    for (const watcher of this.#watchers.values()) watcher.close();
+    await this.#checking;
+  }
+
+  async #compare(): Promise<void> {
+    if (this.#closed) return;
+    this.#watchFolders();
+    const { folders, parts, listener } = this.#given;
+    const config = await readRelayConfig(folders, parts());
+    const seen = printConfig(config);
+    if (this.#closed || seen === this.#seen) return;
+    this.#seen = seen;
+    // One that was wrong from the beginning is not worth keeping.
+    const isKept = config.problems.length > 0 && this.#current.problems.length === 0;
+    if (!isKept) this.#current = config;
+    if (config.problems.length > 0) listener.onProblems(config.problems);
+    else listener.onChange(config);
+  }
+
+  #watchFolders(): void {
+    for (const folder of foldersOf(this.#given.folders)) {
+      const watcher = this.#watchers.get(folder);
+      if (watcher !== undefined && existsSync(folder)) continue;
+      watcher?.close();
+      this.#watchers.delete(folder);
+      try {
+        const started = watch(folder, { persistent: false }, () =>
+          this.#checkSoon(this.#given.debounceMs ?? DEBOUNCE_MS),
+        );
+        started.on("error", () => started.close()); // the poll goes on
+        this.#watchers.set(folder, started);
+      } catch {
+        // There is no such folder yet, or the system watches no more of them: the poll will do.
+      }
+    }
+  }
+
+  #checkSoon(delayMs: number): void {
+    if (this.#closed) return;
+    clearTimeout(this.#debounce);
+    // What a listener throws here is a mistake in the program, and ends it as such.
+    this.#debounce = setTimeout(() => void this.check(), delayMs).unref();
+  }
+}
+
+function foldersOf({ home, config }: Folders): string[] {
+  const templates = join(config, TEMPLATES_FOLDER);
+  const prompts = join(home, "prompts");
+  const ofPrompts = Object.values(PROMPT_FOLDERS).map((name) => join(prompts, name));
+  return [
+    config,
+    templates,
+    ...ENTRY_KINDS.map((kind) => join(templates, kind)),
+    prompts,
+    ...ofPrompts,
+    ...ofPrompts.map((folder) => join(folder, "templates")),
+  ];
+}
+
+function printConfig({ agents, templates, problems, warnings }: RelayConfig): string {
+  return canonicalJson([[...agents], [...templates], problems, warnings]);
+}

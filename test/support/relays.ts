@@ -1,0 +1,39 @@
+/** Records of relays, for tests. */
+import { newRecord, type NewRelay } from "../../src/relay/new-record.ts";
+import type { RelayRecord } from "../../src/relay/record.ts";
+import { recordStep, type StepOutcome, type StepStart } from "../../src/relay/record-step.ts";
+
+export function testRecord(relay: Partial<NewRelay> = {}): RelayRecord {
+  return newRecord({
+    id: "thr_0a1b2c3d",
+    templateName: "test",
+    configHash: "hash",
+    slots: [],
+    entry: { agent: "planner", stage: null },
+    channel: "terminal",
+    userMessage: "Do it",
+    nowMs: 0,
+    ...relay,
+  });
+}
+
+export function agentStep({ agent, stage }: { agent: string; stage: string | null }): StepStart {
+  return { kind: "agent", slot: agent, stage, input: "", session: `thr:thr_0a1b2c3d:${agent}` };
+}
+
+export function endStep(record: RelayRecord, at: number, outcome: Partial<StepOutcome> = {}): RelayRecord {
+  return recordStep(
+    record,
+    at,
+    {
+      status: "completed",
+      output: "",
+      costUsd: 0,
+      numTurns: 1,
+      turn: null,
+      artifactHash: null,
+      ...outcome,
+    },
+    0,
+  );
+}
