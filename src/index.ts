@@ -11,4 +11,13 @@ export { type Cortex, type CortexOptions, openCortex as createCortex } from "./r
 export type { LiveEntry, LiveOptions } from "./runtime/live.ts";
 export type { NewMessage, Sent } from "./runtime/messages.ts";
 export type { Outcome } from "./runtime/outcomes.ts";
+export type {
+  DryRun,
+  DryStep,
+  RelayAddition,
+  RelayListOptions,
+  RelayRequest,
+  Relays,
+  RelayStarter,
+} from "./runtime/relays.ts";
 export type * from "./store/store.ts";

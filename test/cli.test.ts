@@ -132,7 +132,8 @@ describe("init", () => {
       out: expect.stringContaining("cortex up"),
     });
     const folder = join(home.path, "config");
-    expect(readdirSync(folder).toSorted()).toEqual([".env", "cortex.json", "profiles.json"]);
+    const files = readdirSync(folder).filter((name) => !name.endsWith(".schema.json"));
+    expect(files.toSorted()).toEqual([".env", "cortex.json", "profiles.json", "thread-templates"]);
     expect(statSync(join(folder, ".env")).mode & 0o777).toBe(0o600);
     expect((await run(home.path, ["config"])).code).toBe(0);
 

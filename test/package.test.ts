@@ -34,6 +34,7 @@ test("the packed package runs where it is installed", { timeout: 120_000 }, () =
     "LICENSE",
     "package.json",
     "README.md",
+    "relays",
   ]);
   const { dependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
@@ -53,6 +54,10 @@ test("the packed package runs where it is installed", { timeout: 120_000 }, () =
   expect(execFileSync(process.execPath, [program], { env, encoding: "utf8" })).toContain("offline model");
   expect(cortex("verify")).toContain("are as they were written");
   expect(cortex("hooks")).toMatch(/^default-dm-routing +active/m);
+  cortex("init");
+  expect(cortex("relay", "validate")).toMatch(
+    /\n4 templates and 9 agents can be used: 0 problems, 0 warnings\.\n$/,
+  );
   expect(cortex("hooks")).not.toContain("errored");
   const tsconfig = readFileSync(join(folder.path, "home", "hooks", "tsconfig.json"), "utf8");
   const [types] = JSON.parse(tsconfig).compilerOptions.paths["cortexd/hooks"];

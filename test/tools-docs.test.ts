@@ -11,6 +11,7 @@ import { createDelegationTools } from "../src/delegation/tools.ts";
 import { createMessageTool } from "../src/delivery/message-tool.ts";
 import { createHookTools } from "../src/hooks/tools.ts";
 import { MARKS } from "../src/model/trust.ts";
+import { createRelayTools } from "../src/relay/tools.ts";
 import { loadFiles } from "./support/config-home.ts";
 
 const page = readFileSync(new URL("../docs/tools.md", import.meta.url), "utf8");
@@ -27,6 +28,9 @@ const tools = [
   }),
   createMessageTool({ add: async () => {}, channels: () => [] }),
   ...createDelegationTools(() => {
+    throw new Error("not here");
+  }),
+  ...createRelayTools(() => {
     throw new Error("not here");
   }),
   createWebFetchTool(),

@@ -125,3 +125,20 @@ test("a note ends the line that is being written", () => {
 test("an event of a kind that is not known changes nothing", () => {
   expect(play({ type: "hook.fired" })).toEqual({ view: IDLE, text: "" });
 });
+
+test("a relay is told of with a line for each step, once", () => {
+  const relay = {
+    type: "relay.changed",
+    relayId: "thr_0a1b2c3d",
+    state: "running",
+    costUsd: 0.5,
+    stage: null,
+  };
+  const first = { ...relay, step: 0, agent: "planner" };
+  const second = { ...relay, step: 1, agent: "coder", stage: "implement", state: "waiting" };
+  const { view, text } = play(first, first, second, { ...second, state: "completed" });
+  expect(text).toBe(
+    "⇢ thr_0a1b2c3d · step 1 · planner · $0.5000\n⇢ thr_0a1b2c3d · step 2 · coder:implement · $0.5000 · waits\n",
+  );
+  expect(view).toEqual(IDLE);
+});

@@ -17,6 +17,8 @@ export interface ChatView {
   readonly words: Words;
   /** The tools that are at work, by the id of their call. */
   readonly calls: Readonly<Record<string, Call>>;
+  /** The relays that are under way, with what was said of each last. */
+  readonly relays: Readonly<Record<string, string>>;
 }
 
 interface Words {
@@ -38,7 +40,7 @@ export interface Shown {
 }
 
 const NO_WORDS: Words = { run: "", shown: "", streamed: "", completed: "" };
-export const IDLE: ChatView = { state: "idle", lineEnded: true, words: NO_WORDS, calls: {} };
+export const IDLE: ChatView = { state: "idle", lineEnded: true, words: NO_WORDS, calls: {}, relays: {} };
 
 const MAX_ARGUMENTS_LENGTH = 80;
 
@@ -54,6 +56,8 @@ export function showEvent(view: ChatView, event: StreamEvent, style: Style): Sho
       return startCall(view, event);
     case "tool.finished":
       return endCall(view, event, style);
+    case "relay.changed":
+      return showRelay(view, event, style);
     case "stream.reset":
       return showNote(view, "Some of what happened meanwhile is not shown here; `cortex log` has it.", style);
     default:
@@ -64,6 +68,11 @@ export function showEvent(view: ChatView, event: StreamEvent, style: Style): Sho
 /** A line that is not the agent's. */
 export function showNote(view: ChatView, note: string, style: Style): Shown {
   return showLine(view, style("dim", harmless(note)));
+}
+
+/** What came of something that others did. */
+export function showAnswer(view: ChatView, text: string): Shown {
+  return showLine(view, harmless(text.trimEnd()));
 }
 
 /** What stands before the line that is being typed. */
@@ -135,6 +144,19 @@ function endCall(view: ChatView, event: StreamEvent, style: Style): Shown {
     { ...view, calls },
     `${mark} ${call.name} ${style("dim", `${call.args}${outcome}${took}`)}`,
   );
+}
+
+/** One line for each step: who is at work, and what it has cost so far. */
+function showRelay(view: ChatView, event: StreamEvent, style: Style): Shown {
+  const id = textOf(event["relayId"]);
+  const { agent, stage, step, costUsd, state } = event;
+  const { [id]: before, ...others } = view.relays;
+  if (state !== "running" && state !== "waiting") return nothing({ ...view, relays: others });
+  const place = `${textOf(agent)}${typeof stage === "string" ? `:${stage}` : ""}`;
+  const cost = typeof costUsd === "number" ? ` · $${costUsd.toFixed(4)}` : "";
+  const line = `⇢ ${id} · step ${Number(step) + 1} · ${place}${cost}${state === "waiting" ? " · waits" : ""}`;
+  const after = { ...view, relays: { ...others, [id]: line } };
+  return line === before ? nothing(after) : showNote(after, line, style);
 }
 
 function wordsOf({ words }: ChatView, event: StreamEvent): Words {

@@ -4,13 +4,16 @@
  */
 import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { type ChatView, IDLE, promptOf, type Shown, showEvent, showNote } from "./chat-view.ts";
+import { type ChatView, IDLE, promptOf, showAnswer, type Shown, showEvent, showNote } from "./chat-view.ts";
 import type { Invocation } from "./command.ts";
 import { followStream, type StreamEvent } from "./follow-stream.ts";
 import { messageOf, type Talk } from "./message.ts";
+import type { RelayView } from "../runtime/relay-views.ts";
 import type { ApprovalView } from "../runtime/views.ts";
 import { ask, type Request } from "./ask.ts";
 import { describeRequest } from "./describe-request.ts";
+import { readOutput } from "./relay-progress.ts";
+import { endLine, isOver } from "./relay-text.ts";
 import type { Sent } from "./send.ts";
 import { needServer } from "./server.ts";
 import { Terminal } from "./terminal.ts";
@@ -21,6 +24,7 @@ export async function converse(talk: Talk, { home, print }: Invocation): Promise
   let view: ChatView = IDLE;
   let isAborting = false;
   let isLost = false;
+  const relaysTold = new Set<string>();
 
   using terminal = new Terminal(process.stdin, process.stdout, {
     onLine(line) {
@@ -80,6 +84,11 @@ export async function converse(talk: Talk, { home, print }: Invocation): Promise
     show(showEvent(view, event, print.style));
     if (type === "queue.changed" && state === "dead" && typeof itemId === "string") void explain(itemId);
     const { approvalId } = event;
+    const { relayId } = event;
+    if (type === "relay.changed" && typeof relayId === "string") {
+      if (isOver({ status: state })) void tellRelay(relayId);
+      else relaysTold.delete(relayId); // one that goes on after its end ends again
+    }
     if (type === "approval.changed" && state === "open" && typeof approvalId === "string")
       void tellRequest(approvalId);
   }
@@ -126,6 +135,22 @@ export async function converse(talk: Talk, { home, print }: Invocation): Promise
       note(describeRequest((await send({ path })).body as unknown as ApprovalView));
     } catch {
       note(`\`cortex approvals show ${id}\` says what is asked.`); // the server is gone
+    }
+  }
+
+  /** Says what a relay has come to. The end of one is told of more than once. */
+  async function tellRelay(id: string): Promise<void> {
+    if (relaysTold.has(id)) return;
+    relaysTold.add(id);
+    try {
+      const server = await needServer(home);
+      const { body } = await send({ path: `/api/relays/${encodeURIComponent(id)}` });
+      const record = body as unknown as RelayView;
+      const output = await readOutput(record, server);
+      if (output !== null) show(showAnswer(view, output));
+      note(endLine(record, Date.now()));
+    } catch {
+      note(`\`cortex relay show ${id}\` says what came of it.`); // the server is gone
     }
   }
 

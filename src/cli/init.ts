@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import { addShippedHooks } from "../runtime/hook-files.ts";
+import { addShippedRelays, writeRelaySchemas } from "../runtime/relay-files.ts";
 import type { Invocation } from "./command.ts";
 
 interface StarterFile {
@@ -19,14 +20,23 @@ export async function init({ home, print }: Invocation): Promise<void> {
     ...FILES.map((file) => ({ path: join(folder, file.name), written: writeNew(folder, file) })),
     ...addShippedHooks(home).map((path) => ({ path, written: true })),
   ];
-  print.data({ home, files }, () =>
+  const relays = addShippedRelays(home);
+  await writeRelaySchemas(home);
+  const all = [...files, ...relays.map((path) => ({ path, written: true }))];
+  print.data({ home, files: all }, () =>
     [
       ...files.map(({ path, written }) => `${written ? "Wrote" : "Kept"} ${path}`),
+      ...(relays.length === 0
+        ? []
+        : [
+            `Wrote templates of relays, ${relays.length} files in ${folder}/thread-templates and ${home}/prompts`,
+          ]),
       "",
       "Now try:",
       "  cortex up        start the server; it prints a link to open in a browser",
       "  cortex chat      talk to your agent, in another terminal",
       "  cortex status    see what is going on",
+      "  cortex relay     have several agents work on one thing; `cortex relay templates` lists how",
     ].join("\n"),
   );
 }
@@ -49,6 +59,9 @@ const CORTEX_JSON = `// The settings of Cortex. Every key is optional: what is n
 
   // How many turns run at once, how often a failed one is tried, and what a message does to a busy session.
   // "broker": { "maxConcurrentRuns": 8, "maxAttempts": 3, "queue": { "mode": "steer-backlog" } },
+
+  // What becomes of a relay that runs when the server is killed, fail or resume, and what all of them may spend in a day.
+  // "relay": { "onRestart": "fail", "usdPerDay": 20 },
 
   // What hooks may ask models for: the profile that they ask, and what they may spend in a day.
   // "hooks": { "profile": "__active__", "llmUsdPerDay": 1 },

@@ -239,6 +239,85 @@ const COMMANDS: readonly CommandEntry[] = [
     ],
   },
   {
+    usage: "relay",
+    about: "let agents pass an artifact along: start relays, look at them, steer them",
+    options: [["--running", "only those that are not over"], LIMIT],
+    run: async (given) => (await import("./relay.ts")).list(given),
+    commands: [
+      {
+        usage: "run <template|agent> <message...>",
+        about: "start a relay; a message of - is read from standard input",
+        options: [
+          ["--dir <folder>", "where its agents work (a folder of its own)"],
+          ["--profile <name>", "for its agents that run on the active profile"],
+          ["--budget <usd>", "what all of it may cost at most"],
+          ["--key <key>", "the same key is the same relay, however often it is started"],
+          ["--dry-run", "only show the way that it takes with the offline model"],
+          ["--wait", "show how it goes on, and print what comes of it"],
+          ["--start", "start a server in the background if none runs"],
+        ],
+        run: async (given) => (await import("./relay-run.ts")).run(given),
+      },
+      {
+        usage: "add <relay|turn> <agent> [message...]",
+        about: "let one more agent go on with a relay that has ended, or with a turn",
+        options: [["--wait", "show how it goes on, and print what comes of it"]],
+        run: async (given) => (await import("./relay-run.ts")).add(given),
+      },
+      {
+        usage: "list",
+        about: "list the relays, newest first",
+        options: [["--running", "only those that are not over"], LIMIT],
+        run: async (given) => (await import("./relay.ts")).list(given),
+      },
+      {
+        usage: "status [relay]",
+        about: "tell where a relay is and what its steps have done; unless named, the newest",
+        run: async (given) => (await import("./relay.ts")).status(given),
+      },
+      {
+        usage: "show <relay>",
+        about: "print all of a relay: its steps with what they answered, and its artifact",
+        options: [
+          ["--diff", "what each step has changed in the artifact"],
+          ["--step <number>", "the artifact as it was after this step"],
+        ],
+        run: async (given) => (await import("./relay.ts")).show(given),
+      },
+      {
+        usage: "say <relay> <message...>",
+        about: "write to a relay that runs: its next step is told",
+        run: async (given) => (await import("./relay-run.ts")).say(given),
+      },
+      {
+        usage: "cancel <relay>",
+        about: "end a relay that runs",
+        run: async (given) => (await import("./relay-run.ts")).cancel(given),
+      },
+      {
+        usage: "resume <relay>",
+        about: "go on with a relay that has failed or was cancelled; no step is done twice",
+        options: [["--wait", "show how it goes on, and print what comes of it"]],
+        run: async (given) => (await import("./relay-run.ts")).resume(given),
+      },
+      {
+        usage: "agents",
+        about: "list the agents that relays can have",
+        run: async (given) => (await import("./relay-config.ts")).agents(given),
+      },
+      {
+        usage: "templates",
+        about: "list the templates that relays can be started from",
+        run: async (given) => (await import("./relay-config.ts")).templates(given),
+      },
+      {
+        usage: "validate",
+        about: "look for what is wrong with templates, agents and prompts, and say how markers are read",
+        run: async (given) => (await import("./relay-config.ts")).validate(given),
+      },
+    ],
+  },
+  {
     usage: "costs",
     about: "tell what turns have cost",
     options: [

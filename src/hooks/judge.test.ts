@@ -47,7 +47,7 @@ async function openScene(hooks: Readonly<Record<string, string>>, limits: Partia
       pool,
       clock,
       timezone: () => "UTC",
-      dispatchFor: async (_, { destination, context }) => {
+      dispatchFor: async (_, _hook, { destination, context }) => {
         const label = destination.kind === "session" ? destination.session : "main";
         const id = `${process.pid}-${++ids}`;
         return {

@@ -36,11 +36,13 @@ export interface JudgeParts {
   readonly clock: () => number;
   readonly timezone: () => string;
   /**
-   * What a fired hook asks for. Undefined: its sender may not ask for anything, so nothing is done. What it throws,
-   * a target that does not exist say, is an error of the hook.
+   * What a fired hook asks for. Undefined: its sender may not ask for anything, so nothing is done; or what it asked
+   * for is done, and it is no message. It may be asked again for the same event and hook, after a crash. What it
+   * throws, a target that does not exist say, is an error of the hook.
    */
   readonly dispatchFor: (
     event: StoredEvent,
+    hook: string,
     verdict: Fired,
   ) => Promise<Omit<NewDispatch, "hook"> | undefined>;
   /** Records with a request for a lease where a slot is free, and carries the claim out that comes of it. */
@@ -211,7 +213,7 @@ export class Judge implements AsyncDisposable {
 
   async #fire(event: StoredEvent, run: SilentHookRun, verdict: Fired): Promise<void> {
     try {
-      const dispatch = await this.#parts.dispatchFor(event, verdict);
+      const dispatch = await this.#parts.dispatchFor(event, run.hook, verdict);
       const { disable } = verdict;
       await this.#record({
         ...run,

@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import type { QueueSettings } from "../model/queue-settings.ts";
 import { type Command, USAGE } from "../queue/command.ts";
+import { RELAY_USAGE } from "../relay/command.ts";
 import { NO_SETTINGS, type QueueSource, type ResolvedQueue, resolveQueue } from "../queue/settings.ts";
 import type { DispatchTarget, Settings, Store, StoredSession } from "../store/store.ts";
 import { type Answerer, decide, onlyOpen } from "./approvals.ts";
@@ -75,6 +76,7 @@ async function decideTyped(
 
 const HELP = [
   ...Object.values(USAGE),
+  ...RELAY_USAGE.split("\n"),
   "A command stands on the first line. What follows on the next lines is sent as a message.",
 ].join("\n");
 

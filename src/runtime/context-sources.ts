@@ -32,10 +32,17 @@ export async function contextTools(config: Config): Promise<ContextSources["tool
   return createTools({
     home: "",
     settings: { config: () => config, variable: () => undefined },
-    store: { events: { search: async () => [] }, outbox: { add: async () => {} } },
+    store: {
+      events: { search: async () => [] },
+      outbox: { add: async () => {} },
+      sessions: { get: async () => undefined },
+    },
     channels: () => [],
     hooks: { list: async () => [], add: notCalled, setEnabled: notCalled },
     delegating: () => {
+      throw new Error(DESCRIBED);
+    },
+    relaying: () => {
       throw new Error(DESCRIBED);
     },
   });

@@ -11,11 +11,11 @@ import { allowsTool } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { readWorker } from "../model/worker.ts";
-import { lookUp, type Setup } from "../personas/lookup.ts";
+import type { Setup } from "../personas/lookup.ts";
 import { permissionsOf } from "../personas/permissions.ts";
 import { readSkills, type Skills } from "../personas/skills.ts";
 import type { Journal, Ledger, QueueItem, StoredSession } from "../store/store.ts";
-import { asWorker, narrowedAs } from "../turns/as-worker.ts";
+import { asWorker, narrowedAs, setupOf } from "../turns/as-worker.ts";
 import { CONTEXT_KINDS, type ContextPart, explainContext } from "../turns/context.ts";
 import type { Pinned } from "../turns/journal.ts";
 import { FULL_SHARE } from "../turns/make-room.ts";
@@ -55,7 +55,7 @@ export async function readContext(key: SessionKey, sources: ContextSources): Pro
   const session = await ledger.sessions.get(key);
   if (session === undefined) throw sessionUnknown(key);
   const worker = readWorker(session.worker);
-  const setup = asWorker(lookUp(config, session.agent, session.persona), worker);
+  const setup = asWorker(setupOf(config, session, worker), worker);
   const { items, journal } = await readCurrent(session, ledger);
   const pinned = journal?.pinned as Pinned | undefined;
   const profile = sources.profile(

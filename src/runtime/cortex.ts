@@ -10,7 +10,7 @@ import type { Flags } from "../config/overrides.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Redact } from "../model/redact.ts";
-import type { DelegationId, EventId, ItemId, RunId, TurnId } from "../model/ids.ts";
+import type { DelegationId, EventId, ItemId, RelayId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
@@ -52,6 +52,10 @@ import { type NewMessage, sendMessage, type SendParts, type Sent } from "./messa
 import { type Outcome, Outcomes } from "./outcomes.ts";
 import { openSandbox, type SandboxMode } from "./sandbox.ts";
 import { followSecrets } from "./secrets.ts";
+import { readRelayResult } from "./relay-result.ts";
+import { relayToolParts } from "./relay-tools.ts";
+import { prepareRelays } from "./prepare-relays.ts";
+import type { Relays } from "./relays.ts";
 import { say, type Said } from "./say.ts";
 import { openSettings, type Settings } from "./settings.ts";
 import { openSubAgents } from "./sub-agents.ts";
@@ -76,6 +80,7 @@ export interface Cortex extends AsyncDisposable {
   readonly store: Store;
   readonly live: Live;
   readonly hooks: Hooks;
+  readonly relays: Relays;
   /** As it is now: it may be another one after a change of the files. */
   config(): Config;
   /** The model that answers where nothing else is said, and why it is that one. */
@@ -201,7 +206,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     coolDowns: new CoolDowns(clock),
     agentFor: subAgents.agentFor.bind(subAgents),
     subAgentGuidance: () => subAgentGuidance(settings.config()),
-    readChild: (detail: Json) => readChild(detail, store),
+    readChild: (detail: Json) => readChild(detail, { home, store }),
     tools: () => allTools(),
     skills: async (setup: Setup) => (await (await import("./context-view.ts")).skillsOf(setup, home)).skills,
     window: windowOf,
@@ -238,7 +243,26 @@ async function assemble(parts: Parts): Promise<Cortex> {
     run: async (running) => (await import("../turns/run-turn.ts")).runTurn(running, turnParts),
     onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
   });
-  const hooks = await openHooks({ ...turnParts, agentFor: backendFor, home, broker, log });
+  const relays = prepareRelays({
+    store,
+    home,
+    clock,
+    mintId,
+    withSlot: broker.withSlot.bind(broker),
+    settings,
+    environment,
+    log,
+    onChange: () => live.announce("config.changed"),
+    openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
+  });
+  const hooks = await openHooks({
+    ...turnParts,
+    agentFor: backendFor,
+    home,
+    broker,
+    relays: () => relays,
+    log,
+  });
   const delegating = delegationParts({
     store,
     config: () => settings.config(),
@@ -262,6 +286,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
         settings,
         channels: channels.names,
         delegating: () => delegating,
+        relaying: () => relayToolParts({ relays, store }),
         hooks: {
           list: () => store.hooks.list(),
           add: (name, source) => hooks.add(name, source),
@@ -302,6 +327,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
       const { shutdownMs } = settings.config().broker;
       await inbound[Symbol.asyncDispose]();
       await hooks[Symbol.asyncDispose]();
+      await relays[Symbol.asyncDispose](); // first: the end of a step would begin the next one
       await Promise.all([
         broker.stop(shutdownMs),
         sender.stop(shutdownMs),
@@ -320,6 +346,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     store,
     onProblem: (error) => log(`What was said is not indexed for now: ${String(error)}`),
   });
+  await relays.start();
   broker.start();
   sender.start();
   indexer.start();
@@ -332,12 +359,13 @@ async function assemble(parts: Parts): Promise<Cortex> {
     store,
     live,
     hooks,
+    relays,
     resumed,
     config: () => settings.config(),
     model: () => settings.model(),
     sandbox: () => sandbox.mode(),
     send: (message) => sendMessage(message, sendParts()),
-    say: (message) => say(message, sendParts()),
+    say: (message) => say(message, { ...sendParts(), relays }),
     outcome: (item, signal) => outcomes.wait(item, signal),
     accept: (incoming) => accept(incoming),
     receiveWebhook: (name, request) => inbound.receiveWebhook(name, request),
@@ -380,8 +408,12 @@ async function assemble(parts: Parts): Promise<Cortex> {
 }
 
 /** What a call that waits for a worker is told. The marks of the worker are the session's before its words are. */
-async function readChild(detail: Json, store: Store): Promise<ToolResult | undefined> {
-  const { delegation: id } = detail as { readonly delegation: DelegationId };
+async function readChild(
+  detail: Json,
+  { home, store }: { readonly home: string; readonly store: Store },
+): Promise<ToolResult | undefined> {
+  const { delegation: id, relay } = detail as { readonly delegation: DelegationId; readonly relay?: RelayId };
+  if (relay !== undefined) return readRelayResult(relay, { home, store });
   const delegation = await store.delegations.get(id);
   if (delegation === undefined || delegation.state === "open") return undefined;
   if (delegation.reportedAtMs === undefined && delegation.state !== "cancelled")

@@ -44,8 +44,20 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
     ...checkCredentials(config, variable),
     ...checkWebhooks(config, variable),
     ...checkFolders(config),
+    ...(await checkRelays(sources)),
     checkSandbox(sandboxMode(config.sandbox, found)),
   ];
+}
+
+/** A home that has no templates is told nothing about them. */
+async function checkRelays(sources: Sources): Promise<Check[]> {
+  const { readRelays } = await import("./read-relays.ts");
+  const { templates, problems } = await readRelays(sources);
+  const [first] = problems;
+  if (first === undefined)
+    return templates.size === 0 ? [] : [ok("relays", `${templates.size} templates, all of them right`)];
+  const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.message}`;
+  return [fail("relays", message, "`cortex relay validate` tells all of them, and what to do.")];
 }
 
 /** Whether each has what it needs. Nothing is asked of any server. */

@@ -9,6 +9,7 @@ import type { Check } from "./doctor-check.ts";
 import { checkMachine } from "./doctor-machine.ts";
 import { CLOCK_DOUBT_MS, EARLIEST_MS } from "./doctor-store.ts";
 import { type DoctorParts, examine } from "./doctor.ts";
+import { addShippedRelays } from "./relay-files.ts";
 
 /** Whether there is bubblewrap depends on the machine; here, there is none. */
 const NO_SANDBOX = { PATH: "/nonexistent" };
@@ -65,6 +66,21 @@ describe("the machine", () => {
 });
 
 describe("the configuration", () => {
+  test("templates of relays are right, wrong, or not there", async () => {
+    using home = configHome({});
+    expect((await check(home.path)).named("relays")).toEqual([]);
+    addShippedRelays(home.path);
+    expect((await check(home.path)).named("relays")).toEqual([
+      expect.objectContaining({ state: "ok", message: "4 templates, all of them right" }),
+    ]);
+    writeFileSync(join(home.path, "config", "thread-templates", "agents", "coder.json"), "{}");
+    expect((await check(home.path)).one("relays")).toMatchObject({
+      state: "fail",
+      message: expect.stringMatching(/^\d+ problems in templates: .*coder\.json/),
+      hint: expect.stringContaining("cortex relay validate"),
+    });
+  });
+
   test("one that is wrong is a failure with all that is wrong in it", async () => {
     using home = configHome({ "cortex.json": { sandbx: "off", server: { port: -1 } } });
     const { state, one, named } = await check(home.path);

@@ -1,31 +1,34 @@
-/** What a fired hook becomes: a message to a session, with the permissions of whoever sent the event. */
+/** What a fired hook becomes: a message to a session, or a relay, with the permissions of whoever sent the event. */
 import type { Config } from "../config/config.ts";
-import { parseDelivery } from "../delivery/address.ts";
+import { deliveriesOf, parseDelivery } from "../delivery/address.ts";
 import type { Fired } from "../hooks/judge.ts";
 import type { Destination } from "../hooks/normalise-result.ts";
 import { CortexError } from "../model/errors.ts";
-import { AGENT_ADAPTER, ANSWER_ADAPTER, splitEventId } from "../model/event.ts";
+import { AGENT_ADAPTER, ANSWER_ADAPTER, RELAY_ADAPTER, splitEventId } from "../model/event.ts";
 import type { DispatchId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Route } from "../model/target.ts";
 import { type Grant, grantFor } from "../personas/authority.ts";
 import { resolveRoute } from "../routing/resolve.ts";
-import type { NewDispatch, Store, StoredEvent } from "../store/store.ts";
+import type { NewDelivery, NewDispatch, Store, StoredEvent } from "../store/store.ts";
 import { queueing } from "./messages.ts";
+import type { Relays } from "./relays.ts";
 
 export interface HookDispatchParts {
   readonly store: Store;
   readonly config: Config;
   readonly clock: () => number;
   readonly mintId: () => string;
+  readonly relays: () => Pick<Relays, "run">;
 }
 
 /** Of what our own agents say. */
-const OURS: ReadonlySet<string> = new Set([ANSWER_ADAPTER, AGENT_ADAPTER]);
+const OURS: ReadonlySet<string> = new Set([ANSWER_ADAPTER, AGENT_ADAPTER, RELAY_ADAPTER]);
 
-/** Undefined: the sender is a guest, for whom nothing is done. */
+/** Undefined: the sender is a guest, for whom nothing is done; or it is a relay, and has begun. */
 export async function dispatchFor(
   event: StoredEvent,
+  hook: string,
   { destination, smart, queueMode, context, delivery }: Fired,
   parts: HookDispatchParts,
 ): Promise<Omit<NewDispatch, "hook"> | undefined> {
@@ -33,6 +36,10 @@ export async function dispatchFor(
   const grant = grantOf(event, config);
   if (grant.authority === "guest") return undefined;
   parseDelivery(delivery);
+  if (destination.kind === "relay") {
+    await startRelay({ event, hook, relay: destination.relay, context, delivery, grant }, parts);
+    return undefined;
+  }
   const target = await resolveRoute(
     { ...routeTo(destination, config), ...(smart ? { smart } : {}) },
     { ledger: store, config, mintId },
@@ -56,7 +63,48 @@ function grantOf(event: StoredEvent, config: Config): Grant {
     : grantFor(event, config);
 }
 
-function routeTo(destination: Destination, config: Config): Route {
+interface RelayWish extends Pick<Fired, "context"> {
+  readonly delivery: Json | undefined;
+  readonly event: StoredEvent;
+  readonly hook: string;
+  readonly relay: string;
+  readonly grant: Exclude<Grant, { authority: "guest" }>;
+}
+
+/** Once for an event and a hook, however often the two meet: before the firing is recorded, the process may end. */
+async function startRelay(
+  { event, hook, relay, context, delivery, grant }: RelayWish,
+  { relays, mintId }: HookDispatchParts,
+): Promise<void> {
+  const { prompt, extracted } = context;
+  const message = [prompt, event.content].filter(
+    (part) => part !== undefined && part !== null && part !== "",
+  );
+  if (message.length === 0) throw relayWithoutMessage(relay);
+  const [address] = deliveriesOf({ text: "?", source: event, delivery, mintId });
+  await relays().run({
+    name: relay,
+    message: message.join("\n\n"),
+    channel: event.channel,
+    idempotencyKey: `${event.id}#${hook}`,
+    metadata: { trigger: "hook", hook, event: event.id, ...(extracted === undefined ? {} : { extracted }) },
+    ...(address === undefined ? {} : { delivery: addressOf(address) }),
+    ...(grant.authority === "owner" ? {} : { permissions: grant.permissions }),
+  });
+}
+
+/** As a dispatch says it. */
+function addressOf({ target, replyTo }: NewDelivery): Json {
+  return { ...target, ...(replyTo === undefined ? {} : { replyTo }) };
+}
+
+function relayWithoutMessage(relay: string): CortexError {
+  return new CortexError("hook_failed", `The relay "${relay}" cannot be started: the event says nothing`, {
+    hint: "Return a `context.prompt`: it is what the relay is asked.",
+  });
+}
+
+function routeTo(destination: Exclude<Destination, { kind: "relay" }>, config: Config): Route {
   switch (destination.kind) {
     case "default":
       return {};
@@ -70,13 +118,5 @@ function routeTo(destination: Destination, config: Config): Route {
       return Object.hasOwn(config.agents, destination.agent)
         ? { session: `agent:${destination.agent}:main` }
         : { persona: destination.agent };
-    case "relay":
-      throw new CortexError(
-        "hook_failed",
-        `The relay "${destination.relay}" cannot be started: there are no relays yet`,
-        {
-          hint: "Route to a session, a thread, a persona or an agent.",
-        },
-      );
   }
 }

@@ -142,7 +142,7 @@ test("a target that is not there is an error of its hook", async () => {
     .map(({ hook, error }) => `${hook}: ${error}`);
   expect(errors).toEqual([
     'nobody: No persona is called "nobody"',
-    'relay: The relay "review" cannot be started: there are no relays yet',
+    'relay: No template and no agent of relays is called "review"',
     expect.stringContaining("thread: "),
   ]);
   // Both name the same session: one turn, which has the contexts of both.

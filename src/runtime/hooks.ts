@@ -21,11 +21,14 @@ import { dispatchFor } from "./hook-dispatch.ts";
 import { addHookFile, addShippedHooks, hooksPath } from "./hook-files.ts";
 import { findSyntaxError } from "./find-syntax-error.ts";
 import { createHookLlm, type HookLlmParts } from "./hook-llm.ts";
+import type { Relays } from "./relays.ts";
 
 export interface HooksParts extends Omit<HookLlmParts, "store"> {
   readonly home: string;
   readonly store: Store;
   readonly broker: Pick<Broker, "withSlot">;
+  /** For hooks that start one. */
+  readonly relays: () => Pick<Relays, "run">;
   readonly log: (line: string) => void;
   readonly limits?: Partial<PoolLimits>;
 }
@@ -86,7 +89,7 @@ export async function openHooks(parts: HooksParts): Promise<Hooks> {
     pool,
     clock,
     timezone: () => config().timezone,
-    dispatchFor: (event, verdict) => dispatchFor(event, verdict, { ...parts, config: config() }),
+    dispatchFor: (event, hook, verdict) => dispatchFor(event, hook, verdict, { ...parts, config: config() }),
     withSlot: (record) =>
       broker.withSlot(async (claim) => {
         const result = await record(claim);

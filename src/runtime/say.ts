@@ -2,7 +2,8 @@
 import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import { parseCommand, type TypedCommand } from "../queue/command.ts";
+import { type Command, parseCommand } from "../queue/command.ts";
+import { parseRelayCommand, type RelayCommand } from "../relay/command.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, StoredEvent } from "../store/store.ts";
 import { carryOut } from "./commands.ts";
@@ -18,6 +19,12 @@ import {
   type SendParts,
   type Sent,
 } from "./messages.ts";
+import { carryOutRelay } from "./relay-commands.ts";
+import type { Relays } from "./relays.ts";
+
+export interface SayParts extends SendParts {
+  readonly relays: Relays;
+}
 
 export type Said =
   /** With a reply where its first line was a command. */
@@ -29,8 +36,12 @@ export type Said =
       readonly reply: string;
     };
 
-export async function say(message: NewMessage, parts: SendParts): Promise<Said> {
-  const typed = parseCommand(message.content);
+type Typed =
+  | { readonly kind: "session"; readonly command: Command; readonly message: string | undefined }
+  | { readonly kind: "relay"; readonly command: RelayCommand; readonly message: undefined };
+
+export async function say(message: NewMessage, parts: SayParts): Promise<Said> {
+  const typed = parseTyped(message.content);
   if (typed === undefined) return { kind: "message", sent: await sendMessage(message, parts) };
   checkMessage(message, parts);
   const target = await resolveRoute(message, {
@@ -42,33 +53,57 @@ export async function say(message: NewMessage, parts: SendParts): Promise<Said> 
   return (await repeatedCommand(message, typed, target, parts)) ?? command(message, typed, target, parts);
 }
 
+function parseTyped(content: string): Typed | undefined {
+  const typed = parseCommand(content);
+  if (typed !== undefined) return { kind: "session", ...typed };
+  // As with the others, a space before it makes it a message.
+  const command = content.startsWith("!") ? parseRelayCommand(content) : undefined;
+  return command === undefined ? undefined : { kind: "relay", command, message: undefined };
+}
+
 /**
  * Carries a command out and records it, with its reply. A crash between the two leaves it unrecorded: sent
  * again under its key, it is carried out again, and that changes nothing more.
  */
 async function command(
   message: NewMessage,
-  typed: TypedCommand,
+  typed: Typed,
   target: Extract<DispatchTarget, { kind: "session" }>,
-  parts: SendParts,
+  parts: SayParts,
 ): Promise<Said> {
-  // Whoever talks through the owner's own doors has shown the token.
-  const answerer = { name: OWNER, isOwner: true };
-  const place = { target, channel: channelOf(message) };
-  const reply = await carryOut(typed.command, place, { ...parts, answerer });
+  const event = eventOf(message, parts);
+  const reply = await replyTo(message, typed, { target, event: event.id }, parts);
   if (typed.message !== undefined) {
     const sent = await sendMessage(message, parts, { content: typed.message, reply });
     return { kind: "message", sent, reply };
   }
-  const event = eventOf(message, parts, reply);
-  await parts.store.events.accept(event, { judge: parts.isJudged(event.channel) });
+  const replied = { ...event, metadata: { reply } };
+  await parts.store.events.accept(replied, { judge: parts.isJudged(event.channel) });
   return { kind: "command", event: event.id, session: target.session, reply };
+}
+
+function replyTo(
+  message: NewMessage,
+  typed: Typed,
+  {
+    target,
+    event,
+  }: { readonly target: Extract<DispatchTarget, { kind: "session" }>; readonly event: EventId },
+  parts: SayParts,
+): Promise<string> {
+  if (typed.kind === "relay") {
+    const { profile, delivery } = message;
+    return carryOutRelay(typed.command, { session: target.session, event, profile, delivery }, parts);
+  }
+  // Whoever talks through the owner's own doors has shown the token.
+  const answerer = { name: OWNER, isOwner: true };
+  return carryOut(typed.command, { target, channel: channelOf(message) }, { ...parts, answerer });
 }
 
 /** A key that was used before stands for the command that it was used for, and its reply is known. */
 async function repeatedCommand(
   message: NewMessage,
-  typed: TypedCommand,
+  typed: Typed,
   { session }: Extract<DispatchTarget, { kind: "session" }>,
   parts: SendParts,
 ): Promise<Said | undefined> {

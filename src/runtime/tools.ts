@@ -1,13 +1,15 @@
 /** All tools that Cortex brings along, gathered from the folders that know the things. */
-import type { AgentId } from "../model/ids.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import type { DelegationParts } from "../delegation/parts.ts";
 import { createDelegationTools } from "../delegation/tools.ts";
 import { createMessageTool } from "../delivery/message-tool.ts";
 import { createHookTools, type HookToolParts } from "../hooks/tools.ts";
-import { readSkills } from "../personas/skills.ts";
+import { createRelayTools, type RelayToolParts } from "../relay/tools.ts";
+import { readWorker } from "../model/worker.ts";
 import { searchLedger } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
+import { asWorker, setupOf } from "../turns/as-worker.ts";
+import { skillsOf } from "./context-view.ts";
 import type { Settings } from "./settings.ts";
 
 export interface ToolSources {
@@ -16,18 +18,20 @@ export interface ToolSources {
   readonly store: {
     readonly events: Pick<Store["events"], "search">;
     readonly outbox: Pick<Store["outbox"], "add">;
+    readonly sessions: Pick<Store["sessions"], "get">;
   };
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
   readonly hooks: HookToolParts;
   readonly delegating: () => DelegationParts;
+  readonly relaying: () => RelayToolParts;
 }
 
 /** Of one hit: what `memory_search` shows of it. */
 const HIT_LENGTH = 1_000;
 
 export async function createTools(sources: ToolSources): Promise<Tool[]> {
-  const { home, settings, store, channels, hooks, delegating } = sources;
+  const { home, settings, store, channels, hooks, delegating, relaying } = sources;
   const [{ workspaceTools }, { askUserTool }, codeExec, memory, skill, webFetch, webSearch] =
     await Promise.all([
       import("../agents/tools/workspace-tools.ts"),
@@ -38,9 +42,12 @@ export async function createTools(sources: ToolSources): Promise<Tool[]> {
       import("../agents/tools/web-fetch.ts"),
       import("../agents/tools/web-search.ts"),
     ]);
-  const skillsOf = async (id: AgentId) => {
-    const { workspace, pluginDirs, skills: patterns } = settings.config().agents[id]!;
-    return (await readSkills({ workspace, home, pluginDirs, patterns })).skills;
+  /** As the turn has them: a worker can have more plugins, and work elsewhere. */
+  const skillsIn = async ({ session }: Pick<ToolContext, "session">) => {
+    const found = (await store.sessions.get(session))!;
+    const worker = readWorker(found.worker);
+    const setup = asWorker(setupOf(settings.config(), found, worker), worker);
+    return (await skillsOf(setup, home)).skills;
   };
   const endpoint = () => {
     const configured = settings.config().webSearch;
@@ -53,7 +60,7 @@ export async function createTools(sources: ToolSources): Promise<Tool[]> {
     codeExec.createCodeExecTool({ node: process.execPath }),
     webFetch.createWebFetchTool(),
     webSearch.createWebSearchTool({ endpoint, fetch }),
-    skill.createSkillTool(skillsOf),
+    skill.createSkillTool(skillsIn),
     askUserTool,
     memory.createMemorySearchTool({
       search: (text, query) => searchLedger(store, text, { textLength: HIT_LENGTH, ...query }),
@@ -64,6 +71,7 @@ export async function createTools(sources: ToolSources): Promise<Tool[]> {
       channels,
     }),
     ...createDelegationTools(delegating),
+    ...createRelayTools(relaying),
     ...createHookTools(hooks),
   ];
 }

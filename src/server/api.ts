@@ -5,6 +5,7 @@
 import { z } from "zod";
 
 import { QUEUE_MODES } from "../model/queue-mode.ts";
+import { relaySchemas } from "./api-relays.ts";
 import {
   AnswerRequest,
   APPROVAL_STATES,
@@ -591,6 +592,7 @@ export const schemas = {
   HookPatch,
   HookTestRequest,
   HookTrial,
+  ...relaySchemas,
   Costs,
   Agent,
   Agents: z.object({ items: z.array(Agent), next: z.null() }),

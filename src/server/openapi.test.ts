@@ -65,6 +65,7 @@ test("the examples in docs/http-api.md are requests of their route that the serv
     TURN: turnId,
     ITEM: "x",
     DELIVERY: "x",
+    RELAY: "thr_00000000",
   };
 
   for (const [name, text] of sections) {

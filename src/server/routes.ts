@@ -4,6 +4,7 @@ import { type Route, route } from "./route.ts";
 import { hookRoutes } from "./routes-hooks.ts";
 import { insightRoutes } from "./routes-insight.ts";
 import { messageRoutes } from "./routes-messages.ts";
+import { relayRoutes } from "./routes-relays.ts";
 import { searchRoutes } from "./routes-search.ts";
 import { sessionRoutes } from "./routes-sessions.ts";
 import { trustRoutes } from "./routes-trust.ts";
@@ -32,6 +33,7 @@ export const routes: readonly Route[] = [
   ...workRoutes,
   ...trustRoutes,
   ...hookRoutes,
+  ...relayRoutes,
   webhookRoute,
   streamRoute,
   openApiRoute,

@@ -92,6 +92,8 @@ async function describe(change: Change, store: Cortex["store"]): Promise<StreamE
         state,
       };
     }
+    case "relay":
+      return { type: "relay.changed", at, ...(await describeRelay(change, store)) };
     case "hook": {
       const { hook, state } = change;
       return { type: "hook.changed", at, hook, state };
@@ -105,6 +107,31 @@ async function describe(change: Change, store: Cortex["store"]): Promise<StreamE
       return { type: "session.changed", at, session, what };
     }
   }
+}
+
+/** As it is now, which may be further than the change was. */
+async function describeRelay(
+  { relay: relayId, state }: Extract<Change, { kind: "relay" }>,
+  store: Cortex["store"],
+): Promise<{ readonly [field: string]: Json }> {
+  const stored = await store.relays.get(relayId);
+  if (stored === undefined) return { relayId, state };
+  const { template, record, detail } = stored;
+  const { currentStepIndex, activeAgent, activeStage, totalCostUsd, stopReason } = record as {
+    readonly [field: string]: Json;
+  };
+  const { session = null } = (detail ?? {}) as { readonly session?: string };
+  return {
+    relayId,
+    state: stored.state,
+    template,
+    session,
+    step: currentStepIndex ?? null,
+    agent: activeAgent ?? null,
+    stage: activeStage ?? null,
+    costUsd: totalCostUsd ?? null,
+    stopReason: stopReason ?? null,
+  };
 }
 
 export function tellState({ session, turn: turnId, run: runId, atMs, state }: State): StreamEvent {

@@ -104,7 +104,10 @@ async function* tellBatch(
         const { change } = entry;
         const after = entries[index + 1];
         const isLast = after?.kind !== "change" || after.change.seq !== change.seq;
-        const events = isWanted(change) ? await tellChange(change, cortex.store) : [];
+        // Whose session a relay is of is only known when it is told of.
+        const told =
+          isWanted(change) || change.kind === "relay" ? await tellChange(change, cortex.store) : [];
+        const events = change.kind === "relay" ? told.filter(isWanted) : told;
         for (const event of events.slice(0, -1)) yield { event, seq: undefined };
         yield { event: events.at(-1), seq: isLast ? change.seq : undefined };
       }

@@ -1,0 +1,264 @@
+/** Relays, opened: the engine at work, the templates watched, and what people and agents may do to a relay. */
+import { configFolder } from "../config/read.ts";
+import { CortexError } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
+import { DEFAULT_AGENT, type RelayId, type TurnId } from "../model/ids.ts";
+import { readArtifact, workspaceOf } from "../relay/artifact.ts";
+import { readKept } from "../relay/artifact-history.ts";
+import { Engine } from "../relay/engine.ts";
+import { addAgent, finish, resume } from "../relay/ending.ts";
+import { resolveStage } from "../relay/endpoint.ts";
+import {
+  type KeptRelay,
+  type RelayDetail,
+  readRelay,
+  relayUnknown,
+  toRecord,
+  updateRelay,
+} from "../relay/kept-relay.ts";
+import { addPending, pendingOf } from "../relay/pending-messages.ts";
+import { wait as asWaiting } from "../relay/phases.ts";
+import { isTerminal, type RelayRecord } from "../relay/record.ts";
+import { recover } from "../relay/recover.ts";
+import { archiveOld } from "../relay/retention.ts";
+import { agentIn, type RelayConfig, type RelayScripts, takeSnapshot } from "../relay/snapshot.ts";
+import { importThreads } from "../relay/threads-file.ts";
+import { watchRelayConfig, type RelayConfigWatch } from "../relay/watch-templates.ts";
+import type { StoredRelay } from "../store/store.ts";
+import { dryRunRelay } from "./relay-dry-run.ts";
+import { keepTurn } from "./relay-of-turn.ts";
+import { relayParts } from "./relay-parts.ts";
+import { writeRelaySchemas } from "./relay-files.ts";
+import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./relay-start.ts";
+import type { RelayRequest, Relays, RelaySources } from "./relays.ts";
+
+export async function openRelays(sources: RelaySources): Promise<Relays> {
+  const { store, home, clock, settings, environment, log } = sources;
+  const extras = new Map<RelayId, RelayScripts>();
+  const parts = relayParts(sources, {
+    extraScripts: (id) => extras.get(id),
+    onEnded: (id) => void extras.delete(id),
+  });
+  const engine = new Engine(parts);
+  const imported = await importThreads(store, home, clock());
+  if (imported !== undefined)
+    log(
+      `${imported.relays} relays were taken over from threads.json, ${imported.skipped} entries were none.`,
+    );
+  await archiveOld(store, home, clock());
+  await recover(store, settings.config().relay.onRestart, clock);
+  engine.start();
+  let watching: Promise<RelayConfigWatch> | undefined;
+
+  function watch(): Promise<RelayConfigWatch> {
+    return (watching ??= writeRelaySchemas(home).then(() =>
+      watchRelayConfig({
+        folders: {
+          home,
+          config: configFolder(home),
+          user: environment["HOME"] ?? environment["USERPROFILE"],
+        },
+        parts: () => ({ profiles: Object.keys(settings.config().profiles) }),
+        listener: {
+          onChange() {
+            log("The templates of relays have changed and are in use.");
+            sources.onChange();
+          },
+          onProblems: (problems) =>
+            log(
+              `The templates of relays are wrong in ${problems.length} places, and stay what they were: ${problems[0]!.message}`,
+            ),
+        },
+      }),
+    ));
+  }
+
+  const config = async (): Promise<RelayConfig> => (await watch()).current;
+
+  async function contentOf(request: RelayRequest) {
+    const known = await config();
+    const { session } = request.startedBy ?? {};
+    const running = session === undefined ? undefined : await store.sessions.get(session);
+    return contentFor(request, known, activeAgent(running?.agent ?? DEFAULT_AGENT, known));
+  }
+
+  /** `waiting` is not kept: it is what a step's run is like now. */
+  async function show(stored: StoredRelay): Promise<RelayRecord> {
+    const rows = await store.relays.steps(stored.id);
+    const record = toRecord(stored, rows);
+    return rows.some(({ wait }) => wait !== undefined) ? asWaiting(record, clock()) : record;
+  }
+
+  async function shown(id: RelayId): Promise<RelayRecord> {
+    const stored = await store.relays.get(id);
+    if (stored === undefined) throw relayUnknown(id);
+    return show(stored);
+  }
+
+  async function extend(relay: KeptRelay, name: string, message: string | undefined) {
+    const known = await config();
+    const isTemplates = relay.content.template?.agents.some((agent) => agent.name === name) === true;
+    const agent = (isTemplates ? agentIn(relay.content, name) : undefined) ?? known.agents.get(name);
+    if (agent === undefined) throw agentUnknown(name, known);
+    const others = relay.content.added.filter((added) => added.name !== name);
+    const content = isTemplates ? relay.content : { ...relay.content, added: [...others, agent] };
+    const snapshot = takeSnapshot(content);
+    const record = addAgent(
+      relay.record,
+      {
+        slot: slotOf(agent),
+        stage: resolveStage(agent, null),
+        configHash: snapshot.hash,
+        ...(message === undefined ? {} : { userMessage: message }),
+      },
+      clock(),
+    );
+    return { record, config: snapshot };
+  }
+
+  return {
+    start: async () => {},
+    config,
+
+    async run(request) {
+      if (request.profile !== undefined) settings.profile(request.profile);
+      if (request.dir !== undefined) checkFolder(request.dir);
+      const content = await contentOf(request);
+      const { extraScripts } = request;
+      return startRelay(request, content, {
+        store,
+        home,
+        clock,
+        onId: (id) => void (extraScripts !== undefined && extras.set(id, extraScripts)),
+      });
+    },
+
+    async add({ id, turn, agent, message, delivery }) {
+      const known = await config();
+      if (!known.agents.has(agent) && id === undefined) throw agentUnknown(agent, known);
+      const relay = id ?? (await keepTurn(requireTurn(turn), store));
+      const record = await updateRelay(relay, store, async (kept) => ({
+        ...(await extend(kept, agent, message)),
+        detail: wanted(kept.detail, delivery),
+      }));
+      return record!;
+    },
+
+    async cancel(id) {
+      const cancelled = await updateRelay(id, store, ({ record }) => {
+        const ended = finish(record, { stopReason: "cancelled" }, clock());
+        return ended === record ? undefined : { record: ended, stop: "the relay was cancelled" };
+      });
+      if (cancelled === undefined) return false;
+      engine.interrupt(id);
+      return true;
+    },
+
+    async resume(id) {
+      const record = await updateRelay(id, store, (relay) => ({
+        record: resume(relay.record, clock()),
+        detail: wanted(relay.detail),
+      }));
+      return record!;
+    },
+
+    async say(id, text) {
+      const question = await openQuestion(id, sources);
+      if (question !== undefined) {
+        await store.approvals.answer(question, { kind: "answer", by: "owner", text });
+        return { buffered: 0, dropped: 0 };
+      }
+      const record = await updateRelay(id, store, (relay) => {
+        if (isTerminal(relay.record) || relay.record.ending !== null) throw isOver(relay.record);
+        return { record: addPending(relay.record, text), due: relay.isDue };
+      });
+      const { messages, dropped } = pendingOf(record!);
+      return { buffered: messages.length, dropped };
+    },
+
+    async get(id) {
+      const stored = await store.relays.get(id);
+      return stored === undefined ? undefined : show(stored);
+    },
+
+    async list({ running, ...options } = {}) {
+      const states = running === true ? (["running", "waiting"] as const) : undefined;
+      const page = await store.relays.list({ ...options, ...(states === undefined ? {} : { states }) });
+      return { items: await Promise.all(page.items.map(show)), next: page.next };
+    },
+
+    async artifact(id, step) {
+      const record = await shown(id);
+      if (step === undefined) {
+        const read = await readArtifact(workspaceOf(home, id));
+        if (read.kind === "read") return read.text;
+      }
+      const last =
+        step === undefined ? record.steps.findLast((each) => each.artifactHash !== null) : record.steps[step];
+      return typeof last?.artifactHash === "string" ? readKept(home, last.artifactHash) : undefined;
+    },
+
+    async dryRun(request) {
+      return dryRunRelay(request, await contentOf(request), sources);
+    },
+
+    async ended(id, signal) {
+      for (;;) {
+        const changed = nextChange(sources, signal);
+        const record = await shown(id);
+        if (isTerminal(record)) return record;
+        if (signal.aborted) return undefined;
+        await changed;
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      await engine[Symbol.asyncDispose]();
+      const watched = await watching?.catch(() => undefined);
+      await watched?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Somebody wants it again, and perhaps to be told elsewhere. */
+function wanted(detail: RelayDetail, delivery?: Json): Json {
+  const { unwanted: _, ...kept } = detail;
+  return { ...kept, ...(delivery === undefined ? {} : { delivery }) };
+}
+
+/** Wake-ups can be lost; this is how long the end of a relay then goes unnoticed. */
+const POLL_MS = 1_000;
+
+function nextChange({ store }: RelaySources, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, POLL_MS).unref();
+  const unlisten = store.onWake("changes", resolve);
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    unlisten();
+  });
+}
+
+/** What a step has asked a person, and waits for. */
+async function openQuestion(id: RelayId, { store }: RelaySources) {
+  const relay = await readRelay(id, store);
+  const waiting = relay?.rows.find(({ wait }) => wait === "question");
+  if (waiting?.session === undefined) return undefined;
+  const { items } = await store.approvals.list({ session: waiting.session, state: "open", limit: 10 });
+  return items.find(({ kind }) => kind === "question")?.id;
+}
+
+function requireTurn(turn: TurnId | undefined): TurnId {
+  if (turn !== undefined) return turn;
+  throw new CortexError("request_invalid", "Nothing is named that the agent is to be added to", {
+    hint: "Give the id of a relay, or of a turn.",
+  });
+}
+
+function isOver({ id, status, ending }: RelayRecord): CortexError {
+  const state = ending === null ? status : "coming to its end";
+  return new CortexError("state_conflict", `Relay ${id} is ${state} and takes no more messages`, {
+    hint: "`!thread add <agent> <message>` lets another agent go on with what it has done.",
+  });
+}

@@ -1,0 +1,161 @@
+/** What `!thread …` and `!cancel …` do, and what they reply. */
+import { CortexError } from "../model/errors.ts";
+import type { EventId, RelayId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import type { SessionKey } from "../model/session-key.ts";
+import {
+  describeActive,
+  describeAgents,
+  describeList,
+  describeRelay,
+  describeStarted,
+  describeTemplates,
+  SHOWN_RELAYS,
+} from "../relay/chat-texts.ts";
+import type { CancelTarget, RelayCommand } from "../relay/command.ts";
+import { isTerminal, type RelayRecord } from "../relay/record.ts";
+import type { Store } from "../store/store.ts";
+import type { Relays } from "./relays.ts";
+
+export interface RelayCommandParts {
+  readonly relays: Relays;
+  readonly store: Pick<Store, "sessions" | "turns">;
+  readonly clock: () => number;
+}
+
+/** Where a command was written. Relays are of the session in which they were started. */
+export interface RelayPlace {
+  readonly session: SessionKey;
+  /** The command: the same one again starts nothing again. */
+  readonly event: EventId;
+  readonly profile?: string | undefined;
+  readonly delivery?: Json | undefined;
+}
+
+export async function carryOutRelay(
+  command: RelayCommand,
+  place: RelayPlace,
+  parts: RelayCommandParts,
+): Promise<string> {
+  const { relays } = parts;
+  switch (command.kind) {
+    case "start":
+      return start(command, place, parts);
+    case "add":
+      return add(command, place, parts);
+    case "list":
+      return describeList(await listed(command.scope, place, relays), command.scope);
+    case "status": {
+      if (command.id === undefined) return describeActive(await activeIn(place, relays));
+      return describeRelay(await find(command.id as RelayId, relays), parts.clock());
+    }
+    case "cancel":
+      return cancel(command.which, place, relays);
+    case "agents":
+      return describeAgents(await relays.config(), await activeIn(place, relays));
+    case "templates":
+      return describeTemplates(await relays.config());
+  }
+}
+
+async function start(
+  { name, message }: Extract<RelayCommand, { kind: "start" }>,
+  { session, event, profile, delivery }: RelayPlace,
+  { relays, store }: RelayCommandParts,
+): Promise<string> {
+  const { templates, agents } = await relays.config();
+  if (!templates.has(name) && !agents.has(name)) throw nameUnknown(name);
+  const persona = (await store.sessions.get(session))?.persona;
+  const record = await relays.run({
+    name,
+    message,
+    channel: session,
+    startedBy: { session, ...(persona === undefined ? {} : { persona }) },
+    idempotencyKey: event,
+    ...(profile === undefined ? {} : { profile }),
+    ...(delivery === undefined ? {} : { delivery }),
+  });
+  return describeStarted(record);
+}
+
+/** Goes on with what was done last in the session: a relay, or a turn, which becomes one. */
+async function add(
+  { agent, message }: Extract<RelayCommand, { kind: "add" }>,
+  place: RelayPlace,
+  { relays, store }: RelayCommandParts,
+): Promise<string> {
+  const { agents } = await relays.config();
+  if (!agents.has(agent)) throw agentUnknown(agent);
+  const [newest] = await listed("here", place, relays);
+  const { head } = (await store.sessions.get(place.session)) ?? {};
+  const turn = head === undefined ? undefined : await store.turns.get(head);
+  const isTurnNewer =
+    turn !== undefined && (newest === undefined || turn.completedAtMs > Date.parse(newest.updatedAt));
+  if (newest === undefined && turn === undefined) throw nothingToAddTo();
+  const record = await relays.add({
+    ...(isTurnNewer ? { turn: turn.id } : { id: newest!.id as RelayId }),
+    agent,
+    ...(message === undefined ? {} : { message }),
+    ...(place.delivery === undefined ? {} : { delivery: place.delivery }),
+  });
+  return describeStarted(record);
+}
+
+async function cancel(which: CancelTarget, place: RelayPlace, relays: Relays): Promise<string> {
+  if (typeof which === "object") {
+    const { id } = await find(which.id as RelayId, relays);
+    return (await relays.cancel(id as RelayId)) ? `Cancelled \`${id}\`.` : `\`${id}\` was over already.`;
+  }
+  const running = which === "all" ? await listed("running", place, relays) : [await activeIn(place, relays)];
+  const asked = running.filter((record) => record !== undefined);
+  const cancelled: string[] = [];
+  for (const { id } of asked) if (await relays.cancel(id as RelayId)) cancelled.push(`\`${id}\``);
+  return cancelled.length === 0 ? "Nothing running to cancel." : `Cancelled ${cancelled.join(", ")}.`;
+}
+
+/** How many relays `--all` cancels, and `--running` lists, at once. */
+const MAX_RUNNING = 1_000;
+
+async function listed(
+  scope: "here" | "running",
+  { session }: RelayPlace,
+  relays: Relays,
+): Promise<readonly RelayRecord[]> {
+  const options =
+    scope === "running"
+      ? { running: true, limit: MAX_RUNNING }
+      : { channel: session as string, limit: SHOWN_RELAYS };
+  return (await relays.list(options)).items;
+}
+
+async function activeIn(place: RelayPlace, relays: Relays): Promise<RelayRecord | undefined> {
+  const options = { channel: place.session as string, running: true, limit: 1 };
+  const [record] = (await relays.list(options)).items;
+  return record === undefined || isTerminal(record) ? undefined : record;
+}
+
+async function find(id: RelayId, relays: Relays): Promise<RelayRecord> {
+  const record = await relays.get(id);
+  if (record !== undefined) return record;
+  throw new CortexError("relay_unknown", `No relay has the id "${id}"`, {
+    hint: "`!thread list` shows those of this place, `!thread list --running` all that run.",
+  });
+}
+
+function nameUnknown(name: string): CortexError {
+  const shown = name.slice(0, 80).toWellFormed();
+  return new CortexError("template_unknown", `Unknown template or agent: \`${shown}\``, {
+    hint: "Use `!thread templates` or `!thread agents`.",
+  });
+}
+
+function agentUnknown(name: string): CortexError {
+  const shown = name.slice(0, 80).toWellFormed();
+  return new CortexError("agent_unknown", `Unknown agent: \`${shown}\``, { hint: "Use `!thread agents`." });
+}
+
+function nothingToAddTo(): CortexError {
+  return new CortexError("relay_unknown", "No thread found in this channel to add an agent to", {
+    hint: "`!thread <template or agent> <message>` starts one.",
+  });
+}

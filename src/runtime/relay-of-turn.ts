@@ -1,0 +1,53 @@
+/** An ordinary turn as a relay of one step, kept because an agent is to be added to it. */
+import { CortexError } from "../model/errors.ts";
+import type { RelayId, TurnId } from "../model/ids.ts";
+import { toStepChange, toStored } from "../relay/kept-relay.ts";
+import { relayOfTurn } from "../relay/turn-view.ts";
+import type { RelayRecord } from "../relay/record.ts";
+import type { Store } from "../store/store.ts";
+
+type Reads = Pick<Store, "turns" | "queue" | "events">;
+
+/** Kept once: the id of such a relay is made from the turn's. `turn_unknown`. */
+export async function keepTurn(turn: TurnId, store: Reads & Pick<Store, "relays">): Promise<RelayId> {
+  const record = await readTurn(turn, store);
+  await store.relays.create({
+    id: record.id as RelayId,
+    template: record.templateName,
+    state: record.status,
+    record: toStored(record),
+    channel: record.channel,
+    steps: record.steps.map((step) => toStepChange(step)),
+    times: { createdAtMs: Date.parse(record.createdAt), endedAtMs: Date.parse(record.endedAt!) },
+  });
+  return record.id as RelayId;
+}
+
+/** The channel of such a relay is the session, as that of one which was started there. */
+async function readTurn(id: TurnId, store: Reads): Promise<RelayRecord> {
+  const content = await store.turns.read(id);
+  if (content === undefined) {
+    throw new CortexError("turn_unknown", `No turn has the id "${id}"`, {
+      hint: "`cortex log` shows the turns of a session.",
+    });
+  }
+  const { turn, messages } = content;
+  const source = turn.sourceEvent === undefined ? undefined : await store.events.get(turn.sourceEvent);
+  const answers = messages.filter(({ role }) => role === "assistant");
+  return relayOfTurn({
+    turn: id,
+    kind: source?.direction === "received" ? "chat" : "agent",
+    agent: turn.agent,
+    profile: turn.facts.profile,
+    session: turn.session,
+    channel: turn.session,
+    ...(source?.topic === undefined ? {} : { topic: source.topic }),
+    question: messages.find(({ role }) => role === "user")?.content ?? "",
+    answer: answers.at(-1)?.content ?? null,
+    costUsd: turn.facts.costUsd,
+    numTurns: answers.length,
+    ...(turn.status === "completed" ? {} : { error: "The turn was aborted" }),
+    startedAtMs: turn.startedAtMs,
+    endedAtMs: turn.completedAtMs,
+  });
+}

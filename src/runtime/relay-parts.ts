@@ -1,0 +1,61 @@
+/** What relays need of the rest of Cortex, put together. */
+import { runGroup } from "../agents/tools/process-group.ts";
+import { deliveriesOf, parseDelivery } from "../delivery/address.ts";
+import { agentFor } from "../personas/lookup.ts";
+import type { EngineParts } from "../relay/engine-parts.ts";
+import { dayStart } from "./day.ts";
+import type { RelaySources } from "./relays.ts";
+
+/** How long a script has between being told to end and being killed. */
+const SCRIPT_GRACE_MS = 2_000;
+/** How long those that a script left behind have to finish what they write. */
+const SCRIPT_DRAIN_MS = 250;
+
+export function relayParts(
+  sources: RelaySources,
+  callers: Pick<EngineParts, "extraScripts" | "onEnded">,
+): EngineParts {
+  const { store, home, clock, mintId, withSlot, settings, environment, log } = sources;
+  const inherited = Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return {
+    store,
+    home,
+    clock,
+    mintId,
+    withSlot,
+    ...callers,
+    localTime: (ms) => isoWithOffset(ms, settings.config().timezone),
+    agentFor(name, named) {
+      const { id, personaId } = agentFor(settings.config(), name, named);
+      return { agent: id, persona: personaId };
+    },
+    run: (program) =>
+      runGroup({ ...program, environment: inherited, graceMs: SCRIPT_GRACE_MS, drainMs: SCRIPT_DRAIN_MS }),
+    usdPerDay: () => settings.config().relay.usdPerDay,
+    dayStartMs: () => dayStart(clock(), settings.config().timezone),
+    deliver(delivery, text) {
+      const { channel, place } = parseDelivery(delivery);
+      if (channel === undefined || place === undefined) return [];
+      return deliveriesOf({ text, source: { channel }, delivery, mintId }).map((each) =>
+        Object.assign({ content: text }, each),
+      );
+    },
+    onProblem: (error, id) =>
+      log(`${id === undefined ? "Relays go" : `Relay ${id} goes`} on later: ${String(error)}`),
+  };
+}
+
+/** `2026-04-16T18:00:00+02:00` */
+function isoWithOffset(ms: number, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat("sv-SE", {
+    timeZone,
+    dateStyle: "short",
+    timeStyle: "medium",
+  }).format(ms);
+  const offset = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" })
+    .formatToParts(ms)
+    .find(({ type }) => type === "timeZoneName")!.value;
+  return `${parts.replace(" ", "T")}${offset === "GMT" ? "Z" : offset.replace("GMT", "")}`;
+}

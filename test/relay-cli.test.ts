@@ -1,0 +1,217 @@
+/** Relays as their owner meets them on the command line. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+import { run, runJson, start, startInTerminal, startServer } from "./support/cli.ts";
+import { writeHome } from "./support/home.ts";
+import { SMALL_RELAYS, SMALL_SCRIPT } from "./support/small-relays.ts";
+import { temporaryFolder } from "./support/temporary.ts";
+
+const LONG = { timeout: 120_000 };
+
+function newHome() {
+  const home = temporaryFolder();
+  const profiles = { profiles: { scripted: { backend: "offline", script: "script.yaml" } } };
+  writeHome(home.path, { relays: SMALL_RELAYS, script: SMALL_SCRIPT, profiles });
+  return home;
+}
+
+const SCRIPTED = ["--profile", "scripted"];
+const idIn = (text: string): string => /thr_[0-9a-f]{8}/.exec(text)![0];
+
+test("templates, agents and all that is wrong with their files are told without a server", LONG, async () => {
+  using home = newHome();
+  const templates = await run(home.path, ["relay", "templates"]);
+  expect(templates).toMatchObject({ code: 0, out: "pair  writer, reader  One writes, one reads\n", err: "" });
+  expect((await run(home.path, ["relay", "agents"])).out).toBe(
+    "writer  __active__  -  An agent\nreader  __active__  -  An agent\n",
+  );
+  expect(await run(home.path, ["relay", "validate"])).toMatchObject({
+    code: 0,
+    out: "1 template and 2 agents can be used: 0 problems, 0 warnings.\n",
+  });
+
+  const condition = { type: "convergence", marker: "[OK]" };
+  const { pair } = SMALL_RELAYS.templates;
+  const loop = {
+    ...pair,
+    colour: "red",
+    transitions: [...pair.transitions, { from: "reader", to: "writer", condition }],
+  };
+  const broken = { ...pair, agents: ["writer", "nobody"], maxTotalSteps: 0 };
+  const file = { ...SMALL_RELAYS, templates: { loop, broken } };
+  writeFileSync(join(home.path, "config", "thread-templates.json"), JSON.stringify(file, null, 2));
+  const { code, out } = await run(home.path, ["relay", "validate"]);
+  expect(code).toBe(1);
+  expect(out).toMatch(/^problem thread-templates\.json:\d+:\d+ templates\.broken\.agents\[1\]: .*"nobody"/m);
+  expect(out).toMatch(/^problem .*templates\.broken\.maxTotalSteps: /m);
+  expect(out).toMatch(/^warning .*templates\.loop\.colour/m);
+  expect(out).toContain(
+    'loop\n  reader → writer: "[OK]" ends the relay; without it writer runs, at most 3 times (stop, found)\n',
+  );
+  expect(out).toMatch(/\n1 template and 2 agents can be used: 3 problems, 2 warnings\.\n$/);
+  const json = JSON.parse((await run(home.path, ["relay", "validate", "--json"])).out);
+  expect(json).toMatchObject({
+    templates: [{ name: "loop", convergence: [{ reading: "stop", isStated: false }] }],
+    warnings: [{ path: "templates.loop.colour" }, { path: "templates.broken.agents[1]" }],
+  });
+  expect((await run(home.path, ["relay", "templates"])).err).toMatch(/problems in their files/);
+});
+
+test("a relay is started, watched to its end, and looked at afterwards", LONG, async () => {
+  using home = newHome();
+  await using _ = await startServer(home.path);
+  const watched = await run(home.path, ["relay", "run", "pair", "a", "letter", "--wait", ...SCRIPTED]);
+  expect(watched).toMatchObject({ code: 0, out: "written: a letter\n" });
+  const id = idIn(watched.err);
+  const lines = watched.err.trimEnd().split("\n");
+  expect(lines[0]).toMatch(/^thr_\w{8} running · step 1 · writer · \$0\.0000 · /);
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^step 1 · writer · completed · .* · I wrote a letter$/),
+  );
+  expect(lines).toContainEqual(expect.stringMatching(/^step 2 · reader · completed · .* · I read a letter$/));
+  expect(lines.at(-1)).toMatch(/ is completed \(no_matching_transition\): 2 steps, \$0\.0000, /);
+
+  expect((await run(home.path, ["relay"])).out).toMatch(
+    new RegExp(`^${id} .* completed +pair +2 steps +\\$0\\.0000 +a letter\n$`),
+  );
+  expect((await run(home.path, ["relay", "list", "--running"])).out).toBe("No relay is under way.\n");
+  const status = await run(home.path, ["relay", "status"]);
+  expect(status.out).toMatch(
+    /^thr_\w{8} is completed[^]*template +pair\nasked +a letter\n[^]*step 2 +reader/,
+  );
+  const shown = (await run(home.path, ["relay", "show", id])).out;
+  expect(shown).toMatch(
+    /asked\n {4}\[Cortex Thread Protocol\][^]*answered\n {4}I wrote a letter[^]*artifact\n {2}written: a letter\n$/,
+  );
+  const diff = (await run(home.path, ["relay", "show", id, "--diff"])).out;
+  expect(diff).toMatch(
+    /^step 1 · writer · .*\n {2}@@ .*\n {2}\+written: a letter\n[^]*step 2 · reader · .*\n {2}\(nothing changed\)\n$/,
+  );
+  expect((await run(home.path, ["relay", "show", id, "--step", "1"])).out).toBe("written: a letter\n");
+  expect(await run(home.path, ["relay", "show", id, "--step", "9"])).toMatchObject({ code: 2 });
+  expect(await runJson(home.path, "relay", "status", id)).toMatchObject({ id, steps: [{}, {}] });
+});
+
+test("agents work where --dir says, and a message can come from standard input", LONG, async () => {
+  using home = newHome();
+  await using _ = await startServer(home.path);
+  const dir = join(home.path, "elsewhere");
+  mkdirSync(dir);
+  writeFileSync(
+    join(home.path, "config", "script.yaml"),
+    `- { when: WRITE, plays: [{ calls: [{ tool: Write, args: { path: here.txt, content: here } }] }, { say: ok }] }`,
+  );
+  const args = ["relay", "run", "writer", "-", "--dir", dir, "--wait", "--json", ...SCRIPTED];
+  const { code, out } = await run(home.path, args, "something\nlong");
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    userMessage: "something\nlong",
+    status: "completed",
+    output: "ok",
+  });
+  expect(readFileSync(join(dir, "here.txt"), "utf8")).toBe("here");
+});
+
+test("a relay is cancelled, resumed, told something and continued", LONG, async () => {
+  using home = newHome();
+  await using _ = await startServer(home.path);
+  const begun = await run(home.path, ["relay", "run", "pair", "slow", ...SCRIPTED]);
+  const id = idIn(begun.out);
+  expect(begun.out).toBe(`${id} has begun. \`cortex relay status ${id}\` tells where it is.\n`);
+  expect((await run(home.path, ["relay", "say", id, "faster"])).out).toContain(
+    "Messages that wait for it: 1.",
+  );
+  const watching = start(home.path, "relay", "add", id, "reader", "--wait");
+  expect(await watching.ended).toMatchObject({ code: 1, err: expect.stringContaining("is running") });
+  expect(await run(home.path, ["relay", "cancel", id])).toMatchObject({ code: 0 });
+  await expect
+    .poll(async () => (await run(home.path, ["relay", "status", id])).out, LONG)
+    .toContain("is cancelled");
+  expect(await run(home.path, ["relay", "cancel", id])).toMatchObject({ code: 1 });
+
+  writeFileSync(join(home.path, "config", "script.yaml"), SMALL_SCRIPT.replace("WRITE slow", "WRITE slower"));
+  const resumed = await run(home.path, ["relay", "resume", id, "--wait"]);
+  expect(resumed).toMatchObject({ code: 0, out: "written: slow\n" });
+  const added = await run(home.path, ["relay", "add", id, "reader", "the end", "--wait"]);
+  expect(added).toMatchObject({ code: 0, err: expect.stringContaining("I read the end") });
+  expect(added.err).not.toContain("I wrote slow"); // that was told before
+});
+
+test("what comes to no good end is told, with an exit code of 1", LONG, async () => {
+  using home = newHome();
+  await using _ = await startServer(home.path);
+  const aborted = await run(home.path, ["relay", "run", "pair", "give up", "--wait", ...SCRIPTED]);
+  expect(aborted).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/ is aborted: 1 step, .*\. no ink\n$/),
+  });
+});
+
+test("the way that a relay takes is shown, and nothing is kept of it", LONG, async () => {
+  using home = newHome();
+  await using _ = await startServer(home.path);
+  const { out } = await run(home.path, ["relay", "run", "pair", "x", "--dry-run"]);
+  expect(out).toMatch(
+    /^step 1 +writer .*\nstep 2 +reader .*\nIt ends: no_matching_transition\. Nothing of it is kept\.\n$/,
+  );
+  expect((await run(home.path, ["relay", "list"])).out).toMatch(/^No relays\./);
+});
+
+test("mistakes are told, and what needs a server says so", LONG, async () => {
+  using home = newHome();
+  expect(await run(home.path, ["relay", "run", "pair", "x"])).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("cortex up"),
+  });
+  await using _ = await startServer(home.path);
+  const failing = async (...args: string[]) => {
+    const { code, err } = await run(home.path, ["relay", ...args]);
+    return [code, err.split("\n")[0]];
+  };
+  expect(await failing("run", "nope", "x")).toEqual([1, expect.stringContaining('"nope"')]);
+  expect(await failing("run", "pair")).toEqual([2, expect.stringContaining("message")]);
+  expect(await failing("run", "pair", "x", "--budget", "much")).toEqual([2, '"much" is not a budget.']);
+  expect(await failing("status", "thr_00000000")).toEqual([1, 'No relay has the id "thr_00000000".']);
+  expect(await failing("status")).toEqual([1, "There is no relay yet."]);
+  expect(await failing("cancel", "thr_00000000")).toEqual([1, 'No relay has the id "thr_00000000".']);
+});
+
+test("a chat takes !thread, and a line of a pipe is replied to", LONG, async () => {
+  using home = newHome();
+  await using _ = await startServer(home.path);
+  const { out } = await run(home.path, ["chat"], "!thread templates\n!thread list\n");
+  expect(out).toContain("• `pair` — One writes, one reads [agents: writer, reader]");
+  expect(out).toContain("No threads found for this channel.");
+  const sent = await run(home.path, ["send", "!thread pair a letter", ...SCRIPTED]);
+  expect(sent.out).toMatch(/Thread `thr_\w{8}` \(pair\) has begun with writer/);
+});
+
+test("in a terminal, a chat follows the relays that were started in it", LONG, async ({ skip }) => {
+  using home = newHome();
+  await using _ = await startServer(home.path);
+  const chat = startInTerminal(home.path, "chat", ...SCRIPTED);
+  if (chat === undefined) return skip("neither script nor python3 is here to make a terminal");
+  await chat.says("Ctrl-D leaves");
+  chat.type("!thread pair a letter\r");
+  await chat.says("step 1 · writer");
+  await chat.says("step 2 · reader");
+  await chat.says("written: a letter");
+  await chat.says("is completed (no_matching_transition): 2 steps");
+  chat.type("\u0004");
+  expect((await chat.ended).code).toBe(0);
+});
+
+test("in a terminal, one line says where a relay is", LONG, async ({ skip }) => {
+  using home = newHome();
+  await using _ = await startServer(home.path);
+  const watching = startInTerminal(home.path, "relay", "run", "pair", "slow", "--wait", ...SCRIPTED);
+  if (watching === undefined) return skip("neither script nor python3 is here to make a terminal");
+  await watching.says("running · step 1 · writer · $0.0000 · ");
+  await watching.says("running · step 1 · writer · $0.0000 · "); // again, later
+  const { items } = (await runJson(home.path, "relay", "list")) as { items: { id: string }[] };
+  await run(home.path, ["relay", "cancel", items[0]!.id]);
+  await watching.says("is cancelled");
+  expect((await watching.ended).code).toBe(1);
+});

@@ -1,0 +1,98 @@
+/** A relay whose process is killed in the midst of a step: what was done is not done again. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+import type { RelayId, TurnId } from "../src/model/ids.ts";
+import { INTERRUPTED } from "../src/relay/ending.ts";
+import { openTestCortex, writeHome } from "./support/home.ts";
+import { temporaryFolder } from "./support/temporary.ts";
+
+const CHILD = fileURLToPath(new URL("support/relay-child.ts", import.meta.url));
+const NEVER = new AbortController().signal;
+
+const agent = (promptTemplate: string) => ({ profile: "__active__", persistSession: false, promptTemplate });
+const TEMPLATES = {
+  agents: { planner: agent("Plan"), coder: agent("Code") },
+  templates: {
+    two: {
+      description: "Two agents",
+      agents: ["planner", "coder"],
+      transitions: [{ from: "planner", to: "coder", condition: { type: "always" } }],
+      entryAgent: "planner",
+      maxTotalSteps: 5,
+    },
+  },
+};
+
+/** The coder appends to the artifact; before it answers, it takes its time. */
+const script = (delayMs: number) => `
+- when: "Plan"
+  agent: planner
+  plays:
+    - calls: [{ tool: Bash, args: { command: "echo plan >> artifact.md" } }]
+    - say: planned
+- when: "Code"
+  agent: coder
+  plays:
+    - calls: [{ tool: Bash, args: { command: "echo code >> artifact.md" } }]
+    - say: coded
+      delayMs: ${delayMs}
+`;
+
+function makeHome(home: string, onRestart: string): void {
+  writeHome(home, { script: script(600_000), cortex: { relay: { onRestart }, sandbox: "off" } });
+  mkdirSync(join(home, "config"), { recursive: true });
+  writeFileSync(join(home, "config", "thread-templates.json"), JSON.stringify(TEMPLATES));
+}
+
+/** Kills the process when the coder has written and not yet answered. */
+async function killedInStep(home: string): Promise<RelayId> {
+  const child = spawn(process.execPath, [CHILD, home, "two"], { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  const [chunk] = (await once(child.stdout, "data")) as [Buffer];
+  const id = chunk.toString().trim() as RelayId;
+  const artifact = join(home, "tmp", "threads", id, "artifact.md");
+  await expect
+    .poll(() => (existsSync(artifact) ? readFileSync(artifact, "utf8") : ""), { timeout: 60_000 })
+    .toBe("plan\ncode\n");
+  child.kill("SIGKILL");
+  await exited;
+  writeFileSync(join(home, "config", "script.yaml"), script(0));
+  return id;
+}
+
+test("with resume, a relay goes on in the step, and what that had done is not done again", async () => {
+  using home = temporaryFolder();
+  makeHome(home.path, "resume");
+  const id = await killedInStep(home.path);
+  await using cortex = await openTestCortex({}, { home: home.path });
+  const record = (await cortex.relays.ended(id, NEVER))!;
+  expect(record).toMatchObject({ status: "completed", stopReason: "no_matching_transition" });
+  expect(record.steps.map(({ agentSlotId, output }) => [agentSlotId, output])).toEqual([
+    ["planner", "planned"],
+    ["coder", "coded"],
+  ]);
+  expect(await cortex.relays.artifact(id)).toBe("plan\ncode\n");
+  const { toolCalls } = (await cortex.store.turns.read(record.steps[1]!.executionId as TurnId))!;
+  expect(toolCalls).toHaveLength(1);
+});
+
+test("with fail, a relay has failed, and can be resumed from the step that was cut off", async () => {
+  using home = temporaryFolder();
+  makeHome(home.path, "fail");
+  const id = await killedInStep(home.path);
+  await using cortex = await openTestCortex({}, { home: home.path });
+  expect(await cortex.relays.ended(id, NEVER)).toMatchObject({ status: "failed", error: INTERRUPTED });
+  await cortex.relays.resume(id);
+  const record = (await cortex.relays.ended(id, NEVER))!;
+  expect(record.status).toBe("completed");
+  expect(record.steps.map(({ agentSlotId, status }) => [agentSlotId, status])).toEqual([
+    ["planner", "completed"],
+    ["coder", "failed"],
+    ["coder", "completed"],
+  ]);
+});
