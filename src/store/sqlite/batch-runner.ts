@@ -8,6 +8,7 @@ import type { Database } from "better-sqlite3";
 import { copyLog, openForWriting } from "./connection.ts";
 import { voidLeases } from "./lease.ts";
 import { migrate } from "./migrate.ts";
+import { lazily } from "./once.ts";
 import { type Moment, Refusal } from "./operation.ts";
 import { OPERATION_NAMES, OPERATIONS } from "./operations.ts";
 import { prepareRecorder } from "./record-changes.ts";
@@ -109,7 +110,8 @@ export function openBatchRunner(path: string, nowMs: number): BatchRunner {
 function prepareAll(db: Database): Prepared[] {
   return OPERATION_NAMES.map((name) => {
     const { input, prepare } = OPERATIONS[name];
-    return { input, run: prepare(db) as Prepared["run"] };
+    const prepared = lazily(() => prepare(db) as Prepared["run"]);
+    return { input, run: (given, moment) => prepared()(given, moment) };
   });
 }
 

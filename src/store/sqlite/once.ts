@@ -11,3 +11,9 @@ export function oncePerDatabase<T>(prepare: (db: Database) => T): (db: Database)
     return made;
   };
 }
+
+/** Statements are prepared when they are first needed: most of them never are. */
+export function lazily<T>(prepare: () => T): () => T {
+  let prepared: T | undefined;
+  return () => (prepared ??= prepare());
+}

@@ -1,6 +1,6 @@
 /**
  * What an operation of the writer is: a codec for its input, and a function that runs inside the
- * savepoint of one batch. Statements are prepared once, when the writer starts.
+ * savepoint of one batch. Statements are prepared once, when they are first needed.
  */
 import type { Database } from "better-sqlite3";
 

@@ -55,6 +55,7 @@ import { openForReading } from "./connection.ts";
 import { storeClosed, storeFailure, storeMissing } from "./failure.ts";
 import { checkCurrent } from "./migrate.ts";
 import { checkCount, checkPage } from "./page.ts";
+import { lazily } from "./once.ts";
 import { prepareReadApprovals } from "./read-approvals.ts";
 import { prepareReadChanges } from "./read-changes.ts";
 import { costsQuery, prepareSpent, toCostRow } from "./read-costs.ts";
@@ -365,12 +366,6 @@ export class SqliteLedger implements Ledger {
       }
     };
   }
-}
-
-/** Statements are prepared when they are first needed: a command that asks one thing starts sooner. */
-function lazily<T>(prepare: () => T): () => T {
-  let prepared: T | undefined;
-  return () => (prepared ??= prepare());
 }
 
 function checkSeq(seq: number): number {
