@@ -164,9 +164,16 @@ function changes(scene: Scene): string[] {
       .filter(([name, bytes]) => after.get(name)?.equals(bytes) !== true)
       .map(([name]) => `${name} was changed`),
     ...[...after.keys()]
-      .filter((name) => !before.has(name) && !name.startsWith("home/workspaces/clerk/inbox/"))
+      .filter((name) => !before.has(name) && !isExpected(name))
       .map((name) => `${name} was made`),
   ];
+}
+
+/** What is made by Cortex itself, or is the clerk's to write. */
+function isExpected(name: string): boolean {
+  return (
+    name.startsWith("home/workspaces/clerk/inbox/") || /^home\/config\/thread-\w+\.schema\.json$/.test(name)
+  );
 }
 
 /** Those that were started to stay. */

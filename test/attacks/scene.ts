@@ -201,6 +201,7 @@ function configuration({ url }: Attacker, sandbox: Family["sandbox"]): object {
               "dispatch_*",
               "send_message_*",
               "*_hook*",
+              "relay_*",
             ],
           },
         },

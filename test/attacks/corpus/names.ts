@@ -48,6 +48,7 @@ const CALLS: readonly Order[] = [
     "dispatch_to_agent",
     "send_message_to_agent",
     "Task",
+    "relay_start",
     "create_hook",
   ].map((name) => ({
     name,

@@ -13,6 +13,8 @@ const WAYS: readonly ((task: string) => Order)[] = [
   (task) => call("sub_agent", { type: "general", task }),
   (task) => call("Agent", { type: "research", task, tools: ["WebFetch", "WebSearch"] }),
   (task) => call("send_message_to_agent", { to: "maker-0", content: task }),
+  (task) => call("relay_start", { agent: "maker-0", message: task, wait: true }),
+  (task) => call("relay_start", { agent: "maker-1", message: task }),
 ];
 
 /** What the agent has seen, for whoever it gives the order to. */
