@@ -16,7 +16,7 @@ const COMMANDS: readonly CommandEntry[] = [
       ["--profile <name>", "the profile that answers where nothing else is said (CORTEX_PROFILE)"],
     ],
     async run(given) {
-      (await import("./bound-memory.ts")).boundYoungGeneration();
+      (await import("./bound-memory.ts")).boundMemory();
       await (await import("./up.ts")).up(given);
     },
   },
