@@ -1046,6 +1046,20 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await store.outbox.ofTurn(turn)).toMatchObject([{ id: "delivery-interim", turn }]);
     });
 
+    test("what Cortex itself has to say goes out once, in the name of no turn", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      let wakes = 0;
+      store.onWake("outbox", () => wakes++);
+      const notice = { ...delivery("notice"), content: "The templates have changed." };
+      await store.outbox.notify(notice);
+      await store.outbox.notify({ ...notice, content: "Again." });
+      expect(wakes).toBeGreaterThan(0);
+      const { items } = await store.outbox.list();
+      expect(items).toMatchObject([{ id: "delivery-notice", turn: undefined, content: notice.content }]);
+      expect(await store.outbox.claim(alice, 10)).toMatchObject([{ delivery: "delivery-notice" }]);
+    });
+
     test("whoever lost the lease sends nothing, and what a turn has sent outlives its failure", async () => {
       await using opened = await open();
       const { store } = opened;

@@ -1461,6 +1461,9 @@ export interface OutboxStore extends OutboxReads {
    */
   add(lease: Lease, run: RunId, delivery: NewDelivery & { readonly content: string }): Promise<void>;
 
+  /** Sends what Cortex itself has to say, on behalf of no turn. One whose id is there already does nothing. */
+  notify(delivery: NewDelivery & { readonly content: string }): Promise<void>;
+
   /**
    * Takes deliveries to work on, in order: of each target only the oldest that is not settled, and only
    * when it is due. One that is `unknown` is handed out to be reconciled, not to be sent again.

@@ -13,6 +13,7 @@ import { leaseSessions, releaseLeases, renewLeases } from "./lease.ts";
 import type { Operation, Refusal } from "./operation.ts";
 import {
   addDelivery,
+  addNotice,
   claimDeliveries,
   dropDeadDelivery,
   failDelivery,
@@ -73,6 +74,7 @@ export const OPERATIONS = {
   createRelay,
   saveRelay,
   archiveRelays,
+  addNotice,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -39,6 +39,18 @@ export const addDelivery = operation(
   },
 );
 
+/** What Cortex itself has to say. */
+export const addNotice = operation(record({ delivery: deliveryCodec }), (db) => {
+  const isThere = db.prepare<[string], number>("select 1 from delivery where id = ?").pluck();
+  const insertDeliveries = prepareInsertDeliveries(db);
+  return ({ delivery }, { nowMs, wake }): null => {
+    if (isThere.get(delivery.id) !== undefined) return null;
+    insertDeliveries([delivery], { turn: null, message: null }, nowMs);
+    wake("outbox");
+    return null;
+  };
+});
+
 /** A send that was cut off by the end of its lease is `unknown`, like one that was cut off by a crash. */
 export const claimDeliveries = operation(record({ holder: text, ttlMs: number, max: number }), (db) => {
   const expire = prepareExpire(db);

@@ -92,6 +92,7 @@ async function tellEverything(store: SqliteStore, secret: string): Promise<void>
     { kind: "call", ordinal: 1, callId: "c", tool: "AskUser", params: {}, startedAtMs: START_MS },
   ]);
   await store.outbox.add(lease, run, { ...delivery("add"), target, replyTo: told, content: told });
+  await store.outbox.notify({ ...delivery("say"), target, replyTo: told, content: told });
   const id = "q1" as ApprovalId;
   const request = { id, kind: "question", callHash: "h", request: json, expiresAtMs: undefined } as const;
   await store.runs.suspend(lease, run, { id: "w", kind: "question", detail: json }, [request]);

@@ -319,6 +319,9 @@ export class SqliteStore implements Store {
       add: async (lease, run, delivery) => {
         await this.#writer.call("addDelivery", { lease, run, delivery: encode.encodeDelivery(delivery) });
       },
+      notify: async (delivery) => {
+        await this.#writer.call("addNotice", { delivery: encode.encodeDelivery(delivery) });
+      },
       claim: async ({ holder, ttlMs }, max) => {
         const fences = await this.#writer.call("claimDeliveries", { holder, ttlMs, max: checkCount(max) });
         return Promise.all(fences.map((fence) => this.#deliveryClaim(fence as Fence)));
