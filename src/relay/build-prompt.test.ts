@@ -156,6 +156,13 @@ test("what people wrote meanwhile comes last", () => {
   );
 });
 
+test("the line break at the end of a file is no blank line of its own", () => {
+  const agent = { ...AGENT, directive: "You are a writer.\n", promptTemplate: "Write.\r\n" };
+  const pending = { messages: ["Shorter"], dropped: 0 };
+  const { prompt } = buildPrompt({ ...FACTS, agent, artifactPath: null, pending });
+  expect(prompt).toBe("You are a writer.\n\nWrite.\n\n---\n\nUser replies (1 buffered):\n\nShorter");
+});
+
 test("the system prompt goes by itself, and only system variables count in it and in directives", () => {
   const { systemPrompt, prompt } = buildPrompt({
     ...FACTS,

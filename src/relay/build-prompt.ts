@@ -47,7 +47,8 @@ export function buildPrompt(facts: StepFacts): StepPrompt {
     if (facts.artifactPath !== null) parts.unshift(preamble(facts.artifactPath, facts.sectionPath));
     if (agent.directive !== undefined) parts.unshift(fillSystemVariables(agent.directive, system));
   }
-  const prompt = (parts.join("\n\n") + replies(facts)).trim();
+  // Files end with a line break, which is not meant as one of the blank lines between the parts.
+  const prompt = (parts.map((part) => part.trimEnd()).join("\n\n") + replies(facts)).trim();
   if (agent.systemPrompt === undefined) return { prompt };
   return { systemPrompt: fillSystemVariables(agent.systemPrompt, system), prompt };
 }

@@ -29,6 +29,8 @@ export interface RelayDetail {
   readonly delivery?: Json;
   readonly budgetUsd?: number;
   readonly idempotencyKey?: string;
+  /** With a key: the digest of what it was used for. */
+  readonly asked?: string;
   /** Whether the session that started it is sent a message at its end. */
   readonly tells?: boolean;
   /** The turn that waited for it has been ended, for this reason. Written by the store. */
@@ -68,12 +70,20 @@ export async function readRelay(id: RelayId, store: Pick<Store, "relays">): Prom
 }
 
 export function toRecord({ record }: StoredRelay, rows: readonly StoredRelayStep[]): RelayRecord {
-  const kept = record as unknown as Omit<RelayRecord, "steps">;
-  return { ...kept, steps: rows.map((row) => row.record as unknown as RelayStep) };
+  const { slots = [], ...kept } = record as unknown as StoredRecord;
+  const ordered = Object.fromEntries(
+    slots.filter((slot) => Object.hasOwn(kept.agents, slot)).map((slot) => [slot, kept.agents[slot]!]),
+  );
+  const steps = rows.map((row) => row.record as unknown as RelayStep);
+  return { ...kept, agents: { ...ordered, ...kept.agents }, steps };
 }
 
+/** The store keeps the fields of an object in an order of its own, so that of the slots is kept beside them. */
+type StoredRecord = Omit<RelayRecord, "steps"> & { readonly slots?: readonly string[] };
+
 export function toStored(record: RelayRecord): Json {
-  const { steps: _, ...kept } = record;
+  const { steps: _, ...rest } = record;
+  const kept: StoredRecord = { ...rest, slots: Object.keys(record.agents) };
   return kept as unknown as Json;
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { testRecord } from "../../test/support/relays.ts";
 import { finish } from "./ending.ts";
 import { nextSteps } from "./next-step.ts";
-import { afterScript, markScript, wait, wake } from "./phases.ts";
+import { afterScript, asShown, markScript } from "./phases.ts";
 import { follow } from "./record-step.ts";
 
 const COMPLETED = { stopReason: "no_matching_transition" } as const;
@@ -39,16 +39,18 @@ test("a relay at its steps has no script to mark or to follow", () => {
   expect(afterScript(atSteps, false, 0)).toBe(atSteps);
 });
 
-test("a relay waits for an answer and goes on with it", () => {
-  const waiting = wait(testRecord(), 1000);
-  expect(waiting.status).toBe("waiting");
-  expect(wait(waiting, 2000)).toBe(waiting);
-  expect(wake(waiting, 2000).status).toBe("running");
-});
+test.each(["question", "approval", "child"] as const)(
+  "a relay whose step waits (%s) is shown as waiting",
+  (wait) => {
+    const record = testRecord();
+    expect(asShown(record, [{ wait: undefined }, { wait }]).status).toBe("waiting");
+    expect(asShown(record, [{ wait: undefined }])).toBe(record);
+  },
+);
 
-test("a relay that comes to its end does not wait, and one that has ended does not wake", () => {
+test("a relay that comes to its end, or has ended, does not wait", () => {
   const ending = finish(testRecord(), COMPLETED, 0);
-  expect(wait(ending, 0)).toBe(ending);
+  expect(asShown(ending, [{ wait: "child" }])).toBe(ending);
   const ended = afterScript(ending, false, 0);
-  expect(wake(ended, 0)).toBe(ended);
+  expect(asShown(ended, [{ wait: "child" }])).toBe(ended);
 });

@@ -2,6 +2,7 @@
 import { close } from "./ending.ts";
 import { timestamp } from "./new-record.ts";
 import type { Phase, RelayRecord } from "./record.ts";
+import type { StoredRelayStep } from "../store/store.ts";
 
 /** What is recorded of a script that had begun when the process ended. It is not begun again. */
 export const SCRIPT_INTERRUPTED = "Cortex ended while it ran, and nobody knows what it did";
@@ -27,13 +28,11 @@ export function afterScript(record: RelayRecord, hasExtra: boolean, nowMs: numbe
   return phase.point === "end" ? close(record, nowMs) : { ...record, phase: { kind: "steps" }, updatedAt };
 }
 
-/** Someone has to answer before it goes on. A relay that comes to its end does not wait. */
-export function wait(record: RelayRecord, nowMs: number): RelayRecord {
-  if (record.status !== "running" || record.ending !== null) return record;
-  return { ...record, status: "waiting", updatedAt: timestamp(nowMs) };
-}
-
-export function wake(record: RelayRecord, nowMs: number): RelayRecord {
-  if (record.status !== "waiting") return record;
-  return { ...record, status: "running", updatedAt: timestamp(nowMs) };
+/**
+ * The record as it is shown: `waiting` while a step waits for an answer, be it a person's or that of somebody it has
+ * given work to. That is not kept: it is what the run of the step is like now. A relay that comes to its end does not wait.
+ */
+export function asShown(record: RelayRecord, rows: readonly Pick<StoredRelayStep, "wait">[]): RelayRecord {
+  const isWaiting = record.status === "running" && record.ending === null;
+  return isWaiting && rows.some(({ wait }) => wait !== undefined) ? { ...record, status: "waiting" } : record;
 }

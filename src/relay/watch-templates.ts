@@ -6,24 +6,27 @@
  * what the files mean, so that it does not matter how often or why it is asked for.
  */
 import { existsSync, type FSWatcher, watch } from "node:fs";
-import { join } from "node:path";
+import { extname, join, relative, sep } from "node:path";
 import type { Folders } from "../config/config.ts";
 import type { Problem } from "../config/problem.ts";
 import { canonicalJson } from "../model/json.ts";
 import { PROMPT_FOLDERS } from "./prompt-files.ts";
 import { readRelayConfig, type RelayConfigParts } from "./read-templates.ts";
 import type { RelayConfig } from "./snapshot.ts";
-import { ENTRY_KINDS, TEMPLATES_FOLDER } from "./template-files.ts";
+import { ENTRY_KINDS, TEMPLATES_FILE, TEMPLATES_FOLDER } from "./template-files.ts";
 
 /** An editor writes in several steps; the last of them counts. */
 const DEBOUNCE_MS = 300;
 const POLL_MS = 30_000;
 
 export interface RelayConfigListener {
-  /** A changed configuration is now the current one. */
-  onChange(config: RelayConfig): void;
+  /**
+   * A changed configuration is now the current one. The files are those that the system told of, from the home on:
+   * none where it told of nothing.
+   */
+  onChange(config: RelayConfig, files: readonly string[]): void;
   /** The files have changed and are wrong: the last good configuration stays. Told once for the same problems. */
-  onProblems(problems: readonly Problem[]): void;
+  onProblems(problems: readonly Problem[], files: readonly string[]): void;
 }
 
 export interface RelayConfigWatchParts {
@@ -50,6 +53,8 @@ export class RelayConfigWatch implements AsyncDisposable {
   #current: RelayConfig;
   /** What was read last, good or not. */
   #seen: string;
+  /** What the system has told of since the last check. */
+  readonly #touched = new Set<string>();
   #checking: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -86,6 +91,8 @@ export class RelayConfigWatch implements AsyncDisposable {
     if (this.#closed) return;
     this.#watchFolders();
     const { folders, parts, listener } = this.#given;
+    const files = [...this.#touched].toSorted();
+    this.#touched.clear();
     const config = await readRelayConfig(folders, parts());
     const seen = printConfig(config);
     if (this.#closed || seen === this.#seen) return;
@@ -93,8 +100,8 @@ export class RelayConfigWatch implements AsyncDisposable {
     // One that was wrong from the beginning is not worth keeping.
     const isKept = config.problems.length > 0 && this.#current.problems.length === 0;
     if (!isKept) this.#current = config;
-    if (config.problems.length > 0) listener.onProblems(config.problems);
-    else listener.onChange(config);
+    if (config.problems.length > 0) listener.onProblems(config.problems, files);
+    else listener.onChange(config, files);
   }
 
   #watchFolders(): void {
@@ -104,15 +111,25 @@ export class RelayConfigWatch implements AsyncDisposable {
       watcher?.close();
       this.#watchers.delete(folder);
       try {
-        const started = watch(folder, { persistent: false }, () =>
-          this.#checkSoon(this.#given.debounceMs ?? DEBOUNCE_MS),
-        );
+        const started = watch(folder, { persistent: false }, (_, name) => {
+          if (name !== null) this.#touch(join(folder, name));
+          this.#checkSoon(this.#given.debounceMs ?? DEBOUNCE_MS);
+        });
         started.on("error", () => started.close()); // the poll goes on
         this.#watchers.set(folder, started);
       } catch {
         // There is no such folder yet, or the system watches no more of them: the poll will do.
       }
     }
+  }
+
+  /** Other files of the configuration are in the same folder. */
+  #touch(path: string): void {
+    const { home, config } = this.#given.folders;
+    const isOurs =
+      path === join(config, TEMPLATES_FILE) ||
+      [join(config, TEMPLATES_FOLDER), join(home, "prompts")].some((folder) => path.startsWith(folder + sep));
+    if (isOurs && extname(path) !== "") this.#touched.add(relative(home, path));
   }
 
   #checkSoon(delayMs: number): void {

@@ -193,6 +193,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
   parts.watch(() => {
     void sandbox.lookAgain();
     inbound.lookAgain();
+    relays.lookAgain();
   });
   const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
   const subAgents = openSubAgents({ home, environment, settings, clock, mintId, backendFor, log });

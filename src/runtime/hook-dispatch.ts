@@ -82,7 +82,7 @@ async function startRelay(
   );
   if (message.length === 0) throw relayWithoutMessage(relay);
   const [address] = deliveriesOf({ text: "?", source: event, delivery, mintId });
-  await relays().run({
+  const request = {
     name: relay,
     message: message.join("\n\n"),
     channel: event.channel,
@@ -90,7 +90,13 @@ async function startRelay(
     metadata: { trigger: "hook", hook, event: event.id, ...(extracted === undefined ? {} : { extracted }) },
     ...(address === undefined ? {} : { delivery: addressOf(address) }),
     ...(grant.authority === "owner" ? {} : { permissions: grant.permissions }),
-  });
+  };
+  try {
+    await relays().run(request);
+  } catch (error) {
+    // Asked again after a crash, a hook may say something else; the relay of the first time goes on.
+    if (!(error instanceof CortexError && error.code === "idempotency_conflict")) throw error;
+  }
 }
 
 /** As a dispatch says it. */

@@ -17,11 +17,12 @@ import {
   updateRelay,
 } from "../relay/kept-relay.ts";
 import { addPending, pendingOf } from "../relay/pending-messages.ts";
-import { wait as asWaiting } from "../relay/phases.ts";
+import { asShown } from "../relay/phases.ts";
 import { isTerminal, type RelayRecord } from "../relay/record.ts";
 import { recover } from "../relay/recover.ts";
 import { archiveOld } from "../relay/retention.ts";
 import { agentIn, type RelayConfig, type RelayScripts, takeSnapshot } from "../relay/snapshot.ts";
+import { refusedText, reloadedText } from "../relay/reload-texts.ts";
 import { importThreads } from "../relay/threads-file.ts";
 import { watchRelayConfig, type RelayConfigWatch } from "../relay/watch-templates.ts";
 import type { StoredRelay } from "../store/store.ts";
@@ -50,6 +51,19 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
   engine.start();
   let watching: Promise<RelayConfigWatch> | undefined;
 
+  /** The log, whoever watches, and the place that the owner named for it. */
+  function tell(text: string): void {
+    log(text);
+    sources.onChange();
+    const { admin } = settings.config();
+    const notices = admin === undefined ? [] : parts.deliver({ ...admin }, text);
+    for (const notice of notices) {
+      store.outbox
+        .notify(notice)
+        .catch((error: unknown) => log(`The owner could not be told: ${String(error)}`));
+    }
+  }
+
   function watch(): Promise<RelayConfigWatch> {
     return (watching ??= writeRelaySchemas(home).then(() =>
       watchRelayConfig({
@@ -60,14 +74,8 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
         },
         parts: () => ({ profiles: Object.keys(settings.config().profiles) }),
         listener: {
-          onChange() {
-            log("The templates of relays have changed and are in use.");
-            sources.onChange();
-          },
-          onProblems: (problems) =>
-            log(
-              `The templates of relays are wrong in ${problems.length} places, and stay what they were: ${problems[0]!.message}`,
-            ),
+          onChange: (_, files) => tell(reloadedText(files)),
+          onProblems: (problems, files) => tell(refusedText(problems, files)),
         },
       }),
     ));
@@ -82,11 +90,9 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
     return contentFor(request, known, activeAgent(running?.agent ?? DEFAULT_AGENT, known));
   }
 
-  /** `waiting` is not kept: it is what a step's run is like now. */
   async function show(stored: StoredRelay): Promise<RelayRecord> {
     const rows = await store.relays.steps(stored.id);
-    const record = toRecord(stored, rows);
-    return rows.some(({ wait }) => wait !== undefined) ? asWaiting(record, clock()) : record;
+    return asShown(toRecord(stored, rows), rows);
   }
 
   async function shown(id: RelayId): Promise<RelayRecord> {
@@ -119,6 +125,7 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
   return {
     start: async () => {},
     config,
+    lookAgain: () => void watching?.then((watched) => watched.check()).catch(() => undefined),
 
     async run(request) {
       if (request.profile !== undefined) settings.profile(request.profile);

@@ -31,6 +31,7 @@ export function prepareRelays(sources: RelaySources): Relays {
     start: () =>
       lookForWork().catch((error: unknown) => log(`Relays do not go on for now: ${String(error)}`)),
     config: async () => (await open()).config(),
+    lookAgain: () => void opening?.then((relays) => relays.lookAgain()).catch(() => undefined),
     run: async (request) => (await open()).run(request),
     add: async (addition) => (await open()).add(addition),
     cancel: async (id) => (await open()).cancel(id),

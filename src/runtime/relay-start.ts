@@ -5,16 +5,16 @@ import { isAbsolute } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import type { AgentId, RelayId } from "../model/ids.ts";
-import type { Json } from "../model/json.ts";
+import { canonicalJson, type Json } from "../model/json.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { resolveStage } from "../relay/endpoint.ts";
 import { makeWorkspace } from "../relay/artifact.ts";
-import { type RelayDetail, toStored } from "../relay/kept-relay.ts";
+import { type RelayDetail, toRecord, toStored } from "../relay/kept-relay.ts";
 import { newRecord, newRelayId } from "../relay/new-record.ts";
 import type { RelayRecord } from "../relay/record.ts";
 import { bindActive } from "../relay/resolve-template.ts";
 import { type RelayAgent, type RelayConfig, type SnapshotContent, takeSnapshot } from "../relay/snapshot.ts";
-import type { NewRelay, Store } from "../store/store.ts";
+import type { NewRelay, Store, StoredRelay } from "../store/store.ts";
 import type { RelayRequest } from "./relays.ts";
 
 export interface StartParts {
@@ -47,13 +47,26 @@ export async function startRelay(
       if (fresh) return record;
     }
     const taken = there ?? (await store.relays.get(id))!;
-    if (key !== undefined && (taken.detail as { idempotencyKey?: string } | null)?.idempotencyKey === key) {
-      return { ...(taken.record as unknown as RelayRecord), steps: [] };
-    }
+    if (key !== undefined && (taken.detail as { idempotencyKey?: string } | null)?.idempotencyKey === key)
+      return repeated(taken, request, content);
   }
   throw new CortexError("internal", `No id is free for a relay after ${MAX_DRAWS} draws`, {
     hint: "Try again.",
   });
+}
+
+/** A key that was used before stands for the relay that it was used for. */
+function repeated(taken: StoredRelay, request: RelayRequest, content: SnapshotContent): RelayRecord {
+  const { asked } = taken.detail as unknown as RelayDetail;
+  if (asked === undefined || asked === digestOf(request, content)) return toRecord(taken, []);
+  throw new CortexError("idempotency_conflict", `Relay ${taken.id} was started with this key before`, {
+    hint: "Use a new idempotencyKey for another message, template or agent.",
+  });
+}
+
+function digestOf({ message }: RelayRequest, { template, added }: SnapshotContent): string {
+  const asked = [template?.name ?? null, added[0]?.name ?? null, message];
+  return createHash("sha256").update(canonicalJson(asked)).digest("hex");
 }
 
 /** Refuses a place to work in that is none, while a mistake costs nothing yet. */
@@ -116,7 +129,7 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
     ...(permissions === undefined ? {} : { permissions }),
     ...(delivery === undefined ? {} : { delivery }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey, asked: digestOf(request, content) }),
     ...(session !== undefined && turn !== undefined && !waits ? { tells: true } : {}),
   };
   return {

@@ -5,6 +5,7 @@ import { type ConvergenceReading, convergenceReadings } from "../relay/convergen
 import { type Endpoint, printEndpoint } from "../relay/endpoint.ts";
 import { readKept } from "../relay/artifact-history.ts";
 import { toRecord } from "../relay/kept-relay.ts";
+import { asShown } from "../relay/phases.ts";
 import type { RelayRecord, RelayStep } from "../relay/record.ts";
 import type { RelayAgent, RelayConfig, RelayCondition, RelayTemplate } from "../relay/snapshot.ts";
 import { showRecord } from "../relay/turn-view.ts";
@@ -129,10 +130,7 @@ export async function readRelayView(
 }
 
 function viewOf(stored: StoredRelay, steps: readonly StoredRelayStep[]): RelayView {
-  const view = relayView(toRecord(stored, steps));
-  const isWaiting =
-    stored.state === "running" && steps.some(({ wait }) => wait !== undefined && wait !== "child");
-  return isWaiting ? { ...view, status: "waiting" } : view;
+  return relayView(asShown(toRecord(stored, steps), steps));
 }
 
 /** What the artifact was like after a step; after the last one, where it is not said which. */

@@ -14,6 +14,7 @@ import { INTERRUPTED } from "../relay/ending.ts";
 import type { RelayRecord } from "../relay/record.ts";
 import { KEPT_MS } from "../relay/retention.ts";
 import type { Cortex, CortexOptions } from "./cortex.ts";
+import { readRelayView } from "./relay-views.ts";
 
 const NEVER = new AbortController().signal;
 const PATIENT = { timeout: 30_000 };
@@ -190,6 +191,93 @@ test("the same key again is the same relay", async () => {
   expect(two.id).toBe(one.id);
   expect((await cortex.relays.run({ ...request, idempotencyKey: "k2" })).id).not.toBe(one.id);
   expect((await cortex.relays.list()).items).toHaveLength(2);
+});
+
+test.each([
+  ["message", { message: "a boat" }],
+  ["template", { name: "planner" }],
+])("the same key with another %s is a conflict", async (_, other) => {
+  using home = makeHome({ script: PLAYS });
+  await using cortex = await home.open();
+  const request = { name: "two", message: "a house", idempotencyKey: "k1" };
+  await cortex.relays.run(request);
+  await expect(cortex.relays.run({ ...request, ...other })).rejects.toMatchObject({
+    code: "idempotency_conflict",
+  });
+  expect((await cortex.relays.list()).items).toHaveLength(1);
+});
+
+test("the slots of a record are in the order of the template", async () => {
+  using home = makeHome({ script: PLAYS });
+  await using cortex = await home.open();
+  const { id } = await cortex.relays.run({ name: "two", message: "a house" });
+  expect(Object.keys((await end(cortex, id)).agents)).toEqual(["planner", "coder"]);
+  await cortex.relays.add({ id: id as RelayId, agent: "critic" });
+  expect(Object.keys((await end(cortex, id)).agents)).toEqual(["planner", "coder", "critic"]);
+});
+
+test("a step that waits for a child makes its relay wait", async () => {
+  const asks = plays([["relay_start", { agent: "critic", message: "it", wait: true }]], "planned");
+  const held = entry("Judge", "critic", plays([["Hold", {}]], "judged"));
+  using home = makeHome({ script: [entry("Plan", "planner", asks), held, PLAYS[1]!] });
+  const { tool, release } = holdTool();
+  await using cortex = await home.open({ tools: [tool] });
+  const { id } = await cortex.relays.run({ name: "two", message: "a house" });
+  const status = async () => (await cortex.relays.get(id as RelayId))?.status;
+  await expect.poll(status, PATIENT).toBe("waiting");
+  expect((await readRelayView(id as RelayId, cortex.store))?.status).toBe("waiting");
+  await expect.poll(() => tool.calls.length, PATIENT).toBe(1);
+  release();
+  expect(await end(cortex, id)).toMatchObject({ status: "completed" });
+});
+
+describe("the owner is told at the place that the configuration names", () => {
+  const admin = { channel: "webhook", place: "ops" };
+
+  async function told({ store }: Cortex): Promise<string[]> {
+    const { items } = await store.outbox.list();
+    return items.filter(({ turn }) => turn === undefined).map(({ content }) => content);
+  }
+
+  test("when templates have changed, for good or for bad", async () => {
+    using home = makeHome({ script: PLAYS, cortex: { admin } });
+    const logged: string[] = [];
+    await using cortex = await home.open({ log: (line) => logged.push(line) });
+    await cortex.relays.config();
+    const file = join(home.path, "config/thread-templates.json");
+    writeFileSync(file, "{");
+    await expect.poll(async () => (await told(cortex)).length, PATIENT).toBe(1);
+    writeFileSync(file, JSON.stringify({ ...TWO, templates: {} }));
+    await expect.poll(async () => (await told(cortex)).length, PATIENT).toBe(2);
+    const [good, bad] = await told(cortex);
+    expect(good).toBe("thread-templates.json hot-reloaded");
+    expect(bad).toMatch(/^thread-templates.json has a problem and is not in use; what was there before is\n/);
+    expect(logged).toEqual(expect.arrayContaining([good, bad]));
+    const { items } = await cortex.store.outbox.list();
+    expect(items[0]).toMatchObject({ target: { channel: "webhook", place: "ops" } });
+  });
+
+  test("when a profile is gone that an agent names", async () => {
+    const profiles = (names: readonly string[]) => ({
+      defaultProfile: "one",
+      profiles: Object.fromEntries(
+        names.map((name) => [name, { backend: "offline", script: "script.yaml" }]),
+      ),
+    });
+    const agents = { planner: agent("Plan {{input}}", { profile: "other" }) };
+    using home = makeHome({
+      script: PLAYS,
+      cortex: { admin },
+      templates: { agents },
+      profiles: profiles(["one", "other"]),
+    });
+    await using cortex = await home.open();
+    expect((await cortex.relays.config()).problems).toEqual([]);
+    writeFileSync(join(home.path, "config/profiles.json"), JSON.stringify(profiles(["one"])));
+    await expect
+      .poll(() => told(cortex), PATIENT)
+      .toEqual([expect.stringContaining("agents.planner.profile")]);
+  });
 });
 
 test("an agent is added to a relay that is over, with what came before it", async () => {

@@ -65,6 +65,12 @@ test("the same key is the same relay", async () => {
     start(server, { template: "pair", idempotencyKey: "k" }),
   ]);
   expect(two.id).toBe(one.id);
+  const other = await post(server, "/api/relays", {
+    template: "pair",
+    message: "other",
+    idempotencyKey: "k",
+  });
+  expect([other.status, other.json.error.code]).toEqual([409, "idempotency_conflict"]);
 });
 
 test("a relay is cancelled once, and resumed from where it was", async () => {
