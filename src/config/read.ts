@@ -105,6 +105,9 @@ export function loadConfig(sources: ConfigSources, texts: ConfigTexts): LoadedCo
   };
 }
 
+/** Names the scripts of sessions, which are read when one is to be run. */
+export const SESSION_SCRIPTS_FILE = "session-hooks.json";
+
 export function configFolder(home: string): string {
   return join(home, "config");
 }

@@ -56,7 +56,7 @@ test.each(["webhook:pay", "x".repeat(64), "my_channel.2", "agents"])("%j is a ch
   expect(toEvent({ ...incoming, channel }).channel).toBe(channel);
 });
 
-test.each(["cortex", "agent", "relay"])(
+test.each(["cortex", "agent", "relay", "script"])(
   "nobody outside can claim the ids of what agents say (%s)",
   (adapter) => {
     const forged = { ...incoming, adapter, sourceId: "01SOMETURN" };
@@ -64,7 +64,7 @@ test.each(["cortex", "agent", "relay"])(
   },
 );
 
-test.each(["agent", "subagent", "subagent:explore", "relay"])(
+test.each(["agent", "subagent", "subagent:explore", "relay", "script"])(
   "nothing from outside looks as if an agent had written it (%s)",
   (channel) => {
     expect(() => toEvent({ ...incoming, channel })).toThrow(

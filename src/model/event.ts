@@ -13,6 +13,8 @@ export const ANSWER_ADAPTER = "cortex";
 export const AGENT_ADAPTER = "agent";
 /** The adapter, and the channel, of what relays ask of their steps: their ids are made from the relay's and the step's. */
 export const RELAY_ADAPTER = "relay";
+/** The adapter, and the channel, of the scripts of sessions: their ids are made from what they were run for. */
+export const SCRIPT_ADAPTER = "script";
 
 /** A webhook is an adapter of its own, with its name. */
 const ADAPTER = /^(?:webhook:)?[a-z0-9][a-z0-9_.-]{0,63}$/;

@@ -6,6 +6,7 @@ import { schemaAt } from "../config/schema-tree.ts";
 import { RUNTIME_VARIABLES } from "./runtime-variables.ts";
 import { agentSchema } from "./agent-schema.ts";
 import { bindingSchema, shellSchema, templateSchema } from "./schema.ts";
+import { sessionScriptsSchema } from "./session-scripts-file.ts";
 
 const page = readFileSync(new URL("../../docs/relay-reference.md", import.meta.url), "utf8");
 
@@ -17,6 +18,7 @@ const SECTIONS: [heading: string, schema: z.ZodType, known: readonly string[]][]
   ["Transition", schemaAt(templateSchema, ["transitions", 0])!, []],
   ["Condition", schemaAt(templateSchema, ["transitions", 0, "condition"])!, []],
   ["Script of a hook", schemaAt(templateSchema, ["hooks", "onEnd"])!, []],
+  ["Script of a session", schemaAt(sessionScriptsSchema, ["onNew"])!, []],
   ["Shell", shellSchema, Object.keys(templateSchema.shape)],
   ["Binding", bindingSchema, []],
 ];

@@ -34,25 +34,33 @@ export const MAX_SCRIPT_OUTPUT_BYTES = 1024 * 1024;
 /** How much is kept of what it says of errors: the end. */
 export const MAX_SCRIPT_ERROR_BYTES = 2048;
 
-export interface ScriptRun {
+export interface CommandRun {
   readonly script: RelayScript;
   /** The folder that it runs in. */
   readonly home: string;
   readonly context: unknown;
-  /** The agents that it may name as a target. */
-  readonly slots: readonly string[];
   readonly signal: AbortSignal;
   readonly run: RunProgram;
 }
 
-export async function runScript({
-  script,
-  home,
-  context,
-  slots,
-  signal,
-  run,
-}: ScriptRun): Promise<ScriptAnswer> {
+export interface ScriptRun extends CommandRun {
+  /** The agents that it may name as a target. */
+  readonly slots: readonly string[];
+}
+
+export async function runScript({ slots, ...command }: ScriptRun): Promise<ScriptAnswer> {
+  const end = await runCommand(command);
+  if (end.kind === "failed") return end;
+  const answer = parseScriptAnswer(end.output, slots);
+  return answer.kind === "failed" ? { kind: "failed", error: withErrors(answer.error, end.errors) } : answer;
+}
+
+export type CommandEnd =
+  | { readonly kind: "done"; readonly output: string; readonly errors: Buffer }
+  | { readonly kind: "failed"; readonly error: string };
+
+/** Runs a script, whatever it may answer. */
+export async function runCommand({ script, home, context, signal, run }: CommandRun): Promise<CommandEnd> {
   const tooMuch = new AbortController();
   const output: Buffer[] = [];
   let outputBytes = 0;
@@ -79,8 +87,7 @@ export async function runScript({
         ? `It wrote more than ${MAX_SCRIPT_OUTPUT_BYTES} bytes`
         : problemOf(end, script.timeoutMs);
     if (problem !== undefined) return { kind: "failed", error: withErrors(problem, errors) };
-    const answer = parseScriptAnswer(Buffer.concat(output).toString(), slots);
-    return answer.kind === "failed" ? { kind: "failed", error: withErrors(answer.error, errors) } : answer;
+    return { kind: "done", output: Buffer.concat(output).toString(), errors };
   } catch (error) {
     return {
       kind: "failed",

@@ -55,6 +55,7 @@ import { followSecrets } from "./secrets.ts";
 import { readRelayResult } from "./relay-result.ts";
 import { relayToolParts } from "./relay-tools.ts";
 import { prepareRelays } from "./prepare-relays.ts";
+import { PreparedSessionScripts } from "./prepare-session-scripts.ts";
 import type { Relays } from "./relays.ts";
 import { say, type Said } from "./say.ts";
 import { openSettings, type Settings } from "./settings.ts";
@@ -275,6 +276,16 @@ async function assemble(parts: Parts): Promise<Cortex> {
     log,
   });
   const reporter = new Reporter(delegating);
+  const sessionScripts = new PreparedSessionScripts({
+    home,
+    store,
+    clock,
+    mintId,
+    environment,
+    isPerson: (sender) => ["owner", "paired"].includes(authorityOf(sender, settings.config())),
+    withSlot: broker.withSlot.bind(broker),
+    log,
+  });
   let made: Promise<readonly Tool[]> | undefined;
   /** Made for the first turn, too. */
   const allTools = (): Promise<readonly Tool[]> => (made ??= makeTools());
@@ -328,6 +339,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
       const { shutdownMs } = settings.config().broker;
       await inbound[Symbol.asyncDispose]();
       await hooks[Symbol.asyncDispose]();
+      await sessionScripts[Symbol.asyncDispose]();
       await relays[Symbol.asyncDispose](); // first: the end of a step would begin the next one
       await Promise.all([
         broker.stop(shutdownMs),
@@ -348,6 +360,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     onProblem: (error) => log(`What was said is not indexed for now: ${String(error)}`),
   });
   await relays.start();
+  await sessionScripts.start();
   broker.start();
   sender.start();
   indexer.start();

@@ -4,7 +4,13 @@ import { deliveriesOf, parseDelivery } from "../delivery/address.ts";
 import type { Fired } from "../hooks/judge.ts";
 import type { Destination } from "../hooks/normalise-result.ts";
 import { CortexError } from "../model/errors.ts";
-import { AGENT_ADAPTER, ANSWER_ADAPTER, RELAY_ADAPTER, splitEventId } from "../model/event.ts";
+import {
+  AGENT_ADAPTER,
+  ANSWER_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+  splitEventId,
+} from "../model/event.ts";
 import type { DispatchId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Route } from "../model/target.ts";
@@ -23,7 +29,7 @@ export interface HookDispatchParts {
 }
 
 /** Of what our own agents say. */
-const OURS: ReadonlySet<string> = new Set([ANSWER_ADAPTER, AGENT_ADAPTER, RELAY_ADAPTER]);
+const OURS: ReadonlySet<string> = new Set([ANSWER_ADAPTER, AGENT_ADAPTER, RELAY_ADAPTER, SCRIPT_ADAPTER]);
 
 /** Undefined: the sender is a guest, for whom nothing is done; or it is a relay, and has begun. */
 export async function dispatchFor(

@@ -3,6 +3,7 @@ import { runGroup } from "../agents/tools/process-group.ts";
 import { deliveriesOf, parseDelivery } from "../delivery/address.ts";
 import { agentFor } from "../personas/lookup.ts";
 import type { EngineParts } from "../relay/engine-parts.ts";
+import type { RunProgram } from "../relay/script.ts";
 import { dayStart } from "./day.ts";
 import type { RelaySources } from "./relays.ts";
 
@@ -16,9 +17,6 @@ export function relayParts(
   callers: Pick<EngineParts, "extraScripts" | "onEnded">,
 ): EngineParts {
   const { store, home, clock, mintId, withSlot, settings, environment, log } = sources;
-  const inherited = Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
   return {
     store,
     home,
@@ -31,8 +29,7 @@ export function relayParts(
       const { id, personaId } = agentFor(settings.config(), name, named);
       return { agent: id, persona: personaId };
     },
-    run: (program) =>
-      runGroup({ ...program, environment: inherited, graceMs: SCRIPT_GRACE_MS, drainMs: SCRIPT_DRAIN_MS }),
+    run: scriptRunner(environment),
     usdPerDay: () => settings.config().relay.usdPerDay,
     dayStartMs: () => dayStart(clock(), settings.config().timezone),
     deliver(delivery, text) {
@@ -45,6 +42,15 @@ export function relayParts(
     onProblem: (error, id) =>
       log(`${id === undefined ? "Relays go" : `Relay ${id} goes`} on later: ${String(error)}`),
   };
+}
+
+/** Scripts are the owner's own, and have the variables that Cortex has. */
+export function scriptRunner(environment: Readonly<Record<string, string | undefined>>): RunProgram {
+  const inherited = Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  return (program) =>
+    runGroup({ ...program, environment: inherited, graceMs: SCRIPT_GRACE_MS, drainMs: SCRIPT_DRAIN_MS });
 }
 
 /** `2026-04-16T18:00:00+02:00` */
