@@ -6,8 +6,9 @@ import { updateRelay } from "./kept-relay.ts";
 
 /**
  * With `fail`, all that were at work fail, and what runs of them is asked to end; their scripts for the end still run.
- * One whose step waits for an answer was not at work, and waits on. With `resume`, they only have to be looked at. Dies the process in the midst of it, the next one does the
- * rest: a relay that is coming to its end already is left to it.
+ * One whose step waits for an answer was not at work, and waits on. With `resume`, they only have to be looked at.
+ * Where the process ends in the midst of it, the next one does the rest: a relay that is coming to its end already is
+ * left to it.
  */
 export async function recover(
   store: Pick<Store, "relays">,

@@ -14,19 +14,21 @@ import { type AgentStep, isTerminal, type RelayRecord, type RelayStatus, type Re
 export const THREADS_FILE = join("data", "threads.json");
 /** Under this name it is noted that it was read. */
 const NOTED = "relay-import:";
-const STATUSES: readonly string[] = [
+const STATUSES: readonly RelayStatus[] = [
   "running",
   "waiting",
   "completed",
   "failed",
   "cancelled",
   "aborted",
-] satisfies readonly RelayStatus[];
+];
 
 export interface Imported {
   readonly relays: number;
   /** Entries that are no records. */
   readonly skipped: number;
+  /** Why nothing could be read. It is tried again at the next start. */
+  readonly problem?: string;
 }
 
 /** Undefined: there is nothing to import, or it was imported before. */
@@ -38,12 +40,8 @@ export async function importThreads(
   const path = join(home, THREADS_FILE);
   const [noted] = await store.files.known({ under: NOTED, limit: 1 });
   if (noted !== undefined) return undefined;
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (text === undefined) return undefined;
-  const records = recordsIn(text);
+  const records = await readRecords(path);
+  if (records === undefined || records.problem !== undefined) return records;
   let relays = 0;
   for (const record of records.good) {
     const { fresh } = await store.relays.create({
@@ -57,56 +55,102 @@ export async function importThreads(
     });
     if (fresh) relays++;
   }
-  await store.files.note([{ path: `${NOTED}${path}`, modifiedMs: nowMs, size: text.length, sha256: "" }]);
+  await store.files.note([{ path: `${NOTED}${path}`, modifiedMs: nowMs, size: records.bytes, sha256: "" }]);
   return { relays, skipped: records.skipped };
 }
 
-function recordsIn(text: string): { readonly good: readonly RelayRecord[]; readonly skipped: number } {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return { good: [], skipped: 1 };
-  }
-  const all: unknown[] = typeof parsed === "object" && parsed !== null ? Object.values(parsed) : [];
-  const good = all.map(toRecord).filter((record) => record !== undefined);
-  return { good, skipped: all.length - good.length };
+interface Records extends Imported {
+  readonly good: readonly RelayRecord[];
+  readonly bytes: number;
 }
+
+/** Undefined: there is no such file. Whatever else is wrong with it must not keep other relays from going on. */
+async function readRecords(path: string): Promise<Records | undefined> {
+  const none = { relays: 0, skipped: 0, good: [], bytes: 0 };
+  try {
+    const text = await readFile(path, "utf8");
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed !== "object" || parsed === null) return { ...none, problem: "it holds no object" };
+    const all: unknown[] = Object.values(parsed);
+    const good = all.map(toRecord).filter((record) => record !== undefined);
+    return { ...none, good, bytes: text.length, skipped: all.length - good.length };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    return { ...none, problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+type Kind = "string" | "number" | "object";
+
+const RECORD_FIELDS = {
+  templateName: "string",
+  channel: "string",
+  platformThreadId: "string",
+  userMessage: "string",
+  userMessageTs: "string",
+  workspacePath: "string",
+  artifactPath: "string",
+  agents: "object",
+  activeAgent: "string",
+  activeStage: "string",
+  iterationCounts: "object",
+  totalCostUsd: "number",
+  createdAt: "string",
+  updatedAt: "string",
+  endedAt: "string",
+  error: "string",
+  abortReason: "string",
+  stopReason: "string",
+  metadata: "object",
+} as const satisfies Partial<Record<keyof RelayRecord, Kind>>;
+
+const STEP_FIELDS = {
+  agentSlotId: "string",
+  stage: "string",
+  executionId: "string",
+  sessionId: "string",
+  sessionName: "string",
+  input: "string",
+  output: "string",
+  costUsd: "number",
+  numTurns: "number",
+  durationS: "number",
+  startedAt: "string",
+  endedAt: "string",
+} as const satisfies Partial<Record<keyof AgentStep, Kind>>;
 
 /** Undefined: it is no record. What had not ended was cut off. */
 function toRecord(value: unknown): RelayRecord | undefined {
-  const given = value as Partial<RelayRecord> | null;
-  if (typeof given?.id !== "string" || !/^thr_[0-9a-f]{8}$/.test(given.id)) return undefined;
-  if (typeof given.status !== "string" || !STATUSES.includes(given.status)) return undefined;
-  const activeAgent = typeof given.activeAgent === "string" ? given.activeAgent : "main";
+  if (!isObject(value)) return undefined;
+  const { id, status, steps } = value;
+  if (typeof id !== "string" || !/^thr_[0-9a-f]{8}$/.test(id)) return undefined;
+  const known = STATUSES.find((each) => each === status);
+  if (known === undefined) return undefined;
+  const given = fitting<RelayRecord>(value, RECORD_FIELDS);
   const blank = newRecord({
-    id: given.id,
+    id,
     templateName: null,
     configHash: "",
     slots: [],
-    entry: { agent: activeAgent, stage: given.activeStage ?? null },
+    entry: { agent: given.activeAgent ?? "main", stage: given.activeStage ?? null },
     channel: "",
     userMessage: "",
     nowMs: 0,
   });
-  const isOver = isTerminal({ status: given.status });
-  const steps = Array.isArray(given.steps) ? (given.steps as readonly Partial<AgentStep>[]) : [];
+  const kept = Array.isArray(steps) ? steps.filter(isObject) : [];
+  const slots = Object.entries(given.agents ?? {}).filter(([, slot]) => isObject(slot));
   return {
     ...blank,
     ...given,
-    ...(isOver ? {} : { status: "failed", error: INTERRUPTED }),
-    steps: steps.map(toStep),
-    currentStepIndex: steps.length,
-    stopReason: given.stopReason ?? null,
-    configHash: "",
+    agents: Object.fromEntries(slots),
+    ...(isTerminal({ status: known }) ? { status: known } : { status: "failed", error: INTERRUPTED }),
+    steps: kept.map(toStep),
+    currentStepIndex: kept.length,
     phase: { kind: "ended" },
-    active: blank.active,
-    leg: 0,
-    ending: null,
   };
 }
 
-function toStep(step: Partial<AgentStep>, stepIndex: number): RelayStep {
+function toStep(step: Loose, stepIndex: number): RelayStep {
   return {
     agentSlotId: "",
     stage: null,
@@ -120,7 +164,7 @@ function toStep(step: Partial<AgentStep>, stepIndex: number): RelayStep {
     durationS: null,
     startedAt: null,
     endedAt: timestamp(0),
-    ...step,
+    ...fitting<AgentStep>(step, STEP_FIELDS),
     stepIndex,
     kind: "agent",
     leg: null,
@@ -129,6 +173,20 @@ function toStep(step: Partial<AgentStep>, stepIndex: number): RelayStep {
     artifactBefore: null,
     artifactHash: null,
   };
+}
+
+type Loose = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Loose {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The fields that are what they should be. The others, and those that are null, are as in a new record. */
+function fitting<T>(given: Loose, fields: Readonly<Record<string, Kind>>): Partial<T> {
+  const fit = Object.entries(fields).filter(([name, kind]) =>
+    kind === "object" ? isObject(given[name]) : typeof given[name] === kind,
+  );
+  return Object.fromEntries(fit.map(([name]) => [name, given[name]])) as Partial<T>;
 }
 
 function momentOf(text: string | null, otherwise: number): number {

@@ -42,7 +42,9 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
   });
   const engine = new Engine(parts);
   const imported = await importThreads(store, home, clock());
-  if (imported !== undefined)
+  if (imported?.problem !== undefined)
+    log(`No relays were taken over from threads.json for now: ${imported.problem}`);
+  else if (imported !== undefined)
     log(
       `${imported.relays} relays were taken over from threads.json, ${imported.skipped} entries were none.`,
     );

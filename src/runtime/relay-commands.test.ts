@@ -57,7 +57,9 @@ test("what is under way is shown, listed wherever it was started, and cancelled"
   expect(await write(cortex, "!thread")).toContain(
     `*Active Thread* \`${id}\` (pair)\nStatus: running | Active agent: writer`,
   );
-  expect(await write(cortex, "!thread agents")).toMatch(/\*Agents of\* `thr_\w+`[^]*• → `writer` running/);
+  await expect
+    .poll(() => write(cortex, "!thread agents"), { timeout: 30_000 })
+    .toMatch(/\*Agents of\* `thr_\w+`[^]*• → `writer` running/);
   expect((await write(cortex, "!thread list --running")).split("\n")).toHaveLength(3);
   expect(await write(cortex, `!thread status ${id}`)).toContain(
     `*Thread* \`${id}\` (pair)\nActive agent: writer\n`,

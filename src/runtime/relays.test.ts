@@ -532,4 +532,10 @@ test("what is in threads.json is taken over once", async () => {
     expect(items[0]!.steps).toMatchObject([{ agentSlotId: "planner", output: "planned" }]);
   }
   expect(readFileSync(join(home.path, "data/threads.json"), "utf8")).toBe(text);
+  await using cortex = await home.open({ clock: () => nowMs });
+  await cortex.relays.resume("thr_a1b2c3d4" as RelayId);
+  expect(await end(cortex, "thr_a1b2c3d4")).toMatchObject({
+    status: "failed",
+    error: expect.stringContaining("coder"),
+  });
 });
