@@ -498,6 +498,11 @@ test("relays that are over for long leave the lists, and their workspaces go", a
   expect(await cortex.relays.get(id as RelayId)).toMatchObject({ id, status: "completed" });
   expect(await cortex.relays.artifact(id as RelayId)).toBeUndefined();
   expect(await cortex.relays.artifact(id as RelayId, 0)).toBeUndefined();
+
+  await cortex.relays.add({ id: id as RelayId, agent: "planner" }); // it is wanted again, in a new folder
+  expect(await end(cortex, id)).toMatchObject({ status: "completed" });
+  expect(await cortex.relays.artifact(id as RelayId)).toBe("the plan\nthe code\n");
+  expect((await cortex.relays.list()).items).toMatchObject([{ id }]);
 });
 
 test("what is in threads.json is taken over once", async () => {
