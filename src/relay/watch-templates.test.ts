@@ -2,7 +2,6 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PROFILES, type RelayHome, relayHome } from "../../test/support/relay-home.ts";
-import type { RelayConfig } from "./snapshot.ts";
 import {
   type RelayConfigListener,
   type RelayConfigWatch,
@@ -40,10 +39,10 @@ async function open(home: RelayHome, given: Partial<RelayConfigWatchParts> = {})
 }
 
 /** Files are written in several steps, and a check may come between them. */
-function untilPromptIs(text: string): { listener: RelayConfigListener; promise: Promise<void> } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const onChange = ({ agents }: RelayConfig): void => {
-    if (agents.get("writer")?.promptTemplate === text) resolve();
+function untilPromptIs(text: string) {
+  const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+  const onChange: RelayConfigListener["onChange"] = ({ agents }, files) => {
+    if (agents.get("writer")?.promptTemplate === text) resolve(files);
   };
   return { listener: { onChange, onProblems: () => undefined }, promise };
 }
@@ -114,7 +113,8 @@ test.each([
   const { listener, promise } = untilPromptIs("two");
   await using watched = await open(home, { listener, debounceMs: 1 });
   home.write(path, content);
-  await promise;
+  home.write("config/other.json", "{}");
+  expect(await promise).toEqual([path]);
   expect(watched.prompt()).toBe("two");
 });
 

@@ -74,6 +74,8 @@ test("an event and a hook start one relay, also where they meet again after a cr
   };
   for (const name of ["mail", "copy"])
     expect(await dispatchFor(stored, name, verdict, parts)).toBeUndefined();
+  const otherwise = { ...verdict, context: { prompt: "What a model says this time." } };
+  expect(await dispatchFor(stored, "mail", otherwise, parts)).toBeUndefined();
   expect((await cortex.relays.list()).items).toHaveLength(2);
 });
 

@@ -124,6 +124,32 @@ test("the environment says where it happened", async () => {
   expect(home.seen()).toEqual([`http ${MAIN_SESSION} ${MAIN_SESSION} messageEnd an argument`]);
 });
 
+test("the answer to a script goes where the answer to the person went, with no more permissions", async () => {
+  using home = makeHome({ onMessageEnd: { command: "echo note" } });
+  const paired = { channel: "email", sender: "ada", permissions: { tools: { deny: ["Bash"] } } };
+  writeHome(home.path, {
+    script: SCRIPT.join(""),
+    cortex: { channels: { paired: [paired] } },
+    hooks: { "mail.ts": "export default () => ({ fire: true });" },
+  });
+  await using cortex = await home.open();
+  await expect.poll(() => cortex.store.hooks.list(), PATIENT).toHaveLength(1);
+  const place = { channel: "email", place: "ada", account: "work", topic: "7" };
+  await cortex.accept({
+    ...place,
+    adapter: "email",
+    sender: "ada",
+    content: "hello",
+    timestampMs: Date.now(),
+  });
+  const [end] = await ended(cortex, 1);
+  const [dispatch] = await cortex.store.events.dispatches(end!.id);
+  const item = await cortex.store.queue.item(dispatch!.item);
+  expect(item!.dispatches).toMatchObject([
+    { hook: "script", permissions: { tools: { deny: ["Bash"] }, authority: "paired" }, delivery: place },
+  ]);
+});
+
 test("on /new the script speaks to the thread that was closed", async () => {
   using home = makeHome({ onNew: { command: `${KEEP.command}; echo note` } });
   await using cortex = await home.open();
