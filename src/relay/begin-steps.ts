@@ -8,15 +8,16 @@ import { readKept } from "./artifact-history.ts";
 import { buildPrompt } from "./build-prompt.ts";
 import { renderDiffs, renderFiles } from "./changes.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { type FileChange, replayTouches } from "./file-changes.ts";
+import { type FileChange, mergeChanges, replayTouches } from "./file-changes.ts";
 import type { KeptRelay } from "./kept-relay.ts";
 import { lastAnswered, type NextStep, previousOutput } from "./next-step.ts";
 import { orderStep } from "./order-step.ts";
 import { pendingOf, withoutPending } from "./pending-messages.ts";
-import type { RelayRecord } from "./record.ts";
+import type { RelayRecord, RelayStep } from "./record.ts";
 import { beginSteps, type StepStart } from "./record-step.ts";
 import { keepNow } from "./record-ends.ts";
 import { agentIn, type RelayAgent } from "./snapshot.ts";
+import { keepFiles, namesChanges, readChanges } from "./step-files.ts";
 import { touchesOfCalls } from "./tool-changes.ts";
 
 export interface Begun {
@@ -68,6 +69,7 @@ export async function beginNext(
     orders.set(step, orderStep(asked, { record: placed, detail }, parts));
     starts.push({ kind: "agent", slot, stage, input: prompt, session, artifactBefore });
   }
+  await keepFiles({ record: placed, detail, content }, [...orders.keys()], parts);
   return { record: withoutPending(beginSteps(placed, starts, clock()), pending), orders };
 }
 
@@ -86,23 +88,30 @@ const NOTHING = { modifiedFiles: "", modifiedFilesWithDiff: "" };
 
 /** What the steps before have done to files, where the prompt asks for it. */
 async function modified(
-  { stages, promptTemplate }: RelayAgent,
+  agent: RelayAgent,
   stage: string | null,
   { record, folder }: { readonly record: RelayRecord; readonly folder: string },
   { store, home }: EngineParts,
 ): Promise<typeof NOTHING> {
-  const prompt = (stage === null ? undefined : stages?.[stage]?.promptTemplate) ?? promptTemplate ?? "";
-  if (!prompt.includes("modifiedFiles")) return NOTHING;
-  const changes: FileChange[] = [];
-  for (const { executionId, artifactBefore } of lastAnswered(record)) {
+  if (!namesChanges(agent, stage)) return NOTHING;
+  const called: FileChange[] = [];
+  const seen: FileChange[] = [];
+  for (const { stepIndex, executionId, artifactBefore } of lastAnswered(record).toSorted(byEnd)) {
     const turn = executionId === null ? undefined : await store.turns.read(executionId as never);
     const before = artifactBefore === null ? undefined : await readKept(home, artifactBefore);
     const originals = new Map(before === undefined ? [] : [[record.artifactPath, before]]);
     const touches = touchesOfCalls(turn?.toolCalls ?? [], { workspace: folder, originals });
     const logged = touches.length > 0 ? [] : await readActivity(home, executionId);
-    changes.push(...(await replayTouches([...touches, ...logged])));
+    called.push(...(await replayTouches([...touches, ...logged])));
+    seen.push(...(await readChanges(home, record.id, stepIndex)));
   }
+  const changes = mergeChanges(called, seen);
   return { modifiedFiles: renderFiles(changes), modifiedFilesWithDiff: renderDiffs(changes) };
+}
+
+/** What steps of a fan-out see of each other's changes, the last of them sees whole. */
+function byEnd(a: RelayStep, b: RelayStep): number {
+  return Date.parse(a.endedAt!) - Date.parse(b.endedAt!);
 }
 
 function slotUnknown(slot: string, id: string): CortexError {

@@ -25,6 +25,7 @@ import { runScript } from "./script.ts";
 import type { ScriptAnswer } from "./script-answer.ts";
 import { scriptContext } from "./script-context.ts";
 import { agentIn, type RelayAgent } from "./snapshot.ts";
+import { keepFiles } from "./step-files.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { buildSessionKey, normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 
@@ -249,6 +250,7 @@ export class Engine implements AsyncDisposable {
         : targeted(record, answer.agent, agentIn(content, answer.agent)!, step);
     const { prompt, profile = agent.profile } = answer;
     const artifactBefore = await keepNow(record, home);
+    await keepFiles({ record, detail, content }, [step], this.#parts);
     const asked = { step, slot, stage: null, session, agent: { ...agent, profile }, prompt };
     const order = orderStep({ ...asked, maxCostUsd: undefined }, { record, detail }, this.#parts);
     const start = { kind: "inserted", slot, stage: null, input: prompt, session, artifactBefore } as const;

@@ -1,10 +1,12 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import {
   compareTexts,
+  type FileChange,
   type FileTouch,
   MAX_DIFFED_CHARACTERS,
   MAX_DIFFERENT_LINES,
+  mergeChanges,
   replayTouches,
 } from "./file-changes.ts";
 
@@ -171,3 +173,27 @@ test("a file that is new or gone is shown whatever its length", async () => {
 function manyLines(word: string): string {
   return Array.from({ length: MAX_DIFFERENT_LINES }, (_, at) => `${word}${at}\n`).join("");
 }
+
+describe("what was done and what was seen", () => {
+  const diff = (path: string, text: string): FileChange => ({ path, shown: { kind: "diff", diff: text } });
+  const large = (path: string): FileChange => ({ path, shown: { kind: "unavailable", why: "too large" } });
+
+  test("a file that both know is there once, as it was seen", () => {
+    expect(
+      mergeChanges([diff("/a", "done"), diff("/b", "done")], [diff("/b", "seen"), diff("/c", "seen")]),
+    ).toEqual([diff("/a", "done"), diff("/b", "seen"), diff("/c", "seen")]);
+  });
+
+  test("where what was seen cannot be shown, what was done is", () => {
+    expect(mergeChanges([diff("/a", "done")], [large("/a")])).toEqual([diff("/a", "done")]);
+  });
+
+  test("of what was seen twice, the last time counts", () => {
+    expect(mergeChanges([], [diff("/a", "1"), diff("/a", "2")])).toEqual([diff("/a", "2")]);
+  });
+
+  test("a file of another machine is another file", () => {
+    const far = { ...diff("/a", "done"), device: "laptop" };
+    expect(mergeChanges([far], [diff("/a", "seen")])).toEqual([far, diff("/a", "seen")]);
+  });
+});

@@ -50,6 +50,28 @@ export async function replayTouches(touches: readonly FileTouch[]): Promise<read
   return Promise.all(Array.from(files.values(), replayFile));
 }
 
+/**
+ * What is known from what was done, and what was seen to be different afterwards: of a file that both have, what was seen,
+ * as that is all of it. Of one that was seen more than once, the last time counts.
+ */
+export function mergeChanges(
+  done: readonly FileChange[],
+  seen: readonly FileChange[],
+): readonly FileChange[] {
+  const last = new Map(seen.map((change) => [change.path, change]));
+  const merged = new Map<string, FileChange>();
+  for (const [place, change] of done.entries()) {
+    const better = change.device === undefined ? last.get(change.path) : undefined;
+    if (better === undefined) merged.set(`${place}`, change);
+    else if (better.shown.kind !== "unavailable") merged.set(change.path, better);
+    else merged.set(change.path, change);
+  }
+  for (const change of last.values()) {
+    if (!merged.has(change.path)) merged.set(change.path, change);
+  }
+  return [...merged.values()];
+}
+
 async function replayFile(touches: readonly FileTouch[]): Promise<FileChange> {
   const { path, device } = touches[0]!;
   const unknown = touches.map(({ done }) => done).find(({ kind }) => kind === "unknown");

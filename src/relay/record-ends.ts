@@ -7,19 +7,21 @@ import type { KeptRelay } from "./kept-relay.ts";
 import type { RelayRecord } from "./record.ts";
 import { recordStep } from "./record-step.ts";
 import { readStepEnd } from "./step-end.ts";
+import { keepChanges } from "./step-files.ts";
 
 /** An agent's own step that has failed fails the relay. One that a script asked for does not. */
 export async function recordEnds(
   draft: Draft,
-  { rows }: Pick<KeptRelay, "rows">,
+  relay: Pick<KeptRelay, "rows" | "detail" | "content">,
   { store, home, clock }: Pick<EngineParts, "store" | "home" | "clock">,
 ): Promise<void> {
-  for (const row of rows) {
+  for (const row of relay.rows) {
     const step = draft.record.steps[row.step]!;
     if (row.state !== "ended" || step.status !== "running") continue;
     const { abort, ...end } = await readStepEnd(row, store);
     const isOneOfSeveral = step.kind === "agent" && draft.record.active.length > 1; // their sections are merged later
     const artifactHash = isOneOfSeveral ? null : await keepNow(draft.record, home);
+    await keepChanges({ ...relay, record: draft.record }, row.step, { home, clock });
     draft.record = recordStep(draft.record, row.step, { ...end, artifactHash }, clock());
     draft.abort ??= abort;
     if (end.status === "failed" && step.kind === "agent") {

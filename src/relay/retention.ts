@@ -3,6 +3,7 @@ import type { Store, StoredRelay } from "../store/store.ts";
 import { removeWorkspace } from "./artifact.ts";
 import { forgetArtifacts } from "./artifact-history.ts";
 import type { RelayRecord, RelayStep } from "./record.ts";
+import { forgetChanges } from "./step-files.ts";
 
 const HOUR_MS = 3_600_000;
 /** How long a relay is kept after its end. */
@@ -29,7 +30,10 @@ export async function archiveOld(
       (relay) => !hasWorkspace(relay) || relay.endedAtMs! < nowMs - KEPT_MS,
     );
     if (old.length === 0) break;
-    for (const { id } of old) await removeWorkspace(home, id);
+    for (const { id } of old) {
+      await removeWorkspace(home, id);
+      await forgetChanges(home, id);
+    }
     await relays.archive(old.map(({ id }) => id));
     archived += old.length;
   }
