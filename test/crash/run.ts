@@ -1,10 +1,11 @@
 /**
  * `npm run crash -- --kills N [--seed S]` kills a process that writes to the store N times and checks what is
- * left; with `--runtime`, a whole Cortex that serves senders.
+ * left; with `--runtime`, a whole Cortex that serves senders; with `--relays R`, one that has R relays under way.
  */
 import { parseArgs } from "node:util";
 
 import { killAgainAndAgain } from "./harness.ts";
+import { killRelays } from "./relays.ts";
 import { killRuntime } from "./runtime/harness.ts";
 
 const { values } = parseArgs({
@@ -12,6 +13,7 @@ const { values } = parseArgs({
     kills: { type: "string", default: "300" },
     seed: { type: "string", default: "1" },
     runtime: { type: "boolean", default: false },
+    relays: { type: "string" },
   },
 });
 const kills = Number(values.kills);
@@ -21,9 +23,20 @@ if (!Number.isInteger(kills) || kills < 1 || !Number.isInteger(seed)) {
   process.exit(2);
 }
 
-const LANES = 2;
+const relays = values.relays === undefined ? undefined : Number(values.relays);
+if (relays !== undefined && (!Number.isInteger(relays) || relays < 1)) {
+  console.error("Give a whole number of relays: npm run crash -- --relays 100 --kills 20");
+  process.exit(2);
+}
+
+const LANES = relays === undefined ? 2 : 1;
 const startedAtMs = Date.now();
-const kill = values.runtime ? killRuntime : killAgainAndAgain;
+const kill =
+  relays !== undefined
+    ? (options: { kills: number; seed: number }) => killRelays({ ...options, relays })
+    : values.runtime
+      ? killRuntime
+      : killAgainAndAgain;
 const reports = await Promise.all(
   Array.from({ length: Math.min(LANES, kills) }, (_, lane) =>
     kill({ kills: Math.ceil((kills - lane) / LANES), seed: seed * LANES + lane }),
