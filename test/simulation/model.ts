@@ -30,6 +30,7 @@ import type {
 import { type ModelDelegation, ModelDelegations } from "./model-delegations.ts";
 import { ModelHooks } from "./model-hooks.ts";
 import type { ModelItem } from "./model-item.ts";
+import { ModelRelays } from "./model-relays.ts";
 import type { Operation, Send } from "./operation.ts";
 
 export interface ModelRun {
@@ -147,6 +148,7 @@ export class Model {
   /** How many events, the oldest, can be found by way of the index. */
   indexed = 0;
   readonly delegations = new ModelDelegations();
+  readonly relays = new ModelRelays();
   /** Turns that somebody forked on purpose: only these may have more than one child. */
   readonly forked = new Set<string>();
   nowMs = 0;
@@ -161,6 +163,7 @@ export class Model {
       refused = error.code;
     }
     this.#settleDelegations();
+    this.relays.settle();
     strictEqual("refused" in answer ? answer.refused : undefined, refused);
   }
 
@@ -209,6 +212,10 @@ export class Model {
         return this.#report(operation, value as { reported: boolean; claim?: Claim } | undefined);
       case "expireDelegations":
         return this.#expireDelegations(value as string[]);
+      case "createRelay":
+        return deepStrictEqual(value, { fresh: this.relays.create(operation.relay) });
+      case "saveRelay":
+        return this.#saveRelay(operation, value as { version: number; claim?: Claim } | undefined);
       case "cancel":
         return this.#cancel(operation.session, value as number | undefined);
       case "syncHooks":
@@ -449,7 +456,7 @@ export class Model {
     const { state, waits, session, caller } = delegation;
     if (state === "open") throw new Refused("state_conflict");
     if (state === "cancelled" || delegation.reported) return deepStrictEqual(value, { reported: false });
-    if (!waits && message !== undefined) this.#acceptReport(message, value?.claim);
+    if (!waits && message !== undefined) this.#acceptUnseen(message, value?.claim);
     else strictEqual(value?.claim, undefined, "who waits gets no message");
     delegation.reported = true;
     this.#shareTrust(this.sessions.get(session)!, this.sessions.get(caller)!);
@@ -457,9 +464,28 @@ export class Model {
     strictEqual(value?.reported, true);
   }
 
+  #saveRelay(
+    { relay: id, version, step, ...change }: Extract<Operation, { kind: "saveRelay" }>,
+    value: { version: number; claim?: Claim } | undefined,
+  ): void {
+    const relay = this.relays.all.get(id);
+    if (relay === undefined) throw new Refused("relay_unknown");
+    if (relay.version !== version) throw new Refused("state_conflict");
+    if (step !== undefined) this.#acceptUnseen(step, value?.claim);
+    this.relays.save(relay, change);
+    if (step !== undefined) this.relays.begin(relay, this.dispatches.get(`${step.name}/${step.send.hook}`)!);
+    this.relays.settle();
+    strictEqual(value?.version, relay.version);
+  }
+
   /** The answer says nothing of the dispatch but its claim. */
-  #acceptReport(
-    message: NonNullable<Extract<Operation, { kind: "report" }>["message"]>,
+  #acceptUnseen(
+    message: {
+      readonly name: string;
+      readonly send: Send;
+      readonly ids: string;
+      readonly claim: LeaseRequest | undefined;
+    },
     claim: Claim | undefined,
   ): void {
     const { name, send } = message;

@@ -7,6 +7,7 @@ import type {
   EventId,
   ItemId,
   PersonaId,
+  RelayId,
   RunId,
   TurnId,
 } from "../../src/model/ids.ts";
@@ -60,6 +61,24 @@ export type Operation =
         | undefined;
     }
   | { readonly kind: "expireDelegations" }
+  | { readonly kind: "createRelay"; readonly relay: RelayId }
+  | {
+      readonly kind: "saveRelay";
+      readonly relay: RelayId;
+      readonly version: number;
+      readonly state: "running" | "completed";
+      readonly due: boolean;
+      /** Asks for one more. */
+      readonly step:
+        | {
+            readonly place: number;
+            readonly name: string;
+            readonly send: Send;
+            readonly ids: string;
+            readonly claim: LeaseRequest | undefined;
+          }
+        | undefined;
+    }
   | { readonly kind: "cancel"; readonly session: SessionKey }
   | { readonly kind: "syncHooks"; readonly found: readonly HookFile[] }
   | { readonly kind: "setHookEnabled"; readonly hook: string; readonly enabled: boolean }
@@ -189,6 +208,26 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
     }
     case "expireDelegations":
       return store.delegations.expire();
+    case "createRelay":
+      return store.relays.create({ id: operation.relay, template: null, state: "running", record: {} });
+    case "saveRelay": {
+      const { relay, version, state, due, step } = operation;
+      if (step === undefined) return store.relays.save(relay, version, { state, record: {}, due });
+      const { place, name, send, ids, claim } = step;
+      const asked = {
+        event: event(name),
+        dispatch: { ...dispatch(ids, send.target), ...send },
+        worker: {},
+        trust: [],
+      };
+      return store.relays.save(relay, version, {
+        state,
+        record: {},
+        due,
+        steps: [{ step: place, slot: "slot", record: {}, isEnded: false, accept: asked }],
+        ...(claim === undefined ? {} : { claim }),
+      });
+    }
     case "cancel":
       return store.delegations.cancel(operation.session, "asked");
     case "syncHooks":

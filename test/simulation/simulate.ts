@@ -8,7 +8,15 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 
 import { CortexError } from "../../src/model/errors.ts";
-import type { AgentId, ApprovalId, DelegationId, ItemId, RunId, TurnId } from "../../src/model/ids.ts";
+import type {
+  AgentId,
+  ApprovalId,
+  DelegationId,
+  ItemId,
+  RelayId,
+  RunId,
+  TurnId,
+} from "../../src/model/ids.ts";
 import type { QueueMode } from "../../src/model/queue-mode.ts";
 import type { SessionKey } from "../../src/model/session-key.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
@@ -58,6 +66,7 @@ const ANSWERS: readonly ApprovalAnswer[] = [
   { kind: "deny", by: "ana", reason: "no" },
   { kind: "answer", by: "ana", text: "yes" },
 ];
+const RELAYS = ["thr_00000001", "thr_00000002"] as RelayId[];
 /** The second is a one-shot, the third fails most of the time. */
 const HOOKS = ["first", "second", "third"];
 
@@ -203,7 +212,7 @@ class Simulation {
     if (choice < 0.2 || model.items.length === 0) return this.#accept(claim);
     if (choice < 0.22) return this.#decide();
     if (choice < 0.24) return this.#hooksChange();
-    if (choice < 0.28) return this.#tell(claim);
+    if (choice < 0.28) return random.chance(0.5) ? this.#tell(claim) : this.#relay(claim);
     if (choice < 0.3) return this.#judge(claim);
     if (choice < 0.31) return { kind: "index", max: 1 + random.below(20) };
     if (choice < 0.34) {
@@ -259,6 +268,27 @@ class Simulation {
     const any = [...delegations.all.keys(), "none"];
     const id = random.pick(over.length > 0 && random.chance(0.9) ? over : any);
     return this.#report(id as DelegationId, claim);
+  }
+
+  /** A relay begins, or goes on from what was read of it, which now and then is not what it is any more. */
+  #relay(claim: LeaseRequest | undefined): Operation {
+    const random = this.#random;
+    const relay = random.pick(RELAYS);
+    const known = this.#model.relays.all.get(relay);
+    if (known === undefined ? random.chance(0.9) : random.chance(0.1)) return { kind: "createRelay", relay };
+    const { version = 1, steps = [] } = known ?? {};
+    const place = steps.length;
+    const target = toSession(random.chance(0.8) ? `${relay}-${place}` : random.pick(LABELS));
+    const send = { ...this.#sending("direct"), target };
+    const step = { place, name: this.#name(), send, ids: this.#name(), claim };
+    return {
+      kind: "saveRelay",
+      relay,
+      version: random.chance(0.1) ? version - 1 : version,
+      state: random.chance(0.1) ? "completed" : "running",
+      due: random.chance(0.2),
+      step: random.chance(0.8) ? step : undefined,
+    };
   }
 
   /** A message of the worker's to whoever gave it the work. */
@@ -737,6 +767,35 @@ class Simulation {
       ),
     );
     deepStrictEqual(
+      sorted(rows("select id, state, version, due_ms is not null as due from relay")),
+      sorted(
+        [...model.relays.all.values()].map(({ id, state, version, isDue }) => ({
+          id,
+          state,
+          version,
+          due: Number(isDue),
+        })),
+      ),
+    );
+    deepStrictEqual(
+      sorted(
+        rows(
+          `select r.id as relay, p.step, p.state, i.id as item
+           from relay_step p join relay r on r.key = p.relay join item i on i.key = p.item`,
+        ),
+      ),
+      sorted(
+        [...model.relays.all.values()].flatMap(({ id, steps }) =>
+          steps.map(({ item, isEnded }, step) => ({
+            relay: id,
+            step,
+            state: isEnded ? "ended" : "running",
+            item: item.id,
+          })),
+        ),
+      ),
+    );
+    deepStrictEqual(
       sorted(rows("select id, status as state from deliveries")),
       sorted([...model.deliveries.values()].map(({ id, state }) => ({ id, state }))),
     );
@@ -853,6 +912,7 @@ class Simulation {
       `select d.id from delegation d join turn t on t.key = d.caller_turn join item i on i.key = d.item
        where t.status = 'aborted' and d.ended_ms > t.completed_ms`,
     );
+    none("all steps of relays have ended", "select step from relay_step where state = 'running'");
     none("every event that was to be judged is judged", "select event from unjudged");
     const siblings = db
       .prepare<[], string>(
@@ -908,6 +968,7 @@ class Simulation {
         if (change.kind === "delivery") states.set(change.delivery, change.state);
         if (change.kind === "approval") states.set(change.approval, change.state);
         if (change.kind === "delegation") states.set(change.delegation, change.state);
+        if (change.kind === "relay") states.set(change.relay, change.state);
         if (change.kind === "hook") states.set(`hook ${change.hook}`, change.state);
         if (change.kind === "hook_run") states.set(`${change.hook} on ${change.event}`, change.outcome);
       }
@@ -918,7 +979,8 @@ class Simulation {
       `select id, 'accepted' as state from events union all select id, outcome from dispatches
        union all select id, status from queue_items union all select id, status from runs
        union all select 'turn ' || id, status from agent_turns union all select id, status from deliveries
-       union all select id, status from approvals union all select id, status from delegations union all select 'hook ' || id, status from hooks
+       union all select id, status from approvals union all select id, status from delegations
+       union all select id, state from relay union all select 'hook ' || id, status from hooks
        union all select hook_id || ' on ' || event_id, iif(fired, 'fired', 'failed') from hook_runs
                  where fired or error is not null
        union all select ${turnOf} || ' message ' || (c.key % 65536), c.id from message c
@@ -943,7 +1005,8 @@ function claimsIn(operation: Operation, value: unknown): Claim[] {
   if (operation.kind === "accept") claim = (value as Accepted).dispatched?.claim;
   if (operation.kind === "dispatch") claim = (value as Dispatched).claim;
   if (operation.kind === "recordHookRun") claim = (value as Recorded).dispatched?.claim;
-  if (operation.kind === "report") claim = (value as { claim?: Claim }).claim;
+  if (operation.kind === "report" || operation.kind === "saveRelay")
+    claim = (value as { claim?: Claim }).claim;
   if (operation.kind === "commit" || operation.kind === "fail") claim = (value as { next?: Claim }).next;
   return claim === undefined ? [] : [claim];
 }
