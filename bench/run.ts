@@ -9,6 +9,7 @@ import { benchContext } from "./context/run.ts";
 import { benchDepth } from "./depth/run.ts";
 import { benchHooks } from "./hooks/run.ts";
 import { describeMachine, probeDiskSyncUs } from "./machine.ts";
+import { benchRelay } from "./relay/run.ts";
 import { benchSearch } from "./search/run.ts";
 import { benchFlood } from "./server/flood.ts";
 import { benchServer } from "./server/run.ts";
@@ -66,6 +67,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about:
       "No model: scripts that answer at once. Ready is from asking for a process until it says that it has taken its work; cold ones are started for it, from the source and with its compiled code cached. A trip is what the ledger has as the beginning and the end of a call that waits for a worker: the work is given, the turn is suspended, the worker's turn is made and committed, the end is told of, the turn goes on. The whole runtime runs in one process and everything lies in memory, so syncs are free; with syncs of 5 ms it takes as much longer as there are syncs that it waits for. 50 at once are two managers with 25 sub-agents each, all in processes of their own, none of which was there before.",
     run: benchAgents,
+  },
+  relay: {
+    title: "Relay: what a step costs beside its turn",
+    about:
+      "No model: a script that answers at once. A relay has 10 steps of 10 agents, each in a session of its own; by hand the same prompts are sent to sessions of their own, each when the one before it is answered. One after the other, relays and turns by hand alternate; their difference is what the engine adds: the end of a step is recorded, the artifact kept, the rules asked, the next prompt put together. The whole runtime runs in one process and everything lies in memory. Of 100 at once, 8 turns run at the same time, as is configured unless told otherwise; memory is the peak of resident memory of the whole process.",
+    run: benchRelay,
   },
 };
 
