@@ -24,7 +24,7 @@ export async function beginLeg(
   );
   try {
     const { record } = draft;
-    const begun = await beginNext({ ...relay, record }, limited, parts);
+    const begun = await beginNext({ ...relay, record, artifact: draft.artifact }, limited, parts);
     draft.record = begun.record;
     for (const [step, order] of begun.orders) draft.orders.set(step, order);
     draft.notices.push(boundary(begun.record, record.steps.length));

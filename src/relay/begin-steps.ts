@@ -7,6 +7,7 @@ import { makeSection, makeWorkspace, workspaceOf } from "./artifact.ts";
 import { readKept } from "./artifact-history.ts";
 import { buildPrompt } from "./build-prompt.ts";
 import { renderDiffs, renderFiles } from "./changes.ts";
+import type { Draft } from "./draft.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { type FileChange, mergeChanges, replayTouches } from "./file-changes.ts";
 import type { KeptRelay } from "./kept-relay.ts";
@@ -30,14 +31,19 @@ export interface Begun {
  * they are saved together with the record.
  */
 export async function beginNext(
-  { record, detail, content }: Pick<KeptRelay, "record" | "detail" | "content">,
+  {
+    record,
+    detail,
+    content,
+    artifact,
+  }: Pick<KeptRelay, "record" | "detail" | "content"> & Pick<Draft, "artifact">,
   next: readonly NextStep[],
   parts: EngineParts,
 ): Promise<Begun> {
   const { clock, home } = parts;
   const placed = await withWorkspace(record, home);
   const workspace = workspaceOf(home, placed.id);
-  const artifactBefore = await keepNow(placed, home);
+  const artifactBefore = artifact?.hash ?? (await keepNow(placed, home)).hash;
   const pending = pendingOf(placed);
   const orders = new Map<number, RelayStepOrder>();
   const starts: StepStart[] = [];

@@ -18,6 +18,15 @@ export interface Draft {
   stop: string | undefined;
   /** An agent has asked for it by the tool, in a step that has ended just now. */
   abort: Abort | undefined;
+  /** As it was found after the step that has ended just now, and is while nobody works on it. */
+  artifact: FoundArtifact | undefined;
+}
+
+export interface FoundArtifact {
+  /** Undefined: it cannot be read. */
+  readonly text: string | undefined;
+  /** By which it is kept. */
+  readonly hash: string | null;
 }
 
 export function newDraft(record: RelayRecord): Draft {
@@ -28,6 +37,7 @@ export function newDraft(record: RelayRecord): Draft {
     farewell: undefined,
     stop: undefined,
     abort: undefined,
+    artifact: undefined,
   };
 }
 

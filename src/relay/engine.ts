@@ -249,7 +249,7 @@ export class Engine implements AsyncDisposable {
         ? { slot: scriptSlot(point), agent: insertedAgent(point), session: scriptSession(id, point, step) }
         : targeted(record, answer.agent, agentIn(content, answer.agent)!, step);
     const { prompt, profile = agent.profile } = answer;
-    const artifactBefore = await keepNow(record, home);
+    const { hash: artifactBefore } = await keepNow(record, home);
     await keepFiles({ record, detail, content }, [step], this.#parts);
     const asked = { step, slot, stage: null, session, agent: { ...agent, profile }, prompt };
     const order = orderStep({ ...asked, maxCostUsd: undefined }, { record, detail }, this.#parts);

@@ -30,10 +30,9 @@ export async function judgeLeg(
 ): Promise<boolean> {
   const leg = stepsOfLeg(draft.record);
   if (draft.record.active.length > 1 && !leg.some(isRunning)) await merge(draft, home);
-  const read = await readArtifact(workspaceOf(home, draft.record.id));
   const texts = {
     before: await textBefore(leg[0], home),
-    artifact: read.kind === "read" ? read.text : undefined,
+    artifact: await textNow(draft, home),
     output: leg.map(({ output }) => output ?? "").join("\n\n"),
     ...(draft.abort === undefined ? {} : { abort: draft.abort }),
   };
@@ -52,10 +51,16 @@ export async function judgeLeg(
 export async function judgeInserted(draft: Draft, { home, clock }: Parts): Promise<void> {
   const step = draft.record.steps.at(-1);
   if (step?.kind !== "inserted") return;
-  const read = await readArtifact(workspaceOf(home, draft.record.id));
-  const written = read.kind === "read" ? findAbort(await textBefore(step, home), read.text) : undefined;
+  const text = await textNow(draft, home);
+  const written = text === undefined ? undefined : findAbort(await textBefore(step, home), text);
   const abort = draft.abort ?? written;
   if (abort !== undefined) conclude(draft, { stopReason: "aborted", abortReason: abort.reason }, clock());
+}
+
+async function textNow({ artifact, record }: Draft, home: string): Promise<string | undefined> {
+  if (artifact !== undefined) return artifact.text;
+  const read = await readArtifact(workspaceOf(home, record.id));
+  return read.kind === "read" ? read.text : undefined;
 }
 
 async function textBefore(step: RelayStep | undefined, home: string): Promise<string> {
@@ -77,6 +82,7 @@ async function merge(draft: Draft, home: string): Promise<void> {
   }
   const last = stepsOfLeg(record).at(-1)!;
   const artifactHash = await keepArtifact(home, merged);
+  draft.artifact = { text: merged, hash: artifactHash };
   draft.record = { ...record, steps: record.steps.with(last.stepIndex, { ...last, artifactHash }) };
 }
 

@@ -1,7 +1,7 @@
 /** Takes the ends of steps into the record: what they answered, what they cost, and what the artifact was like then. */
 import { readArtifact, workspaceOf } from "./artifact.ts";
 import { keepArtifact } from "./artifact-history.ts";
-import { conclude, type Draft, nameOf } from "./draft.ts";
+import { conclude, type Draft, type FoundArtifact, nameOf } from "./draft.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { KeptRelay } from "./kept-relay.ts";
 import type { RelayRecord } from "./record.ts";
@@ -20,7 +20,8 @@ export async function recordEnds(
     if (row.state !== "ended" || step.status !== "running") continue;
     const { abort, ...end } = await readStepEnd(row, store);
     const isOneOfSeveral = step.kind === "agent" && draft.record.active.length > 1; // their sections are merged later
-    const artifactHash = isOneOfSeveral ? null : await keepNow(draft.record, home);
+    draft.artifact = isOneOfSeveral ? undefined : await keepNow(draft.record, home);
+    const artifactHash = draft.artifact?.hash ?? null;
     await keepChanges({ ...relay, record: draft.record }, row.step, { home, clock });
     draft.record = recordStep(draft.record, row.step, { ...end, artifactHash }, clock());
     draft.abort ??= abort;
@@ -31,12 +32,14 @@ export async function recordEnds(
   }
 }
 
-/** Keeps the artifact as it is. Null: there is none that can be read. */
+const NONE: FoundArtifact = { text: undefined, hash: null };
+
+/** Keeps the artifact as it is. */
 export async function keepNow(
   { id, workspacePath }: Pick<RelayRecord, "id" | "workspacePath">,
   home: string,
-): Promise<string | null> {
-  if (workspacePath === "") return null;
+): Promise<FoundArtifact> {
+  if (workspacePath === "") return NONE;
   const read = await readArtifact(workspaceOf(home, id));
-  return read.kind === "read" ? keepArtifact(home, read.text) : null;
+  return read.kind === "read" ? { text: read.text, hash: await keepArtifact(home, read.text) } : NONE;
 }

@@ -17,6 +17,7 @@ export function relayParts(
   callers: Pick<EngineParts, "extraScripts" | "onEnded">,
 ): EngineParts {
   const { store, home, clock, mintId, withSlot, settings, environment, log } = sources;
+  const printTime = localTimes();
   return {
     store,
     home,
@@ -24,7 +25,7 @@ export function relayParts(
     mintId,
     withSlot,
     ...callers,
-    localTime: (ms) => isoWithOffset(ms, settings.config().timezone),
+    localTime: (ms) => printTime(ms, settings.config().timezone),
     agentFor(name, named) {
       const { id, personaId } = agentFor(settings.config(), name, named);
       return { agent: id, persona: personaId };
@@ -53,15 +54,23 @@ export function scriptRunner(environment: Readonly<Record<string, string | undef
     runGroup({ ...program, environment: inherited, graceMs: SCRIPT_GRACE_MS, drainMs: SCRIPT_DRAIN_MS });
 }
 
-/** `2026-04-16T18:00:00+02:00` */
-function isoWithOffset(ms: number, timeZone: string): string {
-  const parts = new Intl.DateTimeFormat("sv-SE", {
-    timeZone,
-    dateStyle: "short",
-    timeStyle: "medium",
-  }).format(ms);
-  const offset = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" })
-    .formatToParts(ms)
-    .find(({ type }) => type === "timeZoneName")!.value;
-  return `${parts.replace(" ", "T")}${offset === "GMT" ? "Z" : offset.replace("GMT", "")}`;
+/**
+ * Prints moments as `2026-04-16T18:00:00+02:00`. What it needs for a timezone is made once: that takes longer than all else
+ * that is done for a prompt.
+ */
+function localTimes(): (ms: number, timeZone: string) => string {
+  let known: { readonly timeZone: string; readonly print: (ms: number) => string } | undefined;
+  return (ms, timeZone) => {
+    if (known?.timeZone !== timeZone) known = { timeZone, print: isoWithOffset(timeZone) };
+    return known.print(ms);
+  };
+}
+
+function isoWithOffset(timeZone: string): (ms: number) => string {
+  const time = new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short", timeStyle: "medium" });
+  const zone = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset" });
+  return (ms) => {
+    const offset = zone.formatToParts(ms).find(({ type }) => type === "timeZoneName")!.value;
+    return `${time.format(ms).replace(" ", "T")}${offset === "GMT" ? "Z" : offset.replace("GMT", "")}`;
+  };
 }
