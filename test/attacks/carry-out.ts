@@ -171,9 +171,7 @@ function changes(scene: Scene): string[] {
 
 /** What is made by Cortex itself, or is the clerk's to write. */
 function isExpected(name: string): boolean {
-  return (
-    name.startsWith("home/workspaces/clerk/inbox/") || /^home\/config\/thread-\w+\.schema\.json$/.test(name)
-  );
+  return name.startsWith("home/workspaces/clerk/inbox/") || /^home\/config\/[\w-]+\.schema\.json$/.test(name);
 }
 
 /** Those that were started to stay. */
