@@ -1,3 +1,5 @@
+import { statfsSync, statSync } from "node:fs";
+
 import Database from "better-sqlite3";
 
 /** How long a statement waits for another connection. Only the start and a checkpoint ever do. */
@@ -33,14 +35,27 @@ export function openForReading(path: string): Database.Database {
   return db;
 }
 
+/** What a copy leaves free for the log to grow: new messages come before tidiness. */
+const RESERVED_BYTES = 1024 * 1024;
+
 /**
  * Copies the log into the database. Where there is no room for that, everything stays in the log, which
  * is as safe, and it is tried again when the log has grown.
  */
 export function copyLog(db: Database.Database): void {
   try {
-    db.pragma("wal_checkpoint(passive)");
+    if (hasRoom(db)) db.pragma("wal_checkpoint(passive)");
   } catch {
     // Whoever writes next is told by their own failure.
   }
+}
+
+/** A copy that fails half-way has taken the last of the room, and then nothing can be written at all. */
+function hasRoom(db: Database.Database): boolean {
+  const pages = db.pragma("page_count", { simple: true }) as number;
+  const pageSize = db.pragma("page_size", { simple: true }) as number;
+  const growth = pages * pageSize - statSync(db.name).size;
+  if (growth <= 0) return true;
+  const { bavail, bsize } = statfsSync(db.name);
+  return growth + RESERVED_BYTES <= bavail * bsize;
 }
