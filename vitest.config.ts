@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 import { defineConfig } from "vitest/config";
@@ -26,8 +27,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
-    // Most of the time is spent waiting for child processes and disks: as many files at once as there are cores.
-    maxWorkers: "100%",
+    // Much of the time is spent waiting for child processes and disks: more files at once than there are cores.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     globalSetup: "./test/support/compile-once.ts",
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/closing-line.ts"],
