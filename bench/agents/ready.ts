@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Child } from "../../src/agents/process/child.ts";
-import { initOf, PLAIN_TASK } from "../../src/agents/process/bench.ts";
+import { initOf, PLAIN_TASK } from "../../src/agents/process/examine.ts";
 import { createProcessPool } from "../../src/agents/process/pool.ts";
 import { percentile } from "../percentile.ts";
 import { openMemoryFolder } from "../slow-sync.ts";

@@ -6,7 +6,7 @@
  * the offline model obeys. So the checks need no network, and a program that calls no tool is not wrong: what
  * can be seen only of one that does is skipped.
  */
-import type { Bench, CheckLimits, Finding } from "./bench.ts";
+import type { Examination, CheckLimits, Finding } from "./examine.ts";
 import {
   LARGE_BYTES,
   lookCancel,
@@ -45,8 +45,8 @@ export interface CheckResult {
 /** Never rejects: a program that cannot be started has failed the first check. */
 export async function checkSubAgent(options: CheckOptions): Promise<CheckResult[]> {
   const limits = { ...CHECK_LIMITS, ...options.limits };
-  const seen: Bench["seen"] = { version: undefined, said: [], stayed: [] };
-  const bench: Bench = { ...options, limits, seen };
+  const seen: Examination["seen"] = { version: undefined, said: [], stayed: [] };
+  const examination: Examination = { ...options, limits, seen };
   const results: CheckResult[] = [];
   const isStarted = (): boolean => results[0]?.state !== "failed";
   for (const { name, expected, version = 1, look } of checksFor(limits)) {
@@ -54,7 +54,7 @@ export async function checkSubAgent(options: CheckOptions): Promise<CheckResult[
       ? { skipped: "it never was ready" }
       : (seen.version ?? 1) < version
         ? { skipped: `only version ${version} of the protocol has this` }
-        : await look(bench);
+        : await look(examination);
     const result = { name, expected, ...outcomeOf(finding) };
     results.push(result);
     options.onResult?.(result);
@@ -67,7 +67,7 @@ interface Check {
   readonly expected: string;
   /** From this version of the protocol on. */
   readonly version?: number;
-  readonly look: (bench: Bench) => Promise<Finding>;
+  readonly look: (examination: Examination) => Promise<Finding>;
 }
 
 function checksFor({ readyMs, endMs }: CheckLimits): readonly Check[] {

@@ -15,7 +15,7 @@ export interface CheckLimits {
 /** Undefined: all is well. */
 export type Finding = { readonly failed: string } | { readonly skipped: string } | undefined;
 
-export interface Bench extends ProbeOptions {
+export interface Examination extends ProbeOptions {
   readonly limits: CheckLimits;
   readonly seen: Seen;
 }
@@ -33,32 +33,32 @@ const GONE_MS = 1_000;
 
 /** Looks at a program of its own, of which nothing is left afterwards. */
 export async function probing(
-  bench: Bench,
+  examination: Examination,
   what: string,
   look: (probe: Probe) => Promise<Finding>,
 ): Promise<Finding> {
   let probe: Probe;
   try {
-    probe = await Probe.start(bench);
+    probe = await Probe.start(examination);
   } catch (error) {
     return { failed: `it cannot be started: ${error instanceof Error ? error.message : String(error)}` };
   }
   await using _ = probe;
   const finding = await look(probe);
   if (probe.hasEnded) await probe.hearOut(GONE_MS);
-  bench.seen.said.push(...probe.said);
-  if (probe.hasEnded && !(await probe.isGoneWithin(GONE_MS))) bench.seen.stayed.push(what);
+  examination.seen.said.push(...probe.said);
+  if (probe.hasEnded && !(await probe.isGoneWithin(GONE_MS))) examination.seen.stayed.push(what);
   return finding;
 }
 
 /** Looks at a program that is at work: one that asks for a tool waits for its result. */
 export function atWork(
-  bench: Bench,
+  examination: Examination,
   what: string,
   look: (probe: Probe) => Promise<Finding>,
 ): Promise<Finding> {
-  const { readyMs, answerMs } = bench.limits;
-  return probing(bench, what, async (probe) => {
+  const { readyMs, answerMs } = examination.limits;
+  return probing(examination, what, async (probe) => {
     probe.tell(toolInit());
     const ready = await probe.hear(["ready"], readyMs);
     if (typeof ready === "string") return { failed: missing("ready", ready, probe) };
@@ -87,7 +87,7 @@ interface Done {
 /** Gives it a task and whatever tools it asks for, until it is done. */
 export async function answerOf(
   probe: Probe,
-  { limits }: Bench,
+  { limits }: Examination,
   { send = (init) => probe.tell(init), withTool = false, give = "nothing", beforeResult }: Playing = {},
 ): Promise<Done | { readonly failed: string }> {
   await send(withTool ? toolInit() : initOf(PLAIN_TASK));
