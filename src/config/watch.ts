@@ -1,12 +1,4 @@
-/**
- * Keeps the configuration up to date with its files.
- *
- * The system tells when something in the folder changes, and a slow poll is the floor: a folder may not
- * be there yet, may be replaced, or may be on a disk that tells nothing. Both only ask for a check, and a
- * check compares contents, so that it does not matter how often or why it is asked for. The folder is
- * watched and not the files, because many editors put a new file in the place of the old one.
- */
-import { existsSync, type FSWatcher, watch } from "node:fs";
+/** Keeps the configuration up to date with its files. A check compares contents, and may be asked for at any time. */
 import { CortexError } from "../model/errors.ts";
 import {
   type ConfigSources,
@@ -16,10 +8,7 @@ import {
   loadConfig,
   readTexts,
 } from "./read.ts";
-
-/** An editor writes in several steps; the last of them counts. */
-const DEBOUNCE_MS = 100;
-const POLL_MS = 5_000;
+import { FolderWatch } from "./watch-folders.ts";
 
 export interface ConfigListener {
   /** A changed and valid configuration is now the current one. */
@@ -35,14 +24,7 @@ export async function watchConfig(
   times: { debounceMs?: number; pollMs?: number } = {},
 ): Promise<ConfigWatch> {
   const texts = await readTexts(sources.home);
-  const watch = new ConfigWatch({
-    sources,
-    listener,
-    texts,
-    debounceMs: DEBOUNCE_MS,
-    pollMs: POLL_MS,
-    ...times,
-  });
+  const watch = new ConfigWatch({ sources, listener, texts, times });
   await watch.check(); // for what has changed before the folder was watched
   return watch;
 }
@@ -50,10 +32,7 @@ export async function watchConfig(
 export class ConfigWatch implements AsyncDisposable {
   readonly #sources: ConfigSources;
   readonly #listener: ConfigListener;
-  readonly #debounceMs: number;
-  readonly #poll: NodeJS.Timeout;
-  #watcher: FSWatcher | undefined;
-  #debounce: NodeJS.Timeout | undefined;
+  readonly #watch: FolderWatch;
   #current: LoadedConfig;
   /** The contents that were judged last, good or not. */
   #seen: string;
@@ -64,19 +43,18 @@ export class ConfigWatch implements AsyncDisposable {
     sources: ConfigSources;
     listener: ConfigListener;
     texts: ConfigTexts;
-    debounceMs: number;
-    pollMs: number;
+    times: { debounceMs?: number; pollMs?: number };
   }) {
     this.#sources = given.sources;
     this.#listener = given.listener;
-    this.#debounceMs = given.debounceMs;
     this.#current = loadConfig(given.sources, given.texts);
     this.#seen = JSON.stringify(given.texts);
-    this.#watchFolder();
-    this.#poll = setInterval(() => {
-      this.#watchFolder();
-      this.#checkSoon(0);
-    }, given.pollMs).unref();
+    this.#watch = new FolderWatch({
+      folders: [configFolder(given.sources.home)],
+      // What a listener throws here is a mistake in the program, and ends it as such.
+      onChange: () => void this.check(),
+      ...given.times,
+    });
   }
 
   /** The last good configuration. */
@@ -94,9 +72,7 @@ export class ConfigWatch implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#poll);
-    clearTimeout(this.#debounce);
-    this.#watcher?.close();
+    this.#watch[Symbol.dispose]();
     await this.#checking;
   }
 
@@ -118,25 +94,5 @@ export class ConfigWatch implements AsyncDisposable {
       if (error instanceof CortexError) return error;
       throw error;
     }
-  }
-
-  #watchFolder(): void {
-    const folder = configFolder(this.#sources.home);
-    if (this.#watcher !== undefined && existsSync(folder)) return;
-    this.#watcher?.close();
-    this.#watcher = undefined;
-    try {
-      this.#watcher = watch(folder, { persistent: false }, () => this.#checkSoon(this.#debounceMs));
-      this.#watcher.on("error", () => this.#watcher?.close()); // the poll goes on
-    } catch {
-      // There is no such folder yet, or the system watches no more of them: the poll will do.
-    }
-  }
-
-  #checkSoon(delayMs: number): void {
-    if (this.#closed) return;
-    clearTimeout(this.#debounce);
-    // What a listener throws here is a mistake in the program, and ends it as such.
-    this.#debounce = setTimeout(() => void this.check(), delayMs).unref();
   }
 }

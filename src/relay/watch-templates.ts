@@ -1,14 +1,11 @@
 /**
- * Keeps the agents and templates of relays up to date with their files and those of their prompts.
- *
- * The system tells when something in one of the folders changes, and a slow poll is the floor: for folders that are
- * not there yet, that lie deeper, or are on a disk that tells nothing. Both only ask for a check, and a check compares
- * what the files mean, so that it does not matter how often or why it is asked for.
+ * Keeps the agents and templates of relays up to date with their files and those of their prompts. A check compares what
+ * the files mean, and may be asked for at any time.
  */
-import { existsSync, type FSWatcher, watch } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import type { Folders } from "../config/config.ts";
 import type { Problem } from "../config/problem.ts";
+import { FolderWatch } from "../config/watch-folders.ts";
 import { canonicalJson } from "../model/json.ts";
 import { PROMPT_FOLDERS } from "./prompt-files.ts";
 import { readRelayConfig, type RelayConfigParts } from "./read-templates.ts";
@@ -47,9 +44,7 @@ export async function watchRelayConfig(given: RelayConfigWatchParts): Promise<Re
 
 export class RelayConfigWatch implements AsyncDisposable {
   readonly #given: RelayConfigWatchParts;
-  readonly #watchers = new Map<string, FSWatcher>();
-  readonly #poll: NodeJS.Timeout;
-  #debounce: NodeJS.Timeout | undefined;
+  readonly #watch: FolderWatch;
   #current: RelayConfig;
   /** What was read last, good or not. */
   #seen: string;
@@ -62,8 +57,14 @@ export class RelayConfigWatch implements AsyncDisposable {
     this.#given = given;
     this.#current = current;
     this.#seen = printConfig(current);
-    this.#watchFolders();
-    this.#poll = setInterval(() => this.#checkSoon(0), given.pollMs ?? POLL_MS).unref();
+    this.#watch = new FolderWatch({
+      folders: foldersOf(given.folders),
+      // What a listener throws here is a mistake in the program, and ends it as such.
+      onChange: () => void this.check(),
+      onTouched: (path) => this.#touch(path),
+      debounceMs: given.debounceMs ?? DEBOUNCE_MS,
+      pollMs: given.pollMs ?? POLL_MS,
+    });
   }
 
   /** The last good configuration. */
@@ -81,15 +82,12 @@ export class RelayConfigWatch implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#poll);
-    clearTimeout(this.#debounce);
-    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watch[Symbol.dispose]();
     await this.#checking;
   }
 
   async #compare(): Promise<void> {
     if (this.#closed) return;
-    this.#watchFolders();
     const { folders, parts, listener } = this.#given;
     const files = [...this.#touched].toSorted();
     this.#touched.clear();
@@ -104,25 +102,6 @@ export class RelayConfigWatch implements AsyncDisposable {
     else listener.onChange(config, files);
   }
 
-  #watchFolders(): void {
-    for (const folder of foldersOf(this.#given.folders)) {
-      const watcher = this.#watchers.get(folder);
-      if (watcher !== undefined && existsSync(folder)) continue;
-      watcher?.close();
-      this.#watchers.delete(folder);
-      try {
-        const started = watch(folder, { persistent: false }, (_, name) => {
-          if (name !== null) this.#touch(join(folder, name));
-          this.#checkSoon(this.#given.debounceMs ?? DEBOUNCE_MS);
-        });
-        started.on("error", () => started.close()); // the poll goes on
-        this.#watchers.set(folder, started);
-      } catch {
-        // There is no such folder yet, or the system watches no more of them: the poll will do.
-      }
-    }
-  }
-
   /** Other files of the configuration are in the same folder. */
   #touch(path: string): void {
     const { home, config } = this.#given.folders;
@@ -130,13 +109,6 @@ export class RelayConfigWatch implements AsyncDisposable {
       path === join(config, TEMPLATES_FILE) ||
       [join(config, TEMPLATES_FOLDER), join(home, "prompts")].some((folder) => path.startsWith(folder + sep));
     if (isOurs && extname(path) !== "") this.#touched.add(relative(home, path));
-  }
-
-  #checkSoon(delayMs: number): void {
-    if (this.#closed) return;
-    clearTimeout(this.#debounce);
-    // What a listener throws here is a mistake in the program, and ends it as such.
-    this.#debounce = setTimeout(() => void this.check(), delayMs).unref();
   }
 }
 

@@ -7,8 +7,8 @@ import type { HookSearchHit, HookSearchOptions, Moment } from "../hooks/hook.ts"
 import { toHookEvent } from "../hooks/hook-event.ts";
 import { Judge, toAsk } from "../hooks/judge.ts";
 import { normaliseResult } from "../hooks/normalise-result.ts";
+import { FolderWatch } from "../config/watch-folders.ts";
 import { HookPool, type PoolLimits } from "../hooks/pool.ts";
-import { FolderWatch } from "../hooks/watch-folder.ts";
 import { type Incoming, toEvent } from "../events/incoming.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Direction } from "../model/event.ts";
@@ -111,7 +111,7 @@ export async function openHooks(parts: HooksParts): Promise<Hooks> {
     }
   };
   await sync();
-  const watch = new FolderWatch(folder, () => void sync());
+  const watch = new FolderWatch({ folders: [folder], onChange: () => void sync() });
 
   return {
     wants: (direction, channel) => catalogue.wants(direction, channel),
