@@ -21,6 +21,7 @@ test.each([
     using home = relayHome({
       [`prompts/${folder}/plain.md`]: "\uFEFFplain",
       [`prompts/${folder}/deep/er.md`]: "deeper",
+      [`prompts/${folder}/..dots.md`]: "dots",
       [`prompts/${folder}/child.md`]: "---\nextends: base.md\n---\n@fill(x)\nmine\n@endfill\n",
       [`prompts/${folder}/templates/base.md`]: "@block(x)\n@endblock\nbase",
     });
@@ -29,6 +30,7 @@ test.each([
     expect(await read("plain.md")).toBe("plain");
     expect(await read("deep/er.md")).toBe("deeper");
     expect(await read("./deep/../plain.md")).toBe("plain");
+    expect(await read("..dots.md")).toBe("dots");
     expect(await read("child.md")).toBe("mine\nbase");
   },
 );

@@ -4,7 +4,7 @@
  */
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
-import { join, normalize, posix, relative, sep, win32 } from "node:path";
+import { join, normalize, posix, sep, win32 } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { type ComposedPrompt, composePrompt, type PromptSource } from "./prompt-language.ts";
 
@@ -40,7 +40,7 @@ async function readInside(name: string, folder: string, home: string): Promise<P
   }
   try {
     const [real, root] = await Promise.all([realpath(join(home, file)), realpath(join(home, folder))]);
-    if (relative(root, real).startsWith("..")) {
+    if (!real.startsWith(root + sep)) {
       throw refuse(`${file} is a link out of ${folder}`, "Put the file itself there.");
     }
     return { file, text: await readText(real, file) };

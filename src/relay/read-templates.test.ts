@@ -368,6 +368,12 @@ test("plugins may lie outside the home where their path is absolute or begins wi
   ]);
 });
 
+test("a folder whose name begins with two dots is in the home", async () => {
+  using home = relayHome({ "..plugins/mine/": "" });
+  home.write(FILE, { agents: { writer: { ...WRITER, pluginDirs: ["..plugins/mine"] } } });
+  expect((await home.read()).problems).toEqual([]);
+});
+
 test("a link within the folder of prompts is followed, one that leads out is refused", async () => {
   using home = relayHome({ "secret.md": "secret", "prompts/promptTemplates/real.md": "real" });
   const folder = join(home.folders.home, "prompts/promptTemplates");

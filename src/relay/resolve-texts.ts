@@ -1,6 +1,6 @@
 /** What an agent or an override of it refers to on the disk: texts of prompts, folders of plugins. */
 import { stat } from "node:fs/promises";
-import { isAbsolute, join, normalize, resolve } from "node:path";
+import { isAbsolute, join, normalize, resolve, sep } from "node:path";
 import type { Folders } from "../config/config.ts";
 import { suggest } from "../config/nearest.ts";
 import { type Path, quote } from "../config/problem.ts";
@@ -82,7 +82,7 @@ async function problemWith(
   resolved: string,
   { home }: Folders,
 ): Promise<[message: string, hint: string] | undefined> {
-  if (!isAbsolute(dir) && normalize(dir).startsWith("..")) {
+  if (!isAbsolute(dir) && normalize(dir).split(sep)[0] === "..") {
     return [`${quote(dir)} leads out of the home`, `If this is meant, write ${quote(resolved)}.`];
   }
   try {
