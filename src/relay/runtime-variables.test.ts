@@ -58,6 +58,10 @@ test("names that are unknown and conditions that do not fit are found with their
     { name: "/if", line: 4 },
     { name: "#if input", line: 4 },
   ]);
+  expect(findUnknown("{{artifact-path}} {{#if user.message}}{{/if}}")).toMatchObject([
+    { name: "artifact-path" },
+    { name: "user.message" },
+  ]);
   expect(
     findUnknown(RUNTIME_VARIABLES.map((name) => `{{#if ${name}}}{{${name}}}{{/if}}`).join("\n")),
   ).toEqual([]);

@@ -17,7 +17,8 @@ type RuntimeVariable = (typeof RUNTIME_VARIABLES)[number];
 export type RuntimeValues = Readonly<Record<RuntimeVariable, string>>;
 export type SystemValues = Readonly<Record<(typeof SYSTEM_VARIABLES)[number], string>>;
 
-const PLACEHOLDER = /\{\{\s*(?:(#if)\s+(\w+)|(\/if)|(\w+))\s*\}\}/g;
+/** No variable has a dot or a dash in its name, but who writes one means a variable, and is told that there is none. */
+const PLACEHOLDER = /\{\{\s*(?:(#if)\s+([\w.-]+)|(\/if)|([\w.-]+))\s*\}\}/g;
 
 export interface UnknownPlaceholder {
   readonly name: string;
