@@ -20,6 +20,14 @@ export function describeActive(record: RelayRecord | undefined): string {
   ].join("\n");
 }
 
+/** Which of them is meant is not for a guess. */
+export function describeChoice(records: readonly RelayRecord[]): string {
+  return [
+    `${records.length} threads run here. Write \`!cancel <id>\` for one of them:`,
+    ...records.map(describeLine),
+  ].join("\n");
+}
+
 /** All of one relay: where it is, and what its steps have done. */
 export function describeRelay(record: RelayRecord, nowMs: number): string {
   const head = `*Thread* \`${record.id}\` (${nameOf(record)})`;
@@ -38,14 +46,15 @@ export function describeStarted(record: RelayRecord): string {
 export function describeList(records: readonly RelayRecord[], scope: "here" | "running"): string {
   if (records.length === 0)
     return scope === "here" ? "No threads found for this channel." : "No threads are running.";
-  return [
-    scope === "here" ? "*Recent Threads*" : "*Running Threads*",
-    ...records.map((record) => {
-      const { id, status, steps, totalCostUsd } = record;
-      const count = steps.length === 1 ? "1 step" : `${steps.length} steps`;
-      return `• \`${id}\` ${nameOf(record)} — ${status} | ${count} | ${price(totalCostUsd)}`;
-    }),
-  ].join("\n");
+  return [scope === "here" ? "*Recent Threads*" : "*Running Threads*", ...records.map(describeLine)].join(
+    "\n",
+  );
+}
+
+function describeLine(record: RelayRecord): string {
+  const { id, status, steps, totalCostUsd } = record;
+  const count = steps.length === 1 ? "1 step" : `${steps.length} steps`;
+  return `• \`${id}\` ${nameOf(record)} — ${status} | ${count} | ${price(totalCostUsd)}`;
 }
 
 export function describeTemplates({ templates }: Pick<RelayConfig, "templates">): string {

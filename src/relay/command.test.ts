@@ -47,8 +47,8 @@ test("an agent is added with a message or without", () => {
   });
 });
 
-test("without a word it is the relay of this place that is asked about", () => {
-  expect(parseRelayCommand("!thread")).toEqual({ kind: "status", id: undefined });
+test("without an id it is the relay of this place that is asked about", () => {
+  expect(parseRelayCommand("!thread")).toEqual({ kind: "active" });
   expect(parseRelayCommand("!thread status")).toEqual({ kind: "status", id: undefined });
 });
 

@@ -7,6 +7,8 @@ export type RelayCommand =
   | { readonly kind: "add"; readonly agent: string; readonly message: string | undefined }
   /** `running`: wherever they were started. */
   | { readonly kind: "list"; readonly scope: "here" | "running" }
+  /** What is under way in the place where it was asked. */
+  | { readonly kind: "active" }
   /** Without an id it is the relay of the place where it was asked. */
   | { readonly kind: "status"; readonly id: string | undefined }
   | { readonly kind: "cancel"; readonly which: CancelTarget }
@@ -27,7 +29,7 @@ function parseThread(text: string): RelayCommand {
   const { word, rest } = splitWord(text);
   switch (word) {
     case "":
-      return { kind: "status", id: undefined };
+      return { kind: "active" };
     case "status":
       return { kind: "status", id: rest === "" ? undefined : parseId(rest) };
     case "cancel":
@@ -77,12 +79,12 @@ function splitWord(text: string): { word: string; rest: string } {
   return { word, rest: text.slice(word.length).trim() };
 }
 
-export const RELAY_USAGE = `!thread: the relay of this place
+export const RELAY_USAGE = `!thread: what is under way in this place
 !thread <template or agent> <message>: start a relay
 !thread add <agent> [message]: let one more agent go on
 !thread list: the relays of this place
 !thread list --running: all that run
-!thread status [id]
+!thread status [id]: all of a relay, step by step
 !thread cancel [id]
 !thread agents
 !thread templates

@@ -61,9 +61,8 @@ test("what is under way is shown, listed wherever it was started, and cancelled"
     .poll(() => write(cortex, "!thread agents"), { timeout: 30_000 })
     .toMatch(/\*Agents of\* `thr_\w+`[^]*• → `writer` running/);
   expect((await write(cortex, "!thread list --running")).split("\n")).toHaveLength(3);
-  expect(await write(cortex, `!thread status ${id}`)).toContain(
-    `*Thread* \`${id}\` (pair)\nActive agent: writer\n`,
-  );
+  for (const command of [`!thread status ${id}`, "!thread status"])
+    expect(await write(cortex, command)).toContain(`*Thread* \`${id}\` (pair)\nActive agent: writer\n`);
 
   expect(await write(cortex, "!thread cancel")).toBe(`Cancelled \`${id}\`.`);
   expect(await ended(cortex, { id })).toMatchObject({ status: "cancelled" });
@@ -71,6 +70,32 @@ test("what is under way is shown, listed wherever it was started, and cancelled"
   expect(await write(cortex, "!cancel --all")).toBe(`Cancelled \`${other.id}\`.`);
   await ended(cortex, other);
   expect(await write(cortex, "!thread list --running")).toBe("No threads are running.");
+});
+
+test("the status of a place is that of its last relay, step by step, also when that is over", async () => {
+  await using cortex = await open();
+  expect(await write(cortex, "!thread status")).toBe("No threads found for this channel.");
+  await ended(cortex, idIn(await write(cortex, "!thread reader a letter")));
+  const { id } = await ended(cortex, idIn(await write(cortex, "!thread pair a letter")));
+  expect((await write(cortex, "!thread status")).split("\n")).toEqual([
+    `*Thread* \`${id}\` (pair)`,
+    expect.stringMatching(/^✅ Thread complete \| 2 steps \| .* \| no_matching_transition$/),
+    expect.stringMatching(/^writer: 2 turns · /),
+    expect.stringMatching(/^reader: 1 turn · /),
+  ]);
+});
+
+test("which of several relays is cancelled is not guessed", async () => {
+  await using cortex = await open();
+  const one = idIn(await write(cortex, "!thread pair slow"));
+  const two = idIn(await write(cortex, "!thread writer slow"));
+  const [head, ...lines] = (await write(cortex, "!cancel")).split("\n");
+  expect(head).toBe("2 threads run here. Write `!cancel <id>` for one of them:");
+  expect(lines.map((line) => idIn(line).id).toSorted()).toEqual([one.id, two.id].toSorted());
+  expect(await write(cortex, `!thread cancel ${two.id}`)).toBe(`Cancelled \`${two.id}\`.`);
+  await ended(cortex, two);
+  expect(await write(cortex, "!thread cancel")).toBe(`Cancelled \`${one.id}\`.`);
+  await ended(cortex, one);
 });
 
 test("an agent is added to what was done last in the session: a relay, or a turn", async () => {

@@ -6,6 +6,7 @@ import type { SessionKey } from "../model/session-key.ts";
 import {
   describeActive,
   describeAgents,
+  describeChoice,
   describeList,
   describeRelay,
   describeStarted,
@@ -45,14 +46,17 @@ export async function carryOutRelay(
       return add(command, place, parts);
     case "list":
       return describeList(await listed(command.scope, place, relays), command.scope);
+    case "active":
+      return describeActive((await activeIn(place, relays))[0]);
     case "status": {
-      if (command.id === undefined) return describeActive(await activeIn(place, relays));
-      return describeRelay(await find(command.id as RelayId, relays), parts.clock());
+      const record =
+        command.id === undefined ? await latestIn(place, relays) : await find(command.id as RelayId, relays);
+      return record === undefined ? describeList([], "here") : describeRelay(record, parts.clock());
     }
     case "cancel":
       return cancel(command.which, place, relays);
     case "agents":
-      return describeAgents(await relays.config(), await activeIn(place, relays));
+      return describeAgents(await relays.config(), (await activeIn(place, relays))[0]);
     case "templates":
       return describeTemplates(await relays.config());
   }
@@ -106,8 +110,8 @@ async function cancel(which: CancelTarget, place: RelayPlace, relays: Relays): P
     const { id } = await find(which.id as RelayId, relays);
     return (await relays.cancel(id as RelayId)) ? `Cancelled \`${id}\`.` : `\`${id}\` was over already.`;
   }
-  const running = which === "all" ? await listed("running", place, relays) : [await activeIn(place, relays)];
-  const asked = running.filter((record) => record !== undefined);
+  const asked = await (which === "all" ? listed("running", place, relays) : activeIn(place, relays));
+  if (which === "here" && asked.length > 1) return describeChoice(asked);
   const cancelled: string[] = [];
   for (const { id } of asked) if (await relays.cancel(id as RelayId)) cancelled.push(`\`${id}\``);
   return cancelled.length === 0 ? "Nothing running to cancel." : `Cancelled ${cancelled.join(", ")}.`;
@@ -128,10 +132,16 @@ async function listed(
   return (await relays.list(options)).items;
 }
 
-async function activeIn(place: RelayPlace, relays: Relays): Promise<RelayRecord | undefined> {
-  const options = { channel: place.session as string, running: true, limit: 1 };
-  const [record] = (await relays.list(options)).items;
-  return record === undefined || isTerminal(record) ? undefined : record;
+/** The newest first. */
+async function activeIn({ session }: RelayPlace, relays: Relays): Promise<readonly RelayRecord[]> {
+  const options = { channel: session as string, running: true, limit: SHOWN_RELAYS };
+  return (await relays.list(options)).items.filter((record) => !isTerminal(record));
+}
+
+/** What is under way, else what was last. */
+async function latestIn(place: RelayPlace, relays: Relays): Promise<RelayRecord | undefined> {
+  const [active] = await activeIn(place, relays);
+  return active ?? (await listed("here", place, relays))[0];
 }
 
 async function find(id: RelayId, relays: Relays): Promise<RelayRecord> {
