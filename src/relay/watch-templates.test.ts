@@ -67,6 +67,7 @@ test("an invalid change is told once and leaves the last good configuration", as
   await watched.watch.check();
   expect(watched.prompt()).toBe("one");
   expect(watched.told).toEqual(["agents.writer.promptTemplate"]);
+  expect(watched.watch.current.problems).toMatchObject([{ path: "agents.writer.promptTemplate" }]);
 
   home.write(FILE, "{");
   await watched.watch.check();
@@ -90,9 +91,13 @@ test("where the files are wrong to begin with, what is right of them is there", 
   using home = relayHome({ ...HOME, [FILE]: { agents: { writer: WRITER, a: {}, b: {} } } });
   await using watched = await open(home);
   expect(watched.prompt()).toBe("one");
+  expect(watched.told).toEqual([
+    "agents.a.profile agents.a.persistSession agents.b.profile agents.b.persistSession",
+  ]);
   home.write(FILE, { agents: { writer: { ...WRITER, promptTemplate: "two" }, a: {} } });
   await watched.watch.check();
   expect(watched.prompt()).toBe("two");
+  expect(watched.told.at(-1)).toBe("agents.a.profile agents.a.persistSession");
 });
 
 test("a profile that is gone makes its agents wrong, and the last good configuration stays", async () => {

@@ -2,18 +2,14 @@
  * Keeps the agents and templates of relays up to date with their files and those of their prompts. A check compares what
  * the files mean, and may be asked for at any time.
  */
-import { extname, join, relative, sep } from "node:path";
 import type { Folders } from "../config/config.ts";
 import type { Problem } from "../config/problem.ts";
 import { FolderWatch } from "../config/watch-folders.ts";
 import { canonicalJson } from "../model/json.ts";
-import { PROMPT_FOLDERS } from "./prompt-files.ts";
 import { readRelayConfig, type RelayConfigParts } from "./read-templates.ts";
 import type { RelayConfig } from "./snapshot.ts";
-import { ENTRY_KINDS, TEMPLATES_FILE, TEMPLATES_FOLDER } from "./template-files.ts";
+import { templateFile, templateFolders, TEMPLATES_DEBOUNCE_MS } from "./template-folders.ts";
 
-/** An editor writes in several steps; the last of them counts. */
-const DEBOUNCE_MS = 300;
 const POLL_MS = 30_000;
 
 export interface RelayConfigListener {
@@ -22,8 +18,14 @@ export interface RelayConfigListener {
    * none where it told of nothing.
    */
   onChange(config: RelayConfig, files: readonly string[]): void;
-  /** The files have changed and are wrong: the last good configuration stays. Told once for the same problems. */
-  onProblems(problems: readonly Problem[], files: readonly string[]): void;
+  /** The files are wrong, to begin with or after a change. Told once for the same problems. */
+  onProblems(problems: readonly Problem[], refused: RefusedFiles): void;
+}
+
+export interface RefusedFiles {
+  readonly files: readonly string[];
+  /** Whether the last good configuration stays. There may be none: then what is right of the files is in use. */
+  readonly isKept: boolean;
 }
 
 export interface RelayConfigWatchParts {
@@ -35,9 +37,12 @@ export interface RelayConfigWatchParts {
   readonly pollMs?: number;
 }
 
-/** Where the files are wrong to begin with, what is right of them is the current configuration. */
+/** Where the files are wrong to begin with, whoever listens is told, and what is right of them is the current configuration. */
 export async function watchRelayConfig(given: RelayConfigWatchParts): Promise<RelayConfigWatch> {
-  const watched = new RelayConfigWatch(given, await readRelayConfig(given.folders, given.parts()));
+  const current = await readRelayConfig(given.folders, given.parts());
+  const { problems } = current;
+  if (problems.length > 0) given.listener.onProblems(problems, { files: [], isKept: false });
+  const watched = new RelayConfigWatch(given, current);
   await watched.check(); // for what has changed before the folders were watched
   return watched;
 }
@@ -46,6 +51,8 @@ export class RelayConfigWatch implements AsyncDisposable {
   readonly #given: RelayConfigWatchParts;
   readonly #watch: FolderWatch;
   #current: RelayConfig;
+  /** Whether what is current was read without a problem. */
+  #isGood: boolean;
   /** What was read last, good or not. */
   #seen: string;
   /** What the system has told of since the last check. */
@@ -56,18 +63,22 @@ export class RelayConfigWatch implements AsyncDisposable {
   constructor(given: RelayConfigWatchParts, current: RelayConfig) {
     this.#given = given;
     this.#current = current;
+    this.#isGood = current.problems.length === 0;
     this.#seen = printConfig(current);
     this.#watch = new FolderWatch({
-      folders: foldersOf(given.folders),
+      folders: templateFolders(given.folders),
       // What a listener throws here is a mistake in the program, and ends it as such.
       onChange: () => void this.check(),
-      onTouched: (path) => this.#touch(path),
-      debounceMs: given.debounceMs ?? DEBOUNCE_MS,
+      onTouched: (path) => {
+        const file = templateFile(path, given.folders);
+        if (file !== undefined) this.#touched.add(file);
+      },
+      debounceMs: given.debounceMs ?? TEMPLATES_DEBOUNCE_MS,
       pollMs: given.pollMs ?? POLL_MS,
     });
   }
 
-  /** The last good configuration. */
+  /** The last good configuration, with what is wrong with the files as they are now. */
   get current(): RelayConfig {
     return this.#current;
   }
@@ -95,35 +106,14 @@ export class RelayConfigWatch implements AsyncDisposable {
     const seen = printConfig(config);
     if (this.#closed || seen === this.#seen) return;
     this.#seen = seen;
+    const { problems, warnings } = config;
     // One that was wrong from the beginning is not worth keeping.
-    const isKept = config.problems.length > 0 && this.#current.problems.length === 0;
-    if (!isKept) this.#current = config;
-    if (config.problems.length > 0) listener.onProblems(config.problems, files);
+    const isKept = problems.length > 0 && this.#isGood;
+    this.#current = isKept ? { ...this.#current, problems, warnings } : config;
+    this.#isGood = isKept || problems.length === 0;
+    if (problems.length > 0) listener.onProblems(problems, { files, isKept });
     else listener.onChange(config, files);
   }
-
-  /** Other files of the configuration are in the same folder. */
-  #touch(path: string): void {
-    const { home, config } = this.#given.folders;
-    const isOurs =
-      path === join(config, TEMPLATES_FILE) ||
-      [join(config, TEMPLATES_FOLDER), join(home, "prompts")].some((folder) => path.startsWith(folder + sep));
-    if (isOurs && extname(path) !== "") this.#touched.add(relative(home, path));
-  }
-}
-
-function foldersOf({ home, config }: Folders): string[] {
-  const templates = join(config, TEMPLATES_FOLDER);
-  const prompts = join(home, "prompts");
-  const ofPrompts = Object.values(PROMPT_FOLDERS).map((name) => join(prompts, name));
-  return [
-    config,
-    templates,
-    ...ENTRY_KINDS.map((kind) => join(templates, kind)),
-    prompts,
-    ...ofPrompts,
-    ...ofPrompts.map((folder) => join(folder, "templates")),
-  ];
 }
 
 function printConfig({ agents, templates, problems, warnings }: RelayConfig): string {

@@ -67,20 +67,33 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
   }
 
   function watch(): Promise<RelayConfigWatch> {
-    return (watching ??= writeRelaySchemas(home).then(() =>
-      watchRelayConfig({
-        folders: {
-          home,
-          config: configFolder(home),
-          user: environment["HOME"] ?? environment["USERPROFILE"],
-        },
-        parts: () => ({ profiles: Object.keys(settings.config().profiles) }),
-        listener: {
-          onChange: (_, files) => tell(reloadedText(files)),
-          onProblems: (problems, files) => tell(refusedText(problems, files)),
-        },
-      }),
-    ));
+    return (watching ??= beginWatch().catch((error: unknown) => {
+      watching = undefined; // whoever needs them next tries again
+      throw error;
+    }));
+  }
+
+  async function beginWatch(): Promise<RelayConfigWatch> {
+    await writeRelaySchemas(home);
+    return watchRelayConfig({
+      folders: {
+        home,
+        config: configFolder(home),
+        user: environment["HOME"] ?? environment["USERPROFILE"],
+      },
+      parts: () => ({ profiles: Object.keys(settings.config().profiles) }),
+      listener: {
+        onChange: (_, files) => tell(reloadedText(files)),
+        onProblems: (problems, refused) => tell(refusedText(problems, refused)),
+      },
+    });
+  }
+
+  /** What has changed before anybody needed it is not compared with anything, and told all the same. */
+  async function lookFirst(files: readonly string[]): Promise<void> {
+    if (files.length === 0) return;
+    const { problems } = (await watch()).current;
+    if (problems.length === 0) tell(reloadedText(files));
   }
 
   const config = async (): Promise<RelayConfig> => (await watch()).current;
@@ -127,7 +140,10 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
   return {
     start: async () => {},
     config,
-    lookAgain: () => void watching?.then((watched) => watched.check()).catch(() => undefined),
+    lookAgain(files = []) {
+      const looked = watching === undefined ? lookFirst(files) : watching.then((watch) => watch.check());
+      looked.catch((error: unknown) => log(`The files of relays were not read: ${String(error)}`));
+    },
 
     async run(request) {
       if (request.profile !== undefined) settings.profile(request.profile);

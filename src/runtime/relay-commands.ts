@@ -15,6 +15,8 @@ import {
 } from "../relay/chat-texts.ts";
 import type { CancelTarget, RelayCommand } from "../relay/command.ts";
 import { isTerminal, type RelayRecord } from "../relay/record.ts";
+import { problemsHint } from "../relay/reload-texts.ts";
+import type { RelayConfig } from "../relay/snapshot.ts";
 import type { Store } from "../store/store.ts";
 import type { Relays } from "./relays.ts";
 
@@ -67,8 +69,8 @@ async function start(
   { session, event, profile, delivery }: RelayPlace,
   { relays, store }: RelayCommandParts,
 ): Promise<string> {
-  const { templates, agents } = await relays.config();
-  if (!templates.has(name) && !agents.has(name)) throw nameUnknown(name);
+  const config = await relays.config();
+  if (!config.templates.has(name) && !config.agents.has(name)) throw nameUnknown(name, config);
   const persona = (await store.sessions.get(session))?.persona;
   const record = await relays.run({
     name,
@@ -88,8 +90,8 @@ async function add(
   place: RelayPlace,
   { relays, store }: RelayCommandParts,
 ): Promise<string> {
-  const { agents } = await relays.config();
-  if (!agents.has(agent)) throw agentUnknown(agent);
+  const config = await relays.config();
+  if (!config.agents.has(agent)) throw agentUnknown(agent, config);
   const [newest] = await listed("here", place, relays);
   const { head } = (await store.sessions.get(place.session)) ?? {};
   const turn = head === undefined ? undefined : await store.turns.get(head);
@@ -152,16 +154,18 @@ async function find(id: RelayId, relays: Relays): Promise<RelayRecord> {
   });
 }
 
-function nameUnknown(name: string): CortexError {
+function nameUnknown(name: string, config: RelayConfig): CortexError {
   const shown = name.slice(0, 80).toWellFormed();
   return new CortexError("template_unknown", `Unknown template or agent: \`${shown}\``, {
-    hint: "Use `!thread templates` or `!thread agents`.",
+    hint: `Use \`!thread templates\` or \`!thread agents\`.${problemsHint(config)}`,
   });
 }
 
-function agentUnknown(name: string): CortexError {
+function agentUnknown(name: string, config: RelayConfig): CortexError {
   const shown = name.slice(0, 80).toWellFormed();
-  return new CortexError("agent_unknown", `Unknown agent: \`${shown}\``, { hint: "Use `!thread agents`." });
+  return new CortexError("agent_unknown", `Unknown agent: \`${shown}\``, {
+    hint: `Use \`!thread agents\`.${problemsHint(config)}`,
+  });
 }
 
 function nothingToAddTo(): CortexError {

@@ -12,6 +12,7 @@ import { makeWorkspace } from "../relay/artifact.ts";
 import { type RelayDetail, toRecord, toStored } from "../relay/kept-relay.ts";
 import { newRecord, newRelayId } from "../relay/new-record.ts";
 import type { RelayRecord } from "../relay/record.ts";
+import { problemsHint } from "../relay/reload-texts.ts";
 import { bindActive } from "../relay/resolve-template.ts";
 import { type RelayAgent, type RelayConfig, type SnapshotContent, takeSnapshot } from "../relay/snapshot.ts";
 import type { NewRelay, Store, StoredRelay } from "../store/store.ts";
@@ -147,16 +148,17 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
 /** The template, else the agent, that a request names, as it is now. `template_unknown`. */
 export function contentFor(
   { name, kind }: Pick<RelayRequest, "name" | "kind">,
-  { templates, agents }: RelayConfig,
+  config: RelayConfig,
   active: RelayAgent,
 ): SnapshotContent {
+  const { templates, agents } = config;
   const template = kind === "agent" ? undefined : templates.get(name);
   if (template !== undefined) return { template: bindActive(template, active), added: [] };
   const agent = kind === "template" ? undefined : agents.get(name);
   if (agent !== undefined) return { added: [agent] };
   const shown = name.slice(0, 80).toWellFormed();
   throw new CortexError("template_unknown", `No template and no agent of relays is called "${shown}"`, {
-    hint: "`cortex relay templates` and `cortex relay agents` list those there are.",
+    hint: `\`cortex relay templates\` and \`cortex relay agents\` list those there are.${problemsHint(config)}`,
   });
 }
 
@@ -173,7 +175,8 @@ export function activeAgent(name: AgentId, { agents }: RelayConfig): RelayAgent 
   );
 }
 
-export function agentUnknown(name: string, { agents }: RelayConfig): CortexError {
+export function agentUnknown(name: string, config: RelayConfig): CortexError {
+  const { agents } = config;
   return new CortexError(
     "agent_unknown",
     `No agent of relays is called "${name.slice(0, 80).toWellFormed()}"`,
@@ -181,7 +184,7 @@ export function agentUnknown(name: string, { agents }: RelayConfig): CortexError
       hint:
         agents.size === 0
           ? "There are none yet: `cortex relay validate` says what was read."
-          : `The agents are ${[...agents.keys()].join(", ")}.`,
+          : `The agents are ${[...agents.keys()].join(", ")}.${problemsHint(config)}`,
     },
   );
 }

@@ -257,6 +257,37 @@ describe("the owner is told at the place that the configuration names", () => {
     expect(items[0]).toMatchObject({ target: { channel: "webhook", place: "ops" } });
   });
 
+  test("when they change before anybody has needed them", async () => {
+    using home = makeHome({ script: PLAYS, cortex: { admin } });
+    await using cortex = await home.open();
+    const file = join(home.path, "config/thread-templates.json");
+    writeFileSync(file, JSON.stringify({ ...TWO, templates: {} }));
+    await expect.poll(() => told(cortex), PATIENT).toEqual(["thread-templates.json hot-reloaded"]);
+    writeFileSync(file, "[]");
+    await expect.poll(async () => (await told(cortex)).length, PATIENT).toBe(2);
+    expect([...(await cortex.relays.config()).agents.keys()]).toEqual(["planner", "coder", "critic"]);
+  });
+
+  test("when they are wrong to begin with, and so is whoever names what is missing", async () => {
+    const templates = { ...TWO, templates: { two: { ...TWO.templates.two, maxTotalSteps: 0 } } };
+    using home = makeHome({ script: PLAYS, cortex: { admin }, templates });
+    await using cortex = await home.open();
+    await expect(cortex.relays.run({ name: "two", message: "x" })).rejects.toMatchObject({
+      code: "template_unknown",
+      hint: expect.stringMatching(/The files of relays have a problem: `cortex relay validate` tells\.$/),
+    });
+    await expect(cortex.say({ content: "!thread two x" })).rejects.toMatchObject({
+      hint: expect.stringContaining("`cortex relay validate` tells"),
+    });
+    await expect
+      .poll(() => told(cortex), PATIENT)
+      .toEqual([
+        expect.stringMatching(
+          /^thread-templates.json has a problem and only what is right of it is in use\n/,
+        ),
+      ]);
+  });
+
   test("when a profile is gone that an agent names", async () => {
     const profiles = (names: readonly string[]) => ({
       defaultProfile: "one",
