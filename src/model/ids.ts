@@ -20,8 +20,14 @@ export type PersonaId = Id<"persona">;
 
 const AGENT_ID = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
+const RELAY_ID = /^thr_[0-9a-f]{8}$/;
+
 export const DEFAULT_AGENT = "main" as AgentId;
 export const DEFAULT_ACCOUNT = "default";
+
+export function isRelayId(text: string): text is RelayId {
+  return RELAY_ID.test(text);
+}
 
 export function parseAgentId(text: string): AgentId {
   const id = text.toLowerCase();

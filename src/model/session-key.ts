@@ -9,7 +9,7 @@
  * is percent-encoded in the key and decoded by parsing.
  */
 import { CortexError } from "./errors.ts";
-import { type AgentId, DEFAULT_AGENT, parseAgentId } from "./ids.ts";
+import { type AgentId, DEFAULT_AGENT, isRelayId, parseAgentId } from "./ids.ts";
 
 export type SessionKey = string & { readonly __id: "session" };
 
@@ -44,7 +44,6 @@ export const MAX_SESSION_KEY_LENGTH = 512;
 export const MAIN_SESSION = "agent:main:main" as SessionKey;
 
 const LABEL = /^[a-z0-9._-]{1,64}$/;
-const RELAY = /^thr_[0-9a-f]{8}$/;
 const SLOT = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const STEP = /^(0|[1-9][0-9]{0,8})$/;
 const CHANNEL = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
@@ -119,7 +118,7 @@ function parseLabel(key: string): ParsedSessionKey {
 
 function parseRelay(key: string, rest: readonly string[]): ParsedSessionKey {
   const [relay, slot, step, ...more] = rest.map((part) => part.toLowerCase());
-  if (relay === undefined || !RELAY.test(relay)) throw invalid(key, `"${relay ?? ""}" is not a relay id`);
+  if (relay === undefined || !isRelayId(relay)) throw invalid(key, `"${relay ?? ""}" is not a relay id`);
   if (slot === undefined || !SLOT.test(slot)) throw invalid(key, `"${slot ?? ""}" is not a slot`);
   if (more.length > 0) throw invalid(key, `"${more.join(":")}" is one part too many`);
   if (step === undefined) return { kind: "relay", relay, slot };

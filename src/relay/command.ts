@@ -1,5 +1,6 @@
 /** `!thread …` and `!cancel …`, as people write them in a chat. */
 import { CortexError } from "../model/errors.ts";
+import { isRelayId, type RelayId } from "../model/ids.ts";
 
 export type RelayCommand =
   /** Whether the name is a template's or an agent's is for whoever knows them: a template's wins. */
@@ -10,12 +11,12 @@ export type RelayCommand =
   /** What is under way in the place where it was asked. */
   | { readonly kind: "active" }
   /** Without an id it is the relay of the place where it was asked. */
-  | { readonly kind: "status"; readonly id: string | undefined }
+  | { readonly kind: "status"; readonly id: RelayId | undefined }
   | { readonly kind: "cancel"; readonly which: CancelTarget }
   | { readonly kind: "agents" }
   | { readonly kind: "templates" };
 
-export type CancelTarget = { readonly id: string } | "here" | "all";
+export type CancelTarget = { readonly id: RelayId } | "here" | "all";
 
 /** Undefined: it is a message like any other. What begins like a command and is none is `usage`. */
 export function parseRelayCommand(text: string): RelayCommand | undefined {
@@ -64,9 +65,9 @@ function parseCancel(text: string): RelayCommand {
 }
 
 /** As people copy it: in any case, and perhaps as code. */
-function parseId(text: string): string {
+function parseId(text: string): RelayId {
   const id = text.replace(/^`(?<id>.*)`$/, "$<id>").toLowerCase();
-  if (/^thr_[0-9a-f]{8}$/.test(id)) return id;
+  if (isRelayId(id)) return id;
   throw usage(`"${text}" is not the id of a relay`);
 }
 

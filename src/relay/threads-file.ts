@@ -4,10 +4,11 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { RelayId } from "../model/ids.ts";
+import { isRelayId, type RelayId } from "../model/ids.ts";
 import type { Store } from "../store/store.ts";
 import { INTERRUPTED } from "./ending.ts";
 import { toStepChange, toStored } from "./kept-relay.ts";
+import { isObject } from "./loose.ts";
 import { newRecord, timestamp } from "./new-record.ts";
 import { type AgentStep, isTerminal, type RelayRecord, type RelayStatus, type RelayStep } from "./record.ts";
 
@@ -123,7 +124,7 @@ const STEP_FIELDS = {
 function toRecord(value: unknown): RelayRecord | undefined {
   if (!isObject(value)) return undefined;
   const { id, status, steps } = value;
-  if (typeof id !== "string" || !/^thr_[0-9a-f]{8}$/.test(id)) return undefined;
+  if (typeof id !== "string" || !isRelayId(id)) return undefined;
   const known = STATUSES.find((each) => each === status);
   if (known === undefined) return undefined;
   const given = fitting<RelayRecord>(value, RECORD_FIELDS);
@@ -176,10 +177,6 @@ function toStep(step: Loose, stepIndex: number): RelayStep {
 }
 
 type Loose = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Loose {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The fields that are what they should be. The others, and those that are null, are as in a new record. */
 function fitting<T>(given: Loose, fields: Readonly<Record<string, Kind>>): Partial<T> {

@@ -52,7 +52,7 @@ export async function carryOutRelay(
       return describeActive((await activeIn(place, relays))[0]);
     case "status": {
       const record =
-        command.id === undefined ? await latestIn(place, relays) : await find(command.id as RelayId, relays);
+        command.id === undefined ? await latestIn(place, relays) : await find(command.id, relays);
       return record === undefined ? describeList([], "here") : describeRelay(record, parts.clock());
     }
     case "cancel":
@@ -109,8 +109,9 @@ async function add(
 
 async function cancel(which: CancelTarget, place: RelayPlace, relays: Relays): Promise<string> {
   if (typeof which === "object") {
-    const { id } = await find(which.id as RelayId, relays);
-    return (await relays.cancel(id as RelayId)) ? `Cancelled \`${id}\`.` : `\`${id}\` was over already.`;
+    const { id } = which;
+    await find(id, relays);
+    return (await relays.cancel(id)) ? `Cancelled \`${id}\`.` : `\`${id}\` was over already.`;
   }
   const asked = await (which === "all" ? listed("running", place, relays) : activeIn(place, relays));
   if (which === "here" && asked.length > 1) return describeChoice(asked);
