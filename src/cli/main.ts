@@ -271,12 +271,12 @@ const COMMANDS: readonly CommandEntry[] = [
         run: async (given) => (await import("./relay.ts")).list(given),
       },
       {
-        usage: "status [relay]",
+        usage: "status [relay|turn]",
         about: "tell where a relay is and what its steps have done; unless named, the newest",
         run: async (given) => (await import("./relay.ts")).status(given),
       },
       {
-        usage: "show <relay>",
+        usage: "show <relay|turn>",
         about: "print all of a relay: its steps with what they answered, and its artifact",
         options: [
           ["--diff", "what each step has changed in the artifact"],

@@ -2,7 +2,7 @@
 import { configFolder } from "../config/read.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { DEFAULT_AGENT, type RelayId, type TurnId } from "../model/ids.ts";
+import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
 import { readArtifact, workspaceOf } from "../relay/artifact.ts";
 import { readKept } from "../relay/artifact-history.ts";
 import { Engine } from "../relay/engine.ts";
@@ -27,7 +27,7 @@ import { importThreads } from "../relay/threads-file.ts";
 import { watchRelayConfig, type RelayConfigWatch } from "../relay/watch-templates.ts";
 import type { StoredRelay } from "../store/store.ts";
 import { dryRunRelay } from "./relay-dry-run.ts";
-import { keepTurn } from "./relay-of-turn.ts";
+import { keepTurn, viewTurn } from "./relay-of-turn.ts";
 import { relayParts } from "./relay-parts.ts";
 import { writeRelaySchemas } from "./relay-files.ts";
 import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./relay-start.ts";
@@ -202,6 +202,7 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
     },
 
     async get(id) {
+      if (!isRelayId(id)) return viewTurn(id, store);
       const stored = await store.relays.get(id);
       return stored === undefined ? undefined : show(stored);
     },

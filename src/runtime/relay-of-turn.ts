@@ -1,16 +1,27 @@
-/** An ordinary turn as a relay of one step, kept because an agent is to be added to it. */
+/** An ordinary turn as a relay of one step: to be looked at, or kept because an agent is to be added to it. */
 import { CortexError } from "../model/errors.ts";
 import type { RelayId, TurnId } from "../model/ids.ts";
 import { toStepChange, toStored } from "../relay/kept-relay.ts";
 import { relayOfTurn } from "../relay/turn-view.ts";
 import type { RelayRecord } from "../relay/record.ts";
-import type { Store } from "../store/store.ts";
+import type { Ledger, Store, TurnContent } from "../store/store.ts";
 
-type Reads = Pick<Store, "turns" | "queue" | "events">;
+type Reads = Pick<Ledger, "turns" | "events">;
+
+/** Undefined: there is no such turn. */
+export async function viewTurn(id: TurnId, store: Reads): Promise<RelayRecord | undefined> {
+  const content = await store.turns.read(id);
+  return content === undefined ? undefined : relayOf(content, store);
+}
 
 /** Kept once: the id of such a relay is made from the turn's. `turn_unknown`. */
 export async function keepTurn(turn: TurnId, store: Reads & Pick<Store, "relays">): Promise<RelayId> {
-  const record = await readTurn(turn, store);
+  const record = await viewTurn(turn, store);
+  if (record === undefined) {
+    throw new CortexError("turn_unknown", `No turn has the id "${turn}"`, {
+      hint: "`cortex log` shows the turns of a session.",
+    });
+  }
   await store.relays.create({
     id: record.id as RelayId,
     template: record.templateName,
@@ -24,18 +35,11 @@ export async function keepTurn(turn: TurnId, store: Reads & Pick<Store, "relays"
 }
 
 /** The channel of such a relay is the session, as that of one which was started there. */
-async function readTurn(id: TurnId, store: Reads): Promise<RelayRecord> {
-  const content = await store.turns.read(id);
-  if (content === undefined) {
-    throw new CortexError("turn_unknown", `No turn has the id "${id}"`, {
-      hint: "`cortex log` shows the turns of a session.",
-    });
-  }
-  const { turn, messages } = content;
+async function relayOf({ turn, messages }: TurnContent, store: Reads): Promise<RelayRecord> {
   const source = turn.sourceEvent === undefined ? undefined : await store.events.get(turn.sourceEvent);
   const answers = messages.filter(({ role }) => role === "assistant");
   return relayOfTurn({
-    turn: id,
+    turn: turn.id,
     kind: source?.direction === "received" ? "chat" : "agent",
     agent: turn.agent,
     profile: turn.facts.profile,

@@ -1,5 +1,5 @@
 /** Relays, their agents and their templates, as they are shown. */
-import type { RelayId } from "../model/ids.ts";
+import { isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
 import type { Problem } from "../config/problem.ts";
 import { type ConvergenceReading, convergenceReadings } from "../relay/convergence-readings.ts";
 import { type Endpoint, printEndpoint } from "../relay/endpoint.ts";
@@ -9,6 +9,7 @@ import { asShown } from "../relay/phases.ts";
 import type { RelayRecord, RelayStep } from "../relay/record.ts";
 import type { RelayAgent, RelayConfig, RelayCondition, RelayTemplate } from "../relay/snapshot.ts";
 import { showRecord } from "../relay/turn-view.ts";
+import { viewTurn } from "./relay-of-turn.ts";
 import type { Ledger, Listed, StoredRelay, StoredRelayStep } from "../store/store.ts";
 
 /** A record in the form of `threads.json`, with what Cortex has to say beside. */
@@ -121,10 +122,16 @@ export async function readRelayViews(
   return { items: views, next };
 }
 
+/** A turn is shown as a relay of one step. */
 export async function readRelayView(
-  id: RelayId,
-  { relays }: Pick<Ledger, "relays">,
+  id: RelayId | TurnId,
+  ledger: Pick<Ledger, "relays" | "turns" | "events">,
 ): Promise<RelayView | undefined> {
+  if (!isRelayId(id)) {
+    const record = await viewTurn(id, ledger);
+    return record === undefined ? undefined : relayView(record);
+  }
+  const { relays } = ledger;
   const [stored, steps] = await Promise.all([relays.get(id), relays.steps(id)]);
   return stored === undefined ? undefined : viewOf(stored, steps);
 }

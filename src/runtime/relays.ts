@@ -86,8 +86,8 @@ export interface Relays extends AsyncDisposable {
   resume(id: RelayId): Promise<RelayRecord>;
   /** Keeps a message for the next step, or answers what a waiting relay waits for. */
   say(id: RelayId, text: string): Promise<{ readonly buffered: number; readonly dropped: number }>;
-  /** The record as it is shown: `waiting` where a step is suspended. */
-  get(id: RelayId): Promise<RelayRecord | undefined>;
+  /** The record as it is shown: `waiting` where a step is suspended. A turn is shown as a relay of one step. */
+  get(id: RelayId | TurnId): Promise<RelayRecord | undefined>;
   list(options?: RelayListOptions): Promise<Listed<RelayRecord>>;
   /** As it was after a step; unless told, as it is now. Undefined: it is not kept, or cannot be read. */
   artifact(id: RelayId, step?: number): Promise<string | undefined>;

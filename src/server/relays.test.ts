@@ -103,6 +103,13 @@ test("an agent is added to a relay that is over, and to a turn, and not to a rel
 
   const message = { method: "POST", path: "/api/messages", json: { content: "hello", wait: true } };
   const { turnId } = (await server.send(message)).json;
+  expect((await server.send(`/api/relays/${turnId}`)).json).toMatchObject({
+    templateName: "default",
+    status: "completed",
+    workspacePath: "",
+    userMessage: "hello",
+    steps: [{ executionId: turnId }],
+  });
   const grown = await post(server, `/api/relays/${turnId}/add`, { agent: "reader", message: "it" });
   expect(grown).toMatchObject({ status: 202, json: { id: expect.stringMatching(/^thr_/) } });
   expect((await ended(server.cortex, grown.json)).steps).toMatchObject([

@@ -43,7 +43,7 @@ export const relayRoutes = [
   route({
     method: "get",
     path: "/api/relays/:id",
-    summary: "A relay with all of its steps",
+    summary: "A relay with all of its steps; the id may also be that of a turn, which is a relay of one step",
     answers: { 200: schemas.Relay },
     async handle({ params }, { cortex }) {
       const record = await cortex.relays.get(params.id as RelayId);
@@ -146,6 +146,6 @@ function relayUnknown(id: string): CortexError {
 
 function isOver(id: string): CortexError {
   return new CortexError("state_conflict", `The relay ${id} is over, or about to be`, {
-    hint: "GET /api/relays/:id says how it ended.",
+    hint: `\`cortex relay status ${id}\` says how it ended.`,
   });
 }
