@@ -53,10 +53,16 @@ export function buildPrompt(facts: StepFacts): StepPrompt {
   return { systemPrompt: fillSystemVariables(agent.systemPrompt, system), prompt };
 }
 
+/** Whether an agent is told in its prompt what the person who asks for it says. */
+export function asksMessage(asked: Pick<StepFacts, "agent" | "stage" | "isAdHoc">): boolean {
+  const template = templateOf(asked);
+  return names(template, "userMessage") || (asked.isAdHoc && names(template, "input"));
+}
+
 function stepPrompt(facts: StepFacts): string {
-  const { agent, previousOutput } = facts;
+  const { previousOutput } = facts;
   const stage = stageOf(facts);
-  const template = stage?.promptTemplate ?? agent.promptTemplate ?? DEFAULT_PROMPT;
+  const template = templateOf(facts);
   const prompt = fillVariables(template, valuesOf(facts));
   const isIncremental = facts.isResumed && stage?.continuesSession === true;
   const isInjected = facts.isAdHoc && !isIncremental && previousOutput !== null;
@@ -64,10 +70,14 @@ function stepPrompt(facts: StepFacts): string {
   return `Previous agent output:\n\n${previousOutput}\n\n---\n\n${prompt}`;
 }
 
+function templateOf(facts: Pick<StepFacts, "agent" | "stage">): string {
+  return stageOf(facts)?.promptTemplate ?? facts.agent.promptTemplate ?? DEFAULT_PROMPT;
+}
+
 function stageOf({
   agent: { stages },
   stage,
-}: StepFacts): { promptTemplate: string; continuesSession: boolean } | undefined {
+}: Pick<StepFacts, "agent" | "stage">): { promptTemplate: string; continuesSession: boolean } | undefined {
   return stage !== null && stages !== undefined && Object.hasOwn(stages, stage) ? stages[stage] : undefined;
 }
 

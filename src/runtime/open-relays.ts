@@ -5,6 +5,7 @@ import type { Json } from "../model/json.ts";
 import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
 import { readArtifact, workspaceOf } from "../relay/artifact.ts";
 import { readKept } from "../relay/artifact-history.ts";
+import { asksMessage } from "../relay/build-prompt.ts";
 import { Engine } from "../relay/engine.ts";
 import { addAgent, finish, resume } from "../relay/ending.ts";
 import { resolveStage } from "../relay/endpoint.ts";
@@ -124,11 +125,13 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
     const others = relay.content.added.filter((added) => added.name !== name);
     const content = isTemplates ? relay.content : { ...relay.content, added: [...others, agent] };
     const snapshot = takeSnapshot(content);
+    const stage = resolveStage(agent, null);
+    const isAsked = message === undefined || asksMessage({ agent, stage, isAdHoc: !isTemplates });
     const record = addAgent(
-      relay.record,
+      isAsked ? relay.record : addPending(relay.record, message),
       {
         slot: slotOf(agent),
-        stage: resolveStage(agent, null),
+        stage,
         configHash: snapshot.hash,
         ...(message === undefined ? {} : { userMessage: message }),
       },
@@ -283,7 +286,7 @@ function requireTurn(turn: TurnId | undefined): TurnId {
 }
 
 function isOver({ id, status, ending }: RelayRecord): CortexError {
-  const state = ending === null ? status : "coming to its end";
+  const state = isTerminal({ status }) || ending === null ? status : "coming to its end";
   return new CortexError("state_conflict", `Relay ${id} is ${state} and takes no more messages`, {
     hint: "`!thread add <agent> <message>` lets another agent go on with what it has done.",
   });

@@ -325,6 +325,20 @@ test("an agent is added to a relay that is over, with what came before it", asyn
   await expect(unknown).rejects.toMatchObject({ code: "agent_unknown" });
 });
 
+test("what comes with an agent that is added reaches it, also where its prompt does not ask for it", async () => {
+  const agents = { ...TWO.agents, critic: agent("Judge {{artifactPath}}") };
+  using home = makeHome({ script: PLAYS, templates: { ...TWO, agents } });
+  await using cortex = await home.open();
+  const { id } = await cortex.relays.run({ name: "two", message: "a house" });
+  const inputAfter = async (name: string) => {
+    await end(cortex, id);
+    await cortex.relays.add({ id: id as RelayId, agent: name, message: "Mind the roof" });
+    return (await end(cortex, id)).steps.at(-1)!.input;
+  };
+  for (const name of ["critic", "coder"])
+    expect(await inputAfter(name)).toMatch(/\n\n---\n\nUser replies \(1 buffered\):\n\nMind the roof$/);
+});
+
 test("an agent that is added to a turn makes a relay of it, with a workspace", async () => {
   using home = makeHome({ script: [entry("Hello", "main", plays([], "good day")), ...PLAYS] });
   await using cortex = await home.open();

@@ -222,6 +222,10 @@ test("what cannot be is refused, and says why", async () => {
   ]);
   expect(await refused(`/api/relays/${id}/add`, { agent: "nobody" })).toEqual([404, "agent_unknown"]);
   expect(await refused(`/api/relays/${id}/resume`)).toEqual([409, "state_conflict"]);
+  expect(await post(server, `/api/relays/${id}/messages`, { content: "hi" })).toMatchObject({
+    status: 409,
+    json: { error: { message: `Relay ${id} is completed and takes no more messages` } },
+  });
 });
 
 test("whoever reads along is told of a relay, and of those of one session where only that is asked for", async () => {
