@@ -1,5 +1,4 @@
 /** Relays, opened: the engine at work, the templates watched, and what people and agents may do to a relay. */
-import { configFolder } from "../config/read.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
@@ -23,19 +22,17 @@ import { isTerminal, type RelayRecord } from "../relay/record.ts";
 import { recover } from "../relay/recover.ts";
 import { archiveOld } from "../relay/retention.ts";
 import { agentIn, type RelayConfig, type RelayScripts, takeSnapshot } from "../relay/snapshot.ts";
-import { refusedText, reloadedText } from "../relay/reload-texts.ts";
 import { importThreads } from "../relay/threads-file.ts";
-import { watchRelayConfig, type RelayConfigWatch } from "../relay/watch-templates.ts";
 import type { StoredRelay } from "../store/store.ts";
 import { dryRunRelay } from "./relay-dry-run.ts";
 import { keepTurn, viewTurn } from "./relay-of-turn.ts";
 import { relayParts } from "./relay-parts.ts";
-import { writeRelaySchemas } from "./relay-files.ts";
 import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./relay-start.ts";
 import type { RelayRequest, Relays, RelaySources } from "./relays.ts";
+import { WatchedRelayConfig } from "./watched-relay-config.ts";
 
 export async function openRelays(sources: RelaySources): Promise<Relays> {
-  const { store, home, clock, settings, environment, log } = sources;
+  const { store, home, clock, settings, log } = sources;
   const extras = new Map<RelayId, RelayScripts>();
   const parts = relayParts(sources, {
     extraScripts: (id) => extras.get(id),
@@ -52,52 +49,8 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
   await archiveOld(store, home, clock());
   await recover(store, settings.config().relay.onRestart, clock);
   engine.start();
-  let watching: Promise<RelayConfigWatch> | undefined;
-
-  /** The log, whoever watches, and the place that the owner named for it. */
-  function tell(text: string): void {
-    log(text);
-    sources.onChange();
-    const { admin } = settings.config();
-    const notices = admin === undefined ? [] : parts.deliver({ ...admin }, text);
-    for (const notice of notices) {
-      store.outbox
-        .notify(notice)
-        .catch((error: unknown) => log(`The owner could not be told: ${String(error)}`));
-    }
-  }
-
-  function watch(): Promise<RelayConfigWatch> {
-    return (watching ??= beginWatch().catch((error: unknown) => {
-      watching = undefined; // whoever needs them next tries again
-      throw error;
-    }));
-  }
-
-  async function beginWatch(): Promise<RelayConfigWatch> {
-    await writeRelaySchemas(home);
-    return watchRelayConfig({
-      folders: {
-        home,
-        config: configFolder(home),
-        user: environment["HOME"] ?? environment["USERPROFILE"],
-      },
-      parts: () => ({ profiles: Object.keys(settings.config().profiles) }),
-      listener: {
-        onChange: (_, files) => tell(reloadedText(files)),
-        onProblems: (problems, refused) => tell(refusedText(problems, refused)),
-      },
-    });
-  }
-
-  /** What has changed before anybody needed it is not compared with anything, and told all the same. */
-  async function lookFirst(files: readonly string[]): Promise<void> {
-    if (files.length === 0) return;
-    const { problems } = (await watch()).current;
-    if (problems.length === 0) tell(reloadedText(files));
-  }
-
-  const config = async (): Promise<RelayConfig> => (await watch()).current;
+  const watched = new WatchedRelayConfig(sources, parts.deliver);
+  const config = (): Promise<RelayConfig> => watched.read();
 
   async function contentOf(request: RelayRequest) {
     const known = await config();
@@ -143,10 +96,7 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
   return {
     start: async () => {},
     config,
-    lookAgain(files = []) {
-      const looked = watching === undefined ? lookFirst(files) : watching.then((watch) => watch.check());
-      looked.catch((error: unknown) => log(`The files of relays were not read: ${String(error)}`));
-    },
+    lookAgain: (files) => watched.lookAgain(files),
 
     async run(request) {
       if (request.profile !== undefined) settings.profile(request.profile);
@@ -243,8 +193,7 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
 
     async [Symbol.asyncDispose]() {
       await engine[Symbol.asyncDispose]();
-      const watched = await watching?.catch(() => undefined);
-      await watched?.[Symbol.asyncDispose]();
+      await watched[Symbol.asyncDispose]();
     },
   };
 }
