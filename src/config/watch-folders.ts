@@ -8,8 +8,8 @@ import { existsSync, type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
 
 export interface FolderWatchParts {
-  /** Not all of them need to be there. */
-  readonly folders: readonly string[];
+  /** Asked for again whenever something has changed: there may be more of them then. Not all need to be there. */
+  readonly folders: () => readonly string[];
   readonly onChange: () => void;
   /** Told at once of each path that the system names. */
   readonly onTouched?: (path: string) => void;
@@ -29,7 +29,7 @@ export class FolderWatch implements Disposable {
 
   constructor(parts: FolderWatchParts) {
     this.#parts = parts;
-    for (const folder of parts.folders) this.#watch(folder);
+    for (const folder of parts.folders()) this.#watch(folder);
     this.#poll = setInterval(() => this.#tell(), parts.pollMs ?? POLL_MS).unref();
   }
 
@@ -40,7 +40,7 @@ export class FolderWatch implements Disposable {
   }
 
   #tell(): void {
-    for (const folder of this.#parts.folders) this.#watch(folder); // one of them may be new
+    for (const folder of this.#parts.folders()) this.#watch(folder); // one of them may be new
     this.#parts.onChange();
   }
 

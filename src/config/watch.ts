@@ -50,7 +50,7 @@ export class ConfigWatch implements AsyncDisposable {
     this.#current = loadConfig(given.sources, given.texts);
     this.#seen = JSON.stringify(given.texts);
     this.#watch = new FolderWatch({
-      folders: [configFolder(given.sources.home)],
+      folders: () => [configFolder(given.sources.home)],
       // What a listener throws here is a mistake in the program, and ends it as such.
       onChange: () => void this.check(),
       ...given.times,

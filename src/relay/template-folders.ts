@@ -1,4 +1,5 @@
 /** The folders that hold what relays are made from: agents, templates, shells and prompts. */
+import { readdirSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import type { Folders } from "../config/config.ts";
 import { PROMPT_FOLDERS } from "./prompt-files.ts";
@@ -8,6 +9,9 @@ type HomeFolders = Pick<Folders, "home" | "config">;
 
 /** Several files are often changed together, and an editor writes in several steps: the last of them counts. */
 export const TEMPLATES_DEBOUNCE_MS = 300;
+
+/** So many folders are watched below each folder of prompts. Those of more are found by the poll. */
+const MAX_WATCHED_FOLDERS = 100;
 
 /** Not all of them need to be there. */
 export function templateFolders({ home, config }: HomeFolders): string[] {
@@ -20,8 +24,19 @@ export function templateFolders({ home, config }: HomeFolders): string[] {
     ...ENTRY_KINDS.map((kind) => join(templates, kind)),
     prompts,
     ...ofPrompts,
-    ...ofPrompts.map((folder) => join(folder, "templates")),
+    ...ofPrompts.flatMap(foldersBelow),
   ];
+}
+
+function foldersBelow(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isDirectory())
+      .slice(0, MAX_WATCHED_FOLDERS)
+      .map(({ parentPath, name }) => join(parentPath, name));
+  } catch {
+    return []; // there is no such folder yet, or nobody may look at it
+  }
 }
 
 /** What a file of theirs is called, from the home on. Undefined: other files of the configuration lie there too. */

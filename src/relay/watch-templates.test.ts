@@ -113,8 +113,11 @@ test("a profile that is gone makes its agents wrong, and the last good configura
 test.each([
   ["the file", FILE, { agents: { writer: { ...WRITER, promptTemplate: "two" } } }],
   ["a prompt", "prompts/promptTemplates/write.md", "two"],
+  ["a prompt in a folder", "prompts/promptTemplates/deep/er/write.md", "two"],
 ])("the system tells of a change of %s", async (_, path, content) => {
-  using home = relayHome(HOME);
+  const deep = { agents: { writer: { ...WRITER, promptTemplate: "file:deep/er/write.md" } } };
+  const isDeep = path.includes("deep");
+  using home = relayHome({ ...HOME, ...(isDeep ? { [FILE]: deep, [path]: "one" } : {}) });
   const { listener, promise } = untilPromptIs("two");
   await using watched = await open(home, { listener, debounceMs: 1 });
   home.write(path, content);

@@ -66,7 +66,7 @@ export class RelayConfigWatch implements AsyncDisposable {
     this.#isGood = current.problems.length === 0;
     this.#seen = printConfig(current);
     this.#watch = new FolderWatch({
-      folders: templateFolders(given.folders),
+      folders: () => templateFolders(given.folders),
       // What a listener throws here is a mistake in the program, and ends it as such.
       onChange: () => void this.check(),
       onTouched: (path) => {

@@ -111,7 +111,7 @@ export async function openHooks(parts: HooksParts): Promise<Hooks> {
     }
   };
   await sync();
-  const watch = new FolderWatch({ folders: [folder], onChange: () => void sync() });
+  const watch = new FolderWatch({ folders: () => [folder], onChange: () => void sync() });
 
   return {
     wants: (direction, channel) => catalogue.wants(direction, channel),

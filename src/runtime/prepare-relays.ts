@@ -67,7 +67,7 @@ function watchUntilTouched(home: string, tell: (files: readonly string[]) => voi
   const folders = { home, config: configFolder(home) };
   const touched = new Set<string>();
   const watch = new FolderWatch({
-    folders: templateFolders(folders),
+    folders: () => templateFolders(folders),
     onTouched(path) {
       const file = templateFile(path, folders);
       if (file !== undefined) touched.add(file);
