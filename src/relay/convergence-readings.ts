@@ -26,7 +26,7 @@ export function convergenceReadings(template: RelayTemplate): ConvergenceReading
     const limit = condition.maxIterations === 1 ? "once" : `${condition.maxIterations} times`;
     const meaning =
       reading === "advance"
-        ? `${marker} leads on to ${target}; without it ${source} runs again, at most ${limit}`
+        ? `${marker} leads on to ${target}; without it ${source} runs again, at most ${limit} in all`
         : `${marker} ends the relay; without it ${target} runs, at most ${limit}`;
     const isStated = condition.onMarker !== undefined;
     return [{ transition: index, reading, isStated, text: `${source} → ${target}: ${meaning}` }];

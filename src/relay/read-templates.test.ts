@@ -114,7 +114,7 @@ test("the convergence example of the seed leads on with its marker", async () =>
       isStated: false,
       text:
         'coder:implement → coder:review: "[IMPLEMENTATION COMPLETE]" leads on to coder:review; ' +
-        "without it coder:implement runs again, at most 5 times",
+        "without it coder:implement runs again, at most 5 times in all",
     },
   ]);
 });

@@ -29,9 +29,10 @@ const conditionSchema = z
       .enum(["always", "convergence", "output_contains", "output_not_contains"])
       .describe("What the transition depends on."),
     marker: text("convergence: the text that says that the work is done.").exactOptional(),
-    maxIterations: whole(MAX_TOTAL_STEPS, "convergence: how often it goes on without the marker.").default(
-      DEFAULT_MAX_ITERATIONS,
-    ),
+    maxIterations: whole(
+      MAX_TOTAL_STEPS,
+      "convergence: how often `from` runs without the marker, or, where the marker ends the relay, `to`.",
+    ).default(DEFAULT_MAX_ITERATIONS),
     onMarker: z
       .enum(["advance", "stop"])
       .describe(
