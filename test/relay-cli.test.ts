@@ -139,6 +139,43 @@ test("a relay is cancelled, resumed, told something and continued", LONG, async 
   expect(added.err).not.toContain("I wrote slow"); // that was told before
 });
 
+test("every command prints its data as one JSON value", LONG, async () => {
+  using home = newHome();
+  const relay = (...args: string[]) => runJson(home.path, "relay", ...args);
+  expect(await relay("templates")).toMatchObject({ items: [{ name: "pair" }], next: null });
+  expect(await relay("agents")).toMatchObject({ items: [{ name: "writer" }, { name: "reader" }] });
+  await using _ = await startServer(home.path);
+  expect(await relay("run", "pair", "x", "--dry-run")).toMatchObject({
+    template: "pair",
+    steps: [{ agent: "writer" }, { agent: "reader" }],
+  });
+  expect(await relay("list")).toEqual({ items: [], next: null });
+  const { id } = (await relay("run", "pair", "slow", ...SCRIPTED)) as { id: string };
+  expect(id).toMatch(/^thr_/);
+  expect(await relay("list", "--running")).toMatchObject({ items: [{ id, status: "running" }] });
+  expect(await relay("say", id, "faster")).toEqual({ id, buffered: 1, dropped: 0 });
+  expect(await relay("cancel", id)).toEqual({ id, cancelled: true });
+  await expect.poll(() => relay("status", id), LONG).toMatchObject({ status: "cancelled" });
+
+  writeFileSync(join(home.path, "config", "script.yaml"), SMALL_SCRIPT.replace("WRITE slow", "WRITE slower"));
+  expect(await relay("resume", id, "--wait")).toMatchObject({ id, status: "completed" });
+  expect(await relay("add", id, "reader")).toMatchObject({ id, status: "running", activeAgent: "reader" });
+  await expect.poll(() => relay("status"), LONG).toMatchObject({ id, status: "completed" });
+  const artifact = "written: slow";
+  expect(await relay("show", id)).toMatchObject({ id, artifact, steps: { length: 4 } });
+  expect(await relay("show", id, "--step", "2")).toEqual({ id, step: 1, content: artifact });
+  const changed = {
+    id,
+    changes: [{ stepIndex: 0 }, { diff: expect.stringContaining(`+${artifact}`) }, {}, {}],
+  };
+  expect(await relay("show", id, "--diff")).toMatchObject(changed);
+
+  const { turnId } = (await runJson(home.path, "send", "hello", "--wait")) as { turnId: string };
+  const turn = { templateName: "default", steps: [{ executionId: turnId }] };
+  for (const verb of ["status", "show"]) expect(await relay(verb, turnId)).toMatchObject(turn);
+  expect(await run(home.path, ["relay", "cancel", id, "--json"])).toMatchObject({ code: 1, out: "" });
+});
+
 test("what comes to no good end is told, with an exit code of 1", LONG, async () => {
   using home = newHome();
   await using _ = await startServer(home.path);
