@@ -1,10 +1,9 @@
 /** What goes over the wire about relays. The fields of a record have the names that `threads.json` has for them. */
 import { z } from "zod";
 
-import type { Json } from "../model/json.ts";
+import { json, PageQuery, place, text } from "./requests.ts";
 
 const time = z.string().meta({ format: "date-time" });
-const text = z.string().refine((value) => value.isWellFormed(), { error: "holds half a character" });
 
 const RELAY_STATES = ["running", "waiting", "completed", "failed", "cancelled", "aborted"] as const;
 const STOP_REASONS = [
@@ -122,9 +121,7 @@ const Agent = z.object({
   pluginDirs: z.array(z.string()).readonly(),
 });
 
-export const RelaysQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(1_000).optional(),
-  cursor: z.string().min(1).optional().describe("The `next` of the page before."),
+export const RelaysQuery = PageQuery.extend({
   running: z.enum(["0", "1"]).optional().describe("1: only those that are not over."),
   channel: z.string().min(1).optional().describe("Only those that were started there."),
 });
@@ -141,22 +138,8 @@ const RelayRequest = z
     dir: z.string().min(1).optional().describe("The absolute path of the folder in which its agents work."),
     profile: z.string().min(1).optional().describe("For its agents that run on the active profile."),
     budgetUsd: z.number().positive().optional().describe("What all of it may cost at most."),
-    metadata: z
-      .record(
-        z.string(),
-        z.unknown().transform((value) => value as Json),
-      )
-      .optional(),
-    delivery: z
-      .strictObject({
-        channel: z.string(),
-        place: z.string(),
-        account: z.string().optional(),
-        topic: z.string().optional(),
-        replyTo: z.string().optional(),
-      })
-      .optional()
-      .describe("Where its beginning and its end are told."),
+    metadata: z.record(z.string(), json).optional(),
+    delivery: place.optional().describe("Where its beginning and its end are told."),
     channel: z.string().min(1).optional().describe("What its record says of where it was started."),
     idempotencyKey: z.string().min(1).optional().describe("The same key is the same relay."),
     dryRun: z.boolean().optional().describe("Only say which way it takes with the offline model."),

@@ -14,11 +14,20 @@ const MAX_TURNS = 200;
 const DEFAULT_TURNS = 50;
 
 /** Half of a character cannot be stored, so what would come back is not what was sent. */
-const text = z.string().refine((value) => value.isWellFormed(), { error: "holds half a character" });
+export const text = z.string().refine((value) => value.isWellFormed(), { error: "holds half a character" });
 const moment = z.iso.datetime({ offset: true });
 /** Any JSON. How deep it may be is checked where it is stored, by a check that no depth can overflow. */
-const json = z.unknown().transform((value) => value as Json);
+export const json = z.unknown().transform((value) => value as Json);
 const mode = z.string().meta({ description: `One of ${QUEUE_MODES.join(", ")}.` });
+
+/** Where something is delivered. */
+export const place = z.strictObject({
+  channel: z.string(),
+  place: z.string(),
+  account: z.string().optional(),
+  topic: z.string().optional(),
+  replyTo: z.string().optional(),
+});
 
 const limit = z.coerce.number().int().min(1).max(MAX_LIMIT).optional();
 const cursor = z.string().min(1).optional().describe("The `next` of the page before.");
@@ -96,16 +105,7 @@ export const MessageRequest = z.strictObject({
     .string()
     .optional()
     .describe("The same key is the same message, however often it is sent."),
-  delivery: z
-    .strictObject({
-      channel: z.string(),
-      place: z.string(),
-      account: z.string().optional(),
-      topic: z.string().optional(),
-      replyTo: z.string().optional(),
-    })
-    .optional()
-    .describe("Where the answer is sent, beside the ledger."),
+  delivery: place.optional().describe("Where the answer is sent, beside the ledger."),
   channel: z.enum(CHANNELS_OF_THE_OWNER).optional(),
 });
 export const ForkRequest = z.strictObject({
