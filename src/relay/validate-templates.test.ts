@@ -98,7 +98,7 @@ const ERRORS: Mistaken[] = [
     { template: { transitions: edge({ type: "convergence", marker: "x", maxIterations: 0 }) } },
     "templates.both.transitions[0].condition.maxIterations",
     "0 is less than 1",
-    "convergence: how often it goes on without the marker.",
+    "convergence: how often `from` runs without the marker",
   ],
   [
     { template: { transitions: edge({ type: "convergence", marker: "x", onMarker: "halt" }) } },
