@@ -26,11 +26,18 @@ export function parseRelayCommand(text: string): RelayCommand | undefined {
   return match.groups!["command"] === "cancel" ? parseCancel(rest) : parseThread(rest);
 }
 
+const THREAD_COMMANDS = ["add", "agents", "cancel", "list", "status", "templates"] as const;
+
+/** Whether a word after `!thread` is a command, and nobody's name. */
+export function isThreadCommand(word: string): word is (typeof THREAD_COMMANDS)[number] {
+  return (THREAD_COMMANDS as readonly string[]).includes(word);
+}
+
 function parseThread(text: string): RelayCommand {
   const { word, rest } = splitWord(text);
+  if (word === "") return { kind: "active" };
+  if (!isThreadCommand(word)) return parseStart(word, rest);
   switch (word) {
-    case "":
-      return { kind: "active" };
     case "status":
       return { kind: "status", id: rest === "" ? undefined : parseId(rest) };
     case "cancel":
@@ -45,11 +52,13 @@ function parseThread(text: string): RelayCommand {
     case "templates":
       requireNothing(word, rest);
       return { kind: word };
-    default:
-      if (word.startsWith("-")) throw usage(`"${word}" is not known to !thread`);
-      if (rest === "") throw usage(`"${word}" is given no message`);
-      return { kind: "start", name: word, message: rest };
   }
+}
+
+function parseStart(name: string, message: string): RelayCommand {
+  if (name.startsWith("-")) throw usage(`"${name}" is not known to !thread`);
+  if (message === "") throw usage(`"${name}" is given no message`);
+  return { kind: "start", name, message };
 }
 
 function parseAdd(text: string): RelayCommand {

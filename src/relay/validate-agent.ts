@@ -2,13 +2,11 @@
 import { suggest } from "../config/nearest.ts";
 import { quote } from "../config/problem.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
+import { isThreadCommand } from "./command.ts";
 import { doubtful, type Finding, wrong } from "./finding.ts";
 import type { Loose } from "./loose.ts";
 import type { AgentEntry } from "./agent-schema.ts";
 import { ACTIVE_AGENT } from "./snapshot.ts";
-
-/** What follows `!thread` as a command cannot be the name of something that is started by it. */
-const RESERVED_NAMES = ["add", "agents", "cancel", "list", "status", "templates"] as const;
 
 /** It is a part of session keys and the first word after `!thread`. */
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/i;
@@ -25,7 +23,8 @@ export function checkName(
       ...wrong([], `${quote(key)} is not the name of ${kind === "agent" ? "an" : "a"} ${kind}`, hint),
       at: "key",
     });
-  } else if (kind !== "shell" && (RESERVED_NAMES as readonly string[]).includes(key)) {
+  } else if (kind !== "shell" && isThreadCommand(key)) {
+    // What follows `!thread` as a command cannot be the name of something that is started by it.
     const message = `${quote(key)} is a command of !thread`;
     findings.push({ ...wrong([], message, "Give it another name."), at: "key" });
   }
