@@ -4,21 +4,24 @@ import { resolve } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import type { RelayView } from "../runtime/relay-views.ts";
+import type { DryRun } from "../runtime/relays.ts";
 import { ask } from "./ask.ts";
 import { type Invocation, text } from "./command.ts";
 import { awaitRelay } from "./relay-progress.ts";
-import { describeDryRun, type DryRun, isGood } from "./relay-text.ts";
+import { readMessage } from "./read-message.ts";
+import { describeDryRun, isGood } from "./relay-text.ts";
 import { needServer, type Server } from "./server.ts";
 import { needOrStartServer } from "./start-server.ts";
 import { harmless } from "./text.ts";
 
 export async function run(given: Invocation): Promise<void | false> {
   const { args, options, print } = given;
+  const message = await readMessage(args[1]!, "cortex relay run <template|agent>");
   const server = await needOrStartServer(given);
   const dir = text(given, "dir");
   const body = {
     name: args[0]!,
-    message: args[1] === "-" ? await readInput() : args[1]!,
+    message,
     dir: dir === undefined ? undefined : resolve(dir),
     profile: text(given, "profile"),
     budgetUsd: budgetOf(given),
@@ -107,10 +110,4 @@ function budgetOf(given: Invocation): number | undefined {
   throw new CortexError("usage", `"${wanted}" is not a budget`, {
     hint: "A budget is a number of US dollars, as in --budget 2.50.",
   });
-}
-
-async function readInput(): Promise<string> {
-  let input = "";
-  for await (const chunk of process.stdin.setEncoding("utf8")) input += chunk as string;
-  return input;
 }

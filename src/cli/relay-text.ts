@@ -1,22 +1,11 @@
 /** What people read of relays on a terminal. It knows no terminal: values in, text out. */
 import type { RelayView } from "../runtime/relay-views.ts";
+import type { DryRun } from "../runtime/relays.ts";
 import { count, duration, firstLine, harmless, indent, table } from "./text.ts";
 
 const MAX_TEXT_LENGTH = 100;
 
 type Step = RelayView["steps"][number];
-
-export interface DryRun {
-  readonly template: string | null;
-  readonly steps: readonly {
-    readonly agent: string;
-    readonly stage: string | null;
-    readonly prompt: string;
-    readonly output: string | null;
-  }[];
-  readonly stopReason: string | null;
-  readonly artifact: string;
-}
 
 export function isOver({ status }: { readonly status: unknown }): boolean {
   return status !== "running" && status !== "waiting";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 
-import { CortexError } from "../model/errors.ts";
 import { type Invocation, text } from "./command.ts";
 import { CHANNEL, type NewMessage } from "./message.ts";
 import { ask } from "./ask.ts";
+import { readMessage } from "./read-message.ts";
 import type { Server } from "./server.ts";
 import { needOrStartServer } from "./start-server.ts";
 import { harmless } from "./text.ts";
@@ -24,8 +24,7 @@ export interface Sent {
 
 export async function send(given: Invocation): Promise<void> {
   const { args, options, print } = given;
-  const content = args[0] === "-" ? await readInput() : args[0]!;
-  if (content.trim() === "") throw contentEmpty();
+  const content = await readMessage(args[0]!, "cortex send");
   const server = await needOrStartServer(given);
   const message = {
     content,
@@ -64,16 +63,4 @@ export async function sendAndWait(server: Server, message: NewMessage): Promise<
     const answer = await ask(server, { method: "POST", path: "/api/messages", body });
     if (answer.status !== 202) return answer.body as unknown as Sent;
   }
-}
-
-async function readInput(): Promise<string> {
-  let input = "";
-  for await (const chunk of process.stdin.setEncoding("utf8")) input += chunk as string;
-  return input;
-}
-
-function contentEmpty(): CortexError {
-  return new CortexError("usage", "The message is empty", {
-    hint: "Say something: `cortex send hello`, or `cortex send - < file`.",
-  });
 }
