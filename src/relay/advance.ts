@@ -13,11 +13,12 @@ import { judgeInserted, judgeLeg } from "./judge-leg.ts";
 import type { KeptRelay } from "./kept-relay.ts";
 import { nextSteps } from "./next-step.ts";
 import type { Matches } from "./patterns.ts";
-import { afterScript, markScript, SCRIPT_INTERRUPTED } from "./phases.ts";
+import { afterScript, markScript, recordCutOff } from "./phases.ts";
 import { isTerminal, type Phase, type RelayRecord, type ScriptPoint } from "./record.ts";
 import { recordEnds } from "./record-ends.ts";
-import { recordFailedScript, stepsOfLeg } from "./record-step.ts";
-import type { RelayScript, RelayScripts } from "./snapshot.ts";
+import { stepsOfLeg } from "./record-step.ts";
+import { scriptAt } from "./script-at.ts";
+import type { RelayScript } from "./snapshot.ts";
 import { finalOutput, summarise } from "./summary.ts";
 
 export interface Move extends Readonly<Draft> {
@@ -72,46 +73,20 @@ async function passScript(
   const { clock } = parts;
   // The agent that a script asked for is at work. Or the relay ends: what runs is recorded before that is told.
   if ((state === "inserted" || point === "end") && draft.record.steps.some(isRunning)) return "wait";
-  const script = scriptAt(point, source, relay, parts);
+  const extra = parts.extraScripts(relay.id);
+  const script = scriptAt(phase, relay.content, extra);
   if (state === "due" && script !== undefined) {
     draft.record = markScript(draft.record, "begun", clock());
     return { point, source, script };
   }
   // Whoever runs a script waits for its end, so that one which has begun is one that a crash has cut off.
-  if (state === "begun") draft.record = recordInterrupted(draft.record, point, script, clock());
-  if (state === "inserted" && point !== "end") await judgeInserted(draft, parts);
-  if (draft.record.phase !== phase) return "on"; // it aborts
-  const hasExtra = scriptAt(point, "extra", relay, parts) !== undefined;
+  draft.record = recordCutOff(draft.record, script?.command ?? "", clock());
+  if (state === "inserted" && point !== "end") await judgeInserted(draft, relay, parts);
+  if (draft.record.phase !== phase) return "on"; // it was cut off, or it aborts
+  const hasExtra = scriptAt({ point, source: "extra" }, relay.content, extra) !== undefined;
   draft.record = afterScript(draft.record, hasExtra, clock());
   if (isTerminal(draft.record)) draft.farewell = await sumUp(draft.record, parts);
   return "on";
-}
-
-const SCRIPT_NAMES = {
-  start: "onStart",
-  transition: "onTransition",
-  end: "onEnd",
-} as const satisfies Record<ScriptPoint, keyof RelayScripts>;
-
-function scriptAt(
-  point: ScriptPoint,
-  source: DueScript["source"],
-  { id, content }: KeptRelay,
-  { extraScripts }: EngineParts,
-): RelayScript | undefined {
-  const scripts = source === "template" ? content.template?.hooks : extraScripts(id);
-  return scripts?.[SCRIPT_NAMES[point]];
-}
-
-function recordInterrupted(
-  record: RelayRecord,
-  point: ScriptPoint,
-  script: RelayScript | undefined,
-  nowMs: number,
-): RelayRecord {
-  const startedAtMs = Date.parse(record.updatedAt);
-  const failure = { point, command: script?.command ?? "", startedAtMs, error: SCRIPT_INTERRUPTED };
-  return recordFailedScript(record, failure, nowMs);
 }
 
 async function sumUp(record: RelayRecord, { home, clock }: EngineParts): Promise<string> {

@@ -144,15 +144,19 @@ test("no agent is added beside a step that waits for an answer", () => {
   );
 });
 
-test("a relay that has failed goes on where it was, without its first script", () => {
-  const failed = ended({ stopReason: "failed", error: INTERRUPTED });
+test.each([
+  { kind: "steps" },
+  { kind: "script", point: "transition", source: "template", state: "due" },
+] as const)("a relay that has failed goes on where it was: $kind", (phase) => {
+  const failed = ended({ stopReason: "failed", error: INTERRUPTED }, { ...testRecord(), phase });
   expect(resume(failed, 3000)).toMatchObject({
     status: "running",
     error: null,
     endedAt: null,
     stopReason: null,
+    ending: null,
     active: [PLANNER],
-    phase: { kind: "steps" },
+    phase,
   });
 });
 

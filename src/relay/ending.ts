@@ -33,7 +33,7 @@ export function finish(record: RelayRecord, ending: EndingStart, nowMs: number):
   return {
     ...record,
     status: "running",
-    ending: { stopReason, error, abortReason },
+    ending: { stopReason, error, abortReason, from: record.phase },
     phase: { kind: "script", point: "end", source: "template", state: "due" },
     updatedAt: timestamp(nowMs),
   };
@@ -116,7 +116,8 @@ export function resume(record: RelayRecord, nowMs: number): RelayRecord {
       "Only a relay that has failed or was cancelled can. `!thread add <agent>` gives a completed one another step.",
     );
   requireStill(record);
-  return reopen(record, nowMs);
+  // A script that had no chance to begin still has it, and one that was cut off is told of.
+  return { ...reopen(record, nowMs), phase: record.ending?.from ?? { kind: "steps" } };
 }
 
 /** A step may outlive its relay for a moment, or be suspended. */

@@ -28,7 +28,8 @@ export async function judgeLeg(
   { home, clock }: Parts,
   matches: Matches,
 ): Promise<boolean> {
-  const leg = stepsOfLeg(draft.record);
+  // What a step left that failed is not what the one did that was begun again in its place.
+  const leg = stepsOfLeg(draft.record).filter(({ status }) => status !== "failed");
   if (draft.record.active.length > 1 && !leg.some(isRunning)) await merge(draft, home);
   const texts = {
     before: await textBefore(leg[0], home),
@@ -48,9 +49,14 @@ export async function judgeLeg(
 }
 
 /** A step that a script asked for is left by no rule, but it may abort the relay. */
-export async function judgeInserted(draft: Draft, { home, clock }: Parts): Promise<void> {
+export async function judgeInserted(
+  draft: Draft,
+  { record: saved }: Pick<KeptRelay, "record">,
+  { home, clock }: Parts,
+): Promise<void> {
   const step = draft.record.steps.at(-1);
-  if (step?.kind !== "inserted") return;
+  const hasJustEnded = step !== undefined && saved.steps[step.stepIndex]?.status === "running";
+  if (step?.kind !== "inserted" || !hasJustEnded) return; // otherwise the relay was resumed after it
   const text = await textNow(draft, home);
   const written = text === undefined ? undefined : findAbort(await textBefore(step, home), text);
   const abort = draft.abort ?? written;

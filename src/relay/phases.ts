@@ -2,10 +2,11 @@
 import { close } from "./ending.ts";
 import { timestamp } from "./new-record.ts";
 import type { Phase, RelayRecord } from "./record.ts";
+import { recordFailedScript } from "./record-step.ts";
 import type { StoredRelayStep } from "../store/store.ts";
 
-/** What is recorded of a script that had begun when the process ended. It is not begun again. */
-export const SCRIPT_INTERRUPTED = "Cortex ended while it ran, and nobody knows what it did";
+/** What is recorded of a script whose end nobody has seen. */
+const SCRIPT_CUT_OFF = "It was cut off, and nobody knows what it did";
 
 /** To be kept before the script begins, and before the agent does that it asked for. */
 export function markScript(
@@ -16,6 +17,15 @@ export function markScript(
   const { phase } = record;
   if (phase.kind !== "script") return record;
   return { ...record, phase: { ...phase, state }, updatedAt: timestamp(nowMs) };
+}
+
+/** Records a script that had begun when the process ended, or the relay did. It is not begun again. */
+export function recordCutOff(record: RelayRecord, command: string, nowMs: number): RelayRecord {
+  const { phase } = record;
+  if (phase.kind !== "script" || phase.state !== "begun") return record;
+  const startedAtMs = Date.parse(record.updatedAt);
+  const failure = { point: phase.point, command, startedAtMs, error: SCRIPT_CUT_OFF };
+  return markScript(recordFailedScript(record, failure, nowMs), "inserted", nowMs);
 }
 
 /** A script's part is done: the caller's comes after the template's, and then what the scripts were told of. */

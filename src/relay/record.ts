@@ -143,6 +143,8 @@ export interface Ending {
   readonly stopReason: StopReason;
   readonly error: string | null;
   readonly abortReason: string | null;
+  /** What was done when it came, to go on with if the relay is resumed. Absent: steps. */
+  readonly from?: Phase;
 }
 
 const TERMINAL: ReadonlySet<RelayStatus> = new Set(["completed", "failed", "cancelled", "aborted"]);

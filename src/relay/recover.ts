@@ -3,6 +3,8 @@ import type { RelayId } from "../model/ids.ts";
 import type { Store, StoredRelayStep } from "../store/store.ts";
 import { finish, INTERRUPTED } from "./ending.ts";
 import { updateRelay } from "./kept-relay.ts";
+import { recordCutOff } from "./phases.ts";
+import { scriptAt } from "./script-at.ts";
 
 /**
  * With `fail`, all that were at work fail, and what runs of them is asked to end; their scripts for the end still run.
@@ -16,10 +18,13 @@ export async function recover(
   clock: () => number,
 ): Promise<void> {
   for (const id of await openRelays(store)) {
-    await updateRelay(id, store, ({ record, rows }) => {
-      if (onRestart === "resume" || isWaiting(rows)) return { record };
-      const failed = finish(record, { stopReason: "failed", error: INTERRUPTED }, clock());
-      return failed === record ? { record } : { record: failed, stop: INTERRUPTED };
+    await updateRelay(id, store, ({ record, rows, content }) => {
+      if (onRestart === "resume" || isWaiting(rows) || record.ending !== null) return { record };
+      const { phase } = record;
+      const script = phase.kind === "script" ? scriptAt(phase, content, undefined) : undefined;
+      const known = recordCutOff(record, script?.command ?? "", clock());
+      const failed = finish(known, { stopReason: "failed", error: INTERRUPTED }, clock());
+      return { record: failed, stop: INTERRUPTED };
     });
   }
 }
