@@ -1,9 +1,10 @@
 /** Begins what comes next, as far as there is money for it. */
 import { beginNext } from "./begin-steps.ts";
+import { leftToSpend } from "./budget.ts";
 import { conclude, type Draft, fail, nameOf } from "./draft.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { KeptRelay } from "./kept-relay.ts";
-import { moneyLeft, type NextStep } from "./next-step.ts";
+import type { NextStep } from "./next-step.ts";
 import type { RelayRecord } from "./record.ts";
 
 /** False: nothing was begun, and the relay comes to its end because of it. */
@@ -13,8 +14,8 @@ export async function beginLeg(
   relay: KeptRelay,
   parts: EngineParts,
 ): Promise<boolean> {
-  const left = leftToSpend(draft.record, relay);
-  if (left <= 0 || (await isDaySpent(draft, relay, parts))) {
+  const left = await leftToSpend(draft.record, relay, parts);
+  if (left <= 0) {
     conclude(draft, { stopReason: "cost_limit" }, parts.clock());
     return false;
   }
@@ -33,22 +34,6 @@ export async function beginLeg(
     fail(draft, error, parts.clock());
     return false;
   }
-}
-
-function leftToSpend(record: RelayRecord, { content, detail }: KeptRelay): number {
-  const ofTemplate = moneyLeft(record, content.template) ?? Infinity;
-  return Math.min(ofTemplate, (detail.budgetUsd ?? Infinity) - record.totalCostUsd);
-}
-
-async function isDaySpent(
-  { record }: Draft,
-  { record: saved }: KeptRelay,
-  { store, usdPerDay, dayStartMs }: EngineParts,
-): Promise<boolean> {
-  const limit = usdPerDay();
-  if (limit === undefined) return false;
-  const unsaved = record.totalCostUsd - saved.totalCostUsd;
-  return (await store.relays.spentUsd(dayStartMs())) + unsaved >= limit;
 }
 
 function boundary({ steps }: RelayRecord, first: number): string {

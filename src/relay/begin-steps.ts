@@ -58,7 +58,7 @@ export async function beginNext(
       userMessage: placed.userMessage,
       previousOutput: previousOutput(placed),
       isAdHoc,
-      isResumed: isResumed && (await isThere(session, parts)),
+      isResumed: isResumed && (await hasHead(session, parts)),
       artifactPath: placed.artifactPath,
       sectionPath: section === undefined ? null : await makeSection(workspace, section),
       ...(await modified(
@@ -86,7 +86,7 @@ async function withWorkspace(record: RelayRecord, home: string): Promise<RelayRe
 }
 
 /** Whether a session that is to be continued has a turn to continue from. */
-async function isThere(session: SessionKey, { store }: Pick<EngineParts, "store">): Promise<boolean> {
+export async function hasHead(session: SessionKey, { store }: Pick<EngineParts, "store">): Promise<boolean> {
   return (await store.sessions.get(session))?.head !== undefined;
 }
 

@@ -40,15 +40,26 @@ export interface StepPrompt {
 const DEFAULT_PROMPT = "{{input}}";
 
 export function buildPrompt(facts: StepFacts): StepPrompt {
+  const { prompt, ...rest } = buildMessage(facts, stepPrompt(facts));
+  return { ...rest, prompt: (prompt + replies(facts)).trim() };
+}
+
+type SessionFacts = Pick<
+  StepFacts,
+  "agent" | "isResumed" | "artifactPath" | "sectionPath" | "currentDateTime"
+>;
+
+/** A text as a message to an agent. A session that begins with it is told first who it is, and how relays work. */
+export function buildMessage(facts: SessionFacts, text: string): StepPrompt {
   const { agent, isResumed } = facts;
   const system = { artifactPath: writesTo(facts), currentDateTime: facts.currentDateTime };
-  const parts = [stepPrompt(facts)];
+  const parts = [text];
   if (!isResumed) {
     if (facts.artifactPath !== null) parts.unshift(preamble(facts.artifactPath, facts.sectionPath));
     if (agent.directive !== undefined) parts.unshift(fillSystemVariables(agent.directive, system));
   }
   // Files end with a line break, which is not meant as one of the blank lines between the parts.
-  const prompt = (parts.map((part) => part.trimEnd()).join("\n\n") + replies(facts)).trim();
+  const prompt = parts.map((part) => part.trimEnd()).join("\n\n");
   if (agent.systemPrompt === undefined) return { prompt };
   return { systemPrompt: fillSystemVariables(agent.systemPrompt, system), prompt };
 }
@@ -96,7 +107,7 @@ function valuesOf(facts: StepFacts): RuntimeValues {
 }
 
 /** Where prompts send an agent to write: two that work at the same time must not write to one file. */
-function writesTo({ artifactPath, sectionPath }: StepFacts): string {
+function writesTo({ artifactPath, sectionPath }: Pick<StepFacts, "artifactPath" | "sectionPath">): string {
   return sectionPath ?? artifactPath ?? "";
 }
 

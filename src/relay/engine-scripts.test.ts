@@ -211,3 +211,80 @@ test("what an inserted agent writes can abort the relay", async () => {
   );
   expect(await stage.ended(await stage.run())).toMatchObject({ status: "aborted", abortReason: "stop" });
 });
+
+/** The agent d, with more to it. */
+function configWith(agent: object, template: object) {
+  const made = relayConfig([always("a", "d")], template) as { agents: Record<string, object> };
+  return { ...made, agents: { ...made.agents, d: { ...made.agents["d"], ...agent } } };
+}
+
+const workerIn = async (stage: Stage, session: string) =>
+  (await stage.store.sessions.get(session as never))?.worker;
+
+test("an agent that a script sends a message to is told first who it is, and stays that", async () => {
+  const answer = { targetAgent: "d", prompt: "Look out" };
+  const hooks = { onStart: tells(answer), onEnd: tells(answer) };
+  const d = { directive: "You are d.", systemPrompt: "Be d." };
+  await using stage = await openStage(configWith(d, { hooks }), done, { files });
+  const workers: unknown[] = [];
+  const id = await stage.run();
+  for (const steps of [1, 3, 4]) {
+    await stage.reached(steps);
+    workers.push(await workerIn(stage, `thr:${id}:d`));
+  }
+  await stage.ended(id);
+  const [first, , own, last] = stage.asked;
+  expect(first!.prompt).toMatch(/^You are d\.\n\n\[Cortex Thread Protocol\][^]*\n\nLook out$/);
+  expect(own!.prompt).toMatch(/^Work in /);
+  expect(last!.prompt).toBe("Look out");
+  expect(workers).toMatchObject([
+    { systemPrompt: "Be d." },
+    { systemPrompt: "Be d." },
+    { systemPrompt: "Be d." },
+  ]);
+});
+
+test("what a script asks for may cost what is left, and is refused where nothing is", async () => {
+  const hooks = { onTransition: tells({ insertAgent: true, prompt: "x" }) };
+  const limited = relayConfig([always("a", "b"), always("b", "c")], { maxTotalCostUsd: 1, hooks });
+  await using stage = await openStage(limited, () => ({ costUsd: 0.4 }), { files });
+  const record = await stage.ended(await stage.run());
+  expect(record.stopReason).toBe("cost_limit");
+  expect(path(record)).toEqual(["agent a", "inserted hook:transition", "agent b"]);
+  const worker = (await workerIn(stage, stage.asked[1]!.session)) as { costUsd: number };
+  expect(worker.costUsd).toBeCloseTo(0.6);
+});
+
+test("at the end, too, nothing is begun that there is no money for", async () => {
+  const hooks = { onEnd: tells({ insertAgent: true, prompt: "x" }) };
+  await using stage = await openStage(config(hooks), () => ({ costUsd: 0.4 }), { files, usdPerDay: 0.7 });
+  const record = await stage.ended(await stage.run());
+  expect(record).toMatchObject({ status: "completed", stopReason: "cost_limit" });
+  expect(record.steps.at(-1)).toMatchObject({
+    kind: "script",
+    error: expect.stringMatching(/nothing is left/),
+  });
+});
+
+test("a prompt of a script that is too long for a message fails nothing, and is recorded", async () => {
+  const command = `node -e 'console.log(JSON.stringify({targetAgent: "d", prompt: "x".repeat(1048500)}))'`;
+  await using stage = await openStage(config({ onTransition: { command } }), done);
+  const record = await stage.ended(await stage.run());
+  expect(record.status).toBe("completed");
+  expect(record.steps[1]).toMatchObject({ kind: "script", error: expect.stringMatching(/bytes/) });
+  expect(stage.problems).toEqual([]);
+});
+
+test("a relay that is cancelled right before its script begins does not wait for it", async () => {
+  const hooks = { onStart: { command: "touch begun; sleep 600 #" } };
+  let cancelled: Promise<boolean> | undefined;
+  await using stage = await openStage(config(hooks), done, {
+    async onSaved(save) {
+      if (save === 1) await (cancelled = cancel(stage, id));
+    },
+  });
+  const id = await stage.run();
+  expect(await stage.ended(id)).toMatchObject({ status: "cancelled" });
+  expect(await cancelled).toBe(true);
+  expect(existsSync(join(stage.home, "begun"))).toBe(false);
+});

@@ -8,26 +8,19 @@
 import type { CortexError } from "../model/errors.ts";
 import type { RelayId } from "../model/ids.ts";
 import { readArtifact, workspaceOf } from "./artifact.ts";
-import { keepNow } from "./record-ends.ts";
 import { advance, type DueScript, type Move } from "./advance.ts";
 import { isLasting } from "./draft.ts";
 import { finish } from "./ending.ts";
 import { endMessage } from "./end-message.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { changeTo, isOvertaken, type KeptRelay, readRelay, updateRelay, type Update } from "./kept-relay.ts";
-import { scriptSession, targetSession } from "./next-step.ts";
-import { orderStep } from "./order-step.ts";
+import { changeTo, isOvertaken, type KeptRelay, readRelay, updateRelay } from "./kept-relay.ts";
 import { loadPatterns, type Matches } from "./patterns.ts";
-import { markScript } from "./phases.ts";
-import { isTerminal, type RelayRecord, type ScriptPoint } from "./record.ts";
-import { beginSteps, recordFailedScript, scriptSlot } from "./record-step.ts";
+import type { RelayRecord, ScriptPoint } from "./record.ts";
 import { runScript } from "./script.ts";
 import type { ScriptAnswer } from "./script-answer.ts";
 import { scriptContext } from "./script-context.ts";
-import { agentIn, type RelayAgent } from "./snapshot.ts";
-import { keepFiles } from "./step-files.ts";
-import { ACTIVE_PROFILE } from "../model/profile.ts";
-import { buildSessionKey, normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+import { agentIn } from "./snapshot.ts";
+import { takeAnswer } from "./take-answer.ts";
 
 /** Looked at at a time. */
 const BATCH = 100;
@@ -133,17 +126,28 @@ export class Engine implements AsyncDisposable {
       if (relay === undefined || !relay.isDue) return;
       const move = await advance(relay, this.#parts, matches);
       try {
-        await this.#save(relay, move);
+        if (!(await this.#make(move, relay))) return;
       } catch (error) {
         if (isOvertaken(error)) continue; // by a step that has ended, or by a person
         if (!isLasting(error) || !(await this.#giveUp(id, error))) throw error;
-        continue;
+      } finally {
+        this.#scripts.delete(id);
       }
-      if (move.farewell !== undefined) this.#parts.onEnded(id);
-      if (move.script === undefined) return;
-      const answer = await this.#run(move.script, move.record, relay);
-      await this.#recordAnswer(id, move.script, answer);
     }
+  }
+
+  /** False: the relay waits for something else. */
+  async #make(move: Move, relay: KeptRelay): Promise<boolean> {
+    const { id } = relay;
+    const { script, record } = move;
+    const abort = new AbortController();
+    // Whoever cancels the relay right after the save finds the script, though it has not begun.
+    if (script !== undefined) this.#scripts.set(id, { point: script.point, abort });
+    await this.#save(relay, move);
+    if (move.farewell !== undefined) this.#parts.onEnded(id);
+    if (script === undefined) return false;
+    await this.#runScript(script, record, relay, abort.signal);
+    return true;
   }
 
   /** Nothing that could be kept comes of it. False: it is coming to its end already. */
@@ -184,102 +188,37 @@ export class Engine implements AsyncDisposable {
     });
   }
 
-  async #run(
-    { point, script }: DueScript,
+  /** Whatever comes of it, the relay goes on: what cannot be kept of its answer is what went wrong with it. */
+  async #runScript(
+    due: DueScript,
     record: RelayRecord,
-    { id, content }: KeptRelay,
-  ): Promise<ScriptAnswer & { readonly startedAtMs: number }> {
-    const { home, clock, run } = this.#parts;
-    const startedAtMs = clock();
-    const read = await readArtifact(workspaceOf(home, record.id));
-    const context = scriptContext(record, point, read.kind === "read" ? read.text : undefined);
-    const slots = Object.keys(record.agents).filter((slot) => agentIn(content, slot) !== undefined);
-    const abort = new AbortController();
-    this.#scripts.set(id, { point, abort });
-    if (this.#isClosed) abort.abort();
-    const answer = await runScript({ script, home, context, slots, signal: abort.signal, run });
-    this.#scripts.delete(id);
-    return { ...answer, startedAtMs };
-  }
-
-  /** Where the relay has been cancelled meanwhile, the answer of the script does not count. */
-  async #recordAnswer(
-    id: RelayId,
-    { point, source, script }: DueScript,
-    answer: ScriptAnswer & { readonly startedAtMs: number },
+    relay: KeptRelay,
+    signal: AbortSignal,
   ): Promise<void> {
     const { store, clock } = this.#parts;
-    await updateRelay(id, store, async (relay): Promise<Update | undefined> => {
-      const { record } = relay;
-      const { phase } = record;
-      const isOurs =
-        phase.kind === "script" &&
-        phase.point === point &&
-        phase.source === source &&
-        phase.state === "begun";
-      if (!isOurs || isTerminal(record)) return undefined;
-      switch (answer.kind) {
-        case "nothing":
-          return { record: markScript(record, "inserted", clock()) };
-        case "failed": {
-          const failure = {
-            point,
-            command: script.command,
-            startedAtMs: answer.startedAtMs,
-            error: answer.error,
-          };
-          return { record: markScript(recordFailedScript(record, failure, clock()), "inserted", clock()) };
-        }
-        case "insert":
-        case "target":
-          return this.#insert(relay, point, answer);
-      }
-    });
+    const begun = { ...due, startedAtMs: clock() };
+    const answer = await this.#ask(due, record, relay, signal);
+    const take = (taken: ScriptAnswer) =>
+      updateRelay(relay.id, store, (kept) => takeAnswer(kept, begun, taken, this.#parts));
+    try {
+      await take(answer);
+    } catch (error) {
+      if (!isLasting(error)) throw error;
+      await take({ kind: "failed", error: error.message });
+    }
   }
 
-  async #insert(
-    { record, detail, content, id }: KeptRelay,
-    point: DueScript["point"],
-    answer: Extract<ScriptAnswer, { kind: "insert" | "target" }>,
-  ): Promise<Update> {
-    const { home, clock } = this.#parts;
-    const step = record.steps.length;
-    const { slot, agent, session } =
-      answer.kind === "insert"
-        ? { slot: scriptSlot(point), agent: insertedAgent(point), session: scriptSession(id, point, step) }
-        : targeted(record, answer.agent, agentIn(content, answer.agent)!, step);
-    const { prompt, profile = agent.profile } = answer;
-    const { hash: artifactBefore } = await keepNow(record, home);
-    await keepFiles({ record, detail, content }, [step], this.#parts);
-    const asked = { step, slot, stage: null, session, agent: { ...agent, profile }, prompt };
-    const order = orderStep({ ...asked, maxCostUsd: undefined }, { record, detail }, this.#parts);
-    const start = { kind: "inserted", slot, stage: null, input: prompt, session, artifactBefore } as const;
-    return {
-      record: markScript(beginSteps(record, [start], clock()), "inserted", clock()),
-      orders: new Map([[step, order]]),
-      due: false,
-    };
+  async #ask(
+    { point, script }: DueScript,
+    record: RelayRecord,
+    { content }: KeptRelay,
+    signal: AbortSignal,
+  ): Promise<ScriptAnswer> {
+    const { home, run } = this.#parts;
+    const read = await readArtifact(workspaceOf(home, record.id));
+    if (signal.aborted || this.#isClosed) return { kind: "failed", error: "It was stopped before it began" };
+    const context = scriptContext(record, point, read.kind === "read" ? read.text : undefined);
+    const slots = Object.keys(record.agents).filter((slot) => agentIn(content, slot) !== undefined);
+    return runScript({ script, home, context, slots, signal, run });
   }
-}
-
-function insertedAgent(point: DueScript["point"]): RelayAgent {
-  return {
-    name: `hook-${point}`,
-    description: "",
-    profile: ACTIVE_PROFILE,
-    persistSession: false,
-    pluginDirs: [],
-  };
-}
-
-/** One that has had no step yet begins with this message. */
-function targeted(
-  record: RelayRecord,
-  slot: string,
-  agent: RelayAgent,
-  step: number,
-): { readonly slot: string; readonly agent: RelayAgent; readonly session: SessionKey } {
-  const key = { kind: "relay", relay: record.id, slot } as const;
-  const own = buildSessionKey(agent.persistSession ? key : { ...key, step });
-  return { slot, agent, session: normalizeSessionKey(targetSession(record, slot) ?? own) };
 }

@@ -13,6 +13,7 @@ test("a script that answers nothing, or that no agent is wanted, lets the relay 
     "{}",
     '{"insertAgent":false}',
     '{"insertAgent":false,"prompt":"x"}',
+    '{"insertAgent":null,"targetAgent":null,"prompt":null}',
   ])
     expect(parseScriptAnswer(output, [])).toEqual({ kind: "nothing" });
 });

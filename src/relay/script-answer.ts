@@ -25,7 +25,9 @@ export function parseScriptAnswer(output: string, slots: readonly string[]): Scr
 }
 
 function readAnswer(answer: Readonly<Record<string, unknown>>, slots: readonly string[]): ScriptAnswer {
-  const { insertAgent = false, targetAgent, prompt, profile, directive } = answer;
+  // Programs write null for what they leave out.
+  const given = Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== null));
+  const { insertAgent = false, targetAgent, prompt, profile, directive } = given;
   if (typeof insertAgent !== "boolean")
     return failed(`insertAgent is ${excerpt(insertAgent)}, not true or false`);
   if (targetAgent !== undefined && typeof targetAgent !== "string")

@@ -76,6 +76,8 @@ export interface StageOptions {
   readonly files?: Readonly<Record<string, unknown>>;
   readonly usdPerDay?: number;
   readonly extraScripts?: RelayScripts;
+  /** Told right after each save, before whoever saved goes on. */
+  readonly onSaved?: (save: number) => Promise<void>;
 }
 
 const ENVIRONMENT = { PATH: process.env["PATH"]! };
@@ -108,7 +110,9 @@ export async function openStage(config: object, cast: Cast, options: StageOption
         saves++;
         const isNow = plan !== undefined && saves >= plan.save; // one that is refused is none
         if (isNow && plan?.when === "before") return goDown();
+        const number = saves;
         const saved = await real.relays.save(...args);
+        await options.onSaved?.(number);
         return isNow ? goDown() : saved;
       },
     };
