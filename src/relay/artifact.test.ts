@@ -27,6 +27,7 @@ import {
 } from "./artifact.ts";
 
 const ID = "thr_0a1b2c3d";
+const MISSING = { kind: "missing" };
 const unreadable = (reason: string) => ({ kind: "unreadable", reason });
 
 test("a relay has a folder of its own, with an empty artifact", async () => {
@@ -61,9 +62,9 @@ test("an artifact that was deleted is missing, and so is one whose folder was", 
   using home = temporaryFolder();
   const workspace = await makeWorkspace(home.path, ID);
   rmSync(workspace.artifact);
-  expect(await readArtifact(workspace)).toEqual(unreadable("is missing"));
+  expect(await readArtifact(workspace)).toEqual(MISSING);
   rmSync(workspace.path, { recursive: true });
-  expect(await readArtifact(workspace)).toEqual(unreadable("is missing"));
+  expect(await readArtifact(workspace)).toEqual(MISSING);
 });
 
 test("a folder in place of the artifact is not read", async () => {
@@ -88,9 +89,35 @@ test("a link is followed inside the workspace and nowhere else", async () => {
   expect(await linkTo("../../../secret")).toEqual(unreadable("is a link out of the relay's workspace"));
   expect(await linkTo("/etc/passwd")).toEqual(unreadable("is a link out of the relay's workspace"));
   expect(await linkTo("/dev/zero")).toEqual(unreadable("is a link out of the relay's workspace"));
-  expect(await linkTo("nowhere")).toEqual(unreadable("is missing"));
+  expect(await linkTo("nowhere")).toEqual(MISSING);
   expect(await linkTo("artifact.md")).toEqual(unreadable("is a link that leads in a circle"));
   expect(await linkTo(".")).toEqual(unreadable("is a link out of the relay's workspace"));
+});
+
+test("a link in place of the whole workspace leads nowhere", async () => {
+  using home = temporaryFolder();
+  using elsewhere = temporaryFolder();
+  writeFileSync(join(elsewhere.path, "artifact.md"), "another's");
+  const workspace = workspaceOf(home.path, ID);
+  mkdirSync(join(home.path, "tmp", "threads"), { recursive: true });
+  symlinkSync(elsewhere.path, workspace.path);
+  expect(await readArtifact(workspace)).toEqual(unreadable("is a link out of the relay's workspace"));
+  const refused = { code: "home_unwritable", message: expect.stringContaining("a link") };
+  await expect(makeWorkspace(home.path, ID)).rejects.toMatchObject(refused);
+  await expect(writeArtifact(workspace, "ours")).rejects.toMatchObject(refused);
+  await expect(makeSection(workspace, "sections/0-0-a.md")).rejects.toMatchObject(refused);
+  expect(readdirSync(elsewhere.path)).toEqual(["artifact.md"]);
+  expect(readFileSync(join(elsewhere.path, "artifact.md"), "utf8")).toBe("another's");
+});
+
+test("a home may be a link itself", async () => {
+  using home = temporaryFolder();
+  using other = temporaryFolder();
+  const link = join(other.path, "home");
+  symlinkSync(home.path, link);
+  const workspace = await makeWorkspace(link, ID);
+  await writeArtifact(workspace, "ours");
+  expect(await readArtifact(workspace)).toMatchObject({ text: "ours" });
 });
 
 test("a pipe in place of the artifact is not waited for", async () => {

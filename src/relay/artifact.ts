@@ -7,7 +7,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { CortexError } from "../model/errors.ts";
 
 /** A larger artifact is not read: it could be no agent's prompt either. */
@@ -35,6 +35,7 @@ export async function makeWorkspace(home: string, id: string): Promise<Workspace
   const workspace = workspaceOf(home, id);
   try {
     await mkdir(workspace.path, { recursive: true });
+    await realFolder(workspace.path);
     await writeFile(workspace.artifact, "", { flag: "wx" }).catch((error: unknown) => {
       if (codeOf(error) !== "EEXIST") throw error;
     });
@@ -51,6 +52,7 @@ export async function removeWorkspace(home: string, id: string): Promise<void> {
 
 export type ArtifactRead =
   | { readonly kind: "read"; readonly text: string; readonly hash: string }
+  | { readonly kind: "missing" }
   /** The reason follows "the artifact". */
   | { readonly kind: "unreadable"; readonly reason: string };
 
@@ -60,8 +62,9 @@ export async function readArtifact(
   file: string = artifact,
 ): Promise<ArtifactRead> {
   try {
-    const [root, real] = await Promise.all([realpath(folder), realpath(file)]);
-    if (!isInside(real, root)) return unreadable("is a link out of the relay's workspace");
+    const [above, real] = await Promise.all([realpath(dirname(folder)), realpath(file)]);
+    if (!isInside(real, join(above, basename(folder))))
+      return unreadable("is a link out of the relay's workspace");
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     await using handle = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK); // a pipe would be waited for
     const stats = await handle.stat();
@@ -72,7 +75,8 @@ export async function readArtifact(
     if (bytes === undefined) return unreadable(`is larger than ${MAX_ARTIFACT_BYTES} bytes`);
     return { kind: "read", text: bytes.toString(), hash: createHash("sha256").update(bytes).digest("hex") };
   } catch (error) {
-    return unreadable(reasonOf(error));
+    const code = codeOf(error);
+    return code === "ENOENT" || code === "ENOTDIR" ? { kind: "missing" } : unreadable(reasonOf(error));
   }
 }
 
@@ -80,6 +84,7 @@ export async function readArtifact(
 export async function writeArtifact({ path: folder, artifact }: Workspace, text: string): Promise<void> {
   const beside = join(folder, `.artifact-${randomUUID()}`);
   try {
+    await realFolder(folder);
     await writeFile(beside, text, { flag: "wx", flush: true });
     await rename(beside, artifact);
   } catch (cause) {
@@ -92,8 +97,9 @@ export async function writeArtifact({ path: folder, artifact }: Workspace, text:
 export async function makeSection({ path: folder }: Workspace, name: string): Promise<string> {
   const path = join(folder, name);
   try {
+    const root = await realFolder(folder);
     await mkdir(dirname(path), { recursive: true });
-    const [root, parent] = await Promise.all([realpath(folder), realpath(dirname(path))]);
+    const parent = await realpath(dirname(path));
     if (!isInside(parent, root)) throw new Error("a link leads out of the workspace");
     const { O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     await (await open(path, O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK)).close();
@@ -135,6 +141,21 @@ function locationOf(handle: FileHandle, path: string): Promise<string> {
   return process.platform === "linux" ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path);
 }
 
+/** Whether a workspace is there, and is no link to somewhere else. */
+export function isInPlace(folder: string): Promise<boolean> {
+  return realFolder(folder).then(
+    () => true,
+    () => false, // whatever it is, there is nothing of the relay's in it
+  );
+}
+
+/** Where a workspace is. An agent may have put a link in its place: nothing of ours is written to where that leads. */
+async function realFolder(folder: string): Promise<string> {
+  const [above, real] = await Promise.all([realpath(dirname(folder)), realpath(folder)]);
+  if (real !== join(above, basename(folder))) throw new Error("a link is in its place");
+  return real;
+}
+
 function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== "" && way !== ".." && !way.startsWith(`..${sep}`);
@@ -145,9 +166,6 @@ function reasonOf(error: unknown): string {
   switch (code) {
     case undefined:
       throw error;
-    case "ENOENT":
-    case "ENOTDIR":
-      return "is missing";
     case "EACCES":
     case "EPERM":
       return "may not be read";
@@ -169,8 +187,12 @@ function unreadable(reason: string): ArtifactRead {
 }
 
 function unwritable(path: string, cause: unknown): CortexError {
-  return new CortexError("home_unwritable", `${path} cannot be written (${codeOf(cause) ?? String(cause)})`, {
-    hint: "Cortex must be able to write to the workspace of a relay; see who owns it and whether the disk is full.",
-    cause,
-  });
+  return new CortexError(
+    "home_unwritable",
+    `${path} cannot be written (${codeOf(cause) ?? (cause as Error).message})`,
+    {
+      hint: "Cortex must be able to write to the workspace of a relay; see who owns it and whether the disk is full.",
+      cause,
+    },
+  );
 }

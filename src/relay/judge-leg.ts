@@ -79,12 +79,13 @@ async function merge(draft: Draft, home: string): Promise<void> {
   const { record } = draft;
   const workspace = workspaceOf(home, record.id);
   const read = await readArtifact(workspace);
+  if (read.kind === "unreadable") return; // it may hold more than can be read: what the agents answered counts then
   const merged = mergeSections(read.kind === "read" ? read.text : "", await readSections(draft, workspace));
   try {
     await writeArtifact(workspace, merged);
   } catch (error) {
     if (!isLasting(error)) throw error;
-    return; // an agent has put a folder in its place: what the agents answered counts then
+    return; // the same where an agent has made its folder read-only
   }
   const last = stepsOfLeg(record).at(-1)!;
   const artifactHash = await keepArtifact(home, merged);

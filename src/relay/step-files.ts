@@ -8,6 +8,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isInPlace } from "./artifact.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { FileChange } from "./file-changes.ts";
 import {
@@ -26,7 +27,7 @@ type Parts = Pick<EngineParts, "home" | "clock">;
 /** Keeps what the files are like that these steps, which are about to begin, may change. */
 export async function keepFiles(relay: Relay, steps: readonly number[], parts: Parts): Promise<void> {
   if (!asksForChanges(relay.content)) return; // nobody would be told
-  const { files, isWhole } = await snapshotFolders(placeOf(relay, parts.home), parts.clock);
+  const { files, isWhole } = await snapshotFolders(await placeOf(relay, parts.home), parts.clock);
   const kept: KeptFiles = { isWhole, files: [...files] };
   for (const step of steps) await writeJson(pathOf(parts.home, relay.record.id, step, "before"), kept);
 }
@@ -40,7 +41,7 @@ export async function keepChanges(relay: Relay, step: number, { home, clock }: P
   const before = (await readJson(old)) as KeptFiles | undefined;
   if (before === undefined) return;
   if ((await readJson(path)) === undefined) {
-    const after = await snapshotFolders(placeOf(relay, home), clock);
+    const after = await snapshotFolders(await placeOf(relay, home), clock);
     await writeJson(path, await compareSnapshots(toSnapshot(before), after));
   }
   await rm(old, { force: true });
@@ -68,9 +69,10 @@ function asksForChanges({ template, added }: SnapshotContent): boolean {
 }
 
 /** The relay's own folder first: it is small. In a home, what Cortex itself writes to is not what a step has changed. */
-function placeOf({ record, detail }: Relay, home: string): SnapshotPlace {
+async function placeOf({ record, detail }: Relay, home: string): Promise<SnapshotPlace> {
+  const own = (await isInPlace(record.workspacePath)) ? [record.workspacePath] : [];
   return {
-    folders: [record.workspacePath, ...(detail.dir === undefined ? [] : [detail.dir])],
+    folders: [...own, ...(detail.dir === undefined ? [] : [detail.dir])],
     without: ["data", "logs", "tmp"].map((name) => join(home, name)),
   };
 }
