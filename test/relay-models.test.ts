@@ -32,7 +32,10 @@ async function runRelay(
   using folder = temporaryFolder();
   const profile = { provider: "openai-compatible", baseUrl: model.openaiUrl, model: "m" };
   writeHome(folder.path, {
-    profiles: { defaultProfile: "claude-sonnet", profiles: { "claude-sonnet": profile } },
+    profiles: {
+      defaultProfile: "claude-sonnet",
+      profiles: { "claude-sonnet": profile, "claude-haiku": { ...profile, model: "small" } },
+    },
   });
   for (const [path, content] of Object.entries(files)) {
     const file = join(folder.path, path);
@@ -130,5 +133,60 @@ test("an agent runs again until its marker is in the artifact, and the relay goe
     expect(problems).toEqual([]);
     expect(record.steps.map(({ stage }) => stage)).toEqual(["implement", "implement", "implement", "review"]);
     expect(record.iterationCounts).toEqual({ "coder:implement→coder:review": 2 });
+  });
+});
+
+const INSERT = `{
+  "insertAgent": true,
+  "prompt": "Run post-task cleanup: verify all tests pass",
+  "profile": "claude-haiku",
+  "directive": "You are a cleanup agent"
+}`;
+const TARGET = `{
+  "targetAgent": "reviewer",
+  "prompt": "Double-check the results in the artifact against the original requirements"
+}`;
+
+/** The template of the original, whose script at the end answers this. */
+async function runAnswered(answer: string, look: (run: Run) => void): Promise<void> {
+  const files = {
+    ...SEED_FILES,
+    "hooks/post-task-hook.mjs": `process.stdin.resume(); console.log(${JSON.stringify(answer)});`,
+  };
+  const request = { name: "coder-review", message: "Implement user authentication" };
+  await runRelay(files, request, () => ({ text: "answered" }), look);
+}
+
+test("a script inserts an agent of its own, on the profile that it names", async () => {
+  await runAnswered(INSERT, ({ record, requests, problems }) => {
+    expect(problems).toEqual([]);
+    expect(record).toMatchObject({ status: "completed", stopReason: "no_matching_transition" });
+    expect(record.steps).toHaveLength(5);
+    expect(record.steps[4]).toMatchObject({
+      agentSlotId: "hook:end",
+      output: "answered",
+      status: "completed",
+    });
+    const [first, ...others] = requests.filter(({ model }) => model === "small");
+    expect(others).toEqual([]);
+    expect(asked(first!)).toMatch(
+      /\]\nYou are a cleanup agent\n\nRun post-task cleanup: verify all tests pass$/,
+    );
+    expect(first!.messages.filter(({ role }) => role === "user")).toHaveLength(1);
+  });
+});
+
+test("a script sends a prompt to the session of an agent that has worked", async () => {
+  await runAnswered(TARGET, ({ record, requests, problems }) => {
+    expect(problems).toEqual([]);
+    expect(record).toMatchObject({ status: "completed", stopReason: "no_matching_transition" });
+    expect(record.steps[4]).toMatchObject({ agentSlotId: "reviewer", sessionId: record.steps[3]!.sessionId });
+    const last = requests.at(-1)!;
+    const said = last.messages.filter(({ role }) => role === "user").map(({ text }) => text);
+    expect(said).toHaveLength(2);
+    expect(said[0]).toContain("Review /");
+    expect(said[1]).toMatch(
+      /\]\nDouble-check the results in the artifact against the original requirements$/,
+    );
   });
 });
