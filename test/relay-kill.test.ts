@@ -1,7 +1,7 @@
-/** A relay whose process is killed in the midst of a step: what was done is not done again. */
+/** A relay whose process is killed in the midst of a step or a script: what was done is not done again. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -43,24 +43,35 @@ const script = (delayMs: number) => `
       delayMs: ${delayMs}
 `;
 
-function makeHome(home: string, onRestart: string): void {
-  writeHome(home, { script: script(600_000), cortex: { relay: { onRestart }, sandbox: "off" } });
-  mkdirSync(join(home, "config"), { recursive: true });
-  writeFileSync(join(home, "config", "thread-templates.json"), JSON.stringify(TEMPLATES));
+function makeHome(home: string, onRestart: string, delayMs = 600_000, hooks: object = {}): void {
+  const { agents, templates } = TEMPLATES;
+  writeHome(home, {
+    script: script(delayMs),
+    cortex: { relay: { onRestart }, sandbox: "off" },
+    relays: { agents, templates: { two: { ...templates.two, hooks } } },
+  });
+}
+
+function startRelay(home: string) {
+  const child = spawn(process.execPath, [CHILD, home, "two"], { stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  const id = once(child.stdout, "data").then(([chunk]) => (chunk as Buffer).toString().trim() as RelayId);
+  const kill = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await exited;
+  };
+  return { id, kill };
 }
 
 /** Kills the process when the coder has written and not yet answered. */
 async function killedInStep(home: string): Promise<RelayId> {
-  const child = spawn(process.execPath, [CHILD, home, "two"], { stdio: ["ignore", "pipe", "inherit"] });
-  const exited = once(child, "exit");
-  const [chunk] = (await once(child.stdout, "data")) as [Buffer];
-  const id = chunk.toString().trim() as RelayId;
+  const relay = startRelay(home);
+  const id = await relay.id;
   const artifact = join(home, "tmp", "threads", id, "artifact.md");
   await expect
     .poll(() => (existsSync(artifact) ? readFileSync(artifact, "utf8") : ""), { timeout: 60_000 })
     .toBe("plan\ncode\n");
-  child.kill("SIGKILL");
-  await exited;
+  await relay.kill();
   writeFileSync(join(home, "config", "script.yaml"), script(0));
   return id;
 }
@@ -95,4 +106,40 @@ test("with fail, a relay has failed, and can be resumed from the step that was c
     ["coder", "failed"],
     ["coder", "completed"],
   ]);
+});
+
+/** Says that it has begun, and waits until it may go on. */
+const WAITS = "echo begun >> begun.txt; while [ ! -e go ]; do sleep 0.05; done; cat > /dev/null; true";
+
+test.each([
+  ["resume", "onStart"],
+  ["resume", "onTransition"],
+  ["resume", "onEnd"],
+  ["fail", "onStart"],
+  ["fail", "onTransition"],
+])("with %s, %s that was cut off is not run again, and every step is done once", async (onRestart, hook) => {
+  using home = temporaryFolder();
+  makeHome(home.path, onRestart, 0, { [hook]: { command: WAITS } });
+  const relay = startRelay(home.path);
+  const id = await relay.id;
+  await expect.poll(() => existsSync(join(home.path, "begun.txt")), { timeout: 60_000 }).toBe(true);
+  await relay.kill();
+  writeFileSync(join(home.path, "go"), "");
+
+  await using cortex = await openTestCortex({}, { home: home.path });
+  const found = (await cortex.relays.ended(id, NEVER))!;
+  expect(found.error).toBe(onRestart === "fail" ? INTERRUPTED : null);
+  if (found.status === "failed") await cortex.relays.resume(id);
+  const record = (await cortex.relays.ended(id, NEVER))!;
+  expect(record).toMatchObject({ status: "completed", stopReason: "no_matching_transition" });
+  const [agents, scripts] = ["agent", "script"].map((kind) =>
+    record.steps.filter((step) => step.kind === kind),
+  );
+  expect(agents!.map(({ agentSlotId, status }) => [agentSlotId, status])).toEqual([
+    ["planner", "completed"],
+    ["coder", "completed"],
+  ]);
+  expect(scripts!.map(({ error }) => error)).toEqual([expect.stringMatching(/nobody knows what it did/)]);
+  expect(readFileSync(join(home.path, "begun.txt"), "utf8")).toBe("begun\n");
+  expect(await cortex.relays.artifact(id)).toBe("plan\ncode\n");
 });
