@@ -134,8 +134,7 @@ export async function compareTexts(
   if (before === after) return { kind: "diff", diff: "" };
   if (before.includes("\0") || after.includes("\0")) return { kind: "unavailable", why: "binary" };
   if (before.length + after.length > MAX_DIFFED_CHARACTERS) return { kind: "unavailable", why: "too large" };
-  if (before === "") return { kind: "diff", diff: oneSided(path, "+", after) };
-  if (after === "") return { kind: "diff", diff: oneSided(path, "-", before) };
+  if (before === "" || after === "") return { kind: "diff", diff: replacedWhole(path, before, after) };
   const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import("diff");
   const patch = structuredPatch(path, path, before, after, undefined, undefined, {
     maxEditLength: MAX_DIFFERENT_LINES,
@@ -144,13 +143,18 @@ export async function compareTexts(
   return { kind: "diff", diff: formatPatch(patch, FILE_HEADERS_ONLY) };
 }
 
-/** Where there is nothing on the other side, nothing needs to be compared. */
-function oneSided(path: string, sign: "+" | "-", text: string): string {
+/** A difference that nobody has to look for: all that was there is gone, and all that is there is new. */
+export function replacedWhole(path: string, before: string, after: string): string {
+  const [gone, come] = [sided("-", before), sided("+", after)];
+  const ranges = `-${gone.range} +${come.range}`;
+  return [`--- ${path}`, `+++ ${path}`, `@@ ${ranges} @@`, ...gone.lines, ...come.lines, ""].join("\n");
+}
+
+function sided(sign: "+" | "-", text: string): { readonly range: string; readonly lines: readonly string[] } {
+  if (text === "") return { range: "0,0", lines: [] };
   const lines = prefixed(sign, text);
-  const range = `1,${lines.length}`;
-  const ranges = sign === "+" ? `-0,0 +${range}` : `-${range} +0,0`;
   const end = text.endsWith("\n") ? [] : [String.raw`\ No newline at end of file`];
-  return [`--- ${path}`, `+++ ${path}`, `@@ ${ranges} @@`, ...lines, ...end, ""].join("\n");
+  return { range: `1,${lines.length}`, lines: [...lines, ...end] };
 }
 
 function hunksOf(touches: readonly FileTouch[]): string {

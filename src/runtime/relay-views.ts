@@ -5,6 +5,7 @@ import { type ConvergenceReading, convergenceReadings } from "../relay/convergen
 import { type Endpoint, printEndpoint } from "../relay/endpoint.ts";
 import { readKept } from "../relay/artifact-history.ts";
 import { toRecord } from "../relay/kept-relay.ts";
+import { compareTexts, replacedWhole } from "../relay/file-changes.ts";
 import { asShown } from "../relay/phases.ts";
 import type { RelayRecord, RelayStep } from "../relay/record.ts";
 import type { RelayAgent, RelayConfig, RelayCondition, RelayTemplate } from "../relay/snapshot.ts";
@@ -161,21 +162,21 @@ export interface ArtifactChange {
 
 /** What each step has changed in the artifact. */
 export async function readArtifactChanges(home: string, { steps }: RelayView): Promise<ArtifactChange[]> {
-  const { createTwoFilesPatch } = await import("diff");
   const changes: ArtifactChange[] = [];
   let before = "";
   for (const { stepIndex, kind, artifactHash } of steps) {
     if (kind === "script") continue;
     const after = artifactHash === null ? undefined : await readKept(home, artifactHash);
-    const patch = after === undefined ? null : createTwoFilesPatch("before", "after", before, after);
-    changes.push({ stepIndex, diff: patch === null ? null : hunksOf(patch) });
+    changes.push({ stepIndex, diff: after === undefined ? null : await compare(before, after) });
     before = after ?? before;
   }
   return changes;
 }
 
-/** Without the lines that name the files. */
-function hunksOf(patch: string): string {
+/** Without the lines that name the files. Where it would take too long to find what is the same, nothing is. */
+async function compare(before: string, after: string): Promise<string> {
+  const shown = await compareTexts("artifact.md", before, after);
+  const patch = shown.kind === "diff" ? shown.diff : replacedWhole("artifact.md", before, after);
   const at = patch.search(/^@@/m);
   return at === -1 ? "" : patch.slice(at).trimEnd();
 }
