@@ -186,12 +186,15 @@ function unreadable(reason: string): ArtifactRead {
   return { kind: "unreadable", reason };
 }
 
+const PASSING: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EMFILE", "ENFILE"]);
+
 function unwritable(path: string, cause: unknown): CortexError {
   return new CortexError(
     "home_unwritable",
     `${path} cannot be written (${codeOf(cause) ?? (cause as Error).message})`,
     {
       hint: "Cortex must be able to write to the workspace of a relay; see who owns it and whether the disk is full.",
+      transient: PASSING.has(codeOf(cause)), // the relay goes on when there is room again
       cause,
     },
   );

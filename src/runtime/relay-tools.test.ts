@@ -102,6 +102,14 @@ test("relays that start relays come to an end", PATIENT, async () => {
   expect(items.map(({ metadata }) => metadata?.["depth"])).toEqual([2, 1, undefined]);
 });
 
+test("a relay that a step starts may cost no more than the step may", PATIENT, async () => {
+  const wish = { agent: "writer", message: "deep", budgetUsd: 50, wait: true };
+  await using cortex = await open(entry("WRITE deep", undefined, starts(wish)));
+  await ended(cortex, await cortex.relays.run({ name: "writer", message: "deep", budgetUsd: 2 }));
+  const { items } = await cortex.store.relays.list();
+  expect(items.map(({ detail }) => (detail as { budgetUsd: number }).budgetUsd)).toEqual([2, 2, 2]);
+});
+
 test.each([
   ["resume", /written: slow/],
   ["fail", /Interrupted by server restart/],

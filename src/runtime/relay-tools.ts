@@ -4,10 +4,11 @@ import { CortexError } from "../model/errors.ts";
 import type { RelayId } from "../model/ids.ts";
 import { parseSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { ToolContext } from "../model/tool.ts";
+import { readWorker, type Worker } from "../model/worker.ts";
 import type { RelayToolParts } from "../relay/tools.ts";
 import type { Store } from "../store/store.ts";
 import { isByOthers } from "../turns/untrusted.ts";
-import type { Relays } from "./relays.ts";
+import type { RelayRequest, Relays } from "./relays.ts";
 
 /** How many relays of one session may be under way at the same time. */
 export const MAX_OPEN_RELAYS = 8;
@@ -44,11 +45,17 @@ export function relayToolParts({ relays, store }: RelayToolSources): RelayToolPa
         metadata: { trigger: "agent", call: callKey, depth, contract },
         permissions: boundBy(delegable, isByOthers(items)),
         idempotencyKey: `call:${callKey}`,
-        ...(budgetUsd === undefined ? {} : { budgetUsd }),
+        ...budgetOf(budgetUsd, readWorker(stored?.worker)),
       });
       return id;
     },
   };
+}
+
+/** No more than the turn itself may cost that asks for it. */
+function budgetOf(wantedUsd = Infinity, worker: Worker | undefined): Pick<RelayRequest, "budgetUsd"> {
+  const budgetUsd = Math.min(wantedUsd, worker?.costUsd ?? Infinity);
+  return Number.isFinite(budgetUsd) ? { budgetUsd } : {};
 }
 
 /** 0: no relay has led to it. */
