@@ -1,7 +1,7 @@
 /** A relay whose process is killed in the midst of a step or a script: what was done is not done again. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import type { RelayId, TurnId } from "../src/model/ids.ts";
 import { INTERRUPTED } from "../src/relay/ending.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
+import { groupsIn, isAlive, notedGroup } from "./support/process-groups.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
 const CHILD = fileURLToPath(new URL("support/relay-child.ts", import.meta.url));
@@ -108,8 +109,8 @@ test("with fail, a relay has failed, and can be resumed from the step that was c
   ]);
 });
 
-/** Says that it has begun, and waits until it may go on. */
-const WAITS = "echo begun >> begun.txt; while [ ! -e go ]; do sleep 0.05; done; cat > /dev/null; true";
+/** Says that it has begun, and as which process, and hangs. */
+const HANGS = "echo $$ >> begun.txt; sleep 600;";
 
 test.each([
   ["resume", "onStart"],
@@ -119,12 +120,11 @@ test.each([
   ["fail", "onTransition"],
 ])("with %s, %s that was cut off is not run again, and every step is done once", async (onRestart, hook) => {
   using home = temporaryFolder();
-  makeHome(home.path, onRestart, 0, { [hook]: { command: WAITS } });
+  makeHome(home.path, onRestart, 0, { [hook]: { command: HANGS } });
   const relay = startRelay(home.path);
   const id = await relay.id;
-  await expect.poll(() => existsSync(join(home.path, "begun.txt")), { timeout: 60_000 }).toBe(true);
+  const group = await notedGroup(home.path, "relay-scripts.json");
   await relay.kill();
-  writeFileSync(join(home.path, "go"), "");
 
   await using cortex = await openTestCortex({}, { home: home.path });
   const found = (await cortex.relays.ended(id, NEVER))!;
@@ -140,6 +140,7 @@ test.each([
     ["coder", "completed"],
   ]);
   expect(scripts!.map(({ error }) => error)).toEqual([expect.stringMatching(/nobody knows what it did/)]);
-  expect(readFileSync(join(home.path, "begun.txt"), "utf8")).toBe("begun\n");
+  expect(groupsIn(home.path)).toEqual([group]);
+  await expect.poll(() => isAlive(group), { timeout: 50_000 }).toBe(false);
   expect(await cortex.relays.artifact(id)).toBe("plan\ncode\n");
 });

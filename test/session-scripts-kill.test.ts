@@ -1,7 +1,7 @@
 /** A process that is killed in the midst of a script of sessions: it is not run again, and nothing after it is left out. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import { SCRIPT_ADAPTER } from "../src/model/event.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
+import { groupsIn, isAlive, notedGroup } from "./support/process-groups.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 import { answerTo, entry, plays, settled } from "./support/workers.ts";
 
@@ -16,17 +17,17 @@ const CHILD = fileURLToPath(new URL("support/saying-child.ts", import.meta.url))
 const PATIENT = { timeout: 60_000 };
 const SCRIPT = [entry("note", undefined, plays([], "noted")), entry(".*", undefined, plays([], "answered"))];
 
-/** Says that it has begun, waits until it may go on, and has something to say. */
-const WAITS = "echo begun >> begun.txt; while [ ! -e go ]; do sleep 0.05; done; echo note;";
+/** Says that it has begun, and as which process, waits until it may go on, and has something to say. */
+const WAITS = "echo $$ >> begun.txt; while [ ! -e go ]; do sleep 0.05; done; echo note;";
 
-/** Resolves when the process was killed while its script ran, which has ended since. */
-async function killedInScript(home: string, texts: readonly string[]): Promise<void> {
+/** Kills a Cortex while its script runs, whose group it returns. */
+async function killedInScript(home: string, texts: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, [CHILD, home, ...texts], { stdio: ["ignore", "ignore", "inherit"] });
   const exited = once(child, "exit");
-  await expect.poll(() => existsSync(join(home, "begun.txt")), PATIENT).toBe(true);
+  const group = await notedGroup(home, "session-scripts.json");
   child.kill("SIGKILL");
   await exited;
-  writeFileSync(join(home, "go"), "");
+  return group;
 }
 
 test.each([
@@ -39,7 +40,7 @@ test.each([
     join(home.path, "config", "session-hooks.json"),
     JSON.stringify({ [moment]: { command: WAITS } }),
   );
-  await killedInScript(home.path, before);
+  const group = await killedInScript(home.path, before);
 
   await using cortex = await openTestCortex({}, { home: home.path });
   const ends = async () => {
@@ -48,6 +49,8 @@ test.each([
   };
   await expect.poll(ends, PATIENT).toHaveLength(1);
   expect((await ends())[0]).toMatch(/has failed: Cortex ended in the middle of it$/);
+  await expect.poll(() => isAlive(group), PATIENT).toBe(false);
+  writeFileSync(join(home.path, "go"), "");
   for (const content of after) {
     const said = await cortex.say({ content, session: MAIN_SESSION });
     if (said.kind === "message") await answerTo(cortex, said.sent.item);
@@ -55,5 +58,5 @@ test.each([
   await expect.poll(ends, PATIENT).toHaveLength(2);
   await settled(cortex);
   expect((await ends())[0]).toBe("note");
-  expect(readFileSync(join(home.path, "begun.txt"), "utf8")).toBe("begun\nbegun\n");
+  expect(groupsIn(home.path)).toHaveLength(2);
 });

@@ -1,4 +1,5 @@
 /** Relays, opened: the engine at work, the templates watched, and what people and agents may do to a relay. */
+import { endStrays } from "../agents/process/strays.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
@@ -26,7 +27,7 @@ import { importThreads } from "../relay/threads-file.ts";
 import type { StoredRelay } from "../store/store.ts";
 import { dryRunRelay } from "./relay-dry-run.ts";
 import { keepTurn, viewTurn } from "./relay-of-turn.ts";
-import { relayParts } from "./relay-parts.ts";
+import { relayParts, relayScriptsFile } from "./relay-parts.ts";
 import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./relay-start.ts";
 import type { RelayRequest, Relays, RelaySources } from "./relays.ts";
 import { WatchedRelayConfig } from "./watched-relay-config.ts";
@@ -46,6 +47,7 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
     log(
       `${imported.relays} relays were taken over from threads.json, ${imported.skipped} entries were none.`,
     );
+  await endStrays(relayScriptsFile(home), log);
   await archiveOld(store, home, clock());
   await recover(store, settings.config().relay.onRestart, clock);
   engine.start();

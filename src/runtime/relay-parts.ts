@@ -1,4 +1,7 @@
 /** What relays need of the rest of Cortex, put together. */
+import { join } from "node:path";
+
+import { StrayNotes } from "../agents/process/strays.ts";
 import { runGroup } from "../agents/tools/process-group.ts";
 import { deliveriesOf, parseDelivery } from "../delivery/address.ts";
 import { agentFor } from "../personas/lookup.ts";
@@ -30,7 +33,7 @@ export function relayParts(
       const { id, personaId } = agentFor(settings.config(), name, named);
       return { agent: id, persona: personaId };
     },
-    run: scriptRunner(environment),
+    run: scriptRunner(environment, new StrayNotes(relayScriptsFile(home), log)),
     usdPerDay: () => settings.config().relay.usdPerDay,
     dayStartMs: () => dayStart(clock(), settings.config().timezone),
     deliver(delivery, text) {
@@ -45,13 +48,32 @@ export function relayParts(
   };
 }
 
+/** The scripts of relays that run: what is left of them after a crash is ended before the relays go on. */
+export function relayScriptsFile(home: string): string {
+  return join(home, "data", "relay-scripts.json");
+}
+
 /** Scripts are the owner's own, and have the variables that Cortex has. */
-export function scriptRunner(environment: Readonly<Record<string, string | undefined>>): RunProgram {
+export function scriptRunner(
+  environment: Readonly<Record<string, string | undefined>>,
+  strays: StrayNotes,
+): RunProgram {
   const inherited = Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  return (program) =>
-    runGroup({ ...program, environment: inherited, graceMs: SCRIPT_GRACE_MS, drainMs: SCRIPT_DRAIN_MS });
+  const times = { graceMs: SCRIPT_GRACE_MS, drainMs: SCRIPT_DRAIN_MS };
+  return async (program) => {
+    let begun: number | undefined;
+    const onBegun = (group: number): void => {
+      begun = group;
+      void strays.add(group); // it never rejects, and is done before it is removed
+    };
+    try {
+      return await runGroup({ ...program, ...times, environment: inherited, onBegun });
+    } finally {
+      if (begun !== undefined) await strays.remove(begun);
+    }
+  };
 }
 
 /**

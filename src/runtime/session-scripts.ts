@@ -9,6 +9,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
+import { endStrays, StrayNotes } from "../agents/process/strays.ts";
 import { configFolder, SESSION_SCRIPTS_FILE } from "../config/read.ts";
 import { CortexError } from "../model/errors.ts";
 import { runCommand } from "../relay/script.ts";
@@ -48,6 +49,7 @@ export interface SessionScriptParts {
 export class SessionScriptRunner implements AsyncDisposable {
   readonly #parts: SessionScriptParts;
   readonly #ledger: ScriptLog;
+  readonly #strays: StrayNotes;
   readonly #running = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   #unlisten: (() => void) | undefined;
@@ -62,11 +64,13 @@ export class SessionScriptRunner implements AsyncDisposable {
   constructor(parts: SessionScriptParts) {
     this.#parts = parts;
     this.#ledger = new ScriptLog(parts);
+    this.#strays = new StrayNotes(this.#strayFile, parts.log);
     this.#isNew = parts.isNew;
   }
 
   /** To be awaited before anything is taken up: what happens from then on is seen. */
   async start(): Promise<void> {
+    await endStrays(this.#strayFile, this.#parts.log);
     if (this.#isThere()) this.#at = await this.#begin().catch(() => undefined); // and once more below
     this.#wake();
   }
@@ -79,6 +83,10 @@ export class SessionScriptRunner implements AsyncDisposable {
     await this.#pass;
     await Promise.all(this.#running);
     if (this.#at !== undefined) await this.#ledger.mark(this.#at);
+  }
+
+  get #strayFile(): string {
+    return join(this.#parts.home, "data", "session-scripts.json");
   }
 
   get #isClosed(): boolean {
@@ -188,7 +196,7 @@ export class SessionScriptRunner implements AsyncDisposable {
       home,
       context,
       signal: this.#abort.signal,
-      run: scriptRunner({ ...environment, ...variablesOf(context) }),
+      run: scriptRunner({ ...environment, ...variablesOf(context) }, this.#strays),
     });
     if (end.kind === "failed") return this.#fail(begun, end.error);
     const output = end.output.trim();

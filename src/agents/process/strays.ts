@@ -16,7 +16,7 @@ interface Stray {
   readonly began: string;
 }
 
-/** Keeps the file. Where it cannot be written, that is logged, and nothing rejects: sub-agents work without. */
+/** Keeps the file. Where it cannot be written, that is logged, and nothing rejects: all works without. */
 export class StrayNotes {
   readonly #file: string;
   readonly #log: Log;
@@ -48,7 +48,7 @@ export class StrayNotes {
         await change();
         await this.#write();
       } catch (error) {
-        this.#log(`The processes of sub-agents cannot be noted in ${this.#file}: ${String(error)}`);
+        this.#log(`What runs cannot be noted in ${this.#file}: ${String(error)}`);
       }
     })();
     return this.#changed;
@@ -73,12 +73,12 @@ export async function endStrays(file: string, log: Log): Promise<void> {
       const isOurs =
         leader === undefined ? processes.some(({ group }) => group === pid) : leader.began === began;
       if (!isOurs) continue;
-      log(`A sub-agent was left by a Cortex that has died, and is ended: process ${pid}`);
+      log(`A program was left by a Cortex that has died, and is ended: process ${pid}`);
       kill(pid);
     }
     await rm(file, { force: true });
   } catch (error) {
-    log(`What is left of sub-agents cannot be ended: ${String(error)}`);
+    log(`What a Cortex that has died has left cannot be ended: ${String(error)}`);
   }
 }
 

@@ -22,6 +22,8 @@ interface GroupCommand {
   readonly drainMs: number;
   /** What it reads. Absent: nothing. */
   readonly input?: string;
+  /** Told the number of the group when it has begun. Must not throw. */
+  onBegun?(group: number): void;
   /** The next piece comes when this one is dealt with, so a fast program has to wait. Must not reject. */
   onOutput(chunk: Buffer): Promise<void>;
   /** The same for what it says of errors, which is otherwise not listened to. */
@@ -62,6 +64,7 @@ export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
   });
   await once(child, "spawn");
   const group = child.pid!;
+  command.onBegun?.(group);
   child.stdin?.on("error", () => {}); // it need not read what it is given
   child.stdin?.end(command.input);
   const drained = Promise.all([
