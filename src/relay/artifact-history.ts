@@ -4,9 +4,10 @@
  * A content is written before the record that names it. A crash in between leaves a file that nobody names, and that is
  * removed with the old ones. It is checked when it is read: what a power cut has left half written is not there.
  */
-import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { writeWhole } from "./write-whole.ts";
 
 const HASH = /^[0-9a-f]{64}$/;
 
@@ -16,9 +17,7 @@ export async function keepArtifact(home: string, text: string): Promise<string> 
   if ((await readKept(home, hash)) !== undefined) return hash;
   const folder = folderOf(home);
   await mkdir(folder, { recursive: true });
-  const beside = join(folder, `.${hash}-${randomUUID()}`);
-  await writeFile(beside, text, { flag: "wx", mode: 0o600 });
-  await rename(beside, join(folder, hash));
+  await writeWhole(join(folder, hash), text, { mode: 0o600 });
   return hash;
 }
 

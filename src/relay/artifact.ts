@@ -4,11 +4,12 @@
  * Agents write to it as they like. They may delete it, put a folder or a link in its place, or fill it without end. So it is
  * read as something foreign: what cannot be read is a value that says why, and the relay goes on by what agents answer.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readlink, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { CortexError } from "../model/errors.ts";
+import { writeWhole } from "./write-whole.ts";
 
 /** A larger artifact is not read: it could be no agent's prompt either. */
 export const MAX_ARTIFACT_BYTES = 10 * 1024 * 1024;
@@ -82,13 +83,10 @@ export async function readArtifact(
 
 /** Replaces the artifact as a whole, whatever is in its place but a folder. */
 export async function writeArtifact({ path: folder, artifact }: Workspace, text: string): Promise<void> {
-  const beside = join(folder, `.artifact-${randomUUID()}`);
   try {
     await realFolder(folder);
-    await writeFile(beside, text, { flag: "wx", flush: true });
-    await rename(beside, artifact);
+    await writeWhole(artifact, text, { flush: true });
   } catch (cause) {
-    await rm(beside, { force: true });
     throw unwritable(artifact, cause);
   }
 }

@@ -5,8 +5,7 @@
  * What they were like before is written before the message that asks for the step is, so that a crash in the midst of the
  * step does not lose it. At its end the changes take its place. Done again after a crash, they are found where they are.
  */
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isInPlace } from "./artifact.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -20,6 +19,7 @@ import {
 } from "./folder-snapshot.ts";
 import type { KeptRelay } from "./kept-relay.ts";
 import type { RelayAgent, SnapshotContent } from "./snapshot.ts";
+import { writeWhole } from "./write-whole.ts";
 
 type Relay = Pick<KeptRelay, "record" | "detail" | "content">;
 type Parts = Pick<EngineParts, "home" | "clock">;
@@ -95,10 +95,8 @@ function pathOf(home: string, id: string, step: number, what: "before" | "change
 }
 
 async function writeJson(path: string, value: unknown): Promise<void> {
-  const beside = `${path}.${randomUUID()}`;
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(beside, JSON.stringify(value), { flag: "wx", mode: 0o600 });
-  await rename(beside, path);
+  await writeWhole(path, JSON.stringify(value), { mode: 0o600 });
 }
 
 /** What a power cut has left half written is not there. */

@@ -1,0 +1,19 @@
+import { randomUUID } from "node:crypto";
+import { rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** Writes a file so that it is there as a whole or not at all. Where that fails, nothing is left beside it. */
+export async function writeWhole(
+  path: string,
+  text: string,
+  options: { readonly mode?: number; readonly flush?: boolean } = {},
+): Promise<void> {
+  const beside = join(dirname(path), `.${basename(path)}-${randomUUID()}`);
+  try {
+    await writeFile(beside, text, { ...options, flag: "wx" });
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+}
