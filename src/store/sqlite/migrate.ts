@@ -21,9 +21,8 @@ export function inspectDatabase(path: string): void {
 
 /** Refuses a database that is not ours or is too new. Writes nothing. */
 export function checkDatabase(db: Database.Database, path: string, migrations = MIGRATIONS): void {
-  const empty = db.prepare("select count(*) from sqlite_schema").pluck().get() === 0;
   const application = db.pragma("application_id", { simple: true });
-  if (application !== APPLICATION_ID && !(empty && application === 0)) {
+  if (application !== APPLICATION_ID && !(application === 0 && isEmpty(db))) {
     throw new CortexError("store_foreign", `${path} is the database of another program`, {
       hint: "Give Cortex a home of its own with CORTEX_HOME. The file was left as it is.",
     });
@@ -110,6 +109,11 @@ function inTransaction(db: Database.Database, change: () => void): void {
     if (db.inTransaction) db.exec("rollback");
     throw error;
   }
+}
+
+/** SQLite reads the whole schema for this: only asked where nothing else tells. */
+function isEmpty(db: Database.Database): boolean {
+  return db.prepare("select count(*) from sqlite_schema").pluck().get() === 0;
 }
 
 function versionOf(db: Database.Database): number {
