@@ -4,8 +4,8 @@
  * model's, the whole state after every crash and at the end, and in the end all work must come to rest.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 
 import { CortexError } from "../../src/model/errors.ts";
 import type {
@@ -42,6 +42,7 @@ import { type Answer, isUnseen, Model, type ModelApproval } from "./model.ts";
 import { hookState } from "./model-hooks.ts";
 import { delivery, type Operation, perform, type Send } from "./operation.ts";
 import { createRandom, type Random } from "./random.ts";
+import { RawReader } from "./raw-reader.ts";
 
 const LABELS = ["work", "home", "agent:main:main", "agent:ops:cron:nightly"];
 /** Sessions that others open. */
@@ -78,7 +79,9 @@ const MAX_BATCH = 4;
 export async function simulate(seed: number): Promise<void> {
   const trace: string[] = [];
   using folder = temporaryFolder(memoryParent());
-  await using simulation = new Simulation(createRandom(seed), join(folder.path, "cortex.db"), trace);
+  const path = join(folder.path, "cortex.db");
+  writeFileSync(path, await (emptyDatabase ??= createEmpty()));
+  await using simulation = new Simulation(createRandom(seed), path, trace);
   try {
     await simulation.run();
   } catch (error) {
@@ -87,12 +90,23 @@ export async function simulate(seed: number): Promise<void> {
   }
 }
 
+/** A store in which nothing has happened yet. It is made once, since a schema takes longer than many a step. */
+let emptyDatabase: Promise<Buffer> | undefined;
+
+async function createEmpty(): Promise<Buffer> {
+  using folder = temporaryFolder(memoryParent());
+  const path = join(folder.path, "cortex.db");
+  await (await openSqliteStore({ path, clock: () => START_MS }))[Symbol.asyncDispose]();
+  return readFileSync(path);
+}
+
 class Simulation {
   readonly #random: Random;
   readonly #path: string;
   readonly #trace: string[];
   readonly #model = new Model();
   #store: SqliteStore | undefined;
+  #raw: RawReader | undefined;
   #fate: Fate = "lives";
   #names = 0;
   /** Claims that were given out and may still be used, long after they were lost too. */
@@ -110,11 +124,13 @@ class Simulation {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#raw?.[Symbol.dispose]();
     await this.#store?.crash();
   }
 
   async run(): Promise<void> {
     await this.#open();
+    this.#raw = new RawReader(this.#path);
     await this.#send([{ kind: "syncHooks", found: HOOKS.map((name) => this.#hookFile(name)) }], "lives");
     for (let step = 0; step < STEPS; step++) {
       if (this.#random.chance(0.3)) this.#advance(this.#random.pick([1, 500, 9_000, 30_000]));
@@ -684,11 +700,13 @@ class Simulation {
 
   /** The whole state, read past the store, against the model. */
   #compareAll(): void {
-    using db = openRaw(this.#path);
     const model = this.#model;
-    const rows = (sql: string): unknown[] => db.prepare(sql).all();
-    const sorted = <T>(list: Iterable<T>): T[] =>
-      [...list].toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+    const rows = (sql: string): unknown[] => this.#raw!.all(sql);
+    const sorted = <T>(list: readonly T[]): T[] =>
+      list
+        .map((value) => ({ value, text: JSON.stringify(value) }))
+        .toSorted((a, b) => (a.text < b.text ? -1 : 1))
+        .map(({ value }) => value);
 
     deepStrictEqual(
       sorted(rows("select id, status, policy, due_at, turn_id from queue_items")),
@@ -704,8 +722,11 @@ class Simulation {
     );
     deepStrictEqual(
       rows("select rowid as seq from search order by rowid"),
-      rows(`select e.seq from event e left join message m on m.key = e.message
-        where e.seq <= ${model.indexed} and coalesce(e.content, m.content) glob '*[a-zA-Z0-9]*' order by e.seq`),
+      this.#raw!.all(
+        `select e.seq from event e left join message m on m.key = e.message
+         where e.seq <= ? and coalesce(e.content, m.content) glob '*[a-zA-Z0-9]*' order by e.seq`,
+        model.indexed,
+      ),
     );
     deepStrictEqual(
       sorted(rows("select id, thread_id as head, parent_session_id as parent from agent_sessions")),
@@ -729,9 +750,14 @@ class Simulation {
         })),
       ),
     );
-    const settings = db.prepare<[], [string, string | null]>("select label, settings from session").raw();
+    const settings = rows("select label, settings from session") as {
+      label: string;
+      settings: string | null;
+    }[];
     deepStrictEqual(
-      new Map(settings.all().map(([label, json]) => [label, json === null ? undefined : JSON.parse(json)])),
+      new Map(
+        settings.map(({ label, settings: json }) => [label, json === null ? undefined : JSON.parse(json)]),
+      ),
       new Map([...model.sessions].map(([label, kept]) => [label, kept.settings])),
     );
     deepStrictEqual(
@@ -863,8 +889,7 @@ class Simulation {
 
   /** The promises of the data model, stated once more over what is in the database at rest. */
   #checkInvariants(): void {
-    using db = openRaw(this.#path);
-    const none = (what: string, sql: string): void => deepStrictEqual(db.prepare(sql).all(), [], what);
+    const none = (what: string, sql: string): void => deepStrictEqual(this.#raw!.all(sql), [], what);
     none(
       "one run a session",
       "select session from run where state = 'running' group by session having count(*) > 1",
@@ -914,13 +939,10 @@ class Simulation {
     );
     none("all steps of relays have ended", "select step from relay_step where state = 'running'");
     none("every event that was to be judged is judged", "select event from unjudged");
-    const siblings = db
-      .prepare<[], string>(
-        "select p.id from turn t join turn p on p.key = t.parent group by t.parent having count(*) > 1",
-      )
-      .pluck()
-      .all();
-    for (const parent of siblings) ok(this.#model.forked.has(parent), `nobody forked ${parent}`);
+    const siblings = this.#raw!.all(
+      "select p.id from turn t join turn p on p.key = t.parent group by t.parent having count(*) > 1",
+    ) as { id: string }[];
+    for (const { id: parent } of siblings) ok(this.#model.forked.has(parent), `nobody forked ${parent}`);
     this.#checkDeliveries();
   }
 
@@ -946,8 +968,7 @@ class Simulation {
 
   async #checkHashes(): Promise<void> {
     const { verifyTurns } = await import("../../src/store/sqlite/verify.ts");
-    using db = openRaw(this.#path);
-    deepStrictEqual(verifyTurns(db), { ok: true, turns: this.#model.turns.size });
+    deepStrictEqual(verifyTurns(this.#raw!.db), { ok: true, turns: this.#model.turns.size });
   }
 
   /** Whoever has followed the feed from its beginning knows the state of everything. */
@@ -973,9 +994,8 @@ class Simulation {
         if (change.kind === "hook_run") states.set(`${change.hook} on ${change.event}`, change.outcome);
       }
     }
-    using db = openRaw(this.#path);
     const turnOf = "(select turn_id from run where key = c.key / 65536)";
-    const there = db.prepare<[], { id: string; state: string }>(
+    const there = this.#raw!.all(
       `select id, 'accepted' as state from events union all select id, outcome from dispatches
        union all select id, status from queue_items union all select id, status from runs
        union all select 'turn ' || id, status from agent_turns union all select id, status from deliveries
@@ -985,8 +1005,8 @@ class Simulation {
                  where fired or error is not null
        union all select ${turnOf} || ' message ' || (c.key % 65536), c.id from message c
        union all select ${turnOf} || ' call ' || (c.key % 65536), c.status from tool_call c`,
-    );
-    deepStrictEqual(states, new Map(there.all().map(({ id, state }) => [id, state])));
+    ) as { id: string; state: string }[];
+    deepStrictEqual(states, new Map(there.map(({ id, state }) => [id, state])));
   }
 
   #name(): string {
@@ -1018,9 +1038,4 @@ async function ask(store: SqliteStore, operation: Operation): Promise<Answer> {
     if (error instanceof CortexError) return { refused: error.code };
     throw error;
   }
-}
-
-function openRaw(path: string): Database.Database & Disposable {
-  const db = new Database(path, { readonly: true });
-  return Object.assign(db, { [Symbol.dispose]: () => void db.close() });
 }
