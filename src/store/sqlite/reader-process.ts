@@ -16,8 +16,8 @@ const db = openForReading(process.argv[2]!);
 
 process.on("message", (request: ReaderRequest) => {
   answer(request).then(
-    (value) => process.send!({ value } satisfies ReaderAnswer),
-    (error: unknown) => process.send!({ error: portable(error) } satisfies ReaderAnswer),
+    (value) => tell({ value }),
+    (error: unknown) => tell({ error: portable(error) }),
   );
 });
 process.on("disconnect", () => process.exit()); // whoever asked is gone
@@ -25,6 +25,11 @@ process.on("disconnect", () => process.exit()); // whoever asked is gone
 const watch = `const parent = process.ppid;
 setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, "SIGKILL"); }, 1000);`;
 new Worker(watch, { eval: true }).unref();
+
+/** Whoever asked may be gone: then it is missed by nobody, and is no error to speak of. */
+function tell(answer: ReaderAnswer): void {
+  process.send!(answer, undefined, undefined, () => {});
+}
 
 async function answer(request: ReaderRequest): Promise<unknown> {
   switch (request.kind) {
