@@ -5,6 +5,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** Shorter than a test may take: what is waited for in vain is named, and what was said instead. */
+const PATIENCE_MS = 45_000;
+
 const BIN = fileURLToPath(new URL("../../bin/cortex.js", import.meta.url));
 
 export interface Started {
@@ -116,12 +119,30 @@ function watch(child: ChildProcessWithoutNullStreams): Started {
     child,
     ended,
     async says(text) {
+      const deadlineMs = performance.now() + PATIENCE_MS;
       while (!said.both.includes(text, read)) {
-        if (said.isOver) throw new Error(`It ended without saying "${text}":\n${said.both}`);
-        await new Promise<void>((resolve) => (wake = resolve));
+        const leftMs = deadlineMs - performance.now();
+        if (said.isOver || leftMs <= 0) throw unsaid(text, said, read);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wake = resolve;
+        const timer = setTimeout(resolve, leftMs);
+        await promise;
+        clearTimeout(timer);
       }
       read = said.both.indexOf(text, read) + text.length;
     },
     type: (text) => void child.stdin.write(text),
   };
+}
+
+function unsaid(text: string, { both, isOver }: { both: string; isOver: boolean }, read: number): Error {
+  const fault = isOver ? "It ended without saying" : `It did not say within ${PATIENCE_MS / 1_000} s`;
+  const parts = [
+    `${fault}: ${JSON.stringify(text)}`,
+    "Before:",
+    both.slice(0, read),
+    "Since:",
+    both.slice(read),
+  ];
+  return new Error(parts.join("\n"));
 }
