@@ -494,6 +494,9 @@ describe("with a server", () => {
   });
 });
 
+/** The words of an answer are there before its turn is over: until then, what is typed meets an agent at work. */
+const IDLE_PROMPT = "\u001b[0J› ";
+
 describe("chat in a terminal", () => {
   test("streams, shows tool calls, is steered, aborts with Ctrl-C and leaves with the next", async ({
     skip,
@@ -505,6 +508,7 @@ describe("chat in a terminal", () => {
     await chat.says("This is agent:main:main");
     chat.type("hello\r");
     await chat.says("Hello! I can quote");
+    await chat.says(IDLE_PROMPT);
     chat.type("/status\r");
     await chat.says("agent:main:main is idle; 0 waiting");
     chat.type('/tool Bash {"command":"while [ ! -e go ]; do sleep 0.05; done; echo went"}\r');
@@ -514,6 +518,7 @@ describe("chat in a terminal", () => {
     mkdirSync(join(home.path, "workspaces", "main", "go"));
     await chat.says("✓");
     await chat.says("You said before:");
+    await chat.says(IDLE_PROMPT);
     chat.type('/tool Bash {"command":"sleep 60"}\r');
     await chat.says("(Bash) ›");
     chat.type("\u0003");
@@ -530,7 +535,7 @@ describe("chat in a terminal", () => {
     using home = temporaryFolder();
     writeFailingProfile(home.path);
     await using _ = await startServer(home.path);
-    await run(home.path, ["send", '/tool Bash {"command":"sleep 15"}', "--session", "busy"]);
+    await run(home.path, ["send", '/tool Bash {"command":"sleep 60"}', "--session", "busy"]);
     const chat = startInTerminal(home.path, "chat", "--session", "busy", "--profile", "failing");
     if (chat === undefined) return skip("neither script nor python3 is here to make a terminal");
     await chat.says("(working) ›");
@@ -538,7 +543,7 @@ describe("chat in a terminal", () => {
     await chat.says("Aborted.");
     chat.type("fail\r");
     await chat.says("cortex dead retry");
-    chat.type('/tool Bash {"command":"sleep 15"}\r');
+    chat.type('/tool Bash {"command":"sleep 60"}\r');
     await chat.says("(Bash) ›");
     chat.type("\u0004");
     await chat.says("The agent goes on");
