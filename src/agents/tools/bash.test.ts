@@ -136,10 +136,13 @@ test("an aborted command is gone with all that it started", async () => {
 
 test("who ignores being told to end is killed", async () => {
   using files = testWorkspace();
-  const command = "trap '' TERM; echo $$ > pid; while :; do sleep 1000; done";
-  const { text } = await bash(files, { command, timeoutMs: 300 }, impatient);
-  expect(text).toContain("[Stopped:");
-  await groupIsGone(await readWhenThere(join(files.context.workspace, "pid")));
+  const stop = new AbortController();
+  const command = "trap '' TERM; echo $$ > pid.tmp; mv pid.tmp pid; while :; do sleep 1000; done";
+  const call = callTool(impatient, { command }, { ...files.context, signal: stop.signal });
+  const group = await readWhenThere(join(files.context.workspace, "pid")); // it ignores it from here on
+  stop.abort();
+  expect((await call).text).toContain("[Stopped:");
+  await groupIsGone(group);
 });
 
 test("what a command leaves in the background ends with it, whether or not it holds the output", async () => {
