@@ -184,9 +184,9 @@ describe("up", () => {
     using home = temporaryFolder();
     const first = start(home.path, "up", "--port", "0");
     await first.says("Ctrl-C stops it");
-    expect((await run(home.path, ["send", '/tool Bash {"command":"sleep 15"}'])).code).toBe(0);
+    expect((await run(home.path, ["send", '/tool Bash {"command":"sleep 60"}'])).code).toBe(0);
     const busy = start(home.path, "events", "--follow");
-    await busy.says("sleep 15");
+    await busy.says("sleep 60");
     busy.child.kill();
     first.child.kill("SIGKILL");
     await first.ended;
@@ -200,7 +200,7 @@ describe("up", () => {
     using home = temporaryFolder();
     const up = start(home.path, "up", "--port", "0");
     await up.says("Ctrl-C stops it");
-    await run(home.path, ["send", '/tool Bash {"command":"sleep 15"}']);
+    await run(home.path, ["send", '/tool Bash {"command":"sleep 60"}']);
     up.child.kill("SIGINT");
     await up.says("stopping");
     up.child.kill("SIGINT");
