@@ -21,7 +21,11 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cach
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts", "bench/**/*.test.ts"],
+    projects: [
+      // What stands beside the sources keeps nothing between files: one process runs many of them, one after another.
+      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], isolate: false } },
+      { extends: true, test: { name: "test", include: ["test/**/*.test.ts", "bench/**/*.test.ts"] } },
+    ],
     exclude: ["**/node_modules/**"],
     // Child processes of ours do real work on the same cores: a test that waits for one is not stuck.
     testTimeout: 60_000,
