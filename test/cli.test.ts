@@ -328,6 +328,9 @@ describe("with a server", () => {
     expect(out).toMatch(/^The queue of told[^]*\nHello!/);
     const chat = await run(home, ["chat", ...session], "/status\nhello\n");
     expect(chat.out).toMatch(/^told is idle; 0 waiting;[^]*\nHello!/);
+    const refused = await run(home, ["chat", ...session], "/queue cap:0\nhello\n");
+    expect(refused).toMatchObject({ code: 1, out: expect.stringMatching(/^Hello!/) });
+    expect(refused.err).toMatch(/"0" is not a cap/);
   });
 
   test("a line that cannot be answered makes chat fail, after the others were", async () => {

@@ -35,7 +35,7 @@ async function answerLines(
       const sent = await sendAndWait(server, messageOf(line, talk, "followup"));
       print.data(sent, () => described(sent));
     } catch (error) {
-      if (!(error instanceof CortexError) || error.code !== "turn_failed") throw error;
+      if (!(error instanceof CortexError) || error.code === "server_missing") throw error;
       report(error, { verbose: options["verbose"] === true }); // the lines after it may fare better
       failed = true;
     }
