@@ -46,7 +46,22 @@ function isOn(atMs: number, asUtc: number, timezone: string): boolean {
 
 const DAY_MS = 86_400_000;
 
-function offsetMs(atMs: number, timezone: string): number {
+/** How far clocks there are ahead of UTC at this moment. */
+export function offsetMs(atMs: number, timezone: string): number {
+  const minute = Math.floor(atMs / MINUTE_MS);
+  let offsets = offsetsOf.get(timezone);
+  if (offsets === undefined || offsets.size >= MAX_OFFSETS) offsetsOf.set(timezone, (offsets = new Map()));
+  let offset = offsets.get(minute);
+  if (offset === undefined) offsets.set(minute, (offset = findOffset(atMs, timezone)));
+  return offset;
+}
+
+const MINUTE_MS = 60_000;
+/** Finding one takes a microsecond or more, and a thousand members are asked about the same few minutes. */
+const MAX_OFFSETS = 10_000;
+const offsetsOf = new Map<string, Map<number, number>>();
+
+function findOffset(atMs: number, timezone: string): number {
   const parts = formatterOf(timezone).formatToParts(atMs);
   const part = (type: string): number =>
     Number(parts.find((candidate) => candidate.type === type)?.value ?? 0);
