@@ -14,6 +14,7 @@ import { suggest } from "./nearest.ts";
 import { formatPath, type Path, type Problem } from "./problem.ts";
 import { profilesSchema } from "./profiles-schema.ts";
 import { isNumeric, scalars } from "./schema-tree.ts";
+import { TEAM_KEYS, teamFlag } from "./team-settings.ts";
 import { findMistakes } from "./validate.ts";
 
 /** By name without the dashes: `{ port: "8080" }`. */
@@ -91,7 +92,7 @@ function kebab(name: string): string {
 }
 
 function flagProblems(flag: string): Problem[] {
-  const known = SETTINGS.map((setting) => setting.flag);
+  const known = [...SETTINGS.map((setting) => setting.flag), ...TEAM_KEYS.map(teamFlag)];
   if (known.includes(flag)) return [];
   return [problem(`flag --${flag}`, [], "sets nothing", suggest(flag, known))];
 }

@@ -3,6 +3,7 @@ import { addEntry, type NewEntry } from "../config/add-entry.ts";
 import type { Config } from "../config/config.ts";
 import { formatPath } from "../config/problem.ts";
 import { type LoadedConfig, readConfig } from "../config/read.ts";
+import { readTeamConfig, type TeamConfigSources } from "../config/team-config.ts";
 import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
 import { systemTimezone } from "./system-timezone.ts";
 
@@ -25,6 +26,12 @@ interface Setting {
 /** Throws one `config_invalid` that lists all that is wrong. */
 export async function readConfigured(sources: Sources): Promise<Configured> {
   return toConfigured(await readConfig({ ...sources, systemTimezone: systemTimezone() }));
+}
+
+/** Those of the team, by their names in `config.yaml`, as they were written. Throws `config_invalid`. */
+export async function readTeamSettings(sources: TeamConfigSources): Promise<Setting[]> {
+  const { settings } = await readTeamConfig(sources);
+  return settings.map(({ key, text, origin }) => ({ path: key, value: text, origin }));
 }
 
 /** Adds an agent or a persona to `cortex.json`. A Cortex that runs takes it over by itself. */

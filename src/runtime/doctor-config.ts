@@ -8,7 +8,7 @@ import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
 import { MIN_SECRET_LENGTH } from "../model/redact.ts";
 import { checkAgents } from "./check.ts";
 import { chooseModel, configuredModel } from "./choose-model.ts";
-import { type Configured, readConfigured } from "./configured.ts";
+import { type Configured, readConfigured, readTeamSettings } from "./configured.ts";
 import { type Check, fail, failure, ok, warn } from "./doctor-check.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "./sandbox.ts";
 
@@ -45,6 +45,7 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
     ...checkWebhooks(config, variable),
     ...checkFolders(config),
     ...(await checkRelays(sources)),
+    ...(await checkTeamSettings(sources)),
     checkSandbox(sandboxMode(config.sandbox, found)),
   ];
 }
@@ -58,6 +59,16 @@ async function checkRelays(sources: Sources): Promise<Check[]> {
     return templates.size === 0 ? [] : [ok("relays", `${templates.size} templates, all of them right`)];
   const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.message}`;
   return [fail("relays", message, "`cortex relay validate` tells all of them, and what to do.")];
+}
+
+/** Settings that are right need no mention: not everybody has a team. */
+async function checkTeamSettings(sources: Sources): Promise<Check[]> {
+  try {
+    await readTeamSettings(sources);
+    return [];
+  } catch (error) {
+    return [failure("team", error)];
+  }
 }
 
 /** Whether each has what it needs. Nothing is asked of any server. */

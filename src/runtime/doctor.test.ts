@@ -66,6 +66,17 @@ describe("the machine", () => {
 });
 
 describe("the configuration", () => {
+  test("settings of the team are mentioned where they are wrong", async () => {
+    using home = configHome({});
+    writeFileSync(join(home.path, "config.yaml"), "heartbeat_minutes: 5\n");
+    expect((await check(home.path)).named("team")).toEqual([]);
+    writeFileSync(join(home.path, "config.yaml"), "heartbeat_minutes: often\n");
+    expect((await check(home.path)).one("team")).toMatchObject({
+      state: "fail",
+      message: expect.stringContaining("config.yaml:1:1 heartbeat_minutes"),
+    });
+  });
+
   test("templates of relays are right, wrong, or not there", async () => {
     using home = configHome({});
     expect((await check(home.path)).named("relays")).toEqual([]);

@@ -1,0 +1,122 @@
+/**
+ * Changes a file of the home that people and other processes may be changing too.
+ *
+ * The new text is written to a file beside it that only one process can make, and takes the place of the old one
+ * in one step, so that a reader never sees a part of it and a second writer begins with what the first has left.
+ */
+import { type FileHandle, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { CortexError } from "../model/errors.ts";
+
+export interface Composed<Result> {
+  readonly text: string;
+  readonly result: Result;
+}
+
+/** How often a writer looks whether another one is done, and after how long each time. */
+const MAX_TRIES = 200;
+const PAUSE_MS = 25;
+
+const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
+
+/**
+ * Writes what `compose` makes of the file, which it reads by itself; it is asked again where somebody has changed the
+ * file meanwhile. Throws what it throws, `state_conflict`, where another writer does not end, and `home_unwritable`;
+ * nothing is written then.
+ */
+export async function rewriteFile<Result>(
+  file: string,
+  compose: () => Promise<Composed<Result>>,
+  times: { pauseMs?: number | undefined } = {},
+): Promise<Result> {
+  const path = await targetPath(file);
+  const draft = `${path}.new`;
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const handle = await openDraft(draft, path);
+    if (handle !== undefined) {
+      const written = await writeOnce(compose, { path, draft, handle });
+      if (written !== undefined) return written.result;
+    }
+    await pause(times.pauseMs ?? PAUSE_MS);
+  }
+  throw stillEdited(path, draft);
+}
+
+/** Undefined: somebody has changed the file meanwhile, and what they wrote is to be read first. */
+async function writeOnce<Result>(
+  compose: () => Promise<Composed<Result>>,
+  { path, draft, handle }: { path: string; draft: string; handle: FileHandle },
+): Promise<Composed<Result> | undefined> {
+  let isFile = false;
+  try {
+    const before = await bytesOf(path);
+    const composed = await compose();
+    const hasMark = before?.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) === true;
+    await handle.writeFile(hasMark ? `\uFEFF${composed.text}` : composed.text);
+    await handle.sync();
+    const now = await bytesOf(path);
+    const isSame = before === undefined ? now === undefined : now?.equals(before) === true;
+    if (!isSame) return undefined;
+    await rename(draft, path);
+    isFile = true;
+    return composed;
+  } catch (error) {
+    throw error instanceof CortexError ? error : unwritable(path, error);
+  } finally {
+    await handle.close();
+    if (!isFile) await rm(draft, { force: true }); // else it may be the draft of the next writer by now
+  }
+}
+
+/** The file itself, where a link leads to it: a link that somebody made is to stay one. */
+async function targetPath(path: string): Promise<string> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    return await realpath(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return path;
+    throw unwritable(path, error);
+  }
+}
+
+/** Undefined: another writer has it. */
+async function openDraft(draft: string, path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(draft, "wx", await modeOf(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+    throw unwritable(path, error);
+  }
+}
+
+async function modeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mode & 0o777;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0o644;
+    throw error;
+  }
+}
+
+async function bytesOf(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function stillEdited(path: string, draft: string): CortexError {
+  return new CortexError("state_conflict", `Another process is changing ${path}`, {
+    hint: `Try again. If none is, one was killed while it did: remove ${draft}.`,
+  });
+}
+
+function unwritable(path: string, cause: unknown): CortexError {
+  return new CortexError("home_unwritable", `${path} cannot be written`, {
+    hint: "Check its permissions and those of its folder, and the space on the disk.",
+    cause,
+  });
+}

@@ -1,0 +1,84 @@
+/**
+ * Reads `config.yaml` of the home: a flat list of `key: value`, which other programs that know the team protocol read
+ * and write too. So keys that are not ours are left to them, unless one looks like a slip of the pen.
+ */
+import { type FileText, formatSource, type Position } from "./json-file.ts";
+import type { Problem } from "./problem.ts";
+
+export const TEAM_CONFIG_FILE = "config.yaml";
+
+/** The time that YAML takes grows with the square of the number of keys. */
+export const MAX_TEAM_CONFIG_LENGTH = 16 * 1024;
+
+export interface TeamConfigFile {
+  readonly entries: readonly TeamConfigEntry[];
+  readonly problems: readonly Problem[];
+}
+
+interface TeamConfigEntry {
+  readonly key: string;
+  /** As it was written, without quotes: `-100123` of a chat stays what it is. Undefined: nothing was. */
+  readonly text: string | undefined;
+  readonly position: Position;
+  /** Where the value stands in the text; of no length where there is none. */
+  readonly range: readonly [start: number, end: number];
+}
+
+const EMPTY: TeamConfigFile = { entries: [], problems: [] };
+
+export async function parseTeamConfig(file: FileText): Promise<TeamConfigFile> {
+  if (file === undefined) return EMPTY;
+  if ("problem" in file) return { entries: [], problems: [file.problem] };
+  if (file.text.trim() === "") return EMPTY;
+  if (file.text.length > MAX_TEAM_CONFIG_LENGTH) {
+    const message = `has more than ${MAX_TEAM_CONFIG_LENGTH} characters`;
+    return failed(message, "Keep only the settings of the team in it.");
+  }
+  return parseYaml(file.text);
+}
+
+async function parseYaml(text: string): Promise<TeamConfigFile> {
+  const { isMap, isScalar, LineCounter, parseDocument } = await import("yaml");
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: "silent" });
+  const positionAt = (offset: number): Position => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { line, column: col };
+  };
+  const [error] = document.errors;
+  if (error !== undefined) return failed(`is not YAML: ${error.message}`, FORM, positionAt(error.pos[0]));
+  const { contents } = document;
+  if (contents === null) return EMPTY;
+  if (!isMap(contents) || contents.flow === true) {
+    return failed("is not a list of `key: value`", FORM, positionAt(contents.range[0]));
+  }
+
+  const entries: TeamConfigEntry[] = [];
+  const problems: Problem[] = [];
+  for (const { key, value } of contents.items) {
+    const name = isScalar(key) ? String(key.value) : "";
+    const start = key.range?.[0] ?? 0;
+    const position = positionAt(start);
+    // An alias is no scalar: it is not followed, however much it stands for.
+    if (value !== null && !isScalar(value)) {
+      const source = formatSource(TEAM_CONFIG_FILE, position);
+      problems.push({ source, path: name, message: "is not a single value", hint: FORM });
+      continue;
+    }
+    const range = value?.range ?? [key.range?.[1] ?? start, key.range?.[1] ?? start];
+    entries.push({ key: name, text: textOf(value), position, range: [range[0], range[1]] });
+  }
+  return { entries, problems };
+}
+
+const FORM = "Write one `key: value` on each line, with quotes around texts that have special characters.";
+
+function textOf(scalar: { readonly value: unknown; readonly source?: string } | null): string | undefined {
+  if (scalar === null || scalar.value === null) return undefined;
+  return typeof scalar.value === "string" ? scalar.value : (scalar.source ?? JSON.stringify(scalar.value));
+}
+
+function failed(message: string, hint: string, position?: Position): TeamConfigFile {
+  const source = formatSource(TEAM_CONFIG_FILE, position);
+  return { entries: [], problems: [{ source, path: "", message, hint }] };
+}

@@ -1,0 +1,148 @@
+/**
+ * The settings of the team: flags, then the environment, then `config.yaml` of the home, then defaults.
+ *
+ * The names are those of the team protocol, so that its other programs read the same file. From each follow its flag
+ * and its variable: `heartbeat_minutes` is `--heartbeat-minutes` and `CORTEX_HEARTBEAT_MINUTES`.
+ */
+import { join, resolve, sep } from "node:path";
+import { mergeEnvironment } from "./environment.ts";
+import { type FileText, formatSource, readText } from "./json-file.ts";
+import { nearest } from "./nearest.ts";
+import type { Flags } from "./overrides.ts";
+import { configInvalid } from "./problem.ts";
+import { configFolder } from "./read.ts";
+import { parseTeamConfig, TEAM_CONFIG_FILE } from "./team-config-file.ts";
+import {
+  isNever,
+  isTeamKey,
+  TEAM_KEYS,
+  TEAM_SETTINGS,
+  teamFlag,
+  type TeamKey,
+  teamVariable,
+} from "./team-settings.ts";
+
+export interface TeamConfig {
+  /** Absolute, as all paths here. */
+  readonly teamDir: string;
+  readonly heartbeatMinutes: number;
+  /** `09:00`, local time. Undefined: there is none. */
+  readonly dailyBriefing: string | undefined;
+  readonly dailyReview: string | undefined;
+  /** Undefined: none is configured. */
+  readonly telegramChatId: string | undefined;
+  /** Where the coordinator works: the team directory, unless set. */
+  readonly chiefOfStaffProject: string;
+  /** The user's own folder, for paths that start with `~/`. */
+  readonly user: string | undefined;
+  /** Every setting as it was written, and where that was: `flag --team-dir`, `config.yaml:3`, `default`. */
+  readonly settings: readonly TeamSetting[];
+}
+
+export interface TeamSetting {
+  readonly key: TeamKey;
+  readonly text: string;
+  readonly origin: string;
+}
+
+export interface TeamConfigSources {
+  readonly home: string;
+  /** The variables of the process. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** By name without the dashes: `{ "team-dir": "~/team" }`. Others than those of the team have no meaning here. */
+  readonly flags?: Flags;
+  /** From where relative paths in flags and variables count. Those in the file count from the home. */
+  readonly workingDir?: string;
+}
+
+/** Throws one `config_invalid` that lists all that is wrong. */
+export async function readTeamConfig(sources: TeamConfigSources): Promise<TeamConfig> {
+  return loadTeamConfig(sources, await readText(sources.home, TEAM_CONFIG_FILE));
+}
+
+/** As `readTeamConfig`, of a file that is not there yet. */
+export async function loadTeamConfig(sources: TeamConfigSources, file: FileText): Promise<TeamConfig> {
+  const env = await readText(configFolder(sources.home), ".env");
+  const environment = mergeEnvironment(
+    sources.environment,
+    env !== undefined && "text" in env ? env.text : "",
+  );
+  const { entries, problems: ofFile } = await parseTeamConfig(file);
+  const problems = [...ofFile];
+  const written = new Map<TeamKey, Given>();
+  for (const { key, text, position } of entries) {
+    if (!isTeamKey(key)) {
+      const meant = nearest(key, TEAM_KEYS);
+      const source = formatSource(TEAM_CONFIG_FILE, position);
+      const hint = `Did you mean ${JSON.stringify(meant)}?`;
+      if (meant !== undefined) problems.push({ source, path: key, message: "sets nothing", hint });
+    } else if (text !== undefined) {
+      const source = formatSource(TEAM_CONFIG_FILE, position);
+      written.set(key, { text, source, origin: `${TEAM_CONFIG_FILE}:${position.line}`, from: sources.home });
+    }
+  }
+
+  const outside = sources.workingDir ?? sources.home;
+  const chosen = TEAM_KEYS.map((key) => {
+    const flag = sources.flags?.[teamFlag(key)];
+    const variable = environment.lookup(teamVariable(key)) || undefined;
+    const candidates = [
+      given(flag, `flag --${teamFlag(key)}`, outside),
+      given(variable, `${environment.originOf(teamVariable(key))} ${teamVariable(key)}`, outside),
+      written.get(key),
+    ].filter((candidate) => candidate !== undefined);
+    for (const { text, source } of candidates) {
+      const wrong = TEAM_SETTINGS[key].check(text);
+      if (wrong !== undefined) problems.push({ source, path: key, ...wrong });
+    }
+    return [key, candidates[0] ?? given(TEAM_SETTINGS[key].default, "default", sources.home)!] as const;
+  });
+  if (problems.length > 0) throw configInvalid(sources.home, problems);
+
+  const user = environment.lookup("HOME") ?? environment.lookup("USERPROFILE");
+  return build(new Map(chosen), user);
+}
+
+/** A path with the user's own folder in place of its `~`. */
+export function expandPath(path: string, { user, from }: { user: string | undefined; from: string }): string {
+  return user !== undefined && /^~(\/|$)/.test(path) ? join(user, path.slice(1)) : resolve(from, path);
+}
+
+/** The same path with `~` for the user's own folder, so that it holds on another of their machines too. */
+export function shortenPath(path: string, user: string | undefined): string {
+  if (user === undefined || user === "/" || user === "") return path;
+  const own = resolve(user);
+  if (path === own) return "~";
+  return path.startsWith(own + sep) ? `~/${path.slice(own.length + 1)}` : path;
+}
+
+interface Given {
+  readonly text: string;
+  /** For whoever has to correct it. */
+  readonly source: string;
+  /** For whoever wants to know why. */
+  readonly origin: string;
+  readonly from: string;
+}
+
+function given(text: string | undefined, origin: string, from: string): Given | undefined {
+  return text === undefined ? undefined : { text, source: origin, origin, from };
+}
+
+function build(chosen: ReadonlyMap<TeamKey, Given>, user: string | undefined): TeamConfig {
+  const textOf = (key: TeamKey): string => chosen.get(key)!.text;
+  const pathOf = (key: TeamKey): string =>
+    expandPath(textOf(key) || TEAM_SETTINGS[key].default, { user, from: chosen.get(key)!.from });
+  const timeOf = (key: TeamKey): string | undefined => (isNever(textOf(key)) ? undefined : textOf(key));
+  const teamDir = pathOf("team_dir");
+  return {
+    teamDir,
+    heartbeatMinutes: Number(textOf("heartbeat_minutes")),
+    dailyBriefing: timeOf("daily_briefing"),
+    dailyReview: timeOf("daily_review"),
+    telegramChatId: textOf("telegram_chat_id") || undefined,
+    chiefOfStaffProject: textOf("chief_of_staff_project") === "" ? teamDir : pathOf("chief_of_staff_project"),
+    user,
+    settings: [...chosen].map(([key, { text, origin }]) => ({ key, text, origin })),
+  };
+}

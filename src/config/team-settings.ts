@@ -1,0 +1,70 @@
+/** Which settings a team has, and what can be set. */
+import { type Problem, quote } from "./problem.ts";
+
+export const MAX_HEARTBEAT_MINUTES = 24 * 60;
+/** In place of a time: no briefing, no review. */
+const NEVER = "off";
+
+export type TeamKey = keyof typeof TEAM_SETTINGS;
+
+/** What a text that was set is worth: undefined where it can be used. */
+type Check = (text: string) => Pick<Problem, "message" | "hint"> | undefined;
+
+export const TEAM_SETTINGS = {
+  team_dir: { default: "~/cortex-team", check: checkPath },
+  heartbeat_minutes: { default: "15", check: checkMinutes },
+  daily_briefing: { default: "09:00", check: checkTime },
+  daily_review: { default: "18:00", check: checkTime },
+  telegram_chat_id: { default: "", check: checkChat },
+  chief_of_staff_project: { default: "", check: checkPath },
+} as const satisfies Record<string, { default: string; check: Check }>;
+
+export const TEAM_KEYS = Object.keys(TEAM_SETTINGS) as TeamKey[];
+
+/** `team-dir` of `--team-dir`. */
+export function teamFlag(key: TeamKey): string {
+  return key.replaceAll("_", "-");
+}
+
+export function teamVariable(key: TeamKey): string {
+  return `CORTEX_${key.toUpperCase()}`;
+}
+
+export function isTeamKey(key: string): key is TeamKey {
+  return Object.hasOwn(TEAM_SETTINGS, key);
+}
+
+export function isNever(time: string): boolean {
+  return time === "" || time === NEVER;
+}
+
+function checkPath(text: string): ReturnType<Check> {
+  if (!text.includes("\0") && !/^~[^/]/.test(text)) return undefined;
+  return { message: `${quote(text)} is not a path`, hint: "Write a folder, such as ~/cortex-team." };
+}
+
+function checkMinutes(text: string): ReturnType<Check> {
+  const minutes = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (minutes >= 1 && minutes <= MAX_HEARTBEAT_MINUTES) return undefined;
+  return {
+    message: `${quote(text)} is not a number of minutes from 1 to ${MAX_HEARTBEAT_MINUTES}`,
+    hint: "How often members look for work, such as 15.",
+  };
+}
+
+function checkTime(text: string): ReturnType<Check> {
+  if (isNever(text) || /^([01]\d|2[0-3]):[0-5]\d$/.test(text)) return undefined;
+  return {
+    message: `${quote(text)} is not a time of day`,
+    hint: `Write "09:00", with two digits each, or ${NEVER}.`,
+  };
+}
+
+/** A number, that of a group with a minus, or the public name of a channel. */
+function checkChat(text: string): ReturnType<Check> {
+  if (/^(-?\d{1,20}|@\w{1,64}|)$/.test(text)) return undefined;
+  return {
+    message: `${quote(text)} is not a chat of Telegram`,
+    hint: 'Write its number, such as "123456789" or "-1001234567890", or "" for none.',
+  };
+}
