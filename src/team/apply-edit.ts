@@ -1,0 +1,28 @@
+/** An edit of any file of a team: what the folder needs to know of their formats. */
+import type { FileEdit } from "./edit.ts";
+import { applyNoteEdit, isNoteEditDone } from "./edit-note.ts";
+import { applyTaskEdit, isTaskEditDone, settleTaskEdit, taskEditsDoneIn } from "./edit-tasks.ts";
+
+/** The text with the edit; the same text where it is done already. Throws what the edits of either file throw. */
+export function applyEdit(text: string, { file, edit }: FileEdit): string {
+  return file === "tasks" ? applyTaskEdit(text, edit) : applyNoteEdit(text, edit);
+}
+
+export function isEditDone(text: string, { file, edit }: FileEdit): boolean {
+  return file === "tasks" ? isTaskEditDone(text, edit) : isNoteEditDone(text, edit);
+}
+
+/** The same of many edits of one file. */
+export function editsDoneIn(text: string): (edit: FileEdit) => boolean {
+  let isTaskDone: ReturnType<typeof taskEditsDoneIn> | undefined;
+  return ({ file, edit }) =>
+    file === "tasks" ? (isTaskDone ??= taskEditsDoneIn(text))(edit) : isNoteEditDone(text, edit);
+}
+
+/**
+ * The edit with what depends on the file as it is now: to be called once, before the edit is first applied and
+ * written down, so that applying it again never adds or removes a second task.
+ */
+export function settleEdit(text: string, change: FileEdit): FileEdit {
+  return change.file === "tasks" ? { file: "tasks", edit: settleTaskEdit(text, change.edit) } : change;
+}

@@ -1,0 +1,118 @@
+/**
+ * Edits of a task file, each the smallest change that does it. What is done already is not done again, and a status
+ * only ever goes on: ready, in-progress, done.
+ */
+import type { TaskEdit } from "./edit.ts";
+import { spliced } from "./splice.ts";
+import {
+  blocksOf,
+  findByRef,
+  metadataOf,
+  partOf,
+  sectionOf,
+  type TaskBlocks,
+  TICK_PREFIX,
+  trailStart,
+  type Wanted,
+} from "./task-blocks.ts";
+import { noteLine, progressLineOf, progressText, removedBlocks, splicesOf } from "./task-splices.ts";
+
+/**
+ * The text with the edit. Throws `task_unknown`, `state_conflict` where the task is not in the state that the edit
+ * begins with, and `request_invalid` where a text cannot stand in the file.
+ */
+export function applyTaskEdit(text: string, edit: TaskEdit): string {
+  const blocks = blocksOf(text, meantBy(edit));
+  if (isDone(text, blocks, edit)) return text;
+  return spliced(text, splicesOf(text, blocks, edit));
+}
+
+/** Whether the file says what the edit would make it say. */
+export function isTaskEditDone(text: string, edit: TaskEdit): boolean {
+  return isDone(text, blocksOf(text, meantBy(edit)), edit);
+}
+
+/** The same of many edits, with the file read once. */
+export function taskEditsDoneIn(text: string): (edit: TaskEdit) => boolean {
+  const blocks = blocksOf(text);
+  return (edit) => isDone(text, blocks, edit);
+}
+
+/** With what depends on the file as it is now, so that the edit can be made again on any later text. */
+export function settleTaskEdit(text: string, edit: TaskEdit): TaskEdit {
+  if (edit.kind === "add" && edit.ordinal === undefined) {
+    return { ...edit, ordinal: blocksOf(text, meantBy(edit)).tasks.length + 1 };
+  }
+  if (edit.kind === "remove" && edit.tasks.some((task) => task.text === undefined)) {
+    const { tasks } = blocksOf(text, meantBy(edit));
+    return {
+      kind: "remove",
+      tasks: edit.tasks.flatMap((ref) => {
+        const block = ref.text === undefined ? findByRef(tasks, ref) : undefined;
+        if (block === undefined) return ref.text === undefined ? [] : [ref];
+        return [{ ...ref, text: partOf(text, block, block.heading.start, block.end) }];
+      }),
+    };
+  }
+  return edit;
+}
+
+/** The tasks that it may be about. */
+function meantBy(edit: TaskEdit): Wanted {
+  const titles = titlesOf(edit);
+  return { title: (title) => titles.has(title) };
+}
+
+function titlesOf(edit: TaskEdit): ReadonlySet<string> {
+  switch (edit.kind) {
+    case "add":
+      return new Set([edit.title.trim()]);
+    case "tick":
+      return new Set();
+    case "remove":
+      return new Set(edit.tasks.map(({ title }) => title));
+    case "claim":
+    case "complete":
+    case "note":
+    case "progress":
+      return new Set([edit.task.title]);
+  }
+}
+
+function isDone(text: string, { tasks, outline }: TaskBlocks, edit: TaskEdit): boolean {
+  switch (edit.kind) {
+    case "add": {
+      const { title, ordinal } = edit;
+      return ordinal !== undefined && findByRef(tasks, { title: title.trim(), ordinal }) !== undefined;
+    }
+    case "claim": {
+      // Another of the same title may have been started in the same minute.
+      if (findByRef(tasks, { ...edit.task, started: undefined })?.status.value === "ready") return false;
+      const task = findByRef(tasks, { ...edit.task, started: edit.stamp });
+      return task?.started === edit.stamp && ["in-progress", "done"].includes(task.status.value);
+    }
+    case "complete": {
+      const task = findByRef(tasks, edit.task);
+      return task?.status.value === "done" && metadataOf(task, "Completed")?.value === edit.stamp;
+    }
+    case "note": {
+      const task = findByRef(tasks, edit.task);
+      const section = task && sectionOf(task, "Progress");
+      if (section === undefined) return false;
+      const lines = text.slice(section.textStart, section.end).split("\n");
+      return lines.some((line) => line.trimEnd() === noteLine(edit));
+    }
+    case "progress": {
+      const task = findByRef(tasks, edit.task);
+      const line = task && progressLineOf(text, task);
+      return line !== undefined && text.slice(line.start, line.end) === progressText(edit);
+    }
+    case "tick": {
+      const [tick, ...others] = outline.ticks.filter(({ prefix }) => prefix === TICK_PREFIX);
+      if (tick === undefined || others.length > 0 || tick.stamp !== edit.stamp) return false;
+      return tick.start >= trailStart(text, outline.ticks);
+    }
+    case "remove":
+      return removedBlocks(text, tasks, edit).length === 0;
+  }
+}

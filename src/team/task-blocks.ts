@@ -1,0 +1,244 @@
+/**
+ * Where the tasks of a file stand, to the byte: what reading and editing have in common.
+ *
+ * A task is a heading of the second level with a status among the lines right below it; other headings are prose.
+ * Its block goes on to the next such heading.
+ */
+import {
+  type Heading,
+  isBlank,
+  type Line,
+  lineAt,
+  type Outline,
+  outlineOf,
+  type TickMark,
+} from "./outline.ts";
+import { asStatus, type TaskRef, type TaskStatus } from "./task.ts";
+
+const METADATA = ["Status", "Started", "Completed", "Template", "External"] as const;
+export type MetadataName = (typeof METADATA)[number];
+
+/** A line `**Status:** ready`. */
+export interface MetadataLine extends Line {
+  readonly name: MetadataName;
+  readonly value: string;
+  /** Offset of the value. */
+  readonly valueStart: number;
+}
+
+export interface TaskBlock extends TaskRef {
+  readonly heading: Heading;
+  /** The first of each name, in the order of the file. */
+  readonly metadata: readonly MetadataLine[];
+  readonly status: MetadataLine;
+  /** Lines that say again what one above them says. */
+  readonly doubled: readonly MetadataLine[];
+  /** Offset of the first line below the metadata. */
+  readonly bodyStart: number;
+  /** Offset of the next heading of the second level, or of the end. */
+  readonly end: number;
+  /** Headings of the third level. */
+  readonly sections: readonly Heading[];
+  /** Comments of ticks that happen to stand in it, of any prefix. */
+  readonly ticks: readonly TickMark[];
+}
+
+/** Of the comments of ticks, ours. */
+export const TICK_PREFIX = "cortex";
+
+export interface TaskBlocks {
+  readonly outline: Outline;
+  readonly tasks: readonly TaskBlock[];
+  /** Headings of the second level without a status. */
+  readonly prose: readonly Heading[];
+}
+
+export interface Wanted {
+  readonly title?: (title: string) => boolean;
+  /** Told the status where it is written as it should be. */
+  readonly status?: (status: TaskStatus | undefined) => boolean;
+}
+
+/** All of them, or only those that are wanted: who edits one task, or looks for the next, need not look at ten thousand. */
+export function blocksOf(text: string, wanted: Wanted = {}): TaskBlocks {
+  const outline = outlineOf(text);
+  const tasks: TaskBlock[] = [];
+  const prose: Heading[] = [];
+  const ordinals = new Map<string, number>();
+  const { headings, ticks } = outline;
+  let tick = 0;
+  for (let at = 0; at < headings.length;) {
+    const heading = headings[at++]!;
+    const { title } = heading;
+    if (heading.level !== 2 || wanted.title?.(title) === false) continue;
+    if (wanted.status !== undefined) {
+      const plain = plainStatus(text, heading);
+      if (!wanted.status(plain)) {
+        if (plain !== undefined) ordinals.set(title, (ordinals.get(title) ?? 0) + 1);
+        continue;
+      }
+    }
+    const first = at;
+    while (at < headings.length && headings[at]!.level !== 2) at++;
+    const end = at < headings.length ? headings[at]!.start : text.length;
+    while (tick < ticks.length && ticks[tick]!.start < heading.start) tick++;
+    const firstTick = tick;
+    while (tick < ticks.length && ticks[tick]!.start < end) tick++;
+    const within = firstTick === tick ? NO_TICKS : ticks.slice(firstTick, tick);
+    const below = metadataBelow(text, { heading, end, ticks: within });
+    const status = metadataOf(below, "Status");
+    if (status === undefined) {
+      prose.push(heading);
+      continue;
+    }
+    const ordinal = (ordinals.get(title) ?? 0) + 1;
+    ordinals.set(title, ordinal);
+    tasks.push({
+      title,
+      ordinal,
+      started: metadataOf(below, "Started")?.value,
+      heading,
+      metadata: below.metadata,
+      status,
+      doubled: below.doubled,
+      bodyStart: below.bodyStart,
+      end,
+      sections: first === at ? NO_SECTIONS : headings.slice(first, at).filter(({ level }) => level === 3),
+      ticks: within,
+    });
+  }
+  return { outline, tasks, prose };
+}
+
+/** The status in the line right below, where that is written as the protocol has it. */
+function plainStatus(text: string, { next }: Heading): TaskStatus | undefined {
+  if (!text.startsWith(PLAIN_STATUS, next)) return undefined;
+  const { end } = lineAt(text, next, 0);
+  return asStatus(text.slice(next + PLAIN_STATUS.length, end));
+}
+
+const PLAIN_STATUS = "**Status:** ";
+
+// Most tasks have none, and there may be a hundred thousand of them.
+const NO_SECTIONS: readonly Heading[] = [];
+const NO_TICKS: readonly TickMark[] = [];
+const NOT_DOUBLED: readonly MetadataLine[] = [];
+
+/** The task that is meant; see `TaskRef`. */
+export function findByRef<Found extends TaskRef>(
+  tasks: readonly Found[],
+  { title, ordinal, started }: TaskRef,
+): Found | undefined {
+  const ofTitle = tasks.filter((task) => task.title === title);
+  const byOrdinal = ofTitle.find((task) => task.ordinal === ordinal);
+  if (started === undefined || byOrdinal?.started === started) return byOrdinal;
+  return ofTitle.find((task) => task.started === started) ?? byOrdinal;
+}
+
+export function metadataOf(
+  block: Pick<TaskBlock, "metadata">,
+  wanted: MetadataName,
+): MetadataLine | undefined {
+  for (const line of block.metadata) if (line.name === wanted) return line;
+  return undefined;
+}
+
+/** A section goes on to the next heading of its level. */
+export function sectionOf(
+  block: TaskBlock,
+  title: string,
+): { readonly start: number; readonly textStart: number; readonly end: number } | undefined {
+  const at = block.sections.findLastIndex((section) => section.title === title);
+  if (at === -1) return undefined;
+  const { start, next } = block.sections[at]!;
+  return { start, textStart: next, end: block.sections[at + 1]?.start ?? block.end };
+}
+
+/** Without the comments of ticks, and without the lines that hold nothing else. */
+export function partOf(text: string, { ticks }: Pick<TaskBlock, "ticks">, from: number, to: number): string {
+  if (ticks.length === 0) return text.slice(from, to);
+  let kept = "";
+  let at = from;
+  for (const tick of ticks) {
+    if (tick.from < from || tick.to > to) continue;
+    const alone = isAlone(text, tick);
+    kept += text.slice(at, alone ? tick.start : tick.from);
+    at = alone ? tick.next : tick.to;
+  }
+  return kept + text.slice(at, to);
+}
+
+/** Whether the line holds nothing else. */
+export function isAlone(text: string, { start, from, to, end }: TickMark): boolean {
+  return text.slice(start, from).trim() === "" && text.slice(to, end).trim() === "";
+}
+
+/** The metadata that a line holds, if it is one we know. */
+export function metadataAt(text: string, { start, end, next, line }: Line): MetadataLine | undefined {
+  const at = afterSpace(text, start, end);
+  if (text.charCodeAt(at) !== STAR) return undefined;
+  for (const name of METADATA) {
+    if (!text.startsWith(OPENINGS[name], at)) continue;
+    const valueStart = afterSpace(text, at + OPENINGS[name].length, end);
+    const written = text.slice(valueStart, end);
+    const comment = written.indexOf("<!--");
+    const value = (comment === -1 ? written : written.slice(0, comment)).trimEnd();
+    return { start, end, next, line, name, valueStart, value };
+  }
+  return undefined;
+}
+
+const STAR = 42;
+const OPENINGS: Readonly<Record<MetadataName, string>> = {
+  Status: "**Status:**",
+  Started: "**Started:**",
+  Completed: "**Completed:**",
+  Template: "**Template:**",
+  External: "**External:**",
+};
+
+type Below = Pick<TaskBlock, "metadata" | "doubled" | "bodyStart">;
+
+/** `**Priority:** high`: metadata of somebody else, which may stand among ours. */
+const FOREIGN = /^[ \t]*\*\*[^*:]{1,40}:\*\*/;
+
+function isForeign(text: string, { start, end }: Line): boolean {
+  return text.charCodeAt(afterSpace(text, start, end)) === STAR && FOREIGN.test(text.slice(start, end));
+}
+
+function metadataBelow(
+  text: string,
+  { heading, end, ticks }: Pick<TaskBlock, "heading" | "end" | "ticks">,
+): Below {
+  const metadata: MetadataLine[] = [];
+  const doubled: MetadataLine[] = [];
+  let bodyStart = heading.next;
+  for (let start = heading.next, number = heading.line + 1; start < end; number++) {
+    const line = lineAt(text, start, number);
+    start = line.next;
+    const found = metadataAt(text, line);
+    if (found !== undefined) {
+      (metadataOf({ metadata }, found.name) === undefined ? metadata : doubled).push(found);
+      bodyStart = line.next;
+    } else if (!isBlank(text, line) && !isForeign(text, line)) {
+      if (ticks.length === 0 || partOf(text, { ticks }, line.start, line.next).trim() !== "") break;
+    }
+  }
+  return { metadata, doubled: doubled.length === 0 ? NOT_DOUBLED : doubled, bodyStart };
+}
+
+function afterSpace(text: string, from: number, end: number): number {
+  let at = from;
+  while (at < end && (text.charCodeAt(at) === 32 || text.charCodeAt(at) === 9)) at++;
+  return at;
+}
+
+/** Where the last lines begin that are only comments of ticks, and empty ones between them. */
+export function trailStart(text: string, ticks: readonly TickMark[]): number {
+  let start = text.length;
+  for (const tick of ticks.toReversed()) {
+    if (text.slice(tick.next, start).trim() !== "" || !isAlone(text, tick)) break;
+    start = tick.start;
+  }
+  return start;
+}
