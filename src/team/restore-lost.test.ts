@@ -1,0 +1,139 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { applyEdit, isEditDone } from "./apply-edit.ts";
+import type { FileEdit, TaskEdit } from "./edit.ts";
+import type { JournalEntry } from "./journal.ts";
+import { blockOf, RACE_MS, RESTORE_MS, restoreLost } from "./restore-lost.ts";
+
+const START = "## One\n**Status:** ready\n\nFirst.\n\n## Two\n**Status:** ready\n\nSecond.\n";
+const STAMP = "2026-03-28T10:15";
+const WRITTEN_MS = 1_000_000_000;
+const LATER_MS = WRITTEN_MS + RACE_MS + 1;
+
+const tasks = (edit: TaskEdit): FileEdit => ({ file: "tasks", edit });
+const claim = (title: string) => tasks({ kind: "claim", task: { title, ordinal: 1 }, stamp: STAMP });
+const note = (title: string, text: string) =>
+  tasks({ kind: "note", task: { title, ordinal: 1 }, stamp: STAMP, text });
+const tick = (stamp: string) => tasks({ kind: "tick", stamp });
+const add = (title: string) => tasks({ kind: "add", title, ordinal: 1 });
+
+/** What is written down of edits made one after the other, at the same time, and the text they make. */
+function play(edits: readonly FileEdit[], parts: Partial<JournalEntry> = {}) {
+  let text = START;
+  const entries = edits.map((edit): JournalEntry => {
+    const block = blockOf(text, edit);
+    text = applyEdit(text, edit);
+    return { atMs: WRITTEN_MS, hash: "", bytes: 0, edit, block, ...parts };
+  });
+  return { text, entries };
+}
+
+function restore(text: string, entries: readonly JournalEntry[], changedMs = LATER_MS) {
+  return restoreLost(text, { entries, nowMs: changedMs, changedMs });
+}
+
+const kinds = ({ edits }: { edits: readonly { edit: FileEdit }[] }) =>
+  edits.map(({ edit }) => edit.edit.kind);
+
+test("what is there is left alone", () => {
+  const { text, entries } = play([claim("One"), note("One", "begun"), tick(STAMP)]);
+  expect(restore(text, entries)).toEqual({ text, edits: [] });
+});
+
+test("where an old text was written back, all is done again in its order", () => {
+  const { text, entries } = play([claim("One"), note("One", "begun"), add("Three"), tick(STAMP)]);
+  const restored = restore(START, entries);
+  expect(restored.text).toBe(text);
+  expect(kinds(restored)).toEqual(["claim", "note", "add", "tick"]);
+});
+
+test("what is gone while something later is there was taken out on purpose", () => {
+  const { entries } = play([claim("One"), claim("Two")]);
+  const theirs = applyEdit(START, claim("Two"));
+  expect(restore(theirs, entries).edits).toEqual([]);
+});
+
+test("what is gone while its task says something new was taken out on purpose", () => {
+  const { entries } = play([claim("One")]);
+  expect(restore(START.replace("First.", "First, but not yet."), entries).edits).toEqual([]);
+});
+
+test("empty lines at the end of a task are nothing new", () => {
+  const { entries } = play([claim("Two")]);
+  expect(kinds(restore(`${START}\n\n## Prose\n`, entries))).toEqual(["claim"]);
+});
+
+test("what is gone within moments was overwritten, whatever else is there and however often", () => {
+  const { entries } = play([claim("One"), claim("Two")], { again: 7 });
+  const theirs = applyEdit(START, claim("Two")).replace("First.", "First!");
+  expect(kinds(restore(theirs, entries, WRITTEN_MS + RACE_MS - 1))).toEqual(["claim"]);
+});
+
+test("what was done again once is not done again later", () => {
+  const { entries } = play([claim("One")], { again: 1 });
+  expect(restore(START, entries).edits).toEqual([]);
+});
+
+test("a tick that is there says nothing: the one before it may have had the same stamp", () => {
+  const { entries } = play([claim("One"), tick(STAMP)]);
+  expect(kinds(restore(applyEdit(START, tick(STAMP)), entries))).toEqual(["claim"]);
+});
+
+test("what was overwritten within moments can be done again later, once", () => {
+  const { entries } = play([claim("One")]);
+  const { edits } = restore(START, entries, WRITTEN_MS + 1);
+  expect(edits).toMatchObject([{ again: 0 }]);
+  expect(kinds(restore(START, [{ ...entries[0]!, ...edits[0]! }]))).toEqual(["claim"]);
+});
+
+test("it is written down that it was done again", () => {
+  const { entries } = play([claim("One")]);
+  expect(restore(START, entries).edits).toEqual([{ edit: claim("One"), block: entries[0]!.block, again: 1 }]);
+});
+
+test("what was done long ago is not looked at", () => {
+  const { entries } = play([claim("One")]);
+  expect(restore(START, entries, WRITTEN_MS + RESTORE_MS + 1).edits).toEqual([]);
+});
+
+test("what was done before an undo is not done again", () => {
+  const { entries } = play([claim("One")]);
+  const undo = { atMs: WRITTEN_MS, hash: "", bytes: 0, undone: "x" };
+  expect(restore(START, [...entries, undo], WRITTEN_MS + 1).edits).toEqual([]);
+});
+
+test("of ticks only the last one counts, and a later one of somebody else stays", () => {
+  const { entries } = play([tick("2026-03-28T10:15"), tick("2026-03-28T10:30")]);
+  expect(restore(START, entries, WRITTEN_MS + 1).edits).toMatchObject([{ edit: tick("2026-03-28T10:30") }]);
+  const theirs = applyEdit(START, tick("2026-03-28T10:45"));
+  expect(restore(theirs, entries, WRITTEN_MS + 1).edits).toEqual([]);
+});
+
+test("what cannot be done any more is left", () => {
+  const { entries } = play([claim("One")]);
+  const theirs = START.replace("**Status:** ready", "**Status:** done");
+  for (const text of [theirs, "", "## Two\n**Status:** ready\n"])
+    expect(restore(text, entries, WRITTEN_MS + 1)).toEqual({ text, edits: [] });
+});
+
+test("whichever old text is written back within moments, all is there again", () => {
+  const edit = fc.oneof(
+    fc.constantFrom(claim("One"), claim("Two"), tick(STAMP)),
+    fc.integer({ min: 0, max: 9 }).map((n) => add(`New ${n}`)),
+    fc.integer({ min: 0, max: 9 }).map((n) => note("One", `note ${n}`)),
+  );
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(edit, { maxLength: 8, selector: (one) => JSON.stringify(one) }),
+      fc.nat(8),
+      (edits, kept) => {
+        const { entries } = play(edits);
+        const stale = edits.slice(0, kept).reduce(applyEdit, START);
+        const { text } = restore(`A person's line.\n${stale}`, entries, WRITTEN_MS + 1);
+        expect(edits.filter((one) => !isEditDone(text, one))).toEqual([]);
+        expect(text.startsWith("A person's line.\n")).toBe(true);
+      },
+    ),
+  );
+});

@@ -1,0 +1,49 @@
+/**
+ * One of our processes: adds, claims, notes, completes and ticks, and prints each edit once it is acknowledged.
+ * `node writer.ts <root> <name> <edits> <edits in each file> <seed>`
+ */
+import { toStamp } from "../../src/team/stamp.ts";
+import type { TaskEdit } from "../../src/team/edit.ts";
+import { readTasks } from "../../src/team/read-tasks.ts";
+import type { TaskRef } from "../../src/team/task.ts";
+import { TeamFolder } from "../../src/team/team-folder.ts";
+import { randomFrom } from "./random.ts";
+
+const [root, name, edits, perFile, seed] = process.argv.slice(2) as [string, string, string, string, string];
+const team = new TeamFolder({ root, clock: Date.now });
+const random = randomFrom(Number(seed));
+let mine: TaskRef[] = [];
+
+for (let count = 0; count < Number(edits); count++) {
+  const index = Math.floor(count / Number(perFile));
+  if (count % Number(perFile) === 0) mine = [];
+  const path = `agents/member-${index}/tasks.md`;
+  const { edit } = await team.editFrom(path, chooser(count));
+  if (edit?.file !== "tasks") continue;
+  keepMine(edit.edit);
+  process.stdout.write(`${JSON.stringify({ path, edit })}\n`);
+}
+
+function chooser(count: number) {
+  const stamp = toStamp(Date.now(), "UTC");
+  const label = `${name}-${count}`;
+  const draw = random();
+  const task = mine[Math.floor(random() * mine.length)];
+  return (text: string) => ({ file: "tasks", edit: choose(text) }) as const;
+
+  function choose(text: string): TaskEdit {
+    if (draw < 0.05) return { kind: "tick", stamp };
+    if (draw < 0.5 && task !== undefined) return { kind: "note", task, stamp, text: `note of ${label}` };
+    if (draw < 0.65 && task !== undefined)
+      return { kind: "complete", task, stamp, summary: `done by ${label}` };
+    const ready = readTasks(text).tasks.find(({ status }) => status === "ready");
+    if (draw < 0.8 && ready !== undefined)
+      return { kind: "claim", task: { title: ready.title, ordinal: ready.ordinal }, stamp };
+    return { kind: "add", title: `Task of ${label}`, body: `What ${label} asks for.` };
+  }
+}
+
+function keepMine(edit: TaskEdit): void {
+  if (edit.kind === "claim") mine.push(edit.task);
+  if (edit.kind === "complete") mine = mine.filter((task) => task !== edit.task);
+}
