@@ -1,0 +1,76 @@
+/** The morning's briefing: who is at work, what they do, what is in the way, what is coming. */
+import {
+  type Blocked,
+  blockedTasks,
+  type InProgress,
+  type MemberName,
+  type Missing,
+  missingMembers,
+  nameOf,
+  nextActions,
+  tasksInProgress,
+  type Totals,
+  totalsOf,
+  type Upcoming,
+  upcomingTasks,
+} from "./facts.ts";
+import {
+  blockedLine,
+  count,
+  missingLine,
+  progressLine,
+  section,
+  shown,
+  totalsLine,
+  upcomingLine,
+} from "./format-facts.ts";
+import { toStamp } from "./stamp.ts";
+import type { Team } from "./team.ts";
+
+export interface BriefingFacts {
+  readonly stamp: string;
+  readonly totals: Totals;
+  /** With a fresh tick. */
+  readonly atWork: readonly MemberName[];
+  readonly missing: readonly Missing[];
+  readonly blocked: readonly Blocked[];
+  readonly inProgress: readonly InProgress[];
+  readonly upcoming: readonly Upcoming[];
+  readonly nextActions: readonly { readonly slug: string; readonly action: string }[];
+  /** What `cortex team lint` would tell of. */
+  readonly problems: number;
+}
+
+export function briefingFacts(team: Team): BriefingFacts {
+  return {
+    stamp: toStamp(team.atMs, team.timezone),
+    totals: totalsOf(team),
+    atWork: team.members.filter(({ liveness }) => liveness.state === "fresh").map(nameOf),
+    missing: missingMembers(team),
+    blocked: blockedTasks(team),
+    inProgress: tasksInProgress(team),
+    upcoming: upcomingTasks(team),
+    nextActions: nextActions(team),
+    problems: team.problems.length,
+  };
+}
+
+export function formatBriefing(facts: BriefingFacts): string {
+  const { problems } = facts;
+  return [
+    `# Briefing — ${facts.stamp.replace("T", " ")}`,
+    "",
+    totalsLine(facts.totals),
+    ...section("Needs attention", facts.missing.map(missingLine)),
+    ...section("Blocked", facts.blocked.map(blockedLine)),
+    ...section("At work", facts.atWork.map(shown)),
+    ...section("In progress", facts.inProgress.map(progressLine)),
+    ...section("Coming up", facts.upcoming.map(upcomingLine)),
+    ...section(
+      "Projects",
+      facts.nextActions.map(({ slug, action }) => `**${slug}** · ${action}`),
+    ),
+    ...(problems === 0 ? [] : ["", `${count(problems, "problem")} in the files: \`cortex team lint\``]),
+    "",
+  ].join("\n");
+}

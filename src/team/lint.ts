@@ -1,0 +1,199 @@
+/**
+ * Everything in a team directory that is not as the protocol has it. None of it stops the team: each file is read as well
+ * as it can be. Here it is said what was made of it, and what to do.
+ *
+ * The rules, by where they are found:
+ *
+ * - task files (`task-problems.ts`): title-empty, title-doubled, status-unknown, status-misplaced, status-malformed,
+ *   metadata-order, metadata-doubled, metadata-indented, stamp-invalid, started-missing, completed-missing,
+ *   in-progress-several, fence-open, tick-invalid, tick-doubled, tick-misplaced
+ * - notes of members and projects (`read-note.ts`, `read-project.ts`): frontmatter and sections
+ * - folders and whole files (`team-problems.ts`, `read-cache.ts`): note-missing, tasks-missing, slug-odd, conflict-copy,
+ *   link-outside, file-unreadable, file-too-large, not-utf8, tick-ahead
+ * - the team as a whole (here): coordinator-missing, template-missing, layout-old, name-doubled, project-missing,
+ *   project-unknown, external-missing, conflict-marks
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+
+import { expandHome, externalPathOf, readExternal } from "./external.ts";
+import { isRepairable } from "./repair.ts";
+import { toSlug } from "./slug.ts";
+import { isActive } from "./task.ts";
+import { COORDINATOR, inOrder, type Member, type Team, type TeamProblem } from "./team.ts";
+import { TEMPLATES } from "./templates.ts";
+
+export interface TeamFinding extends TeamProblem {
+  /** Whether `repair` can do it without losing anything. */
+  readonly isRepairable: boolean;
+}
+
+export interface LintParts {
+  /** Of the person whose `~` is meant. */
+  readonly home: string;
+}
+
+export async function lint(team: Team, { home }: LintParts): Promise<TeamFinding[]> {
+  const found: TeamProblem[] = [...team.problems, ...problemsOfWhole(team)];
+  for (const member of team.members) {
+    found.push(...problemsOfProject(member, team, home), ...(await problemsOfExternal(member, home)));
+    for (const file of [member.notePath, member.tasksPath]) found.push(...conflictMarks(team, file));
+  }
+  for (const { path } of team.projects) found.push(...conflictMarks(team, path));
+  const findings: TeamFinding[] = [];
+  for (const problem of inOrder(found)) findings.push({ ...problem, isRepairable: isRepairable(problem) });
+  return findings;
+}
+
+function problemsOfWhole({ root, members }: Team): TeamProblem[] {
+  const problems = [
+    ...oldNotes(root),
+    ...Object.keys(TEMPLATES)
+      .filter((file) => !existsSync(join(root, file)))
+      .map(templateMissing),
+  ];
+  if (!members.some(({ slug }) => slug === COORDINATOR)) problems.push(coordinatorMissing());
+  const byName = Map.groupBy(members, ({ slug, note }) => slugOf(note.name) ?? slug);
+  for (const [name, same] of byName)
+    for (const { slug, notePath } of same.slice(1))
+      problems.push(nameDoubled(notePath, name, same[0]!, slug));
+  return problems;
+}
+
+/** Notes of members stood beside each other once, each a file of `agents`. */
+function oldNotes(root: string): TeamProblem[] {
+  const folder = join(root, "agents");
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  const names = readdirSync(folder).filter(
+    (name) => name.endsWith(".md") && slugOf(name.slice(0, -3)) === name.slice(0, -3),
+  );
+  return names
+    .filter((name) => !existsSync(join(folder, name.slice(0, -3))))
+    .map((name) => layoutOld(`agents/${name}`));
+}
+
+function problemsOfProject(member: Member, { projects }: Team, home: string): TeamProblem[] {
+  const { note, notePath, isInactive } = member;
+  const problems: TeamProblem[] = [];
+  if (!isInactive && note.project !== undefined) {
+    const path = expandHome(note.project, home);
+    if (!isAbsolute(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+      problems.push(projectMissing(notePath, note.project));
+  }
+  for (const project of note.projects)
+    if (!projects.some(({ slug }) => slug === project)) problems.push(projectUnknown(notePath, project));
+  return problems;
+}
+
+async function problemsOfExternal(member: Member, home: string): Promise<TeamProblem[]> {
+  const problems: TeamProblem[] = [];
+  for (const task of member.tasks.tasks.filter(isActive)) {
+    const path = externalPathOf(task);
+    if (path === undefined) continue;
+    const external = await readExternal({ path, project: member.note.project, home });
+    if (external.kind !== "read") {
+      const { tasksPath: file } = member;
+      problems.push(externalMissing(file, task.line, external.path, external.kind === "missing"));
+    }
+  }
+  return problems;
+}
+
+/** What git leaves of a merge that it could not do. */
+function conflictMarks({ root, problems }: Team, file: string): TeamProblem[] {
+  if (problems.some((problem) => problem.file === file && NOT_READ.has(problem.rule))) return [];
+  const lines = readFileSync(join(root, file), "utf8").split("\n");
+  const at = lines.findIndex((line) => line.startsWith("<<<<<<< "));
+  return at === -1 ? [] : [conflictMark(file, at + 1)];
+}
+
+/** Of these files nothing is known but that. */
+const NOT_READ = new Set(["file-too-large", "file-unreadable", "link-outside", "not-utf8", "tasks-missing"]);
+
+function slugOf(name: string): string | undefined {
+  try {
+    return toSlug(name);
+  } catch {
+    return undefined; // Nothing of it is left.
+  }
+}
+
+function coordinatorMissing(): TeamProblem {
+  return {
+    file: `agents/${COORDINATOR}`,
+    line: 1,
+    rule: "coordinator-missing",
+    message: "the team has no coordinator, so nobody looks after its members",
+    hint: "`cortex team init` makes one.",
+  };
+}
+
+function templateMissing(file: string): TeamProblem {
+  return {
+    file,
+    line: 1,
+    rule: "template-missing",
+    message: "the team has no such template, so new notes are made from the one of the protocol",
+    hint: "`cortex team init` writes it.",
+  };
+}
+
+function layoutOld(file: string): TeamProblem {
+  return {
+    file,
+    line: 1,
+    rule: "layout-old",
+    message: "a note of a member lies in a folder of its own, so this one is not read",
+    hint: "`cortex team import` takes over the old layout.",
+  };
+}
+
+function nameDoubled(file: string, name: string, first: Member, slug: string): TeamProblem {
+  return {
+    file,
+    line: 1,
+    rule: "name-doubled",
+    message: `the names of ${first.slug} and ${slug} both make the slug "${name}"`,
+    hint: "Give one of them another name; they are told apart by their folders.",
+  };
+}
+
+function projectMissing(file: string, project: string): TeamProblem {
+  return {
+    file,
+    line: 1,
+    rule: "project-missing",
+    message: `the project "${project}" is not a folder on this machine`,
+    hint: "Correct `project:` in the note (an absolute path, or one that begins with ~), or make the folder.",
+  };
+}
+
+function projectUnknown(file: string, project: string): TeamProblem {
+  return {
+    file,
+    line: 1,
+    rule: "project-unknown",
+    message: `there is no note projects/${project}.md`,
+    hint: `\`cortex team project ${project}\` makes one.`,
+  };
+}
+
+function externalMissing(file: string, line: number, path: string, isMissing: boolean): TeamProblem {
+  return {
+    file,
+    line,
+    rule: "external-missing",
+    message: `the file ${path}, which this task stands for, ${isMissing ? "is not there" : "cannot be read"}`,
+    hint: "Start the runner that writes it, or correct the path; until then the task stays as it is.",
+  };
+}
+
+function conflictMark(file: string, line: number): TeamProblem {
+  return {
+    file,
+    line,
+    rule: "conflict-marks",
+    message: "git has left both sides of a conflict here",
+    hint: "Decide what stays, and take out the lines that begin with <<<<<<<, ======= and >>>>>>>.",
+  };
+}

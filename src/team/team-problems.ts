@@ -1,0 +1,77 @@
+/** What can be wrong with the folders of a team, beyond what is wrong within a file. */
+import { isConflictCopy } from "./conflict-copies.ts";
+import type { Member, TeamProblem } from "./team.ts";
+
+export function conflictCopy(file: string): TeamProblem {
+  return {
+    file,
+    line: 1,
+    rule: "conflict-copy",
+    message: "a program that syncs folders has put a copy here, because two machines changed the same thing",
+    hint: "Take over into the original what is missing there, then delete the copy.",
+  };
+}
+
+export function noteMissing(folder: string, slug: string, names: readonly string[]): TeamProblem {
+  const other = names.find((name) => name.endsWith(".md") && name !== "tasks.md" && !isConflictCopy(name));
+  return {
+    file: folder,
+    line: 1,
+    rule: "note-missing",
+    message: `the folder has no note ${slug}.md, so it is no member`,
+    hint:
+      other === undefined
+        ? `\`cortex team register\` makes a member with a note; remove the folder if it is none.`
+        : `A note is called like its folder: rename ${other} to ${slug}.md, or the folder.`,
+  };
+}
+
+export function slugOdd(folder: string, slug: string, better: string | undefined): TeamProblem {
+  return {
+    file: folder,
+    line: 1,
+    rule: "slug-odd",
+    message: `"${slug}" is not a name that Cortex would give a folder`,
+    hint: `Lower-case letters, digits and hyphens${better === undefined ? "" : `, as in ${better}`}: rename folder and note together.`,
+  };
+}
+
+export function tasksMissing(file: string): TeamProblem {
+  return {
+    file,
+    line: 1,
+    rule: "tasks-missing",
+    message: "the member has no task file",
+    hint: "An empty one will do; the first task that is dispatched makes it.",
+  };
+}
+
+export function tickAhead({ tasksPath, tasks }: Pick<Member, "tasksPath" | "tasks">): TeamProblem {
+  return {
+    file: tasksPath,
+    line: tasks.tick!.line,
+    rule: "tick-ahead",
+    message: `the last tick, ${tasks.tick!.stamp}, is in the future`,
+    hint: "It counts as fresh until then. Compare the clocks and time zones of the machines that share this directory.",
+  };
+}
+
+export function folderUnreadable(file: string, code: string): TeamProblem {
+  return {
+    file,
+    line: 1,
+    rule: "file-unreadable",
+    message: `the folder cannot be read (${code})`,
+    hint: "Let the account that runs Cortex read it.",
+  };
+}
+
+export function linkOutside(file: string): TeamProblem {
+  return {
+    file,
+    line: 1,
+    rule: "link-outside",
+    message: "the folder is a link that leads out of the team directory",
+    hint: "Put the folder itself here: Cortex reads and writes nothing outside the team directory.",
+  };
+}
