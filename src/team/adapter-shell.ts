@@ -1,0 +1,88 @@
+/**
+ * Shell functions that other runtimes are given to change task files with: under the lock that Cortex takes too, and
+ * only the lines that they must. They need a POSIX shell and awk, and nothing of Cortex.
+ */
+
+/** Text as one word of a shell. */
+export function shellQuote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** How a task file of the team is changed. Everything below uses it. */
+export function editFunction(teamRoot: string): string {
+  return `# team_edit <slug> <awk program>: changes that member's tasks.md while nobody else does.
+team_edit() (
+  cd ${shellQuote(teamRoot)}/agents/"$1" || exit 1
+  tries=0
+  until (set -o noclobber; echo "$$ $(uname -n) $(date)" >.tasks.md.lock) 2>/dev/null; do
+    tries=$((tries + 1)); [ "$tries" -lt 600 ] || exit 1
+    find .tasks.md.lock -mmin +1 -delete 2>/dev/null # left behind by something that died
+    sleep 0.1
+  done
+  trap 'rm -f .tasks.md.lock .tasks.md.new' EXIT
+  awk -v now="$(date +%Y-%m-%dT%H:%M)" "$2" tasks.md >.tasks.md.new && mv .tasks.md.new tasks.md
+)`;
+}
+
+export function workerFunctions(slug: string): string {
+  return `# take: claims the first ready task and says its title; says nothing when none is ready.
+take() { team_edit ${slug} '${READING}
+  meta && /^[*][*]Status:/ {
+    meta = 0
+    if (!taken && /^[*][*]Status:[*][*][ \\t]*ready[ \\t\\r]*$/) {
+      sub(/ready/, "in-progress"); print; print "**Started:** " now
+      print title >"/dev/stderr"; taken = 1; next
+    }
+  }
+  { print }'; }
+
+# finish <title> <summary>: in-progress becomes done, and nothing else changes.
+finish() ( export title="$1" summary="$2"; team_edit ${slug} '
+  function completed() { if (open) print "**Completed:** " now; open = 0 }
+  function end(last) {
+    completed()
+    if (mine) {
+      text = "\\n" ENVIRON["summary"]; gsub(/\\n##? /, "\\n#### ", text)
+      printf "\\n### Summary%s\\n%s", text, (blank == "" && !last ? "\\n" : blank)
+    } else printf "%s", blank
+    mine = 0; blank = ""
+  }
+  !fence && /^(## |<!-- cortex:last-tick )/ { end(0) }${READING}
+  meta && /^[*][*]Status:/ {
+    meta = 0
+    if (!found && title == ENVIRON["title"] && /^[*][*]Status:[*][*][ \\t]*in-progress[ \\t\\r]*$/) {
+      sub(/in-progress/, "done"); print; mine = open = found = 1; next
+    }
+  }
+  open && /^[*][*]Started:/ { print; completed(); next }
+  { completed() }
+  mine && /^[ \\t\\r]*$/ { blank = blank $0 "\\n"; next }
+  { printf "%s", blank; blank = ""; print }
+  END { end(1) }'; )`;
+}
+
+/** Knows what a task is: a heading outside of code, with the status among the lines right below it. */
+const READING = `
+  /^(\`\`\`|~~~)/ { fence = !fence }
+  !fence && /^## / { title = substr($0, 4); sub(/[ \\t\\r]+$/, "", title); meta = 1; print; next }
+  !/^[*][*][A-Z][a-z]+:[*][*]/ && !/^[ \\t\\r]*$/ { meta = 0 }`;
+
+export function tickFunction(slug: string): string {
+  return `# tick: says that you are at work.
+tick() { team_edit ${slug} '
+  !/^<!-- cortex:last-tick .* -->[ \\t\\r]*$/
+  END { print "<!-- cortex:last-tick " now " -->" }'; }`;
+}
+
+export function coordinatorFunctions(): string {
+  return `# dispatch <slug> <title> <what to do>: a task more for that member.
+dispatch() ( export title="$2" body="$3"; team_edit "$1" '
+  /^<!-- cortex:last-tick .* -->[ \\t\\r]*$/ { tick = $0; next }
+  { print; last = $0 }
+  END {
+    body = "\\n" ENVIRON["body"]; gsub(/\\n##? /, "\\n### ", body)
+    if (last ~ /[^ \\t\\r]/) print ""
+    printf "## %s\\n**Status:** ready\\n%s\\n\\n", ENVIRON["title"], body
+    if (tick != "") print tick
+  }'; )`;
+}
