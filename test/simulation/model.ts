@@ -31,6 +31,7 @@ import { type ModelDelegation, ModelDelegations } from "./model-delegations.ts";
 import { ModelHooks } from "./model-hooks.ts";
 import type { ModelItem } from "./model-item.ts";
 import { ModelRelays } from "./model-relays.ts";
+import { ModelTeam } from "./model-team.ts";
 import type { Operation, Send } from "./operation.ts";
 
 export interface ModelRun {
@@ -149,6 +150,7 @@ export class Model {
   indexed = 0;
   readonly delegations = new ModelDelegations();
   readonly relays = new ModelRelays();
+  readonly team = new ModelTeam();
   /** Turns that somebody forked on purpose: only these may have more than one child. */
   readonly forked = new Set<string>();
   nowMs = 0;
@@ -216,6 +218,13 @@ export class Model {
         return deepStrictEqual(value, { fresh: this.relays.create(operation.relay) });
       case "saveRelay":
         return this.#saveRelay(operation, value as { version: number; claim?: Claim } | undefined);
+      case "keepMember":
+        return this.team.keep(operation.member, operation);
+      case "orderTurn":
+        return this.#orderTurn(
+          operation,
+          value as { item: string; fresh: boolean; claim?: Claim } | undefined,
+        );
       case "cancel":
         return this.#cancel(operation.session, value as number | undefined);
       case "syncHooks":
@@ -476,6 +485,18 @@ export class Model {
     if (step !== undefined) this.relays.begin(relay, this.dispatches.get(`${step.name}/${step.send.hook}`)!);
     this.relays.settle();
     strictEqual(value?.version, relay.version);
+  }
+
+  #orderTurn(
+    order: Extract<Operation, { kind: "orderTurn" }>,
+    value: { item: string; fresh: boolean; claim?: Claim } | undefined,
+  ): void {
+    const { member, state, name, send } = order;
+    const fresh = !this.events.has(name);
+    this.#acceptUnseen(order, value?.claim);
+    const item = this.dispatches.get(`${name}/${send.hook}`)!;
+    this.team.order(member, { state, item });
+    deepStrictEqual([value?.item, value?.fresh], [item.id, fresh]);
   }
 
   /** The answer says nothing of the dispatch but its claim. */

@@ -79,6 +79,21 @@ export type Operation =
           }
         | undefined;
     }
+  | {
+      readonly kind: "keepMember";
+      readonly member: string;
+      readonly state: string;
+      readonly isOver: boolean;
+    }
+  | {
+      readonly kind: "orderTurn";
+      readonly member: string;
+      readonly state: string;
+      readonly name: string;
+      readonly send: Send;
+      readonly ids: string;
+      readonly claim: LeaseRequest | undefined;
+    }
   | { readonly kind: "cancel"; readonly session: SessionKey }
   | { readonly kind: "syncHooks"; readonly found: readonly HookFile[] }
   | { readonly kind: "setHookEnabled"; readonly hook: string; readonly enabled: boolean }
@@ -184,6 +199,7 @@ export type Operation =
   | { readonly kind: "retryDelivery"; readonly delivery: DeliveryId }
   | { readonly kind: "dropDelivery"; readonly delivery: DeliveryId };
 
+const TEAM = "/team";
 const JUDGED = { startedAtMs: 1, endedAtMs: 2 };
 
 export async function perform(store: Store, operation: Operation): Promise<unknown> {
@@ -225,6 +241,22 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
         record: {},
         due,
         steps: [{ step: place, slot: "slot", record: {}, isEnded: false, accept: asked }],
+        ...(claim === undefined ? {} : { claim }),
+      });
+    }
+    case "keepMember": {
+      const { member, state, isOver } = operation;
+      return store.team.keep({ team: TEAM, member, state, isOver });
+    }
+    case "orderTurn": {
+      const { member, state, name, send, ids, claim } = operation;
+      return store.team.order({
+        team: TEAM,
+        member,
+        state,
+        event: event(name),
+        dispatch: { ...dispatch(ids, send.target), ...send },
+        worker: { member },
         ...(claim === undefined ? {} : { claim }),
       });
     }

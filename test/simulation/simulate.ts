@@ -67,6 +67,7 @@ const ANSWERS: readonly ApprovalAnswer[] = [
   { kind: "deny", by: "ana", reason: "no" },
   { kind: "answer", by: "ana", text: "yes" },
 ];
+const MEMBERS = ["billing-dev", "dashboard-dev"];
 const RELAYS = ["thr_00000001", "thr_00000002"] as RelayId[];
 /** The second is a one-shot, the third fails most of the time. */
 const HOOKS = ["first", "second", "third"];
@@ -228,7 +229,7 @@ class Simulation {
     if (choice < 0.2 || model.items.length === 0) return this.#accept(claim);
     if (choice < 0.22) return this.#decide();
     if (choice < 0.24) return this.#hooksChange();
-    if (choice < 0.28) return random.chance(0.5) ? this.#tell(claim) : this.#relay(claim);
+    if (choice < 0.28) return this.#machinery(claim);
     if (choice < 0.3) return this.#judge(claim);
     if (choice < 0.31) return { kind: "index", max: 1 + random.below(20) };
     if (choice < 0.34) {
@@ -284,6 +285,24 @@ class Simulation {
     const any = [...delegations.all.keys(), "none"];
     const id = random.pick(over.length > 0 && random.chance(0.9) ? over : any);
     return this.#report(id as DelegationId, claim);
+  }
+
+  #machinery(claim: LeaseRequest | undefined): Operation {
+    const choice = this.#random.fraction();
+    if (choice < 0.45) return this.#tell(claim);
+    return choice < 0.85 ? this.#relay(claim) : this.#member(claim);
+  }
+
+  /** What is known of a member of a team changes, with a turn that is asked for, now and then a second time. */
+  #member(claim: LeaseRequest | undefined): Operation {
+    const random = this.#random;
+    const member = random.pick(MEMBERS);
+    const state = this.#name();
+    if (random.chance(0.4)) return { kind: "keepMember", member, state, isOver: random.chance(0.5) };
+    const target = toSession(random.chance(0.8) ? `member-${member}` : random.pick(LABELS));
+    const send = { ...this.#sending("direct"), target };
+    const name = `turn-${member}-${random.below(5)}`;
+    return { kind: "orderTurn", member, state, name, send, ids: this.#name(), claim };
   }
 
   /** A relay begins, or goes on from what was read of it, which now and then is not what it is any more. */
@@ -822,6 +841,16 @@ class Simulation {
       ),
     );
     deepStrictEqual(
+      sorted(rows("select member, state_json as state, item_id as item from team_members")),
+      sorted(
+        Array.from(model.team.members, ([member, { state, item }]) => ({
+          member,
+          state: JSON.stringify(state),
+          item: item?.id ?? null,
+        })),
+      ),
+    );
+    deepStrictEqual(
       sorted(rows("select id, status as state from deliveries")),
       sorted([...model.deliveries.values()].map(({ id, state }) => ({ id, state }))),
     );
@@ -1025,7 +1054,7 @@ function claimsIn(operation: Operation, value: unknown): Claim[] {
   if (operation.kind === "accept") claim = (value as Accepted).dispatched?.claim;
   if (operation.kind === "dispatch") claim = (value as Dispatched).claim;
   if (operation.kind === "recordHookRun") claim = (value as Recorded).dispatched?.claim;
-  if (operation.kind === "report" || operation.kind === "saveRelay")
+  if (["report", "saveRelay", "orderTurn"].includes(operation.kind))
     claim = (value as { claim?: Claim }).claim;
   if (operation.kind === "commit" || operation.kind === "fail") claim = (value as { next?: Claim }).next;
   return claim === undefined ? [] : [claim];

@@ -10,6 +10,7 @@ import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts
 import type {
   ApprovalAnswer,
   JournalEntry,
+  KeptMember,
   NewAnswer,
   NewApproval,
   NewDelivery,
@@ -18,6 +19,7 @@ import type {
   NewWorker,
   QueueCap,
   Settings,
+  TeamGift,
   TurnFacts,
 } from "../store.ts";
 import {
@@ -38,6 +40,7 @@ type EntryInput = Input<"journal">["entries"][number];
 type MessageInput = Input<"commitTurn">["messages"][number];
 type ToolCallInput = Input<"commitTurn">["toolCalls"][number];
 type FactsInput = Input<"commitTurn">["facts"];
+type MemberGift = NonNullable<Input<"keepMember">["give"]>;
 type DeliveryInput = Input<"commitTurn">["deliveries"][number];
 
 export function encodeEvent(event: NewEvent): EventInput {
@@ -148,6 +151,18 @@ function checkCap(cap: QueueCap): QueueCap {
   throw new CortexError("limit_invalid", `${cap.max} is not a number of messages that may wait`, {
     hint: "Let a queue hold a whole number of messages, at least 1.",
   });
+}
+
+export function encodeMember({
+  team,
+  member,
+  state,
+}: KeptMember): Omit<Input<"keepMember">, "isOver" | "give"> {
+  return { team, member, state: encodeJson(state, `What is known of ${member}`) };
+}
+
+export function encodeGift({ session, agent, persona, worker }: TeamGift): MemberGift {
+  return { session: checkKey(session), agent, persona, worker: encodeJson(worker, "What a member is given") };
 }
 
 export function encodeJson(value: Json, what: string): string {

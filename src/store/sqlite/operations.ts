@@ -28,6 +28,7 @@ import { archiveRelays, createRelay, saveRelay } from "./relays.ts";
 import { configureSession, fork, resetSession } from "./session.ts";
 import { requestAbort, resume, suspend } from "./suspend.ts";
 import { setHookEnabled, syncHooks } from "./sync-hooks.ts";
+import { keepMember, orderTurn } from "./team.ts";
 import { noteFiles } from "./watched-files.ts";
 
 export const OPERATIONS = {
@@ -75,6 +76,8 @@ export const OPERATIONS = {
   saveRelay,
   archiveRelays,
   addNotice,
+  keepMember,
+  orderTurn,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

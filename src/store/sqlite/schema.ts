@@ -31,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, major: false, sql: hooksAndFiles() },
   { version: 8, major: false, sql: delegations() },
   { version: 9, major: false, sql: relays() },
+  { version: 10, major: false, sql: teams() },
 ];
 
 function ground(): string {
@@ -537,5 +538,19 @@ begin
   where key in (select relay from relay_step where item = new.key and state = 'running');
   update relay_step set state = 'ended', ended_ms = new.settled_ms where item = new.key and state = 'running';
 end;
+`;
+}
+
+/** The files of a team are the truth about its tasks; this is the truth about the turns that work on them. */
+function teams(): string {
+  return `
+create table team_member (
+  team text not null, -- its directory
+  member text not null,
+  state text not null,
+  item integer references item, -- of the turn that is asked for
+  updated_ms integer not null,
+  primary key (team, member)
+) strict, without rowid;
 `;
 }

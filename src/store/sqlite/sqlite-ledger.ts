@@ -47,6 +47,7 @@ import type {
   SearchOptions,
   SessionReads,
   SqlValue,
+  TeamReads,
   TurnReads,
   Verdict,
 } from "../store.ts";
@@ -70,6 +71,7 @@ import { prepareReadQueue } from "./read-queue.ts";
 import { prepareReadRelays } from "./read-relays.ts";
 import { prepareReadRuns } from "./read-runs.ts";
 import { prepareReadSessions } from "./read-sessions.ts";
+import { prepareReadTeam } from "./read-team.ts";
 import { prepareReadTurns } from "./read-turns.ts";
 import { Reader } from "./reader.ts";
 import { checkSearch, prepareSearchEvents, prepareUnsearched } from "./search-events.ts";
@@ -108,6 +110,7 @@ export class SqliteLedger implements Ledger {
   readonly approvals: ApprovalReads;
   readonly delegations: DelegationReads;
   readonly relays: RelayReads;
+  readonly team: TeamReads;
   readonly hooks: HookReads;
   readonly files: FileReads;
   readonly dead: DeadReads;
@@ -139,6 +142,7 @@ export class SqliteLedger implements Ledger {
     this.approvals = this.#approvalReads();
     this.delegations = this.#delegationReads();
     this.relays = this.#relayReads();
+    this.team = this.#teamReads();
     this.hooks = this.#hookReads();
     this.files = this.#fileReads();
     this.dead = this.#deadReads();
@@ -307,6 +311,14 @@ export class SqliteLedger implements Ledger {
       ),
       config: this.#reading((hash: string) => read().config(hash)),
       spentUsd: this.#reading((sinceMs: number) => read().spentUsd(sinceMs)),
+    };
+  }
+
+  #teamReads(): TeamReads {
+    const read = lazily(() => prepareReadTeam(this.#db));
+    return {
+      get: this.#reading((team: string, member: string) => read().get(team, member)),
+      list: this.#reading((team: string) => read().list(team)),
     };
   }
 

@@ -36,6 +36,7 @@ import type {
   SessionStore,
   SqlValue,
   Store,
+  TeamStore,
   TurnStore,
   Verdict,
   WakeTopic,
@@ -113,6 +114,7 @@ export class SqliteStore implements Store {
   readonly approvals: ApprovalStore;
   readonly delegations: DelegationStore;
   readonly relays: RelayStore;
+  readonly team: TeamStore;
   readonly hooks: HookStore;
   readonly files: FileStore;
   readonly dead: DeadReads;
@@ -139,6 +141,7 @@ export class SqliteStore implements Store {
     this.approvals = this.#approvalStore();
     this.delegations = this.#delegationStore();
     this.relays = this.#relayStore();
+    this.team = this.#teamStore();
     this.hooks = this.#hookStore();
     this.files = this.#fileStore();
   }
@@ -406,6 +409,30 @@ export class SqliteStore implements Store {
       },
       archive: async (ids) => {
         await this.#writer.call("archiveRelays", { ids });
+      },
+    };
+  }
+
+  #teamStore(): TeamStore {
+    return {
+      ...this.#ledger.team,
+      keep: async ({ isOver = false, give, ...member }) => {
+        await this.#writer.call("keepMember", {
+          ...encode.encodeMember(member),
+          isOver: Number(isOver),
+          give: give === undefined ? undefined : encode.encodeGift(give),
+        });
+      },
+      order: async ({ event, dispatch, worker, claim: request, ...member }) => {
+        const { item, claim, ...ordered } = await this.#writer.call("orderTurn", {
+          ...encode.encodeMember(member),
+          event: encode.encodeEvent(event),
+          dispatch: encode.encodeDispatch(dispatch),
+          worker: encode.encodeJson(worker, "What a member is given"),
+          claim: this.#claimRequest(request),
+        });
+        const answer = { ...ordered, item: item as ItemId };
+        return claim === undefined ? answer : { ...answer, claim: toClaim(claim) };
       },
     };
   }

@@ -141,4 +141,8 @@ export const VIEWS: Readonly<Record<string, string>> = {
            p.ended_ms as ended_at
     from relay_step p join relay r on r.key = p.relay left join item i on i.key = p.item
       left join session s on s.key = i.session left join run u on u.key = i.turn`,
+
+  team_members: `
+    select m.team, m.member, m.state as state_json, i.id as item_id, m.updated_ms as updated_at
+    from team_member m left join item i on i.key = m.item`,
 };
