@@ -7,6 +7,7 @@ import {
   type EventSource,
   RELAY_ADAPTER,
   SCRIPT_ADAPTER,
+  TEAM_ADAPTER,
 } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import type { NewEvent } from "../store/store.ts";
@@ -35,9 +36,15 @@ export interface Incoming {
 }
 
 /** Of what agents say: who has said it is known from these, so nothing else may have them. */
-const RESERVED: ReadonlySet<string> = new Set([ANSWER_ADAPTER, AGENT_ADAPTER, RELAY_ADAPTER, SCRIPT_ADAPTER]);
+const RESERVED: ReadonlySet<string> = new Set([
+  ANSWER_ADAPTER,
+  AGENT_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+  TEAM_ADAPTER,
+]);
 /** The channels on which agents talk to each other: what is shown to them must not look as if it came from there. */
-const RESERVED_CHANNEL = /^(?:agent|subagent|relay|script)(?::|$)/;
+const RESERVED_CHANNEL = /^(?:agent|subagent|relay|script|team)(?::|$)/;
 const CHANNEL = /^[a-z0-9][a-z0-9_.:-]{0,63}$/;
 
 /** The event that the ledger takes in. The same happening always gives the same id. */

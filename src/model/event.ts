@@ -15,6 +15,8 @@ export const AGENT_ADAPTER = "agent";
 export const RELAY_ADAPTER = "relay";
 /** The adapter, and the channel, of the scripts of sessions: their ids are made from what they were run for. */
 export const SCRIPT_ADAPTER = "script";
+/** The adapter, and the channel, of what members of a team are asked to work on: their ids are made from the work's. */
+export const TEAM_ADAPTER = "team";
 
 /** A webhook is an adapter of its own, with its name. */
 const ADAPTER = /^(?:webhook:)?[a-z0-9][a-z0-9_.-]{0,63}$/;

@@ -21,6 +21,8 @@ export interface Tool {
   readonly trust?: ToolTrust;
   /** Runs a program of the model's choice: in a sandbox, or with a person's yes. */
   readonly runsCode?: true;
+  /** Only for sessions that were given it by name: see `Worker.tools`. */
+  readonly isReserved?: true;
   /** Why every call needs a person's yes, whatever the permissions say. Absent: it does not. */
   readonly asks?: string;
   /**

@@ -1,7 +1,8 @@
 import type { Json } from "./json.ts";
 
 /**
- * What a worker is given when its session is opened, and the session of a relay with every step. It is kept with the
+ * What a worker is given when its session is opened, the session of a relay with every step, and that of a member of a
+ * team with every task. It is kept with the
  * session, and counts for all its turns.
  */
 export interface Worker {
@@ -20,6 +21,12 @@ export interface Worker {
   readonly workspace?: string;
   /** Folders that it may use beside. */
   readonly roots?: readonly string[];
+  /** Folders that stay closed to it and to its own workers, also where the folder around them is open. */
+  readonly hidden?: readonly string[];
+  /** Tools that only sessions have which are given them, whatever else its persona may do. */
+  readonly tools?: readonly string[];
+  /** It talks to people, and is told so. Unless said, it works on what it was given. */
+  readonly role?: "manager";
   /** Plugins beside those of its agent. Absolute. */
   readonly pluginDirs?: readonly string[];
   /** Its turns are run by a child process; by this program, where there is a command. */

@@ -25,6 +25,8 @@ export interface RelayDetail {
   readonly persona?: PersonaId;
   /** What its steps may do at most: what whoever started it may. */
   readonly permissions?: Json;
+  /** Folders that stay closed to them. */
+  readonly hidden?: readonly string[];
   /** Where people are told of it. */
   readonly delivery?: Json;
   readonly budgetUsd?: number;

@@ -33,7 +33,7 @@ export function orderStep(
 ): RelayStepOrder {
   const { step, slot, stage, session, prompt } = asked;
   const folder = detail.dir ?? record.workspacePath;
-  const worker = workerOf(asked, record, folder);
+  const worker = workerOf(asked, record, { workspace: folder, hidden: detail.hidden });
   return {
     event: {
       id: eventId(RELAY_ADAPTER, { kind: "id", sourceId: `${record.id}:${step}` }),
@@ -64,7 +64,7 @@ export function orderStep(
 function workerOf(
   { agent, systemPrompt, maxCostUsd }: Asked,
   { metadata, workspacePath }: RelayRecord,
-  workspace: string,
+  { workspace, hidden }: { readonly workspace: string; readonly hidden: RelayDetail["hidden"] },
 ): Worker {
   const { tools, pluginDirs } = agent;
   const profile = agent.profile === ACTIVE_PROFILE ? metadata?.profileOverride : agent.profile;
@@ -72,6 +72,7 @@ function workerOf(
     permissions: tools === undefined ? {} : { tools: { allow: [[...tools, ABORT_TOOL]] } },
     workspace,
     ...(workspacePath === "" ? {} : { roots: [workspacePath] }), // the artifact is there
+    ...(hidden === undefined ? {} : { hidden }),
     ...(pluginDirs.length === 0 ? {} : { pluginDirs }),
     ...(profile === undefined ? {} : { profile }),
     ...(systemPrompt === undefined ? {} : { systemPrompt }),

@@ -45,6 +45,9 @@ export async function contextTools(config: Config): Promise<ContextSources["tool
     relaying: () => {
       throw new Error(DESCRIBED);
     },
+    teaming: () => {
+      throw new Error(DESCRIBED);
+    },
   });
 }
 

@@ -10,12 +10,13 @@ import type { Json } from "../model/json.ts";
 import { allowsTool } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import type { Tool } from "../model/tool.ts";
 import { readWorker } from "../model/worker.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { permissionsOf } from "../personas/permissions.ts";
 import { readSkills, type Skills } from "../personas/skills.ts";
 import type { Journal, Ledger, QueueItem, StoredSession } from "../store/store.ts";
-import { asWorker, narrowedAs, setupOf } from "../turns/as-worker.ts";
+import { asWorker, hasTool, narrowedAs, setupOf } from "../turns/as-worker.ts";
 import { CONTEXT_KINDS, type ContextPart, explainContext } from "../turns/context.ts";
 import type { Pinned } from "../turns/journal.ts";
 import { FULL_SHARE } from "../turns/make-room.ts";
@@ -33,7 +34,7 @@ export interface ContextSources {
   /** A profile by its name, `__active__` included. */
   readonly profile: (name: string) => Profile;
   /** All that there are. */
-  readonly tools: readonly ToolDescription[];
+  readonly tools: readonly (ToolDescription & Pick<Tool, "isReserved">)[];
 }
 
 export type ContextView = ReturnType<typeof contextView>;
@@ -63,7 +64,8 @@ export async function readContext(key: SessionKey, sources: ContextSources): Pro
   );
   const [window, skills] = await Promise.all([windowOf(profile), skillsOf(setup, home)]);
   const narrowed = [...narrowedAs(worker), ...narrowedBy(items)];
-  const tools = toolsFor(setup, narrowed, pinned, sources.tools);
+  const had = sources.tools.filter((tool) => hasTool(worker, tool));
+  const tools = toolsFor(setup, narrowed, pinned, had);
   const [thread, system] = await Promise.all([
     readThread(session.head, ledger, window),
     assembleSystem(setup, {

@@ -41,7 +41,7 @@ import { ApprovalDeadlines } from "./approvals.ts";
 import { createBackends } from "./backends.ts";
 import { delegationParts } from "./delegation.ts";
 import { createChannels } from "./channels.ts";
-import { dayStart } from "./day.ts";
+import { dayStart } from "../model/day.ts";
 import type { ModelChoice } from "./choose-model.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath, makeHome } from "./home.ts";
@@ -57,6 +57,9 @@ import { relayToolParts } from "./relay-tools.ts";
 import { prepareRelays } from "./prepare-relays.ts";
 import { PreparedSessionScripts } from "./prepare-session-scripts.ts";
 import type { Relays } from "./relays.ts";
+import { prepareTeam } from "./prepare-team.ts";
+import type { Teamwork } from "./team.ts";
+import { teamToolParts } from "./team-tools.ts";
 import { say, type Said } from "./say.ts";
 import { openSettings, type Settings } from "./settings.ts";
 import { openSubAgents } from "./sub-agents.ts";
@@ -82,6 +85,7 @@ export interface Cortex extends AsyncDisposable {
   readonly live: Live;
   readonly hooks: Hooks;
   readonly relays: Relays;
+  readonly team: Teamwork;
   /** As it is now: it may be another one after a change of the files. */
   config(): Config;
   /** The model that answers where nothing else is said, and why it is that one. */
@@ -161,7 +165,7 @@ export async function openCortex(options: CortexOptions): Promise<Cortex> {
 }
 
 type Parts = Required<Pick<CortexOptions, "home" | "environment" | "clock" | "log">> &
-  Pick<CortexOptions, "tools"> & {
+  Pick<CortexOptions, "tools" | "flags"> & {
     readonly redact: Redact;
     readonly store: Store;
     readonly settings: Settings;
@@ -195,6 +199,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     void sandbox.lookAgain();
     inbound.lookAgain();
     relays.lookAgain();
+    team.lookAgain();
   });
   const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
   const subAgents = openSubAgents({ home, environment, settings, clock, mintId, backendFor, log });
@@ -257,6 +262,22 @@ async function assemble(parts: Parts): Promise<Cortex> {
     onChange: () => live.announce("config.changed"),
     openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
   });
+  const team = prepareTeam({
+    home,
+    store,
+    clock,
+    mintId,
+    environment,
+    flags: parts.flags ?? {},
+    settings,
+    timezone: () => settings.config().timezone,
+    withSlot: broker.withSlot.bind(broker),
+    relays,
+    settled: (item, signal) => outcomes.wait(item, signal),
+    channels: channels.names,
+    log,
+    onChange: () => live.announce("team.changed"),
+  });
   const hooks = await openHooks({
     ...turnParts,
     agentFor: backendFor,
@@ -299,6 +320,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
         channels: channels.names,
         delegating: () => delegating,
         relaying: () => relayToolParts({ relays, store }),
+        teaming: () => teamToolParts({ team, store }),
         hooks: {
           list: () => store.hooks.list(),
           add: (name, source) => hooks.add(name, source),
@@ -340,6 +362,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
       await inbound[Symbol.asyncDispose]();
       await hooks[Symbol.asyncDispose]();
       await sessionScripts[Symbol.asyncDispose]();
+      await team[Symbol.asyncDispose]();
       await relays[Symbol.asyncDispose](); // first: the end of a step would begin the next one
       await Promise.all([
         broker.stop(shutdownMs),
@@ -367,6 +390,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
   reporter.start();
   hooks.start();
   inbound.start();
+  await team.start();
 
   return {
     home,
@@ -374,12 +398,13 @@ async function assemble(parts: Parts): Promise<Cortex> {
     live,
     hooks,
     relays,
+    team,
     resumed,
     config: () => settings.config(),
     model: () => settings.model(),
     sandbox: () => sandbox.mode(),
     send: (message) => sendMessage(message, sendParts()),
-    say: (message) => say(message, { ...sendParts(), relays }),
+    say: (message) => say(message, { ...sendParts(), relays, team }),
     outcome: (item, signal) => outcomes.wait(item, signal),
     accept: (incoming) => accept(incoming),
     receiveWebhook: (name, request) => inbound.receiveWebhook(name, request),

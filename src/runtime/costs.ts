@@ -1,6 +1,6 @@
 /** What turns have cost: by session, agent, persona, model or day. */
 import type { CostQuery, CostRow, Ledger } from "../store/store.ts";
-import { dateOf, dayStarts } from "./day.ts";
+import { dateOf, dayStarts } from "../model/day.ts";
 
 export const COST_GROUPS = ["day", "session", "agent", "persona", "model"] as const;
 export const DEFAULT_COST_DAYS = 30;

@@ -9,6 +9,7 @@ import {
   ANSWER_ADAPTER,
   RELAY_ADAPTER,
   SCRIPT_ADAPTER,
+  TEAM_ADAPTER,
   splitEventId,
 } from "../model/event.ts";
 import type { DispatchId, ItemId } from "../model/ids.ts";
@@ -29,7 +30,13 @@ export interface HookDispatchParts {
 }
 
 /** Of what our own agents say. */
-const OURS: ReadonlySet<string> = new Set([ANSWER_ADAPTER, AGENT_ADAPTER, RELAY_ADAPTER, SCRIPT_ADAPTER]);
+const OURS: ReadonlySet<string> = new Set([
+  ANSWER_ADAPTER,
+  AGENT_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+  TEAM_ADAPTER,
+]);
 
 /** Undefined: the sender is a guest, for whom nothing is done; or it is a relay, and has begun. */
 export async function dispatchFor(

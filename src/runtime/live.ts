@@ -28,9 +28,11 @@ export type LiveEntry =
       readonly state: "compacting" | "streaming";
     }
   /** Something that is not of the ledger has changed. */
-  | { readonly kind: "notice"; readonly type: "config.changed"; readonly atMs: number }
+  | { readonly kind: "notice"; readonly type: NoticeType; readonly atMs: number }
   /** Changes that the reader has not seen are no longer kept: it has to read everything anew. */
   | { readonly kind: "gap" };
+
+export type NoticeType = "config.changed" | "team.changed";
 
 export interface LiveOptions {
   /** The last change that the reader has seen. Absent: from now on. */
@@ -82,7 +84,7 @@ export class Live implements Disposable {
       reader({ kind: "state", session, turn, run, atMs: this.#clock(), state });
   }
 
-  announce(type: "config.changed"): void {
+  announce(type: NoticeType): void {
     for (const reader of this.#readers) reader({ kind: "notice", type, atMs: this.#clock() });
   }
 

@@ -7,7 +7,7 @@ import { deliveriesOf, parseDelivery } from "../delivery/address.ts";
 import { agentFor } from "../personas/lookup.ts";
 import type { EngineParts } from "../relay/engine-parts.ts";
 import type { RunProgram } from "../relay/script.ts";
-import { dayStart } from "./day.ts";
+import { dayStart } from "../model/day.ts";
 import type { RelaySources } from "./relays.ts";
 
 /** How long a script has between being told to end and being killed. */

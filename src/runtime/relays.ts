@@ -32,6 +32,8 @@ export interface RelayRequest {
   readonly idempotencyKey?: string;
   /** What its steps may do at most, as a narrowing: it was started for somebody else than the owner. */
   readonly permissions?: Json;
+  /** Folders that stay closed to its steps. */
+  readonly hidden?: readonly string[];
 }
 
 export interface RelayStarter {

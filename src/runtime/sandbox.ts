@@ -110,7 +110,14 @@ async function tryOut(bubblewrap: string, PATH: string): Promise<Found> {
     folder = await mkdtemp(join(tmpdir(), "cortex-sandbox-"));
     const { file, args, environment } = await inSandbox(
       { file: "/bin/sh", args: ["-c", ":"], folder, environment: { PATH } },
-      { workspace: folder, roots: [], outputFolder: folder, readable: [], sandbox: { bubblewrap } },
+      {
+        workspace: folder,
+        roots: [],
+        outputFolder: folder,
+        readable: [],
+        hidden: [],
+        sandbox: { bubblewrap },
+      },
       { drainMs: 0 },
     );
     await promisify(execFile)(file, args, { cwd: folder, env: environment, timeout: TRY_MS });

@@ -19,11 +19,15 @@ import {
   type SendParts,
   type Sent,
 } from "./messages.ts";
+import { parseTeamCommand, type TeamCommand } from "../team/command.ts";
 import { carryOutRelay } from "./relay-commands.ts";
 import type { Relays } from "./relays.ts";
+import { carryOutTeam } from "./team-commands.ts";
+import type { Teamwork } from "./team.ts";
 
 export interface SayParts extends SendParts {
   readonly relays: Relays;
+  readonly team: Teamwork;
 }
 
 export type Said =
@@ -38,7 +42,8 @@ export type Said =
 
 type Typed =
   | { readonly kind: "session"; readonly command: Command; readonly message: string | undefined }
-  | { readonly kind: "relay"; readonly command: RelayCommand; readonly message: undefined };
+  | { readonly kind: "relay"; readonly command: RelayCommand; readonly message: undefined }
+  | { readonly kind: "team"; readonly command: TeamCommand; readonly message: undefined };
 
 export async function say(message: NewMessage, parts: SayParts): Promise<Said> {
   const typed = parseTyped(message.content);
@@ -57,8 +62,11 @@ function parseTyped(content: string): Typed | undefined {
   const typed = parseCommand(content);
   if (typed !== undefined) return { kind: "session", ...typed };
   // As with the others, a space before it makes it a message.
-  const command = content.startsWith("!") ? parseRelayCommand(content) : undefined;
-  return command === undefined ? undefined : { kind: "relay", command, message: undefined };
+  if (!content.startsWith("!")) return undefined;
+  const ofRelay = parseRelayCommand(content);
+  if (ofRelay !== undefined) return { kind: "relay", command: ofRelay, message: undefined };
+  const ofTeam = parseTeamCommand(content);
+  return ofTeam === undefined ? undefined : { kind: "team", command: ofTeam, message: undefined };
 }
 
 /**
@@ -95,6 +103,7 @@ function replyTo(
     const { profile, delivery } = message;
     return carryOutRelay(typed.command, { session: target.session, event, profile, delivery }, parts);
   }
+  if (typed.kind === "team") return carryOutTeam(typed.command, parts.team);
   // Whoever talks through the owner's own doors has shown the token.
   const answerer = { name: OWNER, isOwner: true };
   return carryOut(typed.command, { target, channel: channelOf(message) }, { ...parts, answerer });

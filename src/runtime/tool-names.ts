@@ -35,4 +35,5 @@ export const TOOL_NAMES: readonly string[] = [
   "review",
   "housekeeping",
   "register_agent",
+  "flag_task",
 ];

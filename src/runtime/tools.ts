@@ -8,6 +8,7 @@ import { createRelayTools, type RelayToolParts } from "../relay/tools.ts";
 import { readWorker } from "../model/worker.ts";
 import { searchLedger } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
+import { createTeamTools, type TeamToolParts } from "../team/tools.ts";
 import { asWorker, setupOf } from "../turns/as-worker.ts";
 import { skillsOf } from "./context-view.ts";
 import type { Settings } from "./settings.ts";
@@ -25,13 +26,14 @@ export interface ToolSources {
   readonly hooks: HookToolParts;
   readonly delegating: () => DelegationParts;
   readonly relaying: () => RelayToolParts;
+  readonly teaming: () => TeamToolParts;
 }
 
 /** Of one hit: what `memory_search` shows of it. */
 const HIT_LENGTH = 1_000;
 
 export async function createTools(sources: ToolSources): Promise<Tool[]> {
-  const { home, settings, store, channels, hooks, delegating, relaying } = sources;
+  const { home, settings, store, channels, hooks, delegating, relaying, teaming } = sources;
   const [{ workspaceTools }, { askUserTool }, codeExec, memory, skill, webFetch, webSearch] =
     await Promise.all([
       import("../agents/tools/workspace-tools.ts"),
@@ -72,6 +74,7 @@ export async function createTools(sources: ToolSources): Promise<Tool[]> {
     }),
     ...createDelegationTools(delegating),
     ...createRelayTools(relaying),
+    ...createTeamTools(teaming),
     ...createHookTools(hooks),
   ];
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { loadFiles } from "../../test/support/config-home.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
 import { lookUp } from "../personas/lookup.ts";
-import { asWorker, narrowedAs, setupOf } from "./as-worker.ts";
+import { asWorker, hasTool, narrowedAs, setupOf } from "./as-worker.ts";
 
 const { config } = await loadFiles({ "cortex.json": { agents: { main: { limits: { modelCalls: 20 } } } } });
 const setup = lookUp(config, "main" as AgentId, "atlas" as PersonaId);
@@ -53,4 +53,21 @@ test("it may cost no more than it was given, and has the plugins that it was giv
   expect(asWorker(setup, { permissions: {}, costUsd: 1e9 }).agent.limits.costUsd).toBe(
     setup.agent.limits.costUsd,
   );
+});
+
+test("a member of a team has the tools that it was given, whatever its persona may use", () => {
+  const session = { agent: "dev" as AgentId, persona: "atlas" as PersonaId };
+  const worker = { permissions: {}, workspace: "/work", tools: ["flag_task"] };
+  const { agent, persona } = setupOf(config, session, worker);
+  expect(agent.tools).toContain("flag_task");
+  expect(persona.permissions.tools.allow).toContain("flag_task");
+  expect(hasTool(worker, { name: "flag_task", isReserved: true })).toBe(true);
+  expect(hasTool(undefined, { name: "flag_task", isReserved: true })).toBe(false);
+  expect(hasTool(undefined, { name: "Read" })).toBe(true);
+});
+
+test("whoever is to talk to people stays a manager", () => {
+  const { agent } = asWorker(setup, { permissions: {}, role: "manager" });
+  expect(agent.role).toBe("manager");
+  expect(agent.memory).toBe(setup.agent.memory);
 });

@@ -1,4 +1,4 @@
-/** What a session that another one, or a relay, has opened changes for its agent. */
+/** What a session that another one, a relay or a team has opened changes for its agent. */
 import type { Config } from "../config/config.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
@@ -12,14 +12,15 @@ export function setupOf(
   worker: Worker | undefined,
 ): Setup {
   if (worker?.workspace === undefined) return lookUp(config, agent, persona);
-  const { workspace, roots = [] } = worker;
+  const { workspace, roots = [], tools = [] } = worker;
   const setup = agentFor(config, agent, { startedBy: persona, folder: workspace });
   const { permissions } = setup.persona;
   const open = [...new Set([...permissions.roots, ...roots])];
+  const allowed = { ...permissions.tools, allow: [...permissions.tools.allow, ...tools] };
   return {
     ...setup,
-    agent: { ...setup.agent, workspace },
-    persona: { ...setup.persona, permissions: { ...permissions, roots: open } },
+    agent: { ...setup.agent, workspace, tools: [...setup.agent.tools, ...tools] },
+    persona: { ...setup.persona, permissions: { ...permissions, roots: open, tools: allowed } },
   };
 }
 
@@ -27,13 +28,13 @@ export function setupOf(
 export function asWorker(setup: Setup, worker: Worker | undefined): Setup {
   if (worker === undefined) return setup;
   const { limits, pluginDirs } = setup.agent;
-  const { maxTurns = Infinity, costUsd = Infinity, systemPrompt } = worker;
+  const { maxTurns = Infinity, costUsd = Infinity, systemPrompt, role = "worker" } = worker;
   return {
     ...setup,
     agent: {
       ...setup.agent,
-      role: "worker",
-      memory: false, // what it needs is in its task
+      role,
+      ...(role === "worker" ? { memory: false } : {}), // what a worker needs is in its task
       limits: {
         ...limits,
         modelCalls: Math.min(limits.modelCalls, maxTurns),
@@ -43,6 +44,14 @@ export function asWorker(setup: Setup, worker: Worker | undefined): Setup {
       ...(systemPrompt === undefined ? {} : { systemPrompt }),
     },
   };
+}
+
+/** Whether it has a tool, as far as that is not a matter of permissions. */
+export function hasTool(
+  worker: Worker | undefined,
+  { name, isReserved }: { readonly name: string; readonly isReserved?: true | undefined },
+): boolean {
+  return isReserved !== true || worker?.tools?.includes(name) === true;
 }
 
 /** What it may do there at most, whoever writes to it. */

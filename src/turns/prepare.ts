@@ -22,7 +22,7 @@ import { toQuery } from "./query.ts";
 import { assembleSystem, type SystemSources } from "./system-prompt.ts";
 import { historyOf, readThread } from "./thread.ts";
 import { isByOthers, narrowedBy } from "./untrusted.ts";
-import { asWorker, narrowedAs, setupOf } from "./as-worker.ts";
+import { asWorker, hasTool, narrowedAs, setupOf } from "./as-worker.ts";
 import { nextStretch, type Worked } from "./worked.ts";
 
 export interface PrepareParts {
@@ -94,7 +94,10 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
   ]);
   const worker = readWorker(session!.worker);
   const setup = asWorker(setupOf(config, session!, worker), worker);
-  const folders = await parts.folders(setup);
+  const folders = closing(await parts.folders(setup), [
+    worker,
+    ...(session!.parentSession === undefined ? [] : await ancestorsOf(session!.key, store)),
+  ]);
   const pinned = before?.pinned as Pinned | undefined;
 
   const narrowed = [...narrowedAs(worker), ...narrowedBy(items)];
@@ -103,7 +106,9 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
   const delegable = (): Permissions => delegableBy(current(), narrowed);
   if (isByOthers(items)) await markSession(claim.lease.session, ["untrusted"], store);
   const granted = permissions();
-  const allowed = (await parts.tools()).filter(({ name }) => allowsTool(granted, name));
+  const allowed = (await parts.tools()).filter(
+    (tool) => allowsTool(granted, tool.name) && hasTool(worker, tool),
+  );
   const tools = pinned === undefined ? allowed : allowed.filter(({ name }) => pinned.tools.includes(name));
   const wished = parts.profile(
     pinned?.profile ?? wishedProfile(items, session!.settings) ?? worker?.profile ?? setup.agent.profile,
@@ -159,6 +164,15 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     items,
     worked,
   };
+}
+
+async function ancestorsOf(session: SessionKey, { sessions }: Store): Promise<(Worker | undefined)[]> {
+  return (await sessions.ancestors(session)).map((ancestor) => readWorker(ancestor.worker));
+}
+
+function closing(folders: Folders, workers: readonly (Worker | undefined)[]): Folders {
+  const closed = workers.flatMap((worker) => worker?.hidden ?? []);
+  return closed.length === 0 ? folders : { ...folders, hidden: [...folders.hidden, ...closed] };
 }
 
 const NO_HISTORY: Context = { compaction: undefined, turns: [] };

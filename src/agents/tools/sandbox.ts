@@ -21,7 +21,10 @@ interface Program {
   readonly needs?: readonly string[];
 }
 
-type SandboxContext = Pick<ToolContext, "workspace" | "roots" | "outputFolder" | "readable" | "sandbox">;
+type SandboxContext = Pick<
+  ToolContext,
+  "workspace" | "roots" | "outputFolder" | "readable" | "hidden" | "sandbox"
+>;
 
 /**
  * How to start a program so that it is in the sandbox; where there is none, as it is. Its exit code is the
@@ -38,7 +41,7 @@ export async function inSandbox(
   const { mounts, place } = await planMounts({
     writable: [context.workspace, ...context.roots],
     readable: [context.outputFolder, ...context.readable, ...(program.needs ?? [])],
-    hidden,
+    hidden: [...hidden, ...context.hidden],
     folder: program.folder,
     system: await systemMounts(),
   });

@@ -1,0 +1,244 @@
+/** Whoever coordinates a team: what it tells people, when, and what it can be told to do. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+import { PATIENT } from "../../test/support/server.ts";
+import { type TeamHome, teamHome } from "../../test/support/team-home.ts";
+import { answerTo, entry, plays, resultsOf } from "../../test/support/workers.ts";
+import { normalizeSessionKey } from "../model/session-key.ts";
+import type { Cortex } from "./cortex.ts";
+
+const TEN_MS = Date.UTC(2026, 2, 28, 10);
+const MINUTE_MS = 60_000;
+const CHIEF = normalizeSessionKey("agent:chief-of-staff:main");
+const ready = (title: string): string => `## ${title}\n**Status:** ready\n\nDo it.\n`;
+
+function movable(ms = TEN_MS): (() => number) & { ms: number } {
+  const clock: (() => number) & { ms: number } = Object.assign(() => clock.ms, { ms });
+  return clock;
+}
+
+/** A Cortex, and what it has logged. */
+async function open(home: TeamHome, clock = movable()) {
+  const log: string[] = [];
+  const cortex = await home.open({ clock, log: (line) => log.push(line) });
+  const count = (text: string): number => log.filter((line) => line.includes(text)).length;
+  return { cortex, clock, count, [Symbol.asyncDispose]: () => cortex.stop() };
+}
+
+async function tell(cortex: Cortex, content: string): Promise<string> {
+  const { item } = await cortex.send({ content, session: CHIEF });
+  return answerTo(cortex, item);
+}
+
+test("the coordinator ticks without having anything to do, and tells once who is down", PATIENT, async () => {
+  const tasks = `${ready("Theirs")}<!-- cortex:last-tick 2026-03-28T08:00 -->\n`;
+  using home = teamHome({ "chief-of-staff": {}, theirs: { isForeign: true, tasks } });
+  await using opened = await open(home);
+  const { cortex, clock, count } = opened;
+  await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("last-tick 2026-03-28T10:00");
+  await expect.poll(() => count("is down"), PATIENT).toBe(1);
+  clock.ms += 15 * MINUTE_MS;
+  await cortex.team.tick();
+  expect(home.tasks("chief-of-staff")).toContain("last-tick 2026-03-28T10:15");
+  expect(count("is down")).toBe(1);
+  home.write("agents/theirs/tasks.md", tasks.replace("T08:00", "T09:00"));
+  await cortex.team.tick("chief-of-staff");
+  expect(count("is down")).toBe(2);
+});
+
+test("what people are told goes to the place that they named", PATIENT, async () => {
+  using home = teamHome(
+    { "chief-of-staff": {}, theirs: { isForeign: true, tasks: ready("Theirs") } },
+    { cortex: { timezone: "UTC", admin: { channel: "http", place: "desk" } } },
+  );
+  await using opened = await open(home);
+  const told = async () => (await opened.cortex.store.outbox.list()).items.map(({ content }) => content);
+  await expect.poll(told, PATIENT).toEqual([expect.stringContaining("has never started")]);
+});
+
+test(
+  "briefing and review are sent once a day at their times, and made up for the same day",
+  PATIENT,
+  async () => {
+    using home = teamHome({ "chief-of-staff": {} });
+    const clock = movable(TEN_MS - 2 * 60 * MINUTE_MS);
+    {
+      await using opened = await open(home, clock);
+      await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("last-tick");
+      clock.ms = TEN_MS;
+      opened.cortex.team.lookAgain();
+      await expect.poll(() => opened.count("# Briefing — 2026-03-28"), PATIENT).toBe(1);
+      await opened.cortex.team.tick();
+      expect(opened.count("# Briefing")).toBe(1);
+      expect(opened.count("# Review")).toBe(0);
+    }
+    clock.ms += 10 * 60 * MINUTE_MS;
+    {
+      await using opened = await open(home, clock);
+      await expect.poll(() => opened.count("# Review — 2026-03-28"), PATIENT).toBe(1);
+      expect(opened.count("# Briefing")).toBe(0);
+    }
+    clock.ms += 48 * 60 * MINUTE_MS;
+    await using opened = await open(home, clock);
+    await expect.poll(() => opened.count("# Review — 2026-03-30"), PATIENT).toBe(1);
+    expect(opened.count("# Briefing")).toBe(1);
+  },
+);
+
+test("the review takes out what was done long ago", PATIENT, async () => {
+  const old =
+    "## Old\n**Status:** done\n**Started:** 2026-03-01T10:00\n**Completed:** 2026-03-01T11:00\n\nLong ago.\n";
+  using home = teamHome({ "chief-of-staff": {}, dev: { tasks: old } });
+  const clock = movable();
+  await using opened = await open(home, clock);
+  await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("last-tick");
+  expect(home.tasks("dev")).toBe(old);
+  clock.ms += 9 * 60 * MINUTE_MS;
+  opened.cortex.team.lookAgain();
+  await expect.poll(() => opened.count("1 old task removed"), PATIENT).toBe(1);
+  expect(home.tasks("dev")).not.toContain("Old");
+});
+
+test("a message to the coordinator dispatches a task", PATIENT, async () => {
+  const calls = plays([["dispatch_task", { agent: "dev", title: "Add tests", body: "For all." }]], "given");
+  using home = teamHome(
+    { "chief-of-staff": {}, dev: { isForeign: true } },
+    { script: entry("tests", "chief-of-staff", calls) },
+  );
+  await using opened = await open(home);
+  expect(await tell(opened.cortex, "let dev add tests")).toBe("given");
+  expect(home.tasks("dev")).toBe("## Add tests\n**Status:** ready\n\nFor all.\n");
+});
+
+test("the coordinator gives itself no tasks, and nobody who has left or is unknown", PATIENT, async () => {
+  const wants = (agent: string): readonly [string, object] => ["dispatch_task", { agent, title: "x" }];
+  const calls = plays([wants("chief-of-staff"), wants("Chief of Staff"), wants("gone"), wants("nobody")]);
+  using home = teamHome(
+    { "chief-of-staff": {}, gone: { status: "inactive" } },
+    { script: entry("go", "chief-of-staff", calls) },
+  );
+  await using opened = await open(home);
+  await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("last-tick");
+  const before = home.tasks("chief-of-staff");
+  await tell(opened.cortex, "go");
+  expect(await resultsOf(opened.cortex, CHIEF)).toEqual([
+    expect.stringContaining("Only people give the coordinator tasks"),
+    expect.stringContaining("Only people give the coordinator tasks"),
+    expect.stringContaining("inactive"),
+    expect.stringContaining('called "nobody"'),
+  ]);
+  expect(home.tasks("chief-of-staff")).toBe(before);
+});
+
+test("what no person has asked for is not dispatched", PATIENT, async () => {
+  const calls = plays([["dispatch_task", { agent: "dev", title: "x" }]]);
+  const hook = `export const filter = { channels: ["webhook"] };
+    export default () => ({ fire: true, routing: { session: "${CHIEF}" } });`;
+  using home = teamHome(
+    { "chief-of-staff": {}, dev: { isForeign: true } },
+    { script: entry("push", "chief-of-staff", calls), hooks: { "to-chief.ts": hook } },
+  );
+  await using opened = await open(home);
+  const { cortex } = opened;
+  await cortex.accept({
+    adapter: "webhook:git",
+    sourceId: "1",
+    channel: "webhook",
+    content: "push",
+    timestampMs: TEN_MS,
+  });
+  await expect.poll(() => cortex.store.sessions.head(CHIEF), PATIENT).toBeDefined();
+  expect(await resultsOf(cortex, CHIEF)).toEqual([expect.stringContaining("No person has asked for this")]);
+  expect(home.tasks("dev")).toBe("");
+});
+
+test("the coordinator works on what people put into its own file, with its tools", PATIENT, async () => {
+  const calls = plays(
+    [
+      ["list_team", {}],
+      ["team_status", { agent: "dev" }],
+      ["briefing", {}],
+      ["review", {}],
+      ["housekeeping", {}],
+    ],
+    "seen",
+  );
+  using home = teamHome(
+    {
+      "chief-of-staff": { tasks: ready("Look at everybody") },
+      dev: { isForeign: true, tasks: ready("Code") },
+    },
+    { script: entry("^Cortex custom:", "chief-of-staff", calls) },
+  );
+  await using opened = await open(home);
+  await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("**Status:** done");
+  expect(await resultsOf(opened.cortex, CHIEF)).toEqual([
+    expect.stringContaining("**dev** (runs elsewhere)"),
+    expect.stringContaining("ready: Code"),
+    expect.stringContaining("# Briefing"),
+    expect.stringContaining("# Review"),
+    "There was nothing to prune.",
+  ]);
+});
+
+test("a new member is registered with a person's yes", PATIENT, async () => {
+  using home = teamHome({ "chief-of-staff": {} });
+  const wish = { name: "Docs Writer", project: home.path, role: "Write docs." };
+  writeFileSync(
+    join(home.path, "config", "script.yaml"),
+    entry("docs", "chief-of-staff", plays([["register_agent", wish]], "registered")),
+  );
+  await using opened = await open(home);
+  const { cortex } = opened;
+  const { item } = await cortex.send({ content: "we need docs", session: CHIEF });
+  const asked = async () => (await cortex.store.approvals.list({ session: CHIEF, state: "open" })).items;
+  await expect.poll(asked, PATIENT).toHaveLength(1);
+  const [request] = await asked();
+  await cortex.store.approvals.answer(request!.id, { kind: "approve", by: "owner" });
+  expect(await answerTo(cortex, item)).toBe("registered");
+  expect(home.note("docs-writer")).toContain("runtime: cortex");
+});
+
+test("other agents do not have the tools of the team", PATIENT, async () => {
+  using home = teamHome(
+    { "chief-of-staff": {} },
+    { script: entry("go", "main", plays([["list_team", {}]])) },
+  );
+  await using opened = await open(home);
+  const { item } = await opened.cortex.send({ content: "go" });
+  await answerTo(opened.cortex, item);
+  expect(await resultsOf(opened.cortex)).toEqual([expect.not.stringContaining("chief-of-staff")]);
+});
+
+test("people ask for a team in a chat by !team", PATIENT, async () => {
+  using home = teamHome({ "chief-of-staff": {}, dev: { isForeign: true } });
+  await using opened = await open(home);
+  const say = async (content: string): Promise<string> => {
+    const said = await opened.cortex.say({ content });
+    return said.kind === "command" ? said.reply : "a message";
+  };
+  expect(await say("!team dispatch dev: Add tests\nFor all.\n\nSoon.")).toContain(
+    'dev has the task "Add tests"',
+  );
+  expect(home.tasks("dev")).toBe("## Add tests\n**Status:** ready\n\nFor all.\n\nSoon.\n");
+  expect(await say("!team")).toContain("ready: Add tests");
+  expect(await say("!team list")).toContain("**chief-of-staff**");
+  expect(await say("!team tick")).toBe("- **chief-of-staff**: reported\n- **dev**: foreign");
+  expect(await say("!team briefing")).toContain("# Briefing");
+  await expect(say("!team frobnicate")).rejects.toMatchObject({ code: "usage" });
+  await expect(say("!team status nobody")).rejects.toMatchObject({ code: "member_unknown" });
+});
+
+test("without a team directory nothing runs, and whoever asks is told how to make one", PATIENT, async () => {
+  using home = teamHome({});
+  writeFileSync(join(home.path, "config.yaml"), `team_dir: ${join(home.path, "none")}\n`);
+  await using opened = await open(home);
+  await expect(opened.cortex.say({ content: "!team" })).rejects.toMatchObject({
+    code: "team_missing",
+    hint: expect.stringContaining("cortex team init"),
+  });
+  writeFileSync(join(home.path, "config.yaml"), `team_dir: ${home.team}\n`);
+  expect((await opened.cortex.team.status()).members).toEqual([]);
+});

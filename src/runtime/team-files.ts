@@ -1,0 +1,51 @@
+/** What can be done with the files of a team, with a server or without. */
+import { briefingFacts, formatBriefing } from "../team/briefing.ts";
+import { dispatchTask } from "../team/dispatch-task.ts";
+import { housekeep, type Housekept } from "../team/housekeeping.ts";
+import { formatReview, reviewFacts } from "../team/review.ts";
+import { TeamFolder } from "../team/team-folder.ts";
+import { TeamReader } from "../team/team-reader.ts";
+import type { Team } from "../team/team.ts";
+import type { TeamFiles } from "./team.ts";
+
+export interface TeamFilesSources {
+  readonly root: string;
+  readonly clock: () => number;
+  readonly timezone: string;
+  readonly heartbeatMinutes: number;
+  /** That git is run with. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly log?: (line: string) => void;
+}
+
+export interface OpenTeamFiles extends TeamFiles {
+  readonly folder: TeamFolder;
+  readonly reader: TeamReader;
+  /** Of a team that was read just now. */
+  prune(team: Team): Promise<Housekept>;
+}
+
+/** Opens nothing that would have to be closed. */
+export function openTeamFiles(sources: TeamFilesSources): OpenTeamFiles {
+  const { root, clock, timezone, heartbeatMinutes, environment, log } = sources;
+  const folder = new TeamFolder({ root, clock, ...(log === undefined ? {} : { log }) });
+  const reader = new TeamReader({ root: folder.root, clock, timezone, heartbeatMinutes });
+  const prune = (team: Team) => housekeep(folder, team, { nowMs: clock(), timezone, environment });
+  return {
+    root: folder.root,
+    folder,
+    reader,
+    prune,
+    status: () => reader.read(),
+    dispatch: async (wish) => dispatchTask(wish, await reader.read(), folder),
+    async briefing() {
+      const facts = briefingFacts(await reader.read());
+      return { facts, text: formatBriefing(facts) };
+    },
+    async review() {
+      const facts = reviewFacts(await reader.read());
+      return { facts, text: formatReview(facts) };
+    },
+    housekeeping: async () => prune(await reader.read()),
+  };
+}

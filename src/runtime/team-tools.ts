@@ -1,0 +1,48 @@
+/** What the tools of a team need of the rest of Cortex. */
+import {
+  AGENT_ADAPTER,
+  ANSWER_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+  splitEventId,
+  TEAM_ADAPTER,
+} from "../model/event.ts";
+import type { ToolContext } from "../model/tool.ts";
+import type { QueueItem, Store } from "../store/store.ts";
+import type { TeamToolParts } from "../team/tools.ts";
+import { isByOthers } from "../turns/untrusted.ts";
+import type { Teamwork } from "./team.ts";
+
+/** What other agents say is nobody's instruction, whoever it was said for. */
+const BY_AGENTS: ReadonlySet<string> = new Set([
+  ANSWER_ADAPTER,
+  AGENT_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+]);
+
+export interface TeamToolSources {
+  readonly team: Teamwork;
+  readonly store: { readonly queue: Pick<Store["queue"], "itemsOf"> };
+}
+
+export function teamToolParts({ team, store }: TeamToolSources): TeamToolParts {
+  const itemsOf = ({ turn }: ToolContext): Promise<QueueItem[]> => store.queue.itemsOf(turn);
+  return {
+    status: () => team.status(),
+    dispatch: (wish) => team.dispatch(wish),
+    register: (member) => team.register(member),
+    briefing: () => team.briefing(),
+    review: () => team.review(),
+    housekeeping: () => team.housekeeping(),
+    async isByPerson(context) {
+      const items = await itemsOf(context);
+      return !isByOthers(items) && !items.some((item) => BY_AGENTS.has(adapterOf(item)));
+    },
+    isOnTask: async (context) => (await itemsOf(context)).some((item) => adapterOf(item) === TEAM_ADAPTER),
+  };
+}
+
+function adapterOf({ event }: QueueItem): string {
+  return splitEventId(event.id).adapter;
+}

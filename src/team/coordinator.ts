@@ -1,0 +1,100 @@
+/**
+ * What the coordinator does at its heartbeat without being asked: it ticks, looks at everybody, tells people what has
+ * changed, and sends briefing and review at their times. All of it is computed from the files.
+ */
+import { createHash } from "node:crypto";
+
+import { dateOf } from "../model/day.ts";
+import { concernsOf, formatConcerns, type Looked } from "./attention.ts";
+import { briefingFacts, formatBriefing } from "./briefing.ts";
+import { type Daily, type DailyTimes, dueDaily } from "./daily.ts";
+import { formatHousekeeping } from "./format-housekeeping.ts";
+import type { Housekept } from "./housekeeping.ts";
+import { findProject, readMember } from "./member-files.ts";
+import { type Duty, type MemberState, readState, writeState } from "./member-state.ts";
+import { giftFor } from "./order-turn.ts";
+import { formatReview, reviewFacts } from "./review.ts";
+import { toStamp } from "./stamp.ts";
+import { COORDINATOR, type Team } from "./team.ts";
+import type { WorkParts } from "./work-parts.ts";
+
+export interface CoordinatorParts extends Pick<
+  WorkParts,
+  "folder" | "store" | "clock" | "timezone" | "user" | "agentFor"
+> {
+  readonly readTeam: () => Promise<Team>;
+  readonly housekeep: (team: Team) => Promise<Housekept>;
+  readonly times: () => DailyTimes;
+  /** Sends it to where the owner reads it. The same id again is sent once. */
+  readonly tell: (message: { readonly id: string; readonly text: string }) => Promise<void>;
+}
+
+/** The caller sees to it that no two of them are at work at once. `isTick`: also write the comment of the tick. */
+export async function coordinate(
+  { isTick, ...looked }: Looked & { readonly isTick: boolean },
+  parts: CoordinatorParts,
+): Promise<{ readonly told: number }> {
+  const { folder, store, clock, timezone } = parts;
+  const nowMs = clock();
+  let state = readState((await store.team.get(folder.root, COORDINATOR))?.state);
+  if (isTick) {
+    const member = await readMember(COORDINATOR, folder);
+    const tick = toStamp(nowMs, timezone());
+    await folder.edit(member.tasksPath, { file: "tasks", edit: { kind: "tick", stamp: tick } });
+    state = { ...state, tickMs: nowMs, tick };
+  }
+  const before: Duty = state.duty ?? { sinceMs: nowMs, told: [] };
+  const team = await parts.readTeam();
+  const concerns = concernsOf(team, looked);
+  const fresh = concerns.filter(({ key }) => !before.told.includes(key));
+  if (fresh.length > 0) {
+    const id = idOf(folder.root, fresh.map(({ key }) => key).join("\n"));
+    await parts.tell({ id, text: formatConcerns(fresh) });
+  }
+  let duty: Duty = { ...before, told: concerns.map(({ key }) => key) };
+  if (isTick || JSON.stringify(duty) !== JSON.stringify(state.duty)) await keep({ ...state, duty }, parts);
+  for (const kind of dueDaily(duty, parts.times(), { nowMs, timezone: timezone() })) {
+    const date = dateOf(nowMs, timezone());
+    const text = kind === "briefing" ? formatBriefing(briefingFacts(team)) : await reviewText(team, parts);
+    await parts.tell({ id: idOf(folder.root, `${kind}:${date}`), text });
+    duty = withDay(duty, kind, date);
+    await keep({ ...state, duty }, parts);
+  }
+  return { told: fresh.length };
+}
+
+/** Makes the session of the coordinator, or gives it what it has now. */
+export async function introduce(parts: CoordinatorParts): Promise<void> {
+  const { store, folder } = parts;
+  await keep(readState((await store.team.get(folder.root, COORDINATOR))?.state), parts);
+}
+
+/** With its session, so that people can write to it before it has had any task. */
+async function keep(state: MemberState, parts: CoordinatorParts): Promise<void> {
+  const { folder, store, user } = parts;
+  const project = await findProject(await readMember(COORDINATOR, folder), { root: folder.root, user });
+  const given =
+    project.kind === "missing"
+      ? undefined
+      : giftFor({ slug: COORDINATOR, isCoordinator: true, project: project.path }, parts);
+  await store.team.keep({
+    team: folder.root,
+    member: COORDINATOR,
+    state: writeState(state),
+    ...(given === undefined ? {} : { give: given }),
+  });
+}
+
+function withDay(duty: Duty, kind: Daily, date: string): Duty {
+  return { ...duty, [kind]: date };
+}
+
+/** What got done is told before any of it is taken out. */
+async function reviewText(team: Team, { housekeep }: CoordinatorParts): Promise<string> {
+  const text = formatReview(reviewFacts(team));
+  return `${text}\nHousekeeping: ${formatHousekeeping(await housekeep(team))}\n`;
+}
+
+function idOf(root: string, what: string): string {
+  return `team-${createHash("sha256").update(`${root}\n${what}`).digest("hex").slice(0, 24)}`;
+}

@@ -1,0 +1,58 @@
+/** A team in a few lines of Markdown: for chats, and for the coordinator. */
+import { memberOf } from "./dispatch-task.ts";
+import { flagOf } from "./flag.ts";
+import { count, formatAge } from "./format-facts.ts";
+import type { Task, TaskStatus } from "./task.ts";
+import type { Member, Team } from "./team.ts";
+
+/** Of one status of one member. How many there are is always said. */
+const MAX_TITLES = 10;
+const MAX_MEMBERS = 50;
+
+export function describeMembers({ members }: Team): string {
+  if (members.length === 0) return "Nobody is on the team yet.";
+  return withRest(members.map(memberLine), MAX_MEMBERS).join("\n");
+}
+
+/** Of everybody, or of one. Throws `member_unknown`. */
+export function describeStatus(team: Team, agent?: string): string {
+  const members = agent === undefined ? team.members : [memberOf(agent, team)];
+  if (members.length === 0) return "Nobody is on the team yet.";
+  const blocks = members.map((member) => [memberLine(member), ...taskLines(member)].join("\n"));
+  const problems = team.problems.length;
+  const note =
+    problems === 0 || agent !== undefined
+      ? []
+      : [`${count(problems, "problem")} in the files: \`cortex team lint\``];
+  return [...withRest(blocks, MAX_MEMBERS), ...note].join("\n");
+}
+
+function memberLine({ slug, note, counts, liveness, isManaged }: Member): string {
+  const age = liveness.ageMs === undefined ? "" : `, last tick ${formatAge(liveness.ageMs)} ago`;
+  const role = note.role === "" ? "" : ` — ${note.role}`;
+  const runner = isManaged ? "" : " (runs elsewhere)";
+  return `- **${slug}**${runner}${role}: ${liveness.state}${age}; ${counts.ready} ready, ${counts.inProgress} in progress, ${counts.done} done`;
+}
+
+function taskLines(member: Member): string[] {
+  return [...titlesOf(member, "in-progress"), ...titlesOf(member, "ready")];
+}
+
+function titlesOf({ tasks }: Member, status: TaskStatus): string[] {
+  const found = tasks.tasks.filter((task) => task.status === status);
+  const word = status.replace("-", " ");
+  return withRest(
+    found.map((task) => `  - ${word}: ${task.title}${flagged(task)}`),
+    MAX_TITLES,
+  );
+}
+
+function flagged(task: Task): string {
+  const flag = flagOf(task);
+  return flag === undefined ? "" : ` (flagged: ${flag.reason})`;
+}
+
+function withRest(lines: readonly string[], max: number): string[] {
+  const more = lines.length - max;
+  return more <= 0 ? [...lines] : [...lines.slice(0, max), `  - and ${more} more`];
+}

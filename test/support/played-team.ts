@@ -1,0 +1,179 @@
+/** Members at work on a real store and real files, whose turns the test plays, and who can be cut off at any write. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import type { AgentId, ItemId, PersonaId } from "../../src/model/ids.ts";
+import type { Store } from "../../src/store/store.ts";
+import { TeamFolder } from "../../src/team/team-folder.ts";
+import type { WorkParts } from "../../src/team/work-parts.ts";
+import { Workers } from "../../src/team/worker.ts";
+import { openTestStore } from "./open-store.ts";
+import { alice, message, turnFor } from "./sample.ts";
+import { temporaryFolder } from "./temporary.ts";
+
+export interface Cut {
+  /** Which write of the whole, from 1. */
+  readonly write: number;
+  readonly when: "before" | "after";
+}
+
+/** What a turn comes to, by the prompt that it was given. */
+export type Plays = (prompt: string) => { readonly says: string } | { readonly flags: string } | "stopped";
+
+export interface PlayedTeam extends AsyncDisposable {
+  readonly store: Store;
+  readonly root: string;
+  /** What went wrong that nobody has cut off. */
+  readonly problems: readonly unknown[];
+  /** How many writes there were so far. */
+  readonly writes: number;
+  /** A process: it works until it is cut off, or ended. */
+  begin(cut?: Cut): Workers;
+  /** Whether the last process was cut off, or has nothing left to do. */
+  isOver(): Promise<boolean>;
+  tasks(): string;
+  note(): string;
+  /** The prompts that turns were asked for with, in their order. */
+  asked(): Promise<string[]>;
+}
+
+export const MEMBER = "dev";
+
+export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTeam> {
+  const folder = temporaryFolder();
+  const opened = await openTestStore();
+  const { store, clock } = opened;
+  const root = join(folder.path, "team");
+  mkdirSync(join(folder.path, "project"));
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  write(
+    `agents/${MEMBER}/${MEMBER}.md`,
+    `---\nname: ${MEMBER}\nproject: ~/project\nstatus: active\nruntime: cortex\n---\n\n## Session Log\nLast session: --\nStatus: registered\n`,
+  );
+  write(`agents/${MEMBER}/tasks.md`, tasks);
+  const tasksNow = (): string => readFileSync(join(root, `agents/${MEMBER}/tasks.md`), "utf8");
+  let writes = 0;
+  let isCut = false;
+  const problems: unknown[] = [];
+  let minted = 0;
+
+  /** Plays what waits. One at a time, as a broker does for a session. */
+  let playing: Promise<void> = Promise.resolve();
+  const playAll = (): Promise<void> => (playing = playing.then(() => playWaiting(store, plays)));
+
+  function begin(cut?: Cut): Workers {
+    let isGone = false;
+    isCut = false;
+    /** What is cut off does nothing any more: neither this write nor any later one. */
+    const guarded =
+      <Arguments extends unknown[], Result>(act: (...args: Arguments) => Promise<Result>) =>
+      async (...args: Arguments): Promise<Result> => {
+        if (isGone) throw new Error("cut off");
+        writes += 1;
+        const isMoment = writes === cut?.write;
+        if (isMoment && cut.when === "before") {
+          isCut = isGone = true;
+          throw new Error("cut off");
+        }
+        const result = await act(...args);
+        if (isMoment) {
+          isCut = isGone = true;
+          throw new Error("cut off");
+        }
+        return result;
+      };
+    const files = new TeamFolder({ root, clock });
+    const editFrom = files.editFrom.bind(files);
+    files.editFrom = guarded(editFrom); // `edit` is made of it
+    const parts: WorkParts = {
+      folder: files,
+      store: {
+        queue: store.queue,
+        turns: store.turns,
+        team: {
+          get: store.team.get.bind(store.team),
+          list: store.team.list.bind(store.team),
+          keep: guarded(store.team.keep.bind(store.team)),
+          order: guarded(store.team.order.bind(store.team)),
+        },
+      },
+      clock,
+      mintId: () => `id-${++minted}`,
+      timezone: () => "UTC",
+      heartbeatMinutes: () => 15,
+      user: folder.path,
+      agentFor: (slug) => ({ agent: slug as AgentId, persona: "atlas" as PersonaId }),
+      withSlot: async (act) => (await act(undefined)).result,
+      settled: async (_: ItemId, signal) => {
+        if (!signal.aborted && !isGone) await playAll();
+      },
+      relays: {
+        run: () => Promise.reject(new Error("There are no relays")),
+        ended: () => Promise.resolve(undefined),
+      },
+      onEnded: () => {},
+      onProblem: (error) => {
+        if (!isGone) problems.push(error);
+      },
+    };
+    return new Workers(parts);
+  }
+
+  return {
+    store,
+    root,
+    problems,
+    get writes() {
+      return writes;
+    },
+    begin,
+    async isOver() {
+      const { state } = (await store.team.get(root, MEMBER)) ?? {};
+      const isIdle = (state as { work?: unknown } | undefined)?.work === undefined;
+      if (problems.length > 0) throw problems[0];
+      return isCut || (isIdle && !tasksNow().includes("**Status:** ready"));
+    },
+    tasks: tasksNow,
+    note: () => readFileSync(join(root, `agents/${MEMBER}/${MEMBER}.md`), "utf8"),
+    async asked() {
+      const { items } = await store.events.list({ limit: 100 });
+      const ours = items.filter(({ id }) => id.startsWith("team:"));
+      return ours.toReversed().map(({ content }) => content!);
+    },
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+async function playWaiting(store: Store, plays: Plays): Promise<void> {
+  for (const claim of await store.queue.lease(alice, 10)) {
+    const [item] = await store.queue.itemsOf(claim.turn);
+    const played = plays(item!.event.content ?? "");
+    const [says, flags] =
+      played === "stopped"
+        ? ["", undefined]
+        : "says" in played
+          ? [played.says, undefined]
+          : ["sorry", played.flags];
+    const flag = {
+      ordinal: 0,
+      callId: "flag",
+      tool: "flag_task",
+      params: { reason: flags ?? "" },
+      status: "ok" as const,
+      result: { text: "ok" },
+      startedAtMs: 1,
+      completedAtMs: 2,
+    };
+    const messages = [message(`q-${claim.turn}`, "user", "go"), message(claim.turn, "assistant", says)];
+    const status = played === "stopped" ? "aborted" : "completed";
+    await store.turns.commit(
+      turnFor(claim, { status, messages, toolCalls: flags === undefined ? [] : [flag] }),
+    );
+  }
+}
