@@ -3,6 +3,7 @@
  * table and commander, and `version` and `sub-agent run` not even those.
  */
 import type { CommandEntry } from "./command.ts";
+import { TEAM, TEAM_OPTIONS } from "./team-commands.ts";
 
 const LIMIT = ["--limit <number>", "at most so many"] as const;
 
@@ -14,6 +15,7 @@ const COMMANDS: readonly CommandEntry[] = [
       ["--port <number>", "the port to listen on (CORTEX_PORT, 4747)"],
       ["--host <address>", "the address to listen on (CORTEX_HOST, 127.0.0.1)"],
       ["--profile <name>", "the profile that answers where nothing else is said (CORTEX_PROFILE)"],
+      ...TEAM_OPTIONS,
     ],
     async run(given) {
       (await import("./bound-memory.ts")).boundMemory();
@@ -317,6 +319,7 @@ const COMMANDS: readonly CommandEntry[] = [
       },
     ],
   },
+  TEAM,
   {
     usage: "costs",
     about: "tell what turns have cost",

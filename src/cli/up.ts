@@ -2,6 +2,7 @@ import { openCortex } from "../runtime/cortex.ts";
 import { describeSandbox } from "../runtime/sandbox.ts";
 import { serve } from "../server/serve.ts";
 import { type Invocation, text } from "./command.ts";
+import { teamFlags } from "./team-flags.ts";
 import { count } from "./text.ts";
 
 const ENDED_BY_INTERRUPT = 130;
@@ -10,7 +11,12 @@ const ENDED_BY_INTERRUPT = 130;
 export async function up(given: Invocation): Promise<void> {
   const { home, environment, print } = given;
   const stopped = stopSignal(() => print.note("Cortex is stopping. A second signal ends it at once."));
-  const flags = { port: text(given, "port"), host: text(given, "host"), profile: text(given, "profile") };
+  const flags = {
+    port: text(given, "port"),
+    host: text(given, "host"),
+    profile: text(given, "profile"),
+    ...teamFlags(given),
+  };
   const log = (line: string): void => print.note(line);
 
   await using cortex = await openCortex({ home, environment, flags, log });

@@ -6,6 +6,7 @@ import { z } from "zod";
 
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { relaySchemas } from "./api-relays.ts";
+import { teamSchemas } from "./api-team.ts";
 import {
   AnswerRequest,
   APPROVAL_STATES,
@@ -593,6 +594,7 @@ export const schemas = {
   HookTestRequest,
   HookTrial,
   ...relaySchemas,
+  ...teamSchemas,
   Costs,
   Agent,
   Agents: z.object({ items: z.array(Agent), next: z.null() }),

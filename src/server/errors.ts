@@ -25,11 +25,14 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   event_unknown: 404,
   hook_unknown: 404,
   item_unknown: 404,
+  member_unknown: 404,
   persona_unknown: 404,
   relay_unknown: 404,
   route_unknown: 404,
   run_unknown: 404,
   session_unknown: 404,
+  task_unknown: 404,
+  team_missing: 404,
   template_unknown: 404,
   turn_unknown: 404,
   webhook_unknown: 404,
@@ -49,6 +52,8 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   store_full: 503,
   store_unwritable: 503,
   store_writer_lost: 503,
+  team_unreadable: 503,
+  team_unwritable: 503,
   webhook_unconfigured: 503,
 };
 

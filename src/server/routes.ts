@@ -7,6 +7,7 @@ import { messageRoutes } from "./routes-messages.ts";
 import { relayRoutes } from "./routes-relays.ts";
 import { searchRoutes } from "./routes-search.ts";
 import { sessionRoutes } from "./routes-sessions.ts";
+import { teamRoutes } from "./routes-team.ts";
 import { trustRoutes } from "./routes-trust.ts";
 import { turnRoutes } from "./routes-turns.ts";
 import { webhookRoute } from "./routes-webhooks.ts";
@@ -34,6 +35,7 @@ export const routes: readonly Route[] = [
   ...trustRoutes,
   ...hookRoutes,
   ...relayRoutes,
+  ...teamRoutes,
   webhookRoute,
   streamRoute,
   openApiRoute,

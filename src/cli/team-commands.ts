@@ -1,0 +1,136 @@
+/** `cortex team …`, as the table of commands has it. */
+import type { CommandEntry } from "./command.ts";
+
+type Options = NonNullable<CommandEntry["options"]>;
+
+/** The settings that matter wherever the team is looked at. */
+const WHERE: Options = [
+  ["--team-dir <folder>", "the team directory (CORTEX_TEAM_DIR, ~/cortex-team)"],
+  ["--heartbeat-minutes <number>", "how often members look for work (CORTEX_HEARTBEAT_MINUTES, 15)"],
+];
+
+/** All that a server or a new team can be told. */
+export const TEAM_OPTIONS: Options = [
+  ...WHERE,
+  ["--daily-briefing <time>", 'when the briefing is sent, or "off" (CORTEX_DAILY_BRIEFING, 09:00)'],
+  ["--daily-review <time>", 'when the review is sent, or "off" (CORTEX_DAILY_REVIEW, 18:00)'],
+  ["--telegram-chat-id <id>", "the chat of Telegram that is reported to (CORTEX_TELEGRAM_CHAT_ID)"],
+  [
+    "--chief-of-staff-project <folder>",
+    "where the coordinator works (CORTEX_CHIEF_OF_STAFF_PROJECT, the team directory)",
+  ],
+];
+
+export const TEAM: CommandEntry = {
+  usage: "team",
+  about: "let agents and people work from a folder of Markdown files: give tasks, see what becomes of them",
+  options: WHERE,
+  run: async (given) => (await import("./team.ts")).status(given),
+  commands: [
+    {
+      usage: "init",
+      about:
+        "make the team directory, its templates, a git repository and the coordinator; nothing is overwritten",
+      options: [
+        ...TEAM_OPTIONS.slice(WHERE.length),
+        ["--foreign", "another program runs the coordinator"],
+        ["--yes", "ask nothing"],
+      ],
+      run: async (given) => (await import("./team-init.ts")).init(given),
+    },
+    {
+      usage: "register <name...>",
+      about: "take somebody into the team, with a note and an empty task file",
+      options: [
+        ["--project <folder>", "the folder that they work in (this one)"],
+        ["--role <text>", "what they do, in one line"],
+        ["--projects <names>", "their project notes, with commas between them (that of the folder)"],
+        ["--capabilities <list>", "what they can do, with commas between"],
+        ["--foreign", "another program runs them: Cortex gives them no turns"],
+      ],
+      run: async (given) => (await import("./team-members.ts")).register(given),
+    },
+    {
+      usage: "list",
+      about: "list the members: whether they are at work, and how many tasks they have",
+      run: async (given) => (await import("./team.ts")).list(given),
+    },
+    {
+      usage: "status [member...]",
+      about: "tell what everybody is doing, or one of them",
+      run: async (given) => (await import("./team.ts")).status(given),
+    },
+    {
+      usage: "dispatch <member> <title> [body...]",
+      about: "give somebody a task; a body of - is read from standard input",
+      options: [
+        ["--template <name>", "run it as a relay of this template"],
+        ["--external <file>", "it stands for the task file of another program"],
+      ],
+      run: async (given) => (await import("./team-work.ts")).dispatch(given),
+    },
+    {
+      usage: "tick [member...]",
+      about: "have members look for work now, and not at their next heartbeat",
+      options: [["--start", "start a server in the background if none runs"]],
+      run: async (given) => (await import("./team-work.ts")).tick(given),
+    },
+    {
+      usage: "watch",
+      about: "show the team and go on showing it as its files change; q ends it",
+      run: async (given) => (await import("./team-watch.ts")).watch(given),
+    },
+    {
+      usage: "briefing",
+      about: "tell who is at work, what is in the way and what is coming",
+      run: async (given) => (await import("./team.ts")).briefing(given),
+    },
+    {
+      usage: "review",
+      about: "tell what got done today, what is in the way and what is next",
+      run: async (given) => (await import("./team.ts")).review(given),
+    },
+    {
+      usage: "housekeeping",
+      about: "remove tasks that were done more than 7 days ago and old session logs, and commit that",
+      run: async (given) => (await import("./team-work.ts")).housekeeping(given),
+    },
+    {
+      usage: "lint",
+      about: "tell all that is not as the protocol has it, and what is made of it",
+      options: [["--fix", "put right what can be without losing anything"]],
+      run: async (given) => (await import("./team-repair.ts")).lint(given),
+    },
+    {
+      usage: "undo [file]",
+      about: "put back what a file held before Cortex last wrote it; unless named, the one written last",
+      options: [["--list", "only list what could be put back, newest first"]],
+      run: async (given) => (await import("./team-repair.ts")).undo(given),
+    },
+    {
+      usage: "project <name...>",
+      about: "write a project note",
+      options: [
+        ["--next <text>", "its next action"],
+        ["--note <text>", "a note"],
+      ],
+      run: async (given) => (await import("./team-members.ts")).project(given),
+    },
+    {
+      usage: "adapter <runtime> [member...]",
+      about:
+        "write into a member's project what claude-code, cursor, codex, gemini, opencode or another must know",
+      run: async (given) => (await import("./team-members.ts")).adapter(given),
+    },
+    {
+      usage: "leave [member...]",
+      about: "let a member leave: it gets no more tasks, and its project loses what adapters wrote",
+      run: async (given) => (await import("./team-members.ts")).leave(given),
+    },
+    {
+      usage: "import",
+      about: "take over a team of the layout of before; nothing is removed",
+      run: async (given) => (await import("./team-members.ts")).takeOver(given),
+    },
+  ],
+};

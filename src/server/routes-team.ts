@@ -1,0 +1,69 @@
+/** The team: what everybody does, new tasks, a heartbeat now, and what the coordinator tells. */
+import { beatView, teamView } from "../runtime/team-views.ts";
+import { withNulls } from "../runtime/with-nulls.ts";
+import { schemas } from "./api.ts";
+import { TeamQuery } from "./api-team.ts";
+import { withoutAbsent } from "./page.ts";
+import { route } from "./route.ts";
+
+export const teamRoutes = [
+  route({
+    method: "get",
+    path: "/api/team",
+    summary: "The team as its files say it is: members with their tasks, projects, problems",
+    query: TeamQuery,
+    answers: { 200: schemas.Team },
+    async handle({ query: { tasks } }, { cortex }) {
+      return { status: 200, body: teamView(await cortex.team.status(), tasks) };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/team/tasks",
+    summary: "Give a member a task",
+    body: schemas.TeamTaskRequest,
+    answers: { 201: schemas.TeamTask },
+    async handle({ body }, { cortex }) {
+      const { agent, title, ordinal, file } = await cortex.team.dispatch(withoutAbsent(body));
+      return { status: 201, body: { agent, title, ordinal, file } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/team/tick",
+    summary: "Have a member, or everybody, look for work now",
+    body: schemas.TeamTickRequest,
+    answers: { 200: schemas.TeamTick },
+    async handle({ body: { agent } }, { cortex }) {
+      const { members } = await cortex.team.tick(agent);
+      return { status: 200, body: { members: members.map(beatView) } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/team/housekeeping",
+    summary: "Remove old tasks that are done and old session logs, and commit that",
+    answers: { 200: schemas.TeamHousekeeping },
+    async handle(_, { cortex }) {
+      return { status: 200, body: withNulls(await cortex.team.housekeeping()) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/team/briefing",
+    summary: "Who is at work, what is in the way, what is coming",
+    answers: { 200: schemas.TeamBriefing },
+    async handle(_, { cortex }) {
+      return { status: 200, body: withNulls(await cortex.team.briefing()) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/team/review",
+    summary: "What got done today, what is in the way, what is next",
+    answers: { 200: schemas.TeamReview },
+    async handle(_, { cortex }) {
+      return { status: 200, body: withNulls(await cortex.team.review()) };
+    },
+  }),
+];
