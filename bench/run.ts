@@ -13,6 +13,7 @@ import { benchRelay } from "./relay/run.ts";
 import { benchSearch } from "./search/run.ts";
 import { benchFlood } from "./server/flood.ts";
 import { benchServer } from "./server/run.ts";
+import { benchTeam } from "./team/run.ts";
 
 interface Bench {
   readonly title: string;
@@ -73,6 +74,12 @@ const BENCHES: Readonly<Record<string, Bench>> = {
     about:
       "No model: a script that answers at once. A relay has 10 steps of 10 agents, each in a session of its own; by hand the same prompts are sent to sessions of their own, each when the one before it is answered. One after the other, relays and turns by hand alternate; their difference is what the engine adds: the end of a step is recorded, the artifact kept, the rules asked, the next prompt put together. The whole runtime runs in one process and everything lies in memory. Of 100 at once, 8 turns run at the same time, as is configured unless told otherwise; memory is the peak of resident memory of the whole process.",
     run: benchRelay,
+  },
+  team: {
+    title: "Team: a thousand members, and a long task file",
+    about:
+      "Everything lies in memory. Status reads the note and the tasks of each member; the first look is that of a new process. Plainly means: the same files read with one call each and nothing understood; and for what is written, the file read, one word replaced, written beside it and renamed. A tick or a claim of ours also takes the lock, keeps a snapshot, syncs the file and its folder, looks whether somebody else wrote meanwhile, and writes it down.",
+    run: benchTeam,
   },
 };
 
