@@ -69,6 +69,7 @@ test(
       "Python,Stripe",
     ]);
     expect(registered.out).toContain(`Billing Dev is on the team as billing-dev, and works in ${project}.\n`);
+    expect(registered.out).toContain("A note for its project is new: projects/shop.md.\n");
     const note = read(home.path, "agents/billing-dev/billing-dev.md");
     expect(note).toMatch(/^name: "?Billing Dev"?$/m);
     expect(note).toContain("runtime: cortex\n");
@@ -98,7 +99,7 @@ test(
     expect(await team(home.path, "list")).toMatch(
       /^billing-dev +never started +2 ready, 0 in progress, 0 done +by cortex +Build it\.\nchief-of-staff +idle /,
     );
-    expect(await team(home.path)).toMatch(/ · 2 members · 0 at work · 2 ready · [^]*\n {2}- Add a webhook\n/);
+    expect(await team(home.path)).toMatch(/ · 2 members · 0 fresh · 2 ready · [^]*\n {2}- Add a webhook\n/);
     expect(await runJson(home.path, "team", "status", "Billing", "Dev")).toMatchObject({
       slug: "billing-dev",
       project: "~/billing",
@@ -161,9 +162,12 @@ test("a server works on what was dispatched, and a tick makes it begin at once",
 test("what is wrong with the files is told and repaired, and what was written is undone", LONG, async () => {
   using home = newHome();
   await newTeam(home.path);
-  await team(home.path, "project", "billing", "--next", "Launch", "--note", "Python");
+  expect(await team(home.path, "lint")).toBe("All is as the protocol has it.\n");
+  expect(await team(home.path, "project", "billing", "--next", "Launch", "--note", "Python")).toBe(
+    "Added to projects/billing.md\n",
+  );
   expect(read(home.path, "projects/billing.md")).toMatch(
-    /## Next Action\n- Launch\n[^]*## Notes\n- Python\n/,
+    /## Next Action\n- Launch\n[^]*## Notes\n- Python\n- Agent: billing-dev at ~\/billing\n/,
   );
   expect(await team(home.path, "lint")).toBe("All is as the protocol has it.\n");
 
@@ -185,7 +189,9 @@ test("what is wrong with the files is told and repaired, and what was written is
   expect(repaired).toMatch(/^## A\n\*\*Status:\*\* in-progress\n\*\*Started:\*\* 2026-03-28T10:15\n/);
 
   const { items } = (await runJson(home.path, "team", "undo", "--list")) as { items: { file: string }[] };
-  expect(items).toMatchObject([{ file: "agents/billing-dev/tasks.md", snapshot: expect.any(String) }]);
+  expect(items.slice(0, 1)).toMatchObject([
+    { file: "agents/billing-dev/tasks.md", snapshot: expect.any(String) },
+  ]);
   const path = join(home.path, TEAM, "agents/billing-dev/tasks.md"); // as a shell completes it
   expect(await team(home.path, "undo", path)).toMatch(
     /^agents\/billing-dev\/tasks\.md is what it was until /,
@@ -272,7 +278,7 @@ test("whatever is done, programs are told as JSON, and nothing else", LONG, asyn
     ["init"],
     ["register", "Dev", "--project", project],
     ["register", "Claude", "--project", project, "--foreign"],
-    ["project", "billing"],
+    ["project", "shop"],
     ["dispatch", "dev", "Do it"],
     ["status"],
     ["briefing"],

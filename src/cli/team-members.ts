@@ -21,9 +21,15 @@ export async function register(given: Invocation): Promise<void> {
     capabilities: listOf(given, "capabilities"),
     isForeign: options["foreign"] === true,
   });
-  const { name, slug, project, notePath, isManaged } = member;
+  const { name, slug, project, notePath, isManaged, projectPaths } = member;
   print.data(member, () =>
-    harmless(`${name} is on the team as ${slug}, and works in ${project}.\nThe note is ${notePath}.`),
+    harmless(
+      [
+        `${name} is on the team as ${slug}, and works in ${project}.`,
+        `The note is ${notePath}.`,
+        ...projectPaths.map((path) => `A note for its project is new: ${path}.`),
+      ].join("\n"),
+    ),
   );
   if (print.json) return;
   print.note(
@@ -41,7 +47,7 @@ export async function project(given: Invocation): Promise<void> {
     ...(next === undefined ? {} : { nextActions: [next] }),
     ...(note === undefined ? {} : { notes: [note] }),
   });
-  given.print.data(made, () => `Wrote ${made.path}`);
+  given.print.data(made, () => (made.isNew ? `Wrote ${made.path}` : `Added to ${made.path}`));
 }
 
 export async function adapter(given: Invocation): Promise<void> {

@@ -91,13 +91,13 @@ test("without a team directory, everything else says how to make one", async () 
   using here = machine();
   const sources = here.sources();
   for (const attempt of [
-    registerInTeam(sources, { name: "X", project: "." }),
-    addTeamProject(sources, { name: "X" }),
-    adaptMember(sources, { agent: "x", runtime: "codex" }),
-    leaveOwnTeam(sources, "x"),
-    importTeam(sources),
+    () => registerInTeam(sources, { name: "X", project: "." }),
+    () => addTeamProject(sources, { name: "X" }),
+    () => adaptMember(sources, { agent: "x", runtime: "codex" }),
+    () => leaveOwnTeam(sources, "x"),
+    () => importTeam(sources),
   ]) {
-    await expect(attempt).rejects.toMatchObject({ code: "team_missing" });
+    await expect(attempt()).rejects.toMatchObject({ code: "team_missing" });
   }
   expect(existsSync(join(here.path, "cortex-team"))).toBe(false);
 });

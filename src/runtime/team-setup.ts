@@ -15,10 +15,11 @@ import { TEAM_KEYS, teamFlag } from "../config/team-settings.ts";
 import { type TeamValues, writeTeamConfig } from "../config/write-team-config.ts";
 import { CortexError } from "../model/errors.ts";
 import { type AdapterFile, toRuntime, writeAdapter } from "../team/adapter.ts";
-import { addProject, type NewProject } from "../team/add-project.ts";
+import { type AddedProject, addProject, type NewProject } from "../team/add-project.ts";
 import { importLegacy, type ImportedTeam } from "../team/import-legacy.ts";
 import { type InitedTeam, initTeam } from "../team/init-team.ts";
 import { type Left, leaveTeam } from "../team/leave-team.ts";
+import { memberUnknown } from "../team/member-files.ts";
 import { readNote } from "../team/read-note.ts";
 import { type NewMember, type Place, type Registered, registerMember } from "../team/register-member.ts";
 import { toSlug } from "../team/slug.ts";
@@ -70,10 +71,7 @@ export async function registerInTeam(sources: TeamSetupSources, member: NewMembe
   return registerMember(folder, member, place);
 }
 
-export async function addTeamProject(
-  sources: TeamSetupSources,
-  project: NewProject,
-): Promise<{ slug: string; path: string }> {
+export async function addTeamProject(sources: TeamSetupSources, project: NewProject): Promise<AddedProject> {
   const { folder, place } = await openTeam(sources);
   return addProject(folder, project, place);
 }
@@ -179,12 +177,6 @@ function makeRoot(root: string): void {
       cause,
     });
   }
-}
-
-function memberUnknown(name: string): CortexError {
-  return new CortexError("member_unknown", `No member of the team is called ${JSON.stringify(name)}`, {
-    hint: "`cortex team list` lists the members, `cortex team register` makes one.",
-  });
 }
 
 function projectMissing(slug: string, project: string | undefined): CortexError {

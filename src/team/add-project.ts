@@ -1,9 +1,8 @@
-/** A project note, made of the team's own template. */
+/** Project notes: made of the team's own template, and added to. */
 import { CortexError } from "../model/errors.ts";
-import { oneLine } from "./register-member.ts";
 import { toSlug } from "./slug.ts";
 import type { TeamFolder } from "./team-folder.ts";
-import { fillTemplate, PROJECT_TEMPLATE_PATH, readTemplate } from "./templates.ts";
+import { fillTemplate, noteLine, PROJECT_TEMPLATE_PATH, readTemplate } from "./templates.ts";
 
 export interface NewProject {
   readonly name: string;
@@ -11,23 +10,36 @@ export interface NewProject {
   readonly notes?: readonly string[] | undefined;
 }
 
-/** Throws `request_invalid`, where the name cannot be used, and `state_conflict`, where it is taken. */
+export interface AddedProject {
+  readonly slug: string;
+  readonly path: string;
+  /** False: there was such a note, and the lines were added to it. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Makes the note, or adds the lines to the one there is, at the top of their sections. Throws `request_invalid`, where
+ * the name or a line cannot be used, and `state_conflict`, where there is such a note and nothing to add to it.
+ */
 export async function addProject(
   folder: TeamFolder,
   { name, nextActions = [], notes = [] }: NewProject,
   { today }: { today: string },
-): Promise<{ slug: string; path: string }> {
+): Promise<AddedProject> {
   const slug = toSlug(name);
   const path = `projects/${slug}.md`;
-  const text = fillTemplate(await readTemplate(folder, PROJECT_TEMPLATE_PATH), {
-    fields: { type: "project", created: today, status: "active" },
-    sections: {
-      "Next Action": nextActions.map((line) => `- ${oneLine("next action", line)}`),
-      Notes: notes.map((line) => `- ${oneLine("note", line)}`),
-    },
-  });
-  if (await folder.create(path, text)) return { slug, path };
-  throw new CortexError("state_conflict", `There is already a project ${slug}, in ${path}`, {
-    hint: "Edit that file, or take another name.",
-  });
+  const sections = {
+    "Next Action": nextActions.map((line) => `- ${noteLine("next action", line)}`),
+    Notes: notes.map((line) => `- ${noteLine("note", line)}`),
+  };
+  const fields = { type: "project", created: today, status: "active" };
+  const text = fillTemplate(await readTemplate(folder, PROJECT_TEMPLATE_PATH), { fields, sections });
+  if (await folder.create(path, text)) return { slug, path, isNew: true };
+  if (nextActions.length + notes.length === 0) {
+    throw new CortexError("state_conflict", `There is already a project ${slug}, in ${path}`, {
+      hint: "--next and --note add to it; for everything else, edit that file.",
+    });
+  }
+  await folder.rewrite(path, (now) => fillTemplate(now, { fields: {}, sections }));
+  return { slug, path, isNew: false };
 }

@@ -1,8 +1,8 @@
 /** Somebody leaves: the note says so, and the project loses what adapters have written. Files of the team all stay. */
 import { existsSync } from "node:fs";
 import { expandPath } from "../config/team-config.ts";
-import { CortexError } from "../model/errors.ts";
 import { type AdapterFile, removeAdapters } from "./adapter.ts";
+import { memberUnknown } from "./member-files.ts";
 import { readNote } from "./read-note.ts";
 import { toSlug } from "./slug.ts";
 import type { TeamFolder } from "./team-folder.ts";
@@ -27,11 +27,7 @@ export async function leaveTeam(
   const slug = toSlug(name);
   const notePath = `agents/${slug}/${slug}.md`;
   const note = await folder.read(notePath);
-  if (note === undefined) {
-    throw new CortexError("member_unknown", `No member of the team is called ${JSON.stringify(name)}`, {
-      hint: "`cortex team list` lists the members.",
-    });
-  }
+  if (note === undefined) throw memberUnknown(name);
   // First of all it gets no more ticks and tasks; the rest can be done again.
   const edit = { kind: "field", name: "status", value: "inactive" } as const;
   const { changed } = await folder.edit(notePath, { file: "note", edit });

@@ -3,14 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type TestTeam, testTeam } from "../../test/support/team-folder.ts";
 import { addProject } from "./add-project.ts";
-import {
-  MAX_LINE_LENGTH,
-  MAX_NAME_LENGTH,
-  type NewMember,
-  type Registered,
-  registerMember,
-} from "./register-member.ts";
+import { MAX_NAME_LENGTH, type NewMember, type Registered, registerMember } from "./register-member.ts";
 import { readNote } from "./read-note.ts";
+import { MAX_LINE_LENGTH } from "./templates.ts";
 
 async function register(team: TestTeam, given: Partial<NewMember> = {}): Promise<Registered> {
   const member = { name: "Billing Dev", project: team.project("Projects/billing-service"), ...given };
@@ -137,7 +132,7 @@ test("a project note is made of its template, once", async () => {
     { name: "Billing Service", nextActions: ["Handle failed payments"], notes: ["Agent: billing-dev"] },
     { today: "2026-03-28" },
   );
-  expect(made).toEqual({ slug: "billing-service", path: "projects/billing-service.md" });
+  expect(made).toEqual({ slug: "billing-service", path: "projects/billing-service.md", isNew: true });
   expect(team.read(made.path)).toBe(
     "---\ntype: project\ncreated: 2026-03-28\nstatus: active\n---\n## Next Action\n- Handle failed payments\n\n## Notes\n- Agent: billing-dev\n",
   );
@@ -146,4 +141,42 @@ test("a project note is made of its template, once", async () => {
   ).rejects.toMatchObject({
     code: "state_conflict",
   });
+});
+
+test("a member's project has a note from then on, as the protocol shows it", async () => {
+  using team = testTeam();
+  const { projectPaths } = await register(team);
+  expect(projectPaths).toEqual(["projects/billing-service.md"]);
+  expect(team.read("projects/billing-service.md")).toBe(
+    "---\ntype: project\ncreated: 2026-03-28\nstatus: active\n---\n## Next Action\n\n## Notes\n- Agent: billing-dev at ~/Projects/billing-service\n",
+  );
+});
+
+test("a project note that is there stays as it is", async () => {
+  using team = testTeam({ "projects/billing-service.md": "## Next Action\n- Mine\n" });
+  expect((await register(team)).projectPaths).toEqual([]);
+  expect(team.read("projects/billing-service.md")).toBe("## Next Action\n- Mine\n");
+});
+
+test("projects are named as people name them, and those without a note get one", async () => {
+  using team = testTeam({ "projects/shop.md": "" });
+  const member = await register(team, { projects: ["Billing Service — in Python", "shop", "web-site"] });
+  expect(member.projectPaths).toEqual(["projects/billing-service.md", "projects/web-site.md"]);
+  const note = team.read(member.notePath);
+  expect(note).toContain("## Projects\n- billing-service — in Python\n- shop\n- web-site\n");
+  expect(readNote(note).projects).toEqual(["billing-service", "shop", "web-site"]);
+});
+
+test("what is new comes first in a project note that is there, and nothing else changes", async () => {
+  const before = "---\r\nstatus: active\r\n---\r\nMine.\r\n\r\n## Next Action\r\n- Old\r\n\r\n## Ideas\r\n";
+  using team = testTeam({ "projects/billing.md": before });
+  const added = await addProject(
+    team.folder,
+    { name: "Billing", nextActions: ["New"], notes: ["Stack: Python"] },
+    { today: "2026-03-29" },
+  );
+  expect(added).toEqual({ slug: "billing", path: "projects/billing.md", isNew: false });
+  expect(team.read("projects/billing.md")).toBe(
+    `${before.replace("- Old", "- New\r\n- Old")}\r\n## Notes\r\n- Stack: Python\r\n`,
+  );
 });

@@ -1,12 +1,16 @@
-/** Takes somebody into a team: a folder with a note, made of the team's own template, and an empty task file. */
+/**
+ * Takes somebody into a team: a folder with a note, made of the team's own template, and an empty task file; and a note for
+ * each of its projects that has none.
+ */
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { expandPath, shortenPath } from "../config/team-config.ts";
 import { CortexError } from "../model/errors.ts";
+import { addProject } from "./add-project.ts";
 import { toSlug } from "./slug.ts";
 import type { TeamFolder } from "./team-folder.ts";
 import { MANAGED_RUNTIME } from "./team.ts";
-import { AGENT_TEMPLATE_PATH, fillTemplate, readTemplate } from "./templates.ts";
+import { AGENT_TEMPLATE_PATH, fillTemplate, noteLine, readTemplate } from "./templates.ts";
 
 export interface NewMember {
   /** `Billing Dev`. */
@@ -14,7 +18,7 @@ export interface NewMember {
   /** The folder it works in. */
   readonly project: string;
   readonly role?: string | undefined;
-  /** Slugs of project notes. That of its folder, unless given. */
+  /** Their names, each with a remark or without: `billing-service — primary project`. That of its folder, unless given. */
   readonly projects?: readonly string[] | undefined;
   readonly capabilities?: readonly string[] | undefined;
   /** Somebody else runs it: Cortex gives it neither ticks nor turns. */
@@ -38,10 +42,11 @@ export interface Registered {
   readonly notePath: string;
   readonly tasksPath: string;
   readonly isManaged: boolean;
+  /** The notes that were made for its projects, because they had none. */
+  readonly projectPaths: readonly string[];
 }
 
 export const MAX_NAME_LENGTH = 100;
-export const MAX_LINE_LENGTH = 1_000;
 
 /** Throws `request_invalid`, where the name or the project cannot be used, and `state_conflict`, where the slug is taken. */
 export async function registerMember(
@@ -49,14 +54,15 @@ export async function registerMember(
   newMember: NewMember,
   place: Place,
 ): Promise<Registered> {
-  const { member, note } = await composeMember(folder, newMember, place);
+  const { member, note, projects } = await composeMember(folder, newMember, place);
   const { name, slug, notePath, tasksPath } = member;
+  const agent = noteLine("project", `Agent: ${slug} at ${shortenPath(member.project, place.user)}`);
   const legacy = legacyNotePath(slug);
   if ((await folder.read(legacy)) !== undefined) throw taken(name, slug, legacy);
   // The note first: it is what makes somebody a member, and of two that register the same name one does.
   if (!(await folder.create(notePath, note))) throw taken(name, slug, notePath);
   await folder.create(tasksPath, "");
-  return member;
+  return { ...member, projectPaths: await addMissingProjects(folder, { projects, agent }, place) };
 }
 
 /** Where notes were before members had folders. Whoever has one there is on the team, and is to be imported. */
@@ -69,11 +75,12 @@ export async function composeMember(
   folder: TeamFolder,
   { isForeign = false, ...given }: NewMember,
   { today, user, workingDir }: Place,
-): Promise<{ member: Registered; note: string }> {
-  const name = oneLine("name", given.name, MAX_NAME_LENGTH);
+): Promise<{ member: Omit<Registered, "projectPaths">; note: string; projects: readonly string[] }> {
+  const name = noteLine("name", given.name, MAX_NAME_LENGTH);
   const slug = toSlug(name);
   const project = expandPath(given.project, { user, from: workingDir });
   await checkProject(project);
+  const projects = given.projects?.map(toProject) ?? ownProject(project);
   const note = fillTemplate(await readTemplate(folder, AGENT_TEMPLATE_PATH), {
     fields: {
       name,
@@ -84,36 +91,58 @@ export async function composeMember(
     },
     sections: {
       Role: roleLines(given.role ?? ""),
-      Projects: (given.projects ?? ownProject(project)).map((line) => `- ${oneLine("project", line)}`),
-      Capabilities: (given.capabilities ?? []).map((line) => `- ${oneLine("capability", line)}`),
+      Projects: projects.map(({ slug, remark }) => `- ${slug}${remark}`),
+      Capabilities: (given.capabilities ?? []).map((line) => `- ${noteLine("capability", line)}`),
     },
   });
   const notePath = `agents/${slug}/${slug}.md`;
   const tasksPath = `agents/${slug}/tasks.md`;
-  return { member: { slug, name, project, notePath, tasksPath, isManaged: !isForeign }, note };
+  return {
+    member: { slug, name, project, notePath, tasksPath, isManaged: !isForeign },
+    note,
+    projects: projects.map((one) => one.slug),
+  };
 }
 
-/** Text that stays the one line that it is. */
-export function oneLine(what: string, text: string, maxLength: number = MAX_LINE_LENGTH): string {
-  const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
-  if (line !== "" && line.length <= maxLength) return line;
-  const message =
-    line === ""
-      ? `The ${what} is empty`
-      : `The ${what} has ${line.length} characters, ${maxLength} are allowed`;
-  throw new CortexError("request_invalid", message, { hint: "Write it in one short line." });
+/** So that what its note names is there, and `cortex team lint` has nothing to tell. Notes that are there stay as they are. */
+async function addMissingProjects(
+  folder: TeamFolder,
+  { projects, agent }: { projects: readonly string[]; agent: string },
+  place: Place,
+): Promise<string[]> {
+  const paths: string[] = [];
+  for (const name of projects) {
+    if ((await folder.read(`projects/${name}.md`)) !== undefined) continue;
+    const { path, isNew } = await addProject(folder, { name, notes: [agent] }, place);
+    if (isNew) paths.push(path);
+  }
+  return paths;
 }
 
 /** A role that begins as a heading does would end the section that it is in. */
 function roleLines(role: string): string[] {
   const text = role.replace(/^[\s#]+/, "");
-  return text === "" ? [] : [oneLine("role", text)];
+  return text === "" ? [] : [noteLine("role", text)];
+}
+
+interface OwnProject {
+  readonly slug: string;
+  /** What stands behind the slug. */
+  readonly remark: string;
+}
+
+function toProject(text: string): OwnProject {
+  const line = noteLine("project", text);
+  const end = line.search(/ [—–-] /);
+  return end === -1
+    ? { slug: toSlug(line), remark: "" }
+    : { slug: toSlug(line.slice(0, end)), remark: line.slice(end) };
 }
 
 /** A folder whose name leaves no slug has no project note. */
-function ownProject(project: string): string[] {
+function ownProject(project: string): OwnProject[] {
   try {
-    return [`${toSlug(basename(project))} — primary project`];
+    return [{ slug: toSlug(basename(project)), remark: " — primary project" }];
   } catch {
     return [];
   }

@@ -1,10 +1,12 @@
 /** The templates of a team, and how a new note is made of one. */
+import { CortexError } from "../model/errors.ts";
 import type { NoteEdit } from "./edit.ts";
 import { applyNoteEdit } from "./edit-note.ts";
 import type { TeamFolder } from "./team-folder.ts";
 
 export const AGENT_TEMPLATE_PATH = "templates/agent-template.md";
 export const PROJECT_TEMPLATE_PATH = "templates/project-template.md";
+export const MAX_LINE_LENGTH = 1_000;
 
 /** As the team protocol has them. */
 export const TEMPLATES: Readonly<Record<string, string>> = {
@@ -56,6 +58,17 @@ export function fillTemplate(template: string, { fields, sections }: Filling): s
   }
   for (const [heading, lines] of Object.entries(sections)) text = addBelow(text, heading, lines);
   return text;
+}
+
+/** Text that is to be one line of a note. Throws `request_invalid` where nothing, or too much, is left. */
+export function noteLine(what: string, text: string, maxLength: number = MAX_LINE_LENGTH): string {
+  const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+  if (line !== "" && line.length <= maxLength) return line;
+  const message =
+    line === ""
+      ? `The ${what} is empty`
+      : `The ${what} has ${line.length} characters, ${maxLength} are allowed`;
+  throw new CortexError("request_invalid", message, { hint: "Write it in one short line." });
 }
 
 /** At the top of the section, because its first line is what is read. A section that is missing comes at the end. */
