@@ -52,7 +52,7 @@ export const TEAM: CommandEntry = {
     },
     {
       usage: "list",
-      about: "list the members: whether they are at work, and how many tasks they have",
+      about: "list the members: the state of each, and how many tasks it has",
       run: async (given) => (await import("./team.ts")).list(given),
     },
     {
@@ -82,7 +82,7 @@ export const TEAM: CommandEntry = {
     },
     {
       usage: "briefing",
-      about: "tell who is at work, what is in the way and what is coming",
+      about: "tell what everybody does, what is in the way and what is coming",
       run: async (given) => (await import("./team.ts")).briefing(given),
     },
     {

@@ -92,7 +92,7 @@ test("what is in progress comes before what is ready, and of much only the first
   ];
   const counts = { ready: 7, inProgress: 2, done: 1, unknown: 1 };
   const lines = describeTeam(team([member("a", { tasks, counts })]), plain).split("\n");
-  expect(lines[0]).toBe("/team · 1 member · 0 at work · 7 ready · 2 in progress · 1 done");
+  expect(lines[0]).toBe("/team · 1 member · 0 fresh · 7 ready · 2 in progress · 1 done");
   expect(lines.slice(3)).toEqual([
     "  > Doing (since 2026-03-28T10:15, 1 h 27 min)",
     "  ! Stuck (flagged 2026-03-28T10:20: no key)",
@@ -110,7 +110,7 @@ test("what is in progress comes before what is ready, and of much only the first
 test("those who have left are not counted", () => {
   const counts = { ready: 3, inProgress: 0, done: 0, unknown: 0 };
   const left = member("b", { status: "inactive", counts });
-  expect(describeTeam(team([member("a"), left]), plain)).toMatch(/^\/team · 1 member · 0 at work · 0 ready/);
+  expect(describeTeam(team([member("a"), left]), plain)).toMatch(/^\/team · 1 member · 0 fresh · 0 ready/);
 });
 
 test("a team of nobody says how to begin", () => {

@@ -78,7 +78,7 @@ function totals(members: readonly MemberView[]): string {
     present.reduce((total, { counts }) => total + of(counts), 0);
   return [
     count(present.length, "member"),
-    `${fresh} at work`,
+    `${fresh} fresh`,
     `${sum(({ ready }) => ready)} ready`,
     `${sum(({ inProgress }) => inProgress)} in progress`,
     `${sum(({ done }) => done)} done`,

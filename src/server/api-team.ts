@@ -168,7 +168,7 @@ export const teamSchemas = {
     text: z.string().describe("Markdown."),
     facts: z.object({
       stamp,
-      atWork: z.array(MemberName).readonly(),
+      fresh: z.array(MemberName).readonly(),
       problems: z.number(),
       ...sharedFacts,
     }),

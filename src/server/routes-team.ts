@@ -51,7 +51,7 @@ export const teamRoutes = [
   route({
     method: "get",
     path: "/api/team/briefing",
-    summary: "Who is at work, what is in the way, what is coming",
+    summary: "What everybody does, what is in the way, what is coming",
     answers: { 200: schemas.TeamBriefing },
     async handle(_, { cortex }) {
       return { status: 200, body: withNulls(await cortex.team.briefing()) };

@@ -149,7 +149,7 @@ test(
     expect(briefing).toMatchObject({
       status: 200,
       json: {
-        text: expect.stringMatching(/^# Briefing — 2026-03-28 10:00\n\n2 members, 2 at work/),
+        text: expect.stringMatching(/^# Briefing — 2026-03-28 10:00\n\n2 members, 2 fresh/),
         facts: {
           totals: { members: 2, ready: 2, inProgress: 2 },
           inProgress: [{ title: "Add a webhook", forMs: 5_220_000, progress: null }, {}],

@@ -59,7 +59,7 @@ test("a briefing tells who is at work, what they do, what is in the way and what
   expect(facts.totals).toEqual({ members: 5, fresh: 2, ready: 6, inProgress: 2, done: 0 });
   expect(formatBriefing(facts)).toBe(`# Briefing — 2026-03-28 09:00
 
-5 members, 2 at work · 6 ready · 2 in progress
+5 members, 2 fresh · 6 ready · 2 in progress
 
 ## Needs attention
 - **Dashboard Dev** is down: last tick 4 h ago, 1 active task
@@ -70,7 +70,7 @@ test("a briefing tells who is at work, what they do, what is in the way and what
 - **Billing Dev** · Invoices: no key (since 2026-03-28T08:00)
 - **idle-dev**: waiting for Ann (since 2026-03-27)
 
-## At work
+## Fresh
 - **Billing Dev**
 - **Chief of Staff**
 
@@ -92,7 +92,7 @@ test("a briefing tells who is at work, what they do, what is in the way and what
 
 test("a team of nobody has a briefing too", async () => {
   expect(formatBriefing(briefingFacts(await teamAt("2026-03-28T09:00", {})))).toBe(
-    "# Briefing — 2026-03-28 09:00\n\n0 members, 0 at work · 0 ready · 0 in progress\n",
+    "# Briefing — 2026-03-28 09:00\n\n0 members, 0 fresh · 0 ready · 0 in progress\n",
   );
 });
 

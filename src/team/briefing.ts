@@ -31,7 +31,7 @@ export interface BriefingFacts {
   readonly stamp: string;
   readonly totals: Totals;
   /** With a fresh tick. */
-  readonly atWork: readonly MemberName[];
+  readonly fresh: readonly MemberName[];
   readonly missing: readonly Missing[];
   readonly blocked: readonly Blocked[];
   readonly inProgress: readonly InProgress[];
@@ -45,7 +45,7 @@ export function briefingFacts(team: Team): BriefingFacts {
   return {
     stamp: toStamp(team.atMs, team.timezone),
     totals: totalsOf(team),
-    atWork: team.members.filter(({ liveness }) => liveness.state === "fresh").map(nameOf),
+    fresh: team.members.filter(({ liveness }) => liveness.state === "fresh").map(nameOf),
     missing: missingMembers(team),
     blocked: blockedTasks(team),
     inProgress: tasksInProgress(team),
@@ -63,7 +63,7 @@ export function formatBriefing(facts: BriefingFacts): string {
     totalsLine(facts.totals),
     ...section("Needs attention", facts.missing.map(missingLine)),
     ...section("Blocked", facts.blocked.map(blockedLine)),
-    ...section("At work", facts.atWork.map(shown)),
+    ...section("Fresh", facts.fresh.map(shown)),
     ...section("In progress", facts.inProgress.map(progressLine)),
     ...section("Coming up", facts.upcoming.map(upcomingLine)),
     ...section(

@@ -13,7 +13,7 @@ export function section(heading: string, lines: readonly string[]): string[] {
 }
 
 export function totalsLine({ members, fresh, ready, inProgress }: Totals): string {
-  return `${count(members, "member")}, ${fresh} at work · ${ready} ready · ${inProgress} in progress`;
+  return `${count(members, "member")}, ${fresh} fresh · ${ready} ready · ${inProgress} in progress`;
 }
 
 export function missingLine({ member, state, active, ageMs }: Missing): string {

@@ -40,7 +40,7 @@ test("a review tells what got done today, what is in the way and what is planned
 
   expect(formatReview(facts)).toBe(`# Review — 2026-03-28
 
-2 done today · 3 members, 1 at work · 1 ready · 1 in progress
+2 done today · 3 members, 1 fresh · 1 ready · 1 in progress
 
 ## Done today
 - **Dashboard Dev** · Earlier: Did Earlier.

@@ -70,7 +70,7 @@ function readingTools(use: () => TeamToolParts): Tool[] {
       ...reading,
       name: "list_team",
       description:
-        "Lists the members of the team: slug, role, whether they are at work, what they have to do.",
+        "Lists the members of the team: slug, role, state (fresh, idle, down), what they have to do.",
       run: async () => ({ text: (await describing()).describeMembers(await use().status()) }),
     }),
     defineTool({
@@ -87,7 +87,7 @@ function readingTools(use: () => TeamToolParts): Tool[] {
       ...reading,
       name: "briefing",
       description:
-        "The facts of the morning's briefing, computed from the files: who is at work, what is in progress, blocked, coming.",
+        "The facts of the morning's briefing, computed from the files: who is fresh, what is in progress, blocked, coming.",
       run: async () => ({ text: (await use().briefing()).text }),
     }),
     defineTool({
