@@ -134,6 +134,14 @@ test("a relay is cancelled, resumed, told something and continued", LONG, async 
   writeFileSync(join(home.path, "config", "script.yaml"), SMALL_SCRIPT.replace("WRITE slow", "WRITE slower"));
   const resumed = await run(home.path, ["relay", "resume", id, "--wait"]);
   expect(resumed).toMatchObject({ code: 0, out: "written: slow\n" });
+  for (const verb of [
+    ["say", id, "too late"],
+    ["resume", id],
+  ])
+    expect(await run(home.path, ["relay", ...verb])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`\`cortex relay add ${id} <agent>`),
+    });
   const added = await run(home.path, ["relay", "add", id, "reader", "the end", "--wait"]);
   expect(added).toMatchObject({ code: 0, err: expect.stringContaining("I read the end") });
   expect(added.err).not.toContain("I wrote slow"); // that was told before

@@ -56,6 +56,7 @@ export async function show(given: Invocation): Promise<void> {
     const artifact = await readRelayArtifact(home, view, step);
     if (artifact === undefined) throw notKept(view, step);
     print.data({ id: view.id, step, content: artifact }, () => harmless(artifact.trimEnd()));
+    if (artifact === "" && !print.json) print.note("The artifact was empty then.");
   } else if (options["diff"] === true) await showChanges(view, given);
   else {
     const artifact = (await readRelayArtifact(home, view)) ?? null;
@@ -63,7 +64,9 @@ export async function show(given: Invocation): Promise<void> {
       [
         isOver(view) ? endLine(view, Date.now()) : progressLine(view, Date.now()),
         ...view.steps.map(describeStep),
-        artifact === null ? "The artifact is not kept." : `artifact\n${indent(harmless(artifact.trimEnd()))}`,
+        artifact === null
+          ? "The artifact is not kept."
+          : `artifact\n${indent(harmless(artifact.trimEnd() || "(empty)"))}`,
       ].join("\n\n"),
     );
   }

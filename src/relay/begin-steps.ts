@@ -122,6 +122,6 @@ function byEnd(a: RelayStep, b: RelayStep): number {
 
 function slotUnknown(slot: string, id: string): CortexError {
   return new CortexError("agent_unknown", `Relay ${id} has no agent called "${slot}"`, {
-    hint: "`!thread add` adds one.",
+    hint: `\`cortex relay add ${id} <agent>\` adds one, once the relay is over.`,
   });
 }

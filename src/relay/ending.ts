@@ -113,7 +113,7 @@ export function resume(record: RelayRecord, nowMs: number): RelayRecord {
   if (record.status !== "failed" && record.status !== "cancelled")
     throw conflict(
       `Relay ${record.id} is ${record.status} and cannot be resumed`,
-      "Only a relay that has failed or was cancelled can. `!thread add <agent>` gives a completed one another step.",
+      `Only a relay that has failed or was cancelled can. \`cortex relay add ${record.id} <agent>\` gives a completed one another step.`,
     );
   requireStill(record);
   // A script that had no chance to begin still has it, and one that was cut off is told of.

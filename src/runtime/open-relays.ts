@@ -239,6 +239,6 @@ function requireTurn(turn: TurnId | undefined): TurnId {
 function isOver({ id, status, ending }: RelayRecord): CortexError {
   const state = isTerminal({ status }) || ending === null ? status : "coming to its end";
   return new CortexError("state_conflict", `Relay ${id} is ${state} and takes no more messages`, {
-    hint: "`!thread add <agent> <message>` lets another agent go on with what it has done.",
+    hint: `\`cortex relay add ${id} <agent> <message>\`, or \`!thread add\` in its chat, lets another agent go on with it.`,
   });
 }
