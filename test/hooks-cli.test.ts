@@ -108,7 +108,7 @@ test(
 
     await using _ = await startServer(home.path);
     await expect.poll(() => status(home.path, "invoices"), PATIENT).toBe("disabled");
-    const email = ["--channel", "email", "--content", "An invoice"];
+    const email = ["--channel", "email", "--content", "Invoice 7 over 20 €"];
     const { out } = await run(home.path, ["hooks", "test", "invoices", ...email]);
     expect(out).toMatch(/^invoices fires/);
     const weekly = await run(home.path, [

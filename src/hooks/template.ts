@@ -50,7 +50,7 @@ export const filter: Filter = {
 
 /** Asked about each event that fits, with ten seconds to answer. A change counts when the file is saved. */
 export default async function ({ event }: HookContext): Promise<HookResult> {
-  if (!event.content?.includes("invoice")) return { fire: false };
+  if (!/invoice/i.test(event.content ?? "")) return { fire: false };
 
   // Beside the event, the context has
   //   query(sql, params)     read the ledger with SQL: events, agent_turns, hook_runs, …
@@ -60,7 +60,7 @@ export default async function ({ event }: HookContext): Promise<HookResult> {
 
   return {
     fire: true,
-    // One of session, thread, persona and agent.
+    // One of session, thread, persona, agent and relay.
     routing: { session: "main" },
     context: { prompt: "This looks like an invoice. Note who wants how much, and by when." },
   };
