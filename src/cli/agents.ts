@@ -1,8 +1,8 @@
 import { addConfigured, readConfigured } from "../runtime/configured.ts";
 import { type AgentDetails, describeAgent } from "../runtime/describe.ts";
 import { agentView } from "../runtime/views.ts";
-import { type Invocation, text } from "./command.ts";
-import { listOf, permissionLines, withoutAbsent } from "./permissions.ts";
+import { type Invocation, listOf, text } from "./command.ts";
+import { permissionLines, withoutAbsent } from "./permissions.ts";
 import { count, harmless, table } from "./text.ts";
 
 export async function list({ home, environment, print }: Invocation): Promise<void> {

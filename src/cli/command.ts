@@ -31,3 +31,9 @@ export function text(given: Invocation, option: string): string | undefined {
   const value = given.options[option];
   return typeof value === "string" ? value : undefined;
 }
+
+/** An option that holds several, with commas between them. */
+export function listOf(given: Invocation, option: string): string[] | undefined {
+  const parts = text(given, option)?.split(",");
+  return parts?.map((part) => part.trim()).filter((part) => part !== "");
+}

@@ -1,6 +1,5 @@
 /** What the commands about agents and about personas have in common. */
 import type { PersonaDetails } from "../runtime/describe.ts";
-import { type Invocation, text } from "./command.ts";
 import type { Printer } from "./print.ts";
 import { harmless, table } from "./text.ts";
 
@@ -13,12 +12,6 @@ export function permissionLines(permissions: PersonaDetails["permissions"], prin
       print.style("dim", origin === "default" ? "default" : `${path}, ${origin}`),
     ]),
   );
-}
-
-/** An option that holds several, with commas between them. */
-export function listOf(given: Invocation, option: string): string[] | undefined {
-  const parts = text(given, option)?.split(",");
-  return parts?.map((part) => part.trim()).filter((part) => part !== "");
 }
 
 export function withoutAbsent<Value>(

@@ -1,8 +1,8 @@
 import { addConfigured, readConfigured } from "../runtime/configured.ts";
 import { describePersona } from "../runtime/describe.ts";
 import { personaView } from "../runtime/views.ts";
-import { type Invocation, text } from "./command.ts";
-import { listOf, permissionLines, withoutAbsent } from "./permissions.ts";
+import { type Invocation, listOf, text } from "./command.ts";
+import { permissionLines, withoutAbsent } from "./permissions.ts";
 import { firstLine, harmless, table } from "./text.ts";
 
 const MAX_SOUL_LENGTH = 100;

@@ -6,7 +6,7 @@ import {
   leaveOwnTeam,
   registerInTeam,
 } from "../runtime/team-setup.ts";
-import { type Invocation, text } from "./command.ts";
+import { type Invocation, listOf, text } from "./command.ts";
 import { teamSources } from "./team-flags.ts";
 import { harmless, indent } from "./text.ts";
 
@@ -89,11 +89,4 @@ export async function takeOver(given: Invocation): Promise<void> {
 
 function fileLine({ action, path }: { readonly action: string; readonly path: string }): string {
   return `${action.padEnd(7)} ${path}`;
-}
-
-function listOf(given: Invocation, option: string): string[] | undefined {
-  return text(given, option)
-    ?.split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
 }

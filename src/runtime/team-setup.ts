@@ -1,5 +1,5 @@
 /** Sets up the team of a home, and changes who is in it. All of it works on the files, with a server or without. */
-import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
 import { TEAM_CONFIG_FILE } from "../config/team-config-file.ts";
@@ -50,7 +50,6 @@ export async function setUpTeam(
   const config = await readTeamConfig(sources);
   const configFile = join(sources.home, TEAM_CONFIG_FILE);
   const isConfigNew = !existsSync(configFile);
-  makeRoot(config.teamDir);
   const { folder, place } = await open(sources, config);
   const inited = await initTeam(folder, {
     ...place,
@@ -166,17 +165,6 @@ function valuesOf(config: TeamConfig, settings: readonly TeamSetting[]): TeamVal
       return [key, path === undefined ? text : shortenPath(path, config.user)];
     }),
   );
-}
-
-function makeRoot(root: string): void {
-  try {
-    mkdirSync(root, { recursive: true });
-  } catch (cause) {
-    throw new CortexError("team_unwritable", `The folder ${root} cannot be made`, {
-      hint: "Check what is there and its permissions, or name another folder with --team-dir.",
-      cause,
-    });
-  }
 }
 
 function projectMissing(slug: string, project: string | undefined): CortexError {

@@ -1,3 +1,5 @@
+import { COORDINATOR_TOOLS, FLAG_TOOL } from "../team/tool-names.ts";
+
 /**
  * The tools that an agent of Cortex can have, beside those of MCP servers. What a configuration says of others is
  * likely to be a slip.
@@ -28,12 +30,6 @@ export const TOOL_NAMES: readonly string[] = [
   "list_hooks",
   "enable_hook",
   "disable_hook",
-  "list_team",
-  "dispatch_task",
-  "team_status",
-  "briefing",
-  "review",
-  "housekeeping",
-  "register_agent",
-  "flag_task",
+  ...COORDINATOR_TOOLS,
+  FLAG_TOOL,
 ];
