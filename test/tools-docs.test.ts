@@ -12,6 +12,7 @@ import { createMessageTool } from "../src/delivery/message-tool.ts";
 import { createHookTools } from "../src/hooks/tools.ts";
 import { MARKS } from "../src/model/trust.ts";
 import { createRelayTools } from "../src/relay/tools.ts";
+import { createTeamTools } from "../src/team/tools.ts";
 import { loadFiles } from "./support/config-home.ts";
 
 const page = readFileSync(new URL("../docs/tools.md", import.meta.url), "utf8");
@@ -31,6 +32,9 @@ const tools = [
     throw new Error("not here");
   }),
   ...createRelayTools(() => {
+    throw new Error("not here");
+  }),
+  ...createTeamTools(() => {
     throw new Error("not here");
   }),
   createWebFetchTool(),

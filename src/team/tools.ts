@@ -64,7 +64,9 @@ function flagTool(use: () => TeamToolParts): Tool {
 
 function readingTools(use: () => TeamToolParts): Tool[] {
   const nothing = z.strictObject({});
-  const reading = { parameters: nothing, writes: false, repeatable: true, timeoutMs: TIMEOUT_MS };
+  // The files are the owner's, and what is in them was written by whoever takes part.
+  const trust = { untrusted: true, private: true } as const;
+  const reading = { parameters: nothing, writes: false, repeatable: true, timeoutMs: TIMEOUT_MS, trust };
   return [
     defineTool({
       ...reading,
