@@ -137,3 +137,11 @@ test("whichever old text is written back within moments, all is there again", ()
     ),
   );
 });
+
+test("whoever has left and is made active by hand stays active; only what is gone at once was overwritten", () => {
+  const before = "---\nname: Dev\nstatus: active\n---\n";
+  const edit: FileEdit = { file: "note", edit: { kind: "field", name: "status", value: "inactive" } };
+  const entries: JournalEntry[] = [{ atMs: WRITTEN_MS, hash: "", bytes: 0, edit }];
+  expect(restore(before, entries).edits).toEqual([]);
+  expect(restore(before, entries, WRITTEN_MS + RACE_MS - 1).text).toContain("status: inactive\n");
+});

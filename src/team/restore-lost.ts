@@ -4,7 +4,8 @@
  * A program that does not know our lock reads a file, takes its time, and writes back what it read with a change of its own:
  * what we did in between is gone. A person, on the other hand, may take out what we wrote because they want it so. The
  * two are told apart by what else happened: what is gone within moments was overwritten, always. Later, it was if all
- * that we did after it is gone as well and the task is again what it was before; and then it is done again only once.
+ * that we did after it is gone as well and the task is again what it was before; and then it is done again only once. A
+ * field of a note is for people to set, and never done again later.
  */
 import { CortexError } from "../model/errors.ts";
 import { applyEdit, editsDoneIn } from "./apply-edit.ts";
@@ -46,7 +47,7 @@ export function restoreLost(
     if (isOlderTick(restored, edit)) continue;
     const blockNow = blockOf(restored, edit);
     const isRace = changedMs - atMs < RACE_MS;
-    const isOnPurpose = index < lastThere || again > 0 || !isSameBlock(blockNow, block);
+    const isOnPurpose = index < lastThere || again > 0 || !isSameBlock(blockNow, block) || isForPeople(edit);
     if (isOnPurpose && !isRace) continue;
     const next = tryEdit(restored, edit);
     if (next === undefined) continue;
@@ -60,6 +61,11 @@ export function restoreLost(
 /** A task below it that has come or gone since changes the empty lines at its end. */
 function isSameBlock(one: string | undefined, other: string | undefined): boolean {
   return one?.trimEnd() === other?.trimEnd();
+}
+
+/** Whoever has left is taken back with `status: active`, and we say so: that is what somebody has done who wrote it. */
+function isForPeople({ edit }: FileEdit): boolean {
+  return edit.kind === "field";
 }
 
 /** Another session of the member has ticked since: that is no loss. */
