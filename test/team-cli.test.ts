@@ -142,6 +142,7 @@ test("a server works on what was dispatched, and a tick makes it begin at once",
   await expect
     .poll(() => read(home.path, "agents/billing-dev/tasks.md"), PATIENT)
     .toMatch(/\*\*Status:\*\* done[^]*### Summary\nThe webhook is there\.\n/);
+  expect(await team(home.path, "tick", "Billing", "Dev")).toBe("billing-dev  idle  has nothing to do\n");
   expect(await runJson(home.path, "team", "tick")).toMatchObject({
     members: [
       { agent: "billing-dev", state: "idle", task: null },

@@ -47,7 +47,12 @@ export async function tick(given: Invocation): Promise<void> {
       ? "Nobody is on the team yet."
       : harmless(
           table(
-            members.map(({ agent, state, task, detail }) => [agent, state, task?.title ?? "", detail ?? ""]),
+            members.map(({ agent, state, task, detail }) => [
+              agent,
+              state,
+              task?.title ?? (state === "idle" ? "has nothing to do" : ""),
+              detail ?? "",
+            ]),
           ),
         ),
   );

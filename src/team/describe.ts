@@ -31,7 +31,7 @@ function memberLine({ slug, note, counts, liveness, isManaged }: Member): string
   const age = liveness.ageMs === undefined ? "" : `, last tick ${formatAge(liveness.ageMs)} ago`;
   const role = note.role === "" ? "" : ` — ${note.role}`;
   const runner = isManaged ? "" : " (runs elsewhere)";
-  return `- **${slug}**${runner}${role}: ${liveness.state}${age}; ${counts.ready} ready, ${counts.inProgress} in progress, ${counts.done} done`;
+  return `- **${slug}**${runner}: ${liveness.state.replace("-", " ")}${age}; ${counts.ready} ready, ${counts.inProgress} in progress, ${counts.done} done${role}`;
 }
 
 function taskLines(member: Member): string[] {
