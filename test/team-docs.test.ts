@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 
 import { isAlive } from "../src/runtime/is-alive.ts";
 import { TEAM_FLAGS } from "../src/runtime/team-setup.ts";
+import { applyEdit } from "../src/team/apply-edit.ts";
 import { TEAM_USAGE } from "../src/team/command.ts";
 import { externalPathOf } from "../src/team/external.ts";
 import { MIN_STALE_MINUTES } from "../src/team/liveness.ts";
@@ -88,11 +89,13 @@ test("the numbers in the pages are those of the program", () => {
 });
 
 test("the files in docs/team-files.md are right, and read as the page says", () => {
-  const [ready, done, tick, note, project] = Array.from(
-    files.matchAll(/```markdown\n(.*?)```/gs),
+  const [_tree, ready, done, tick, note, project] = Array.from(
+    files.matchAll(/```text\n(.*?)```/gs),
     ([, text]) => text!,
   );
   const file = readTasks(`${ready}\n${done!.replace("Stripe", "Braintree")}\n${tick}`);
+  const { title: first, body } = file.tasks[0]!;
+  expect(applyEdit("", { file: "tasks", edit: { kind: "add", title: first, body } })).toBe(ready);
   expect(file).toMatchObject({
     tasks: [
       { status: "ready", started: undefined },
