@@ -20,6 +20,18 @@ test.each<[string, NoteEdit, string, string]>([
   ["a field of no frontmatter at all", inactive, "## Role\n", "---\nstatus: inactive\n---\n## Role\n"],
   ["a field of empty frontmatter", inactive, "---\n---\n", "---\nstatus: inactive\n---\n"],
   [
+    "a field of empty frontmatter above a rule",
+    inactive,
+    "---\n---\n---\n",
+    "---\nstatus: inactive\n---\n---\n",
+  ],
+  [
+    "a field with a remark and an empty line below",
+    inactive,
+    "---\nstatus: active  # since May\n\nname: X\n---\n",
+    "---\nstatus: inactive  # since May\n\nname: X\n---\n",
+  ],
+  [
     "a field of several lines",
     { kind: "field", name: "role", value: "x" },
     "---\nrole: >\n  long\n\n  text\nname: X\n---\n",
@@ -30,6 +42,12 @@ test.each<[string, NoteEdit, string, string]>([
     { kind: "field", name: "tags", value: "x" },
     "---\ntags:\n- a\n- b\n---\n",
     "---\ntags: x\n---\n",
+  ],
+  [
+    "a field that becomes empty above a list of nothing",
+    { kind: "field", name: "name", value: "" },
+    "---\nname: X\n# What is this?\n- a\n---\n",
+    '---\nname: ""\n# What is this?\n- a\n---\n',
   ],
   [
     "a field with special characters",
@@ -103,6 +121,7 @@ test("any value of a field is read as it was written, and edits made twice are m
     "name: X",
     "status: active",
     "status: >",
+    "status: 'a' # b",
     "  more",
     "- item",
     "# comment",

@@ -4,7 +4,7 @@ import { oneLine } from "./block-text.ts";
 import type { NoteEdit } from "./edit.ts";
 import { fieldAt, type Frontmatter, plainValue, readFrontmatter } from "./frontmatter.ts";
 import { findSection, type NoteSection, sectionsOf } from "./note-sections.ts";
-import { linesOf, startOf } from "./outline.ts";
+import { type Line, lineAt, linesOf, startOf } from "./outline.ts";
 import { latestOf, logEntries } from "./session-log.ts";
 import { type Splice, spliced } from "./splice.ts";
 
@@ -69,24 +69,35 @@ function addEntry(text: string, date: string, status: string): Splice[] {
 }
 
 function setField(text: string, frontmatter: Frontmatter, name: string, value: string): Splice[] {
-  const { lines, bodyStart, problems } = frontmatter;
-  const written = `${name}: ${plainValue(value) === value && value.trim() === value ? value : JSON.stringify(value)}`;
+  const { lines, problems } = frontmatter;
+  // An empty one is quoted: without, a list further below would become the value.
+  const isPlain = value !== "" && plainValue(value) === value && value.trim() === value;
+  const written = `${name}: ${isPlain ? value : JSON.stringify(value)}`;
   if (lines === undefined) {
     if (problems.length > 0) throw unclosed();
     return [{ from: startOf(text), lines: ["---", written, "---"] }];
   }
   const at = lines.findIndex(({ start, end }) => fieldAt(text.slice(start, end))?.name === name);
-  if (at === -1) return [{ from: lines.at(-1)?.next ?? closingStart(text, bodyStart), lines: [written] }];
-  // A value of several lines goes on as long as they are indented.
-  const after = lines.findIndex(
-    ({ start, end }, i) => i > at && !/^(?:[ \t]|-[ \t]|$)/.test(text.slice(start, end)),
-  );
-  const last = lines[after === -1 ? lines.length - 1 : after - 1]!;
-  return [{ from: lines[at]!.start, to: last.end, text: written }];
+  if (at === -1)
+    return [{ from: lines.at(-1)?.next ?? lineAt(text, startOf(text), 1).next, lines: [written] }];
+  const { start, end } = lines[at]!;
+  const last = lastLineOf(text, lines, at);
+  const remark = last.end === end ? (REMARK.exec(text.slice(start, end))?.[1] ?? "") : "";
+  return [{ from: start, to: last.end - remark.length, text: written }];
 }
 
-function closingStart(text: string, bodyStart: number): number {
-  return text.lastIndexOf("---", bodyStart);
+/** What a person says behind a value, which the next value does not change. */
+const REMARK = /^[\w-]+:[ \t]+(?:[^\s"'|>#][^#]*|"[^"\\]*"|'[^']*')?(?<=\S)([ \t]+#.*)$/;
+
+/** A value of several lines goes on as long as they are indented; empty ones at its end are no part of it. */
+function lastLineOf(text: string, lines: readonly Line[], at: number): Line {
+  let last = lines[at]!;
+  for (const line of lines.slice(at + 1)) {
+    const written = text.slice(line.start, line.end);
+    if (/^(?:[ \t]+\S|-[ \t])/.test(written)) last = line;
+    else if (written.trim() !== "") break;
+  }
+  return last;
 }
 
 function unclosed(): CortexError {
