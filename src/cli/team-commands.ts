@@ -103,7 +103,8 @@ export const TEAM: CommandEntry = {
     },
     {
       usage: "undo [file]",
-      about: "put back what a file held before Cortex last wrote it; unless named, the one written last",
+      about:
+        "put back what a file held before Cortex last wrote it; unless named, take back the last write of all",
       options: [["--list", "only list what could be put back, newest first"]],
       run: async (given) => (await import("./team-repair.ts")).undo(given),
     },

@@ -327,6 +327,30 @@ test("a write is undone, and before it the one before", async () => {
   expect(kept).toEqual([TWO, one, both, one]);
 });
 
+test("without a name, the writes of all files are undone, the last one first", async () => {
+  using team = testTeam();
+  const note = "agents/dev/dev.md";
+  const unreadable = "agents/dev/odd.md";
+  await team.team.create(note, "");
+  await team.team.create(unreadable, "");
+  const change = async (path: string, added: string): Promise<void> => {
+    team.times.nowMs += 1_000;
+    await team.team.rewrite(path, (text) => text + added);
+  };
+  await change(TASKS, "a\n");
+  await change(note, "b\n");
+  await change(TASKS, "c\n");
+  await change(unreadable, "d\n");
+  writeFileSync(join(team.root, unreadable), Buffer.from([0xff]));
+
+  const undone: string[] = [];
+  for (let i = 0; i < 3; i++) undone.push((await team.team.undo()).path);
+
+  expect(undone).toEqual([TASKS, note, TASKS]);
+  expect([team.text(), await team.team.read(note)]).toEqual([TWO, ""]);
+  await expect(team.team.undo()).rejects.toMatchObject({ code: "state_conflict" });
+});
+
 test("a file that somebody removed is put back by undo", async () => {
   using team = testTeam();
   await team.team.edit(TASKS, claim("One"));

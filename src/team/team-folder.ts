@@ -17,7 +17,7 @@ import { readState, tryRead } from "./file-state.ts";
 import { Journal } from "./journal.ts";
 import { type Snapshot, Snapshots, snapshotPaths } from "./snapshots.ts";
 import { clearUp, isMovedAway, makeFile } from "./swap-file.ts";
-import { chooseSnapshot, nothingToUndo } from "./undo.ts";
+import { type Chosen, chooseSnapshot, nothingToUndo } from "./undo.ts";
 import {
   type Change,
   entryOf,
@@ -129,17 +129,31 @@ export class TeamFolder {
 
   /**
    * Puts back what a file held before our last write of it, and when called again, what it held before that. Without a
-   * path, of the file that was written last. What it says now is kept as a snapshot too. Throws `state_conflict`
-   * where there is nothing to put back.
+   * path, the last write of any file, and when called again, the one before that. What the file says now is kept as a
+   * snapshot too. Throws `state_conflict` where there is nothing to put back.
    */
   async undo(path?: string): Promise<Written & Pick<Snapshot, "path" | "name" | "atMs">> {
-    const chosen = path ?? this.history().at(-1)?.path;
-    if (chosen === undefined) throw nothingToUndo();
-    const { path: real } = confine(this.root, chosen);
-    const { name, atMs, text } = chooseSnapshot(this.root, real, await this.read(real));
+    const chosen = path === undefined ? await this.#lastOfAll() : await this.#lastOf(path);
+    if (chosen === undefined) throw nothingToUndo(path);
+    const { path: real, name, atMs, text } = chosen;
     if (await this.create(real, text)) return { path: real, name, atMs, text, changed: true };
     const { changed } = await this.#change(real, () => ({ text, undone: name }));
     return { path: real, name, atMs, text, changed };
+  }
+
+  async #lastOf(path: string): Promise<Chosen | undefined> {
+    const { path: real } = confine(this.root, path);
+    return chooseSnapshot(this.root, real, await this.read(real));
+  }
+
+  async #lastOfAll(): Promise<Chosen | undefined> {
+    let last: Chosen | undefined;
+    for (const path of snapshotPaths(this.root)) {
+      // Of one that cannot be read, or is a link by now, whoever names it is told.
+      const chosen = await this.#lastOf(path).catch(() => undefined);
+      if (chosen !== undefined && chosen.atMs >= (last?.atMs ?? 0)) last = chosen;
+    }
+    return last;
   }
 
   async #change(path: string, change: (text: string, isAfterOurs: boolean) => Change): Promise<Outcome> {

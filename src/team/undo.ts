@@ -4,12 +4,12 @@ import { hashOf, readState } from "./file-state.ts";
 import { Journal } from "./journal.ts";
 import { type Snapshot, Snapshots } from "./snapshots.ts";
 
-/** `text` is what the file says now. Throws `state_conflict` where there is none. */
-export function chooseSnapshot(
-  root: string,
-  path: string,
-  text: string | undefined,
-): Snapshot & { readonly text: string } {
+export interface Chosen extends Snapshot {
+  readonly text: string;
+}
+
+/** `text` is what the file says now. Undefined: there is none. */
+export function chooseSnapshot(root: string, path: string, text: string | undefined): Chosen | undefined {
   const last = new Journal(root, path).last();
   const undone =
     last !== undefined && text !== undefined && last.hash === hashOf(text) ? last.undone : undefined;
@@ -21,7 +21,7 @@ export function chooseSnapshot(
     const state = readState(snapshot.file, path);
     if (state !== undefined && state.text !== text) return { ...snapshot, text: state.text };
   }
-  throw nothingToUndo(path);
+  return undefined;
 }
 
 export function nothingToUndo(path = "the team directory"): CortexError {
