@@ -96,12 +96,13 @@ test("a project that is not there is named, for those who are on the team", asyn
       ...member("c", { fields: { project: "billing" } }),
       ...member("d", { fields: { project: "/nowhere", status: "inactive" } }),
     }),
-  ).toEqual(["agents/b/b.md:1 project-missing", "agents/c/c.md:1 project-missing"]);
+  ).toEqual(["agents/b/b.md:5 project-missing", "agents/c/c.md:5 project-missing"]);
 });
 
 test("a member's project without a note is named", async () => {
   const [finding] = await lintOf({ ...TEAM, ...member("a", { projects: "- billing-service — primary\n" }) });
   expect(finding).toMatchObject({
+    line: 10,
     rule: "project-unknown",
     hint: "`cortex team project billing-service` makes one.",
   });
@@ -113,7 +114,11 @@ test("names that make the same slug are named", async () => {
       ...member("billing-dev", { fields: { name: "Billing Dev" } }),
       ...member("billing-dev-2", { fields: { name: "billing  DEV!" } }),
     }),
-  ).toEqual(["agents/billing-dev-2/billing-dev-2.md:1 name-doubled"]);
+  ).toEqual(["agents/billing-dev-2/billing-dev-2.md:2 name-doubled"]);
+});
+
+test("a name that leaves no slug is named", async () => {
+  expect(await found(member("dev", { fields: { name: "開発" } }))).toEqual(["agents/dev/dev.md:2 name-odd"]);
 });
 
 test("a task that stands for a file that is missing is named, as long as it is active", async () => {

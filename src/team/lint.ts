@@ -10,13 +10,14 @@
  * - notes of members and projects (`read-note.ts`, `read-project.ts`): frontmatter and sections
  * - folders and whole files (`team-problems.ts`, `read-cache.ts`): note-missing, tasks-missing, slug-odd, conflict-copy,
  *   link-outside, file-unreadable, file-too-large, not-utf8, tick-ahead
- * - the team as a whole (here): coordinator-missing, template-missing, layout-old, name-doubled, project-missing,
- *   project-unknown, external-missing, conflict-marks
+ * - the team as a whole (here): coordinator-missing, template-missing, layout-old, name-doubled, name-odd,
+ *   project-missing, project-unknown, external-missing, conflict-marks
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 
 import { expandHome, externalPathOf, readExternal } from "./external.ts";
+import { findSection } from "./note-sections.ts";
 import { isRepairable } from "./repair.ts";
 import { toSlug } from "./slug.ts";
 import { isActive } from "./task.ts";
@@ -45,7 +46,8 @@ export async function lint(team: Team, { home }: LintParts): Promise<TeamFinding
   return findings;
 }
 
-function problemsOfWhole({ root, members }: Team): TeamProblem[] {
+function problemsOfWhole(team: Team): TeamProblem[] {
+  const { root, members } = team;
   const problems = [
     ...oldNotes(root),
     ...Object.keys(TEMPLATES)
@@ -54,9 +56,14 @@ function problemsOfWhole({ root, members }: Team): TeamProblem[] {
   ];
   if (!members.some(({ slug }) => slug === COORDINATOR)) problems.push(coordinatorMissing());
   const byName = Map.groupBy(members, ({ slug, note }) => slugOf(note.name) ?? slug);
-  for (const [name, same] of byName)
-    for (const { slug, notePath } of same.slice(1))
-      problems.push(nameDoubled(notePath, name, same[0]!, slug));
+  for (const [name, [first, ...others]] of byName)
+    for (const { slug, notePath } of others)
+      problems.push(
+        nameDoubled({ file: notePath, line: fieldLine(team, notePath, "name") }, name, first!, slug),
+      );
+  for (const { notePath, note } of members)
+    if (note.name !== "" && slugOf(note.name) === undefined)
+      problems.push(nameWithoutSlug({ file: notePath, line: fieldLine(team, notePath, "name") }, note.name));
   return problems;
 }
 
@@ -72,16 +79,22 @@ function oldNotes(root: string): TeamProblem[] {
     .map((name) => layoutOld(`agents/${name}`));
 }
 
-function problemsOfProject(member: Member, { projects }: Team, home: string): TeamProblem[] {
+function problemsOfProject(member: Member, team: Team, home: string): TeamProblem[] {
   const { note, notePath, isInactive } = member;
   const problems: TeamProblem[] = [];
   if (!isInactive && note.project !== undefined) {
     const path = expandHome(note.project, home);
     if (!isAbsolute(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
-      problems.push(projectMissing(notePath, note.project));
+      problems.push(
+        projectMissing({ file: notePath, line: fieldLine(team, notePath, "project") }, note.project),
+      );
   }
   for (const project of note.projects)
-    if (!projects.some(({ slug }) => slug === project)) problems.push(projectUnknown(notePath, project));
+    if (!team.projects.some(({ slug }) => slug === project)) {
+      const below = findSection(note.sections, "Projects")?.line ?? 0;
+      const line = lineOf(team, notePath, (written) => written.includes(project), below);
+      problems.push(projectUnknown({ file: notePath, line }, project));
+    }
   return problems;
 }
 
@@ -100,11 +113,28 @@ async function problemsOfExternal(member: Member, home: string): Promise<TeamPro
 }
 
 /** What git leaves of a merge that it could not do. */
-function conflictMarks({ root, problems }: Team, file: string): TeamProblem[] {
-  if (problems.some((problem) => problem.file === file && NOT_READ.has(problem.rule))) return [];
-  const lines = readFileSync(join(root, file), "utf8").split("\n");
-  const at = lines.findIndex((line) => line.startsWith("<<<<<<< "));
+function conflictMarks(team: Team, file: string): TeamProblem[] {
+  const at = linesOf(team, file).findIndex((line) => line.startsWith("<<<<<<< "));
   return at === -1 ? [] : [conflictMark(file, at + 1)];
+}
+
+/** Where a field of a note stands, from 1. */
+function fieldLine(team: Team, file: string, name: string): number {
+  return lineOf(team, file, (written) => written.startsWith(`${name}:`));
+}
+
+/** The first one below so many lines, from 1. */
+function lineOf(team: Team, file: string, isMeant: (written: string) => boolean, below = 0): number {
+  return linesOf(team, file).findIndex((written, at) => at >= below && isMeant(written)) + 1 || 1;
+}
+
+function linesOf({ root, problems }: Team, file: string): string[] {
+  if (problems.some((problem) => problem.file === file && NOT_READ.has(problem.rule))) return [];
+  try {
+    return readFileSync(join(root, file), "utf8").split("\n");
+  } catch {
+    return []; // gone since the team was read, and named the next time
+  }
 }
 
 /** Of these files nothing is known but that. */
@@ -148,30 +178,38 @@ function layoutOld(file: string): TeamProblem {
   };
 }
 
-function nameDoubled(file: string, name: string, first: Member, slug: string): TeamProblem {
+type Place = Pick<TeamProblem, "file" | "line">;
+
+function nameDoubled(place: Place, name: string, first: Member, slug: string): TeamProblem {
   return {
-    file,
-    line: 1,
+    ...place,
     rule: "name-doubled",
     message: `the names of ${first.slug} and ${slug} both make the slug "${name}"`,
     hint: "Give one of them another name; they are told apart by their folders.",
   };
 }
 
-function projectMissing(file: string, project: string): TeamProblem {
+function nameWithoutSlug(place: Place, name: string): TeamProblem {
   return {
-    file,
-    line: 1,
+    ...place,
+    rule: "name-odd",
+    message: `the name ${JSON.stringify(name)} leaves no slug; that of the folder is used`,
+    hint: "Use at least one letter a to z or digit in it.",
+  };
+}
+
+function projectMissing(place: Place, project: string): TeamProblem {
+  return {
+    ...place,
     rule: "project-missing",
     message: `the project "${project}" is not a folder on this machine`,
     hint: "Correct `project:` in the note (an absolute path, or one that begins with ~), or make the folder.",
   };
 }
 
-function projectUnknown(file: string, project: string): TeamProblem {
+function projectUnknown(place: Place, project: string): TeamProblem {
   return {
-    file,
-    line: 1,
+    ...place,
     rule: "project-unknown",
     message: `there is no note projects/${project}.md`,
     hint: `\`cortex team project ${project}\` makes one.`,
