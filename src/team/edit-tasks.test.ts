@@ -204,6 +204,15 @@ test("the same title can be dispatched again, and an edit that was settled is ad
   expect(applyTaskEdit(twice, again)).toBe(twice);
 });
 
+test("of two tasks that are the same to the letter, one is taken out, however often", () => {
+  const one = "## A\n**Status:** done\n\n";
+  const edit = settleTaskEdit(one + one, { kind: "remove", tasks: [A] });
+  const once = applyTaskEdit(one + one, edit);
+  expect(once).toBe(one);
+  expect(isTaskEditDone(once, edit)).toBe(true);
+  expect(applyTaskEdit(once, edit)).toBe(one);
+});
+
 test("removing again does not take the next task of the same title, nor one that was edited since", () => {
   const text = "## A\n**Status:** done\nfirst\n\n## A\n**Status:** done\nsecond\n";
   const edit = settleTaskEdit(text, { kind: "remove", tasks: [A] });

@@ -2,7 +2,7 @@
  * Edits of a task file, each the smallest change that does it. What is done already is not done again, and a status
  * only ever goes on: ready, in-progress, done.
  */
-import type { TaskEdit } from "./edit.ts";
+import type { RemovedTask, TaskEdit } from "./edit.ts";
 import { spliced } from "./splice.ts";
 import {
   blocksOf,
@@ -10,6 +10,7 @@ import {
   metadataOf,
   partOf,
   sectionOf,
+  type TaskBlock,
   type TaskBlocks,
   TICK_PREFIX,
   trailStart,
@@ -44,17 +45,29 @@ export function settleTaskEdit(text: string, edit: TaskEdit): TaskEdit {
     return { ...edit, ordinal: blocksOf(text, meantBy(edit)).tasks.length + 1 };
   }
   if (edit.kind === "remove" && edit.tasks.some((task) => task.text === undefined)) {
-    const { tasks } = blocksOf(text, meantBy(edit));
-    return {
-      kind: "remove",
-      tasks: edit.tasks.flatMap((ref) => {
-        const block = ref.text === undefined ? findByRef(tasks, ref) : undefined;
-        if (block === undefined) return ref.text === undefined ? [] : [ref];
-        return [{ ...ref, text: partOf(text, block, block.heading.start, block.end) }];
-      }),
-    };
+    return { kind: "remove", tasks: withTexts(text, blocksOf(text, meantBy(edit)).tasks, edit.tasks) };
   }
   return edit;
+}
+
+function withTexts(
+  text: string,
+  blocks: readonly TaskBlock[],
+  removed: readonly RemovedTask[],
+): RemovedTask[] {
+  const textOf = (block: TaskBlock): string => partOf(text, block, block.heading.start, block.end);
+  const found = new Set(removed.map((ref) => findByRef(blocks, ref)));
+  return removed.flatMap((ref) => {
+    if (ref.text !== undefined) return [ref];
+    const block = findByRef(blocks, ref);
+    if (block === undefined) return [];
+    const written = textOf(block);
+    const twins = blocks.filter(
+      (other) =>
+        !found.has(other) && other.title === ref.title && textOf(other).trimEnd() === written.trimEnd(),
+    ).length;
+    return [{ ...ref, text: written, ...(twins > 0 ? { twins } : {}) }];
+  });
 }
 
 /** The tasks that it may be about. */

@@ -28,8 +28,15 @@ export type TaskEdit =
   | { readonly kind: "progress"; readonly task: TaskRef; readonly text: string }
   /** The comment of our prefix at the end of the file, and no other. */
   | { readonly kind: "tick"; readonly stamp: string }
-  /** Only what is done. Where a task comes with its text, it is found by that, and stays if it was edited since. */
-  | { readonly kind: "remove"; readonly tasks: readonly (TaskRef & { readonly text?: string })[] };
+  /** Only what is done. */
+  | { readonly kind: "remove"; readonly tasks: readonly RemovedTask[] };
+
+/** Where it comes with its text, it is found by that, and stays if it was edited since. */
+export interface RemovedTask extends TaskRef {
+  readonly text?: string;
+  /** How many tasks with the very same text stay. */
+  readonly twins?: number;
+}
 
 export type NoteEdit =
   /** A field of the frontmatter. */

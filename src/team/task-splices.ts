@@ -65,12 +65,18 @@ export function removedBlocks(
 ): readonly TaskBlock[] {
   const ofTitle = Map.groupBy(tasks, ({ title }) => title);
   const found = new Set<TaskBlock>();
-  for (const { text: wanted, ...ref } of edit.tasks) {
+  for (const { text: wanted, twins = 0, ...ref } of edit.tasks) {
     const named = ofTitle.get(ref.title) ?? [];
-    const isMeant = (task: TaskBlock): boolean =>
-      !found.has(task) && partOf(text, task, task.heading.start, task.end).trimEnd() === wanted!.trimEnd();
-    const task = wanted === undefined ? findByRef(named, ref) : named.find(isMeant);
-    if (task !== undefined) found.add(task);
+    if (wanted === undefined) {
+      const task = findByRef(named, ref);
+      if (task !== undefined) found.add(task);
+      continue;
+    }
+    const same = named.filter(
+      (task) =>
+        !found.has(task) && partOf(text, task, task.heading.start, task.end).trimEnd() === wanted.trimEnd(),
+    );
+    if (same.length > twins) found.add(same[0]!);
   }
   return tasks.filter((task) => found.has(task));
 }
