@@ -1,6 +1,6 @@
 /** The shell functions are taken out of the text that agents get: what they can do is what the text lets them do. */
 import { spawn, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type TestTeam, testTeam } from "../../test/support/team-folder.ts";
@@ -46,11 +46,38 @@ describe.each(["bash", "sh"])("in %s", (shell) => {
     expect(readdirSync(join(team.folder.root, "agents/billing-dev"))).toEqual(["tasks.md"]);
   });
 
-  test("with nothing ready, nothing is said and nothing changed", () => {
+  test("with nothing ready, nothing is said and nothing written", () => {
     const text = "## A\n**Status:** ready-later\n\n## B\n**Status:** in-progress\n";
     using team = testTeam({ [TASKS]: text });
+    const file = join(team.folder.root, TASKS);
+    const before = statSync(file);
     expect(run(team, "take", { shell })).toBe("");
     expect(team.read(TASKS)).toBe(text);
+    expect(statSync(file).ino).toBe(before.ino);
+  });
+
+  test("what stands in code or in a comment is no task, and stays as it is", () => {
+    const hidden =
+      "````\n```\n## In code\n**Status:** ready\n```\n````\n~~~\n```\n## Here too\n**Status:** ready\n<!-- cortex:last-tick 2026-03-28T10:00 -->\n\nmore\n~~~\n<!--\n## Later\n**Status:** ready\n-->\n```x``` is no fence\n";
+    using team = testTeam({ [TASKS]: `${hidden}## Real\n**Status:** ready\n` });
+    expect(run(team, "take; tick; finish Real done", { shell })).toBe("Real");
+    const written = team.read(TASKS);
+    expect(written.startsWith(hidden)).toBe(true);
+    expect(readTasks(written)).toMatchObject({ problems: [], tasks: [{ title: "Real", status: "done" }] });
+  });
+
+  test("a fence that nobody has closed does not pile up ticks", () => {
+    using team = testTeam({ [TASKS]: "## A\n**Status:** ready\n```\nx\n" });
+    run(team, "tick; tick; tick", { shell });
+    expect(team.read(TASKS).match(/last-tick/g)).toHaveLength(1);
+  });
+
+  test("who may read and write the file stays as it is", () => {
+    using team = testTeam({ [TASKS]: "## A\n**Status:** ready\n" });
+    const file = join(team.folder.root, TASKS);
+    chmodSync(file, 0o666);
+    run(team, "set -C; take", { shell });
+    expect(statSync(file).mode & 0o777).toBe(0o666);
   });
 
   test("a task that is finished is as the protocol shows it", () => {

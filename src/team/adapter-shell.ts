@@ -20,7 +20,9 @@ team_edit() (
     sleep 0.1
   done
   trap 'rm -f .tasks.md.lock .tasks.md.new' EXIT
-  awk -v now="$(date +%Y-%m-%dT%H:%M)" "$2" tasks.md >.tasks.md.new && mv .tasks.md.new tasks.md
+  cp -p tasks.md .tasks.md.new && # the same owner and mode
+    awk -v now="$(date +%Y-%m-%dT%H:%M)" "$2" tasks.md >|.tasks.md.new || exit 1
+  cmp -s .tasks.md.new tasks.md || mv .tasks.md.new tasks.md
 )`;
 }
 
@@ -61,23 +63,35 @@ finish() ( export title="$1" summary="$2"; team_edit ${slug} '
   END { end(1) }'; )`;
 }
 
+/** Knows what is code, or a comment of several lines: nothing in there is a task. */
+const FENCES = `
+  {
+    if (fence) { if (fence == "<!--" ? /-->/ : index($0, fence) == 1) fence = "" }
+    else if (match($0, /^(\`\`\`+|~~~+|<!--)/) && !/-->/ && !/^\`\`\`+[^\`]*\`/) fence = substr($0, 1, RLENGTH)
+  }`;
+
 /** Knows what a task is: a heading outside of code, with the status among the lines right below it. */
-const READING = `
-  /^(\`\`\`|~~~)/ { fence = !fence }
+const READING = `${FENCES}
   !fence && /^## / { title = substr($0, 4); sub(/[ \\t\\r]+$/, "", title); meta = 1; print; next }
   !/^[*][*][A-Z][a-z]+:[*][*]/ && !/^[ \\t\\r]*$/ { meta = 0 }`;
 
+const TICK = String.raw`/^<!-- cortex:last-tick .* -->[ \t\r]*$/`;
+const BLANK = String.raw`/^[ \t\r]*$/`;
+
+/** What stands at the end goes in any case: a fence that nobody has closed would keep every tick there is. */
 export function tickFunction(slug: string): string {
   return `# tick: says that you are at work.
-tick() { team_edit ${slug} '
-  !/^<!-- cortex:last-tick .* -->[ \\t\\r]*$/
+tick() { team_edit ${slug} '${FENCES}
+  ${TICK} { if (fence) held = held $0 "\\n"; next }
+  held && ${BLANK} { held = held $0 "\\n"; next }
+  { printf "%s", held; held = ""; print }
   END { print "<!-- cortex:last-tick " now " -->" }'; }`;
 }
 
 export function coordinatorFunctions(): string {
   return `# dispatch <slug> <title> <what to do>: a task more for that member.
-dispatch() ( export title="$2" body="$3"; team_edit "$1" '
-  /^<!-- cortex:last-tick .* -->[ \\t\\r]*$/ { tick = $0; next }
+dispatch() ( export title="$2" body="$3"; team_edit "$1" '${FENCES}
+  !fence && ${TICK} { tick = $0; next }
   { print; last = $0 }
   END {
     body = "\\n" ENVIRON["body"]; gsub(/\\n##? /, "\\n### ", body)
