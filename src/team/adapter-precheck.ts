@@ -19,7 +19,7 @@ case "$(jq -r '.prompt // empty' 2>/dev/null)" in
   *) exit 0 ;;
 esac
 
-[ -e "$tasks" ] && grep -Eq '^[[:space:]]*\\*\\*Status:\\*\\*[[:space:]]*(ready|in-progress)[[:space:]]*$' "$tasks"
+[ -e "$tasks" ] && grep -Eq '^[[:space:]]*\\*\\*Status:\\*\\*[[:space:]]*(ready|in-progress)[[:space:]]*(<!--|$)' "$tasks"
 [ $? -eq 1 ] || exit 0
 echo '{"decision":"block","reason":"No active tasks"}' >&2
 exit 2

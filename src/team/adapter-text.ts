@@ -101,9 +101,10 @@ function workerDuties({ slug }: Identity): string {
 2. Then claim the first \`ready\` one: set \`**Status:** in-progress\` and add \`**Started:** <now>\` below it. If it is not \`ready\` any more when you hold the lock, somebody else has it: take the next.
 3. Do the work in your project. Write what a later session needs to know into the text of the task.
 4. When it is done: set \`**Status:** done\`, add \`**Completed:** <now>\` below \`**Started:**\`, and a \`### Summary\` at the end of the task.
-5. Go on with the next \`ready\` task. With none left, stop.
-6. Write the tick comment anew at the end of the file whenever you look for work and have some, and every few minutes during long work.
-7. At the end, put two lines at the top of \`## Session Log\` in agents/${slug}/${slug}.md: \`Last session: <date>\` and \`Status: <how it stands, and what is in the way>\`.`;
+5. A task with a line \`**External:** <file>\`, or called "Execute Shuttle tasks — report status" (then it is \`.shuttle.md\` in your project), stands for that task file, which another runner works on. Do none of its work and never change it: write \`Progress: <n> of <m> done\` into the text of your task, and finish your task when nothing in that file is \`ready\` or \`in-progress\` any more. If the file is missing, say so in your session log.
+6. Go on with the next \`ready\` task. With none left, stop.
+7. Write the tick comment anew at the end of the file whenever you look for work and have some, and every few minutes during long work.
+8. At the end, put two lines at the top of \`## Session Log\` in agents/${slug}/${slug}.md: \`Last session: <date>\` and \`Status: <how it stands, and what is in the way>\`.`;
 }
 
 function coordinatorDuties({ slug }: Identity, rhythm: Rhythm): string {

@@ -134,6 +134,7 @@ test("the text says who the agent is, where its files are and how they are chang
     "while true; do codex exec 'Cortex tick: read /home/ada/our team/agents/billing-dev/tasks.md",
     "sleep 1200",
     "you add no tasks",
+    "**External:** <file>",
   ]) {
     expect(text).toContain(part);
   }
@@ -238,6 +239,7 @@ const hasJq = spawnSync("/bin/sh", ["-c", "command -v jq"]).status === 0;
 test.runIf(hasJq).each([
   ["Cortex tick: go on", "**Status:** ready\n", 0],
   ["Cortex tick: go on", "**Status:** in-progress \r\n", 0],
+  ["Cortex tick: go on", "**Status:** ready <!-- at last -->\n", 0],
   ["Cortex tick: go on", "**Status:** ready-later\n**Status:** done\n", 2],
   ["Cortex tick: go on", "", 2],
   ["Cortex tick: go on", undefined, 2],
