@@ -133,6 +133,15 @@ test("a project of several members says whose its tasks are, or they are left", 
   ]);
 });
 
+test("a member that has a folder and no task file yet gets its tasks", async () => {
+  using team = testTeam({
+    "agents/billing-dev/billing-dev.md": NOTE,
+    "projects/billing-service.md": PROJECT,
+  });
+  const { tasks } = await importLegacy(team.folder, given);
+  expect(tasks.map(({ slug }) => slug)).toEqual(["billing-dev", "billing-dev"]);
+});
+
 test("the protocol file of before is named, and stays", async () => {
   using team = testTeam({ "agents/billing-dev.md": NOTE });
   const file = join(team.project("billing"), "TEAM.md");

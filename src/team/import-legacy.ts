@@ -135,6 +135,7 @@ async function importTask(
   const isIt = (task: Task): boolean => task.title === entry.title && task.body.includes(origin);
   const body = entry.scope === "" ? origin : `${entry.scope}\n\n${origin}`;
   const add: TaskEdit = { kind: "add", title: entry.title, body };
+  await folder.create(path, ""); // a member of today may have none yet
   const { changed } = await folder.editFrom(path, (text) =>
     readTasks(text).tasks.some(isIt) ? undefined : { file: "tasks", edit: add },
   );
