@@ -69,6 +69,12 @@ test.each(["", " \n", "a\nb", "a\rb", "a\u2028b", "a\0b", "a\tb", "\uD83D", "a <
   },
 );
 
+test("what closes a comment of the file is not made by taking a control character out of a text", () => {
+  const above = outlineOf("<!-- open\n");
+  for (const lines of [bodyLines("--\0>", above), summaryLines("--\0>", above)])
+    expect(lines).toEqual(["--&gt;"]);
+});
+
 test("no text has a heading that a task file would see, and none stays open", () => {
   const unit = fc.constantFrom(
     "#",
@@ -85,6 +91,10 @@ test("no text has a heading that a task file would see, and none stays open", ()
     " ",
     "x",
     "*",
+    "-",
+    ">",
+    "\0",
+    "\r",
   );
   fc.assert(
     fc.property(fc.string({ unit }), fc.constantFrom("", "```\n", "<!-- \n"), (text, file) => {

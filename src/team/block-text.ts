@@ -19,7 +19,7 @@ const RESERVED = new Set(["Summary", "Progress"]);
 export function bodyLines(body: string, file: Outline): string[] {
   if (body.length > MAX_BODY_LENGTH)
     throw invalid(`A body of ${body.length} characters is too long`, `At most ${MAX_BODY_LENGTH} are taken.`);
-  const lines = blockLines(inert(body, file), 3);
+  const lines = blockLines(inert(withoutControls(body), file), 3);
   for (const [at, line] of lines.entries()) {
     const isMetadata = metadataAt(line, wholeLine(line)) !== undefined;
     if (isMetadata) lines[at] = line.replace("**", "\\*\\*");
@@ -30,7 +30,8 @@ export function bodyLines(body: string, file: Outline): string[] {
 
 /** The summary of a task that is done, as lines. What is too long is cut. */
 export function summaryLines(summary: string, file: Outline): string[] {
-  const lines = blockLines(inert(cut(summary.trim(), MAX_SUMMARY_LENGTH), file), 4);
+  const text = cut(withoutControls(summary).trim(), MAX_SUMMARY_LENGTH);
+  const lines = blockLines(inert(text, file), 4);
   return lines.length === 0 ? ["(no summary)"] : lines;
 }
 
@@ -55,7 +56,10 @@ export function checkedLine(what: string, text: string): string {
   return line;
 }
 
-/** Where the file has something open, a text that has such a thing too would close it, and hide all between. */
+/**
+ * Where the file has something open, a text that has such a thing too would close it, and hide all between. Controls
+ * are out by then: without the one in it, `--\0>` would be such a thing.
+ */
 function inert(text: string, { unclosed }: Outline): string {
   if (unclosed.length === 0) return text;
   const withoutComments = text.replaceAll("<!--", "&lt;!--").replaceAll("-->", "--&gt;");
@@ -64,7 +68,7 @@ function inert(text: string, { unclosed }: Outline): string {
 
 /** The lines, without empty ones at both ends; headings have at least the given level. */
 function blockLines(text: string, level: number): string[] {
-  const clean = withoutControls(text)
+  const clean = text
     .replaceAll(/\r\n?/g, "\n")
     .replace(/^(?:[ \t]*\n)+/, "")
     .trimEnd();
