@@ -240,6 +240,18 @@ test("a folder in the place of a file is reported", async () => {
   expect(rulesOf(await readerOf(team.path).read())).toEqual(["agents/a/tasks.md file-unreadable"]);
 });
 
+test("agents and projects may be links too, and are not followed out of the team directory", async () => {
+  using elsewhere = teamDirectory({ ...member("dev"), "projects/p.md": "" });
+  using team = teamDirectory();
+  for (const name of ["agents", "projects"]) symlinkSync(join(elsewhere.path, name), join(team.path, name));
+  const found = await readerOf(team.path).read();
+  expect([found.members, found.projects]).toEqual([[], []]);
+  expect(found.problems.map(({ file, rule }) => `${file} ${rule}`)).toEqual([
+    "agents link-outside",
+    "projects link-outside",
+  ]);
+});
+
 test("links that lead out of the team directory are not followed", async () => {
   using elsewhere = temporaryFolder();
   writeFileSync(join(elsewhere.path, "tasks.md"), TASKS);

@@ -2,7 +2,7 @@
  * Reads the whole of a team directory. What is odd in it is reported and never in the way: one broken file costs
  * one member at most.
  */
-import { type Dirent, realpathSync, statSync } from "node:fs";
+import { type Dirent, lstatSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 
@@ -85,7 +85,7 @@ export class TeamReader {
 
   async #readMembers(nowMs: number, problems: TeamProblem[]): Promise<Member[]> {
     const members: Member[] = [];
-    const entries = this.#list("agents", problems);
+    const entries = this.#listTop("agents", problems);
     for (const [index, entry] of entries.entries()) {
       if (index % FOLDERS_AT_ONCE === FOLDERS_AT_ONCE - 1) await setImmediate();
       const member = this.#readMember(entry, nowMs, problems);
@@ -155,7 +155,7 @@ export class TeamReader {
 
   #readProjects(problems: TeamProblem[]): Project[] {
     const projects: Project[] = [];
-    for (const { name } of this.#list("projects", problems)) {
+    for (const { name } of this.#listTop("projects", problems)) {
       const path = `projects/${name}`;
       if (isConflictCopy(name)) problems.push(conflictCopy(path));
       else if (name.endsWith(".md")) {
@@ -177,16 +177,24 @@ export class TeamReader {
     }
   }
 
+  #listTop(folder: string, problems: TeamProblem[]): readonly Dirent[] {
+    const link = lstatSync(join(this.#parts.root, folder), { throwIfNoEntry: false })?.isSymbolicLink();
+    return link === true && !this.#leadsInside(folder, problems) ? [] : this.#list(folder, problems);
+  }
+
   /** A link to a folder of the team is one too; a file (a README, say) is none and nobody's fault. */
   #isFolder(entry: Dirent, folder: string, problems: TeamProblem[]): boolean {
-    if (!entry.isSymbolicLink()) return entry.isDirectory();
-    const full = join(this.#parts.root, folder);
+    return entry.isSymbolicLink() ? this.#leadsInside(folder, problems) : entry.isDirectory();
+  }
+
+  #leadsInside(link: string, problems: TeamProblem[]): boolean {
+    const full = join(this.#parts.root, link);
     try {
       if (isInside(realpathSync(this.#parts.root), realpathSync(full))) return statSync(full).isDirectory();
     } catch {
       return false; // It leads nowhere.
     }
-    problems.push(linkOutside(folder));
+    problems.push(linkOutside(link));
     return false;
   }
 }
