@@ -33,10 +33,10 @@ export function confine(root: string, path: string): TeamPlace {
   return { file: real, path: names.join("/") };
 }
 
-/** A folder for what Cortex keeps. That nobody has put a link in its place is looked at each time. */
+/** A folder for what Cortex keeps, before it is made. That nobody has put a link in its place is looked at each time. */
 export function requireOwnFolder(root: string, folder: string): void {
   const wanted = join(realpathSync(root), folder);
-  if (realpathSync(wanted) !== wanted) throw forbidden(folder, "is reached by a link");
+  if (realPath(wanted, folder) !== wanted) throw forbidden(folder, "is reached by a link");
 }
 
 function realRootOf(root: string): string {

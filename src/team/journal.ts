@@ -3,7 +3,16 @@
  * file. Its last line has the hash of what we wrote or saw last, so that a change by others is noticed; the edits before it
  * are done again where others have overwritten them. Losing it loses that, and no more.
  */
-import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 import { KEPT_FOLDER } from "./confine.ts";
@@ -64,14 +73,27 @@ export class Journal {
     const bytes = all.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     if (bytes > MAX_JOURNAL_BYTES) return rewrite(path, newest(all));
     // One that was cut off while it was written is ended first.
-    appendFileSync(path, `${endsWhole(path) ? "" : "\n"}${lines.join("\n")}\n`);
+    addTo(path, `${endsWhole(path) ? "" : "\n"}${lines.join("\n")}\n`);
+  }
+}
+
+/** A link that somebody has put there is not followed. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+
+function addTo(path: string, text: string): void {
+  const descriptor = openSync(path, APPEND, 0o666);
+  try {
+    appendFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
 function rewrite(path: string, lines: readonly string[]): void {
   const draft = `${path}.tmp`;
+  rmSync(draft, { force: true });
   try {
-    writeFileSync(draft, `${lines.join("\n")}\n`);
+    writeFileSync(draft, `${lines.join("\n")}\n`, { flag: "wx" });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });

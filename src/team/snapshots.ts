@@ -106,8 +106,8 @@ export function keep(file: string, snapshot: string): boolean {
 /** Makes it, in a folder that no version control sees. */
 export function openKeptFolder(root: string, folder: string): string {
   const path = join(root, folder);
-  mkdirSync(path, { recursive: true });
   requireOwnFolder(root, folder);
+  mkdirSync(path, { recursive: true });
   try {
     writeFileSync(join(root, KEPT_FOLDER, ".gitignore"), "*\n", { flag: "wx" });
   } catch (error) {

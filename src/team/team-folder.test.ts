@@ -196,7 +196,22 @@ test("snapshots are not written through a link", async () => {
   using outside = temporaryFolder();
   symlinkSync(outside.path, join(team.root, ".cortex"));
   await expect(team.team.edit(TASKS, claim("One"))).rejects.toMatchObject({ code: "path_forbidden" });
-  expect(team.text()).toBe(TWO);
+  expect([team.text(), readdirSync(outside.path)]).toEqual([TWO, []]);
+});
+
+test("the journal is not written through a link, and the edit is made all the same", async () => {
+  using team = testTeam();
+  using outside = temporaryFolder();
+  const victim = join(outside.path, "victim");
+  writeFileSync(victim, "mine\n");
+  mkdirSync(join(team.root, ".cortex/journal/agents/dev"), { recursive: true });
+  symlinkSync(victim, join(team.root, ".cortex/journal", `${TASKS}.jsonl`));
+
+  await team.team.edit(TASKS, claim("One"));
+
+  expect(readFileSync(victim, "utf8")).toBe("mine\n");
+  expect(statusOf(team.text(), "One")).toBe("in-progress");
+  expect(team.said).toEqual([expect.stringContaining(`the journal of ${TASKS} cannot be written`)]);
 });
 
 test.each(["in place", "as a new file"])(
