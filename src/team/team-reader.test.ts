@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -251,6 +252,17 @@ test("agents and projects may be links too, and are not followed out of the team
     "projects link-outside",
   ]);
 });
+
+test.skipIf(process.getuid?.() === 0)(
+  "a folder that may not be read is not said to have no note",
+  async () => {
+    using team = teamDirectory(member("dev"));
+    chmodSync(join(team.path, "agents/dev"), 0o000);
+    const found = await readerOf(team.path).read();
+    chmodSync(join(team.path, "agents/dev"), 0o755);
+    expect(found.problems.map(({ rule }) => rule)).toEqual(["file-unreadable", "file-unreadable"]);
+  },
+);
 
 test("links that lead out of the team directory are not followed", async () => {
   using elsewhere = temporaryFolder();

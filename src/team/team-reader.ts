@@ -109,10 +109,13 @@ export class TeamReader {
     for (const { name } of names) if (isConflictCopy(name)) problems.push(conflictCopy(`${folder}/${name}`));
 
     const notePath = `${folder}/${slug}.md`;
-    const note = take(notePath, this.#notes.read(notePath), problems, (value) => value.problems);
+    const noteFile = this.#notes.read(notePath);
+    const note = take(notePath, noteFile, problems, (value) => value.problems);
     if (note === undefined) {
       const others = names.map(({ name }) => name);
-      if (!others.includes(`${slug}.md`)) problems.push(noteMissing(folder, slug, others));
+      // Of a folder that may not be looked into, nobody knows what is missing.
+      if (noteFile.kind === "missing" && !others.includes(`${slug}.md`))
+        problems.push(noteMissing(folder, slug, others));
       return undefined;
     }
     if (slugOf(slug) !== slug) problems.push(slugOdd(folder, slug, slugOf(slug)));
