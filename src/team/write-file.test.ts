@@ -109,6 +109,19 @@ test("a folder that is not to be written is left as it is, and the error says wh
   expect(readdirSync(folder.path)).toEqual(["agents"]);
 });
 
+test.runIf(process.getuid?.() === 0)("a file of somebody else is not taken away from them", () => {
+  using folder = temporaryFolder();
+  makeTeam(folder.path);
+  for (const path of ["", "agents", "agents/dev"]) chmodSync(join(folder.path, path), 0o777);
+  const args = [CHILD, folder.path, TASKS, JSON.stringify(CLAIM)];
+  const env = { ...process.env, NODE_COMPILE_CACHE: "" };
+  const { stdout } = spawnSync(process.execPath, args, { uid: 65_534, gid: 65_534, env, encoding: "utf8" });
+
+  expect(JSON.parse(stdout)).toMatchObject({ code: "team_unwritable", message: `${TASKS} is read-only` });
+  expect(readFileSync(join(folder.path, TASKS), "utf8")).toBe(TEXT);
+  expect(readdirSync(join(folder.path, "agents/dev"))).toEqual(["tasks.md"]);
+});
+
 test.runIf(canMountSmallDisk())("a full disk loses nothing, and is written again when there is room", () => {
   using folder = temporaryFolder();
   const mount = 'mount -t tmpfs -o size=512k tmpfs "$1" && exec "$2" "$3" "$1"';

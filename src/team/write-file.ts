@@ -2,10 +2,11 @@
  * One write of a file of the team, under its lock: look, restore what others have overwritten, change, swap, write
  * down. Where others were faster, from the beginning.
  */
+import { accessSync, constants } from "node:fs";
 import { basename } from "node:path";
 
 import type { FileEdit } from "./edit.ts";
-import { missing, readOnly } from "./file-failure.ts";
+import { hasCode, missing, readOnly } from "./file-failure.ts";
 import type { FileLock } from "./file-lock.ts";
 import { type FileState, hashOf, readSettled } from "./file-state.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
@@ -76,7 +77,7 @@ export async function writeFile(
     const isChange = wanted.text !== before.text;
     const snapshot = isChange ? snapshots.next(before, nowMs) : undefined;
     if (snapshot !== undefined) {
-      if ((before.mode & 0o222) === 0) throw readOnly(path);
+      if (!isWritable(file, before)) throw readOnly(path);
       const swapped = await swapFile({
         path: file,
         shown: path,
@@ -103,6 +104,20 @@ export async function writeFile(
     return { text: wanted.text, changed, restored: restored.edits.map(({ edit }) => edit) };
   }
   return undefined;
+}
+
+/**
+ * A new file in the place of one needs only its folder to be writable. But who may not write the file itself would take
+ * it away from its owner. The system lets root do anything, and so the mode counts too.
+ */
+function isWritable(file: string, { mode }: FileState): boolean {
+  if ((mode & 0o222) === 0) return false;
+  try {
+    accessSync(file, constants.W_OK);
+    return true;
+  } catch (error) {
+    return !hasCode(error, "EACCES", "EROFS", "EPERM"); // gone: that is noticed when it is replaced
+  }
 }
 
 /** The file is written by now, and says so whether or not there is room for this. */
