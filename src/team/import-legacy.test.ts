@@ -133,6 +133,17 @@ test("a project of several members says whose its tasks are, or they are left", 
   ]);
 });
 
+test("a heading of its own within a scope stays part of it", async () => {
+  const scope = "First:\n### Details\nall of them";
+  const project = PROJECT.replace("By mail", scope);
+  using team = testTeam({ "agents/billing-dev.md": NOTE, "projects/billing-service.md": project });
+  const { tasks } = await importLegacy(team.folder, given);
+  expect(tasks).toHaveLength(2);
+  const [, invoices] = readTasks(team.read("agents/billing-dev/tasks.md")).tasks;
+  expect(invoices).toMatchObject({ title: "Send invoices", status: "in-progress" });
+  expect(invoices?.body).toContain(scope);
+});
+
 test("a member that has a folder and no task file yet gets its tasks", async () => {
   using team = testTeam({
     "agents/billing-dev/billing-dev.md": NOTE,

@@ -11,17 +11,28 @@ export interface QueueEntry {
 
 export function readWorkQueue(sections: readonly NoteSection[]): QueueEntry[] {
   const text = findSection(sections, "Work Queue")?.text ?? "";
-  const [, ...entries] = `\n${text.replaceAll("\r\n", "\n")}`.split(/\n###[ \t]+/);
-  return entries.map((entry) => {
+  const [, ...parts] = `\n${text.replaceAll("\r\n", "\n")}`.split(/\n(?=###[ \t])/);
+  return withOwnHeadings(parts).map((entry) => {
     const [time = "", ...lines] = entry.split("\n");
     const rest = lines.join("\n");
     return {
-      time: time.trim(),
+      time: time.slice(3).trim(),
       title: valueOf(rest, "Task").replaceAll(/\s+/g, " "),
       scope: valueOf(rest, "Scope"),
       status: valueOf(rest, "Status").split("\n", 1)[0]!.trim().toLowerCase(),
     };
   });
+}
+
+/** A heading that is no time, and has no task below it, belongs to what the entry above says. */
+function withOwnHeadings(parts: readonly string[]): string[] {
+  const entries: string[] = [];
+  for (const part of parts) {
+    const isEntry = /^###[ \t]+\d{4}-\d\d-\d\d/.test(part) || /^\*\*Task:\*\*/m.test(part);
+    if (isEntry || entries.length === 0) entries.push(part);
+    else entries.push(`${entries.pop()}\n${part}`);
+  }
+  return entries;
 }
 
 /** From its name to the next one. */
