@@ -36,6 +36,7 @@ const fragments = fc.constantFrom(
   "",
   "",
   "   ",
+  "\u00A0",
   "Text",
   "```",
   "```js",

@@ -46,6 +46,12 @@ test.each(["", "\uFEFF", "\n\n", "# Tasks\n\nNothing yet.\n", "---\ntags: x\n---
   },
 );
 
+test("a space of another kind is one, with a tick below it and without", () => {
+  const task = "## A\n\u00A0\n**Status:** ready\n";
+  for (const text of [task, `${task}\n<!-- cortex:last-tick 2026-03-28T10:15 -->\n`])
+    expect(readTasks(text).tasks).toMatchObject([{ title: "A", status: "ready" }]);
+});
+
 test("blank lines before metadata, any order of it, CRLF, trailing spaces and a BOM are read", () => {
   const text =
     "\uFEFF## One \t\r\n\r\n**Completed:** 2026-03-28T11:42  \r\n\r\n**Status:**\tdone \r\n**Priority:** high\r\n**Started:** 2026-03-28T10:15\r\n\r\nBody\r\n";

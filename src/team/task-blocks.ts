@@ -221,7 +221,8 @@ function metadataBelow(
       (metadataOf({ metadata }, found.name) === undefined ? metadata : doubled).push(found);
       bodyStart = line.next;
     } else if (!isBlank(text, line) && !isForeign(text, line)) {
-      if (ticks.length === 0 || partOf(text, { ticks }, line.start, line.next).trim() !== "") break;
+      // Spaces of other kinds count as spaces too.
+      if (partOf(text, { ticks }, line.start, line.next).trim() !== "") break;
     }
   }
   return { metadata, doubled: doubled.length === 0 ? NOT_DOUBLED : doubled, bodyStart };
