@@ -6,12 +6,13 @@ import type { Flags } from "../config/overrides.ts";
 import { dateOf } from "../model/day.ts";
 import type { DeliveryId, ItemId, RelayId } from "../model/ids.ts";
 import { agentFor } from "../personas/lookup.ts";
-import type { Store } from "../store/store.ts";
+import type { DeliveryTarget, Store } from "../store/store.ts";
 import { memberOf } from "../team/dispatch-task.ts";
 import { Heart, type HeartParts } from "../team/heart.ts";
 import { giveUpTeam, keepTeam } from "../team/keeper.ts";
 import { type NewMember, type Registered, registerMember } from "../team/register-member.ts";
 import type { TeamRelays } from "../team/work-parts.ts";
+import { askCoordinator } from "./ask-coordinator.ts";
 import { isAlive } from "./is-alive.ts";
 import { readRelayResult } from "./relay-result.ts";
 import type { Relays } from "./relays.ts";
@@ -60,6 +61,7 @@ export async function openTeam(sources: TeamSources, config: TeamConfig): Promis
   const { folder, root } = files;
   const self = { home: sources.home, host: hostname(), pid: process.pid };
   const keeping = { root, self, clock, isAlive };
+  const closing = new AbortController();
   let lastProblem: string | undefined; // every minute the same would fill the log
   const heart = new Heart({
     folder,
@@ -80,6 +82,12 @@ export async function openTeam(sources: TeamSources, config: TeamConfig): Promis
     housekeep: (team) => files.prune(team),
     times: () => ({ briefing: config.dailyBriefing, review: config.dailyReview }),
     tell: (message) => tell(message, sources, config),
+    ask: (notices) =>
+      askCoordinator(notices, {
+        ...sources,
+        signal: closing.signal,
+        reportsTo: placeOfReports(sources, config),
+      }),
     keep: () => keepTeam(keeping),
     onProblem(error, slug) {
       const line = `The team goes on later (${slug}): ${String(error)}`;
@@ -99,6 +107,7 @@ export async function openTeam(sources: TeamSources, config: TeamConfig): Promis
     register: (member) =>
       registerMember(folder, member, { today: dateOf(clock(), timezone), user, workingDir: root }),
     async [Symbol.asyncDispose]() {
+      closing.abort();
       await watch[Symbol.asyncDispose]();
       await heart[Symbol.asyncDispose]();
       await giveUpTeam(keeping).catch((error: unknown) => log(`The team is given up late: ${String(error)}`));
@@ -133,20 +142,23 @@ function relaysFor({ relays, home, store, clock }: TeamSources): TeamRelays {
   };
 }
 
-/** The chat that the team names, else the place that the owner named for such things, else the log. */
 async function tell(
   { id, text }: { readonly id: string; readonly text: string },
-  { store, settings, channels, log }: TeamSources,
-  { telegramChatId }: TeamConfig,
+  sources: TeamSources,
+  config: TeamConfig,
 ): Promise<void> {
-  const { admin } = settings.config();
-  const chat =
-    telegramChatId === undefined || !channels().includes(TELEGRAM)
-      ? undefined
-      : { channel: TELEGRAM, place: telegramChatId };
-  const target = chat ?? admin;
-  if (target === undefined) log(text.trimEnd());
-  else await store.outbox.notify({ id: id as DeliveryId, target, content: text });
+  const target = placeOfReports(sources, config);
+  if (target === undefined) sources.log(text.trimEnd());
+  else await sources.store.outbox.notify({ id: id as DeliveryId, target, content: text });
+}
+
+/** The chat that the team names, else the place that the owner named for such things. Undefined: the log. */
+function placeOfReports(
+  { settings, channels }: TeamSources,
+  { telegramChatId }: TeamConfig,
+): DeliveryTarget | undefined {
+  const isChat = telegramChatId !== undefined && channels().includes(TELEGRAM);
+  return isChat ? { channel: TELEGRAM, place: telegramChatId } : settings.config().admin;
 }
 
 const TELEGRAM = "telegram";

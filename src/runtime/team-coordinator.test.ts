@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { PATIENT } from "../../test/support/server.ts";
 import { type TeamHome, teamHome } from "../../test/support/team-home.ts";
-import { answerTo, entry, plays, resultsOf } from "../../test/support/workers.ts";
+import { answerTo, entry, holdTool, plays, resultsOf } from "../../test/support/workers.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { Cortex } from "./cortex.ts";
 
@@ -152,6 +152,80 @@ test("what no person has asked for is not dispatched", PATIENT, async () => {
   await expect.poll(() => cortex.store.sessions.head(CHIEF), PATIENT).toBeDefined();
   expect(await resultsOf(cortex, CHIEF)).toEqual([expect.stringContaining("No person has asked for this")]);
   expect(home.tasks("dev")).toBe("");
+});
+
+const FLAGS = entry("^Cortex tick:", "dev", plays([["flag_task", { reason: "no access" }]], "sorry"));
+const ABOUT_FLAG = "^Cortex custom: a member of your team cannot go on";
+const flagged = (title: string): string =>
+  `## ${title}\n**Status:** in-progress\n**Started:** 2026-03-28T08:00\n\n### Progress\n- 2026-03-28T09:00 flagged: no access\n\n`;
+const noticesIn = async ({ store }: Cortex): Promise<string[]> =>
+  (await store.events.list({ limit: 100 })).items
+    .filter(({ id }) => id.startsWith("team:flag:"))
+    .map(({ content }) => content!);
+
+test("the coordinator is told of a flag, once, and can do nothing about it by itself", PATIENT, async () => {
+  const wants = plays(
+    [
+      ["dispatch_task", { agent: "dev", title: "x" }],
+      ["flag_task", { reason: "x" }],
+    ],
+    "Give dev access.",
+  );
+  using home = teamHome(
+    { "chief-of-staff": {}, dev: { tasks: ready("Read mail") } },
+    {
+      script: FLAGS + entry(ABOUT_FLAG, "chief-of-staff", wants),
+      cortex: { timezone: "UTC", admin: { channel: "http", place: "desk" } },
+    },
+  );
+  const clock = movable();
+  const sent = async ({ store }: Cortex) => (await store.outbox.list()).items.map(({ content }) => content);
+  {
+    await using opened = await open(home, clock);
+    const { cortex } = opened;
+    await expect.poll(() => sent(cortex), PATIENT).toHaveLength(2);
+    expect(await sent(cortex)).toContain("Give dev access.");
+    expect(await resultsOf(cortex, CHIEF)).toEqual([
+      expect.stringContaining("No person has asked for this"),
+      expect.stringContaining("You work on no task now"),
+    ]);
+    expect(await noticesIn(cortex)).toEqual([expect.stringContaining("**dev** · Read mail: no access")]);
+  }
+  clock.ms += 20 * MINUTE_MS;
+  await using opened = await open(home, clock);
+  await opened.cortex.team.tick();
+  expect(await noticesIn(opened.cortex)).toHaveLength(1);
+  expect(home.tasks("dev").match(/^## /gm)).toHaveLength(1);
+});
+
+test("what the coordinator says to a flag is in the log where no place is named", PATIENT, async () => {
+  using home = teamHome(
+    { "chief-of-staff": {}, dev: { tasks: ready("Read mail") } },
+    { script: FLAGS + entry(ABOUT_FLAG, "chief-of-staff", plays([], "Give dev access.")) },
+  );
+  await using opened = await open(home);
+  await expect.poll(() => opened.count("Give dev access."), PATIENT).toBe(1);
+});
+
+test("flags that come together are not a turn each, and people are heard beside them", PATIENT, async () => {
+  const hold = holdTool();
+  const script =
+    entry(ABOUT_FLAG, "chief-of-staff", plays([["Hold", {}]], "NO_REPLY")) +
+    entry("let dev", "chief-of-staff", plays([["dispatch_task", { agent: "dev", title: "Add tests" }]]));
+  const tasks = flagged("One") + flagged("Two") + flagged("Three");
+  using home = teamHome({ "chief-of-staff": {}, dev: { isForeign: true, tasks } }, { script });
+  const log: string[] = [];
+  await using cortex = await home.open({
+    clock: movable(),
+    tools: [hold.tool],
+    log: (line) => log.push(line),
+  });
+  await expect.poll(() => noticesIn(cortex), PATIENT).toHaveLength(3);
+  hold.release();
+  await tell(cortex, "let dev add tests");
+  expect(hold.tool.calls.length).toBeLessThanOrEqual(2); // the first may have begun before the others were there
+  expect(home.tasks("dev")).toContain("## Add tests");
+  expect(log.join("\n")).not.toContain("NO_REPLY");
 });
 
 test("the coordinator works on what people put into its own file, with its tools", PATIENT, async () => {

@@ -9,6 +9,7 @@ import {
 } from "../model/event.ts";
 import type { ToolContext } from "../model/tool.ts";
 import type { QueueItem, Store } from "../store/store.ts";
+import { isNotice } from "../team/notice-id.ts";
 import type { TeamToolParts } from "../team/tools.ts";
 import { isByOthers } from "../turns/untrusted.ts";
 import type { Teamwork } from "./team.ts";
@@ -37,9 +38,11 @@ export function teamToolParts({ team, store }: TeamToolSources): TeamToolParts {
     housekeeping: () => team.housekeeping(),
     async isByPerson(context) {
       const items = await itemsOf(context);
-      return !isByOthers(items) && !items.some((item) => BY_AGENTS.has(adapterOf(item)));
+      if (isByOthers(items) || items.some((item) => BY_AGENTS.has(adapterOf(item)))) return false;
+      return items.some(({ event }) => !isNotice(event)); // that a task is flagged asks for nothing
     },
-    isOnTask: async (context) => (await itemsOf(context)).some((item) => adapterOf(item) === TEAM_ADAPTER),
+    isOnTask: async (context) =>
+      (await itemsOf(context)).some((item) => adapterOf(item) === TEAM_ADAPTER && !isNotice(item.event)),
   };
 }
 

@@ -1,5 +1,5 @@
 /** What people have to be told of: who does not work that should, and what is in the way. Once for each change. */
-import { blockedTasks, missingMembers } from "./facts.ts";
+import { type Blocked, blockedTasks, missingMembers } from "./facts.ts";
 import { blockedLine, missingLine, section } from "./format-facts.ts";
 import { findMember, type Team } from "./team.ts";
 
@@ -8,6 +8,8 @@ export interface Concern {
   readonly key: string;
   readonly heading: "Needs attention" | "Blocked";
   readonly line: string;
+  /** The task that somebody has flagged, where it is that. */
+  readonly flag?: Blocked | undefined;
 }
 
 export interface Looked {
@@ -35,7 +37,8 @@ export function concernsOf(team: Team, { isLookedAfter, failures }: Looked): Con
   });
   const blocked = blockedTasks(team).map((each): Concern => {
     const key = `blocked:${each.member.slug}:${each.title ?? ""}:${each.since ?? ""}:${each.reason}`;
-    return { key, heading: "Blocked", line: blockedLine(each) };
+    const flag = each.title === undefined ? undefined : each;
+    return { key, heading: "Blocked", line: blockedLine(each), flag };
   });
   return [...missing, ...failed, ...blocked];
 }

@@ -5,13 +5,15 @@
 import { createHash } from "node:crypto";
 
 import { dateOf } from "../model/day.ts";
-import { concernsOf, formatConcerns, type Looked } from "./attention.ts";
+import type { TeamGift } from "../store/store.ts";
+import { type Concern, concernsOf, formatConcerns, type Looked } from "./attention.ts";
 import { briefingFacts, formatBriefing } from "./briefing.ts";
 import { type Daily, type DailyTimes, dueDaily } from "./daily.ts";
 import { formatHousekeeping } from "./format-housekeeping.ts";
 import type { Housekept } from "./housekeeping.ts";
 import { findProject, readMember } from "./member-files.ts";
 import { type Duty, type MemberState, readState, writeState } from "./member-state.ts";
+import { type Notice, orderNotice } from "./order-notice.ts";
 import { giftFor } from "./order-turn.ts";
 import { formatReview, reviewFacts } from "./review.ts";
 import { toStamp } from "./stamp.ts";
@@ -20,13 +22,15 @@ import type { WorkParts } from "./work-parts.ts";
 
 export interface CoordinatorParts extends Pick<
   WorkParts,
-  "folder" | "store" | "clock" | "timezone" | "user" | "agentFor"
+  "folder" | "store" | "clock" | "mintId" | "timezone" | "user" | "agentFor"
 > {
   readonly readTeam: () => Promise<Team>;
   readonly housekeep: (team: Team) => Promise<Housekept>;
   readonly times: () => DailyTimes;
   /** Sends it to where the owner reads it. The same id again is sent once. */
   readonly tell: (message: { readonly id: string; readonly text: string }) => Promise<void>;
+  /** Sends them to the coordinator's own session, and what it answers to where the owner reads. The same again is sent once. */
+  readonly ask: (notices: readonly Notice[]) => Promise<void>;
 }
 
 /** The caller sees to it that no two of them are at work at once. `isTick`: also write the comment of the tick. */
@@ -50,6 +54,7 @@ export async function coordinate(
   if (fresh.length > 0) {
     const id = idOf(folder.root, fresh.map(({ key }) => key).join("\n"));
     await parts.tell({ id, text: formatConcerns(fresh) });
+    await askAbout(fresh, parts);
   }
   let duty: Duty = { ...before, told: concerns.map(({ key }) => key) };
   if (isTick || JSON.stringify(duty) !== JSON.stringify(state.duty)) await keep({ ...state, duty }, parts);
@@ -63,6 +68,17 @@ export async function coordinate(
   return { told: fresh.length };
 }
 
+/** Of its own tasks it knows: it has flagged them itself. */
+async function askAbout(concerns: readonly Concern[], parts: CoordinatorParts): Promise<void> {
+  const { folder, clock, mintId, ask } = parts;
+  const flags = concerns.flatMap(({ key, flag }) =>
+    flag === undefined || flag.member.slug === COORDINATOR ? [] : [{ key, flag }],
+  );
+  const gift = flags.length === 0 ? undefined : await findGift(parts);
+  if (gift === undefined) return; // without a project it has no session
+  await ask(flags.map((flagged) => orderNotice(flagged, gift, { team: folder.root, clock, mintId })));
+}
+
 /** Makes the session of the coordinator, or gives it what it has now. */
 export async function introduce(parts: CoordinatorParts): Promise<void> {
   const { store, folder } = parts;
@@ -71,18 +87,22 @@ export async function introduce(parts: CoordinatorParts): Promise<void> {
 
 /** With its session, so that people can write to it before it has had any task. */
 async function keep(state: MemberState, parts: CoordinatorParts): Promise<void> {
-  const { folder, store, user } = parts;
-  const project = await findProject(await readMember(COORDINATOR, folder), { root: folder.root, user });
-  const given =
-    project.kind === "missing"
-      ? undefined
-      : giftFor({ slug: COORDINATOR, isCoordinator: true, project: project.path }, parts);
+  const { folder, store } = parts;
+  const give = await findGift(parts);
   await store.team.keep({
     team: folder.root,
     member: COORDINATOR,
     state: writeState(state),
-    ...(given === undefined ? {} : { give: given }),
+    ...(give === undefined ? {} : { give }),
   });
+}
+
+/** Undefined: there is no folder that it could work in. */
+async function findGift(parts: CoordinatorParts): Promise<TeamGift | undefined> {
+  const { folder, user } = parts;
+  const project = await findProject(await readMember(COORDINATOR, folder), { root: folder.root, user });
+  if (project.kind === "missing") return undefined;
+  return giftFor({ slug: COORDINATOR, isCoordinator: true, project: project.path }, parts);
 }
 
 function withDay(duty: Duty, kind: Daily, date: string): Duty {

@@ -12,7 +12,7 @@ import { COORDINATOR_TOOLS, FLAG_TOOL } from "./tool-names.ts";
 import type { WorkParts } from "./work-parts.ts";
 
 /** The name of the hook that stands for a team. */
-const TEAM_HOOK = "team";
+export const TEAM_HOOK = "team";
 /** All coordination goes through the files: nobody writes to another member past them. */
 const PAST_THE_FILES = ["dispatch_to_agent", "send_message_to_agent", "relay_start"];
 /** What else workers have no use for, because they neither talk to people nor give themselves work. */

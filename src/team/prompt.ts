@@ -19,7 +19,7 @@ export const MAX_TASK_LENGTH = 100_000;
 
 /** Other programs of the team protocol know a heartbeat by how its prompt begins. */
 const WORKER_PREFIX = "Cortex tick:";
-const COORDINATOR_PREFIX = "Cortex custom:";
+export const COORDINATOR_PREFIX = "Cortex custom:";
 
 export function buildTaskPrompt(sources: PromptSources): string {
   const { name, isCoordinator, note, projects, task, isResumed } = sources;
