@@ -27,6 +27,8 @@ export interface RelayDetail {
   readonly permissions?: Json;
   /** Folders that stay closed to them. */
   readonly hidden?: readonly string[];
+  /** It goes on after a restart, whatever `relay.onRestart` says: somebody waits for it who outlives the process. */
+  readonly resumes?: true;
   /** Where people are told of it. */
   readonly delivery?: Json;
   readonly budgetUsd?: number;

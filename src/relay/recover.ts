@@ -8,7 +8,8 @@ import { scriptAt } from "./script-at.ts";
 
 /**
  * With `fail`, all that were at work fail, and what runs of them is asked to end; their scripts for the end still run.
- * One whose step waits for an answer was not at work, and waits on. With `resume`, they only have to be looked at.
+ * One whose step waits for an answer was not at work, and waits on. With `resume`, they only have to be looked at; so do those that were
+ * started to go on.
  * Where the process ends in the midst of it, the next one does the rest: a relay that is coming to its end already is
  * left to it.
  */
@@ -18,8 +19,9 @@ export async function recover(
   clock: () => number,
 ): Promise<void> {
   for (const id of await openRelays(store)) {
-    await updateRelay(id, store, ({ record, rows, content }) => {
-      if (onRestart === "resume" || isWaiting(rows) || record.ending !== null) return { record };
+    await updateRelay(id, store, ({ record, rows, content, detail }) => {
+      if (onRestart === "resume" || detail.resumes === true || isWaiting(rows) || record.ending !== null)
+        return { record };
       const { phase } = record;
       const script = phase.kind === "script" ? scriptAt(phase, content, undefined) : undefined;
       const known = recordCutOff(record, script?.command ?? "", clock());

@@ -128,6 +128,7 @@ function relaysFor({ relays, home, store, clock }: TeamSources): TeamRelays {
         idempotencyKey: `team:${key}`,
         permissions,
         hidden,
+        resumes: true,
         metadata: { trigger: "team", ...metadata },
       });
       return id;

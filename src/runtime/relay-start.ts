@@ -120,7 +120,7 @@ function channelOf({ channel, delivery }: RelayRequest): string {
 }
 
 function keep(request: RelayRequest, content: SnapshotContent, record: RelayRecord): NewRelay {
-  const { dir, delivery, budgetUsd, idempotencyKey, permissions, hidden, startedBy = {} } = request;
+  const { dir, delivery, budgetUsd, idempotencyKey, permissions, hidden, resumes, startedBy = {} } = request;
   const { session, persona, turn, ordinal } = startedBy;
   const waits = session !== undefined && turn !== undefined && ordinal !== undefined;
   const detail: RelayDetail = {
@@ -129,6 +129,7 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
     ...(persona === undefined ? {} : { persona }),
     ...(permissions === undefined ? {} : { permissions }),
     ...(hidden === undefined ? {} : { hidden }),
+    ...(resumes === undefined ? {} : { resumes }),
     ...(delivery === undefined ? {} : { delivery }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey, asked: digestOf(request, content) }),

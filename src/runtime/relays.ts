@@ -34,6 +34,8 @@ export interface RelayRequest {
   readonly permissions?: Json;
   /** Folders that stay closed to its steps. */
   readonly hidden?: readonly string[];
+  /** Goes on after a restart, whatever the settings say. */
+  readonly resumes?: true;
 }
 
 export interface RelayStarter {

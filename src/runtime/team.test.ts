@@ -275,6 +275,45 @@ Implemented POST /webhooks/stripe.
     expect((await cortex.relays.list()).items).toMatchObject([{ templateName: "pair", status: "completed" }]);
   });
 
+  test("goes on with a relay whatever becomes of its task and its template meanwhile", PATIENT, async () => {
+    const hold = holdTool();
+    const script = entry("WRITE", undefined, plays([["Hold", {}]], "I wrote it")) + SMALL_SCRIPT;
+    using home = teamHome(
+      { "billing-dev": { tasks: "## a letter\n**Status:** ready\n**Template:** pair\n" } },
+      { relays: SMALL_RELAYS, script, cortex: { timezone: "UTC", broker: { shutdownMs: 0 } } },
+    );
+    const clock = movable();
+    {
+      await using cortex = await home.open({ clock, tools: [hold.tool] });
+      await expect.poll(() => hold.tool.calls.length, PATIENT).toBe(1);
+      home.write("agents/billing-dev/tasks.md", `${home.tasks("billing-dev").trimEnd()}\n\nTo grandma.\n`);
+      clock.ms += 15 * MINUTE_MS;
+      expect(await tick(cortex, "billing-dev")).toEqual(["billing-dev working"]);
+    }
+    writeFileSync(join(home.path, "config", "thread-templates.json"), "{}");
+    clock.ms += 15 * MINUTE_MS;
+    hold.release();
+    await using cortex = await home.open({ clock, tools: [hold.tool] });
+    await tick(cortex, "billing-dev");
+    await expect.poll(() => statuses(home, "billing-dev"), PATIENT).toEqual(["done"]);
+    expect(home.tasks("billing-dev")).not.toMatch(/flagged|failed/);
+    expect((await cortex.relays.list()).items).toMatchObject([{ status: "completed" }]);
+  });
+
+  test("tries a relay that has failed again, and says why it failed", PATIENT, async () => {
+    const tasks = "## give up\n**Status:** ready\n**Template:** pair\n";
+    using home = teamHome({ "billing-dev": { tasks } }, { relays: SMALL_RELAYS, script: SMALL_SCRIPT });
+    await using cortex = await home.open({ clock: movable() });
+    for (const attempt of [1, 2, 3]) {
+      if (attempt > 1) await tick(cortex, "billing-dev");
+      await expect
+        .poll(() => home.tasks("billing-dev"), PATIENT)
+        .toMatch(new RegExp(`attempt ${attempt} failed: .*no ink`));
+    }
+    await expect.poll(() => home.tasks("billing-dev"), PATIENT).toMatch(/flagged: failed 3 times.*no ink/);
+    expect((await cortex.relays.list()).items).toHaveLength(3);
+  });
+
   test("flags a task whose template nobody knows", PATIENT, async () => {
     const tasks = "## a letter\n**Status:** ready\n**Template:** nope\n";
     using home = teamHome({ "billing-dev": { tasks } }, { script: works() });

@@ -1,4 +1,5 @@
 /** Begins with a task, or goes on from wherever it was cut off: claimed in the file, then asked for as a turn or a relay. */
+import { CortexError } from "../model/errors.ts";
 import type { ItemId } from "../model/ids.ts";
 import { findProject, type MemberFiles, readProjects } from "./member-files.ts";
 import type { MemberState, Work } from "./member-state.ts";
@@ -94,6 +95,7 @@ async function startRelay(
     });
     return { kind: "relay", relay };
   } catch (error) {
-    return { kind: "unfit", reason: error instanceof Error ? error.message : String(error) };
+    if (!(error instanceof CortexError) || error.transient) throw error; // not the task's fault
+    return { kind: "unfit", reason: error.message };
   }
 }

@@ -32,6 +32,8 @@ export interface Duty {
 export interface Work extends TaskRef {
   /** All that is asked for on its behalf has an id that is made from this one: asked for again, it is the same. */
   readonly id: string;
+  /** The relay that it is run as, once that has begun: whatever is edited meanwhile, it is this one that is waited for. */
+  readonly relay?: string;
 }
 
 /** A task that did not go well. */

@@ -7,7 +7,7 @@
  * that are waited for, and the order in which the moves of one member are made.
  */
 import type { ItemId } from "../model/ids.ts";
-import { beginWork } from "./begin-work.ts";
+import { beginWork, type Begun } from "./begin-work.ts";
 import { chooseWork, foreignTickMs, hasActive } from "./choose-work.ts";
 import { externalPathOf } from "./external.ts";
 import { reportExternal } from "./external-work.ts";
@@ -177,10 +177,7 @@ export class Workers implements AsyncDisposable {
     const { slug } = member;
     const work = state.work!;
     const { signal } = this.#closing;
-    const begun =
-      item === undefined
-        ? await beginWork(member, { work, state, isFresh }, this.#parts)
-        : ({ kind: "turn", item } as const);
+    const begun = underWay(work, item) ?? (await beginWork(member, { work, state, isFresh }, this.#parts));
     switch (begun.kind) {
       case "turn":
         this.#wait(
@@ -190,6 +187,8 @@ export class Workers implements AsyncDisposable {
         );
         return true;
       case "relay":
+        if (work.relay === undefined)
+          await this.#keep(slug, { ...state, work: { ...work, relay: begun.relay } });
         this.#wait(slug, work, this.#relayEnd(begun.relay, signal));
         return true;
       case "lost":
@@ -273,6 +272,12 @@ export class Workers implements AsyncDisposable {
     await folder.edit(tasksPath, { file: "tasks", edit: { kind: "tick", stamp: tick } });
     await store.team.keep({ team: folder.root, member: slug, state: writeState({ ...state, tickMs, tick }) });
   }
+}
+
+/** Undefined: nothing was asked for yet, or we were cut off before it was kept. */
+function underWay({ relay }: Work, item: ItemId | undefined): Begun | undefined {
+  if (relay !== undefined) return { kind: "relay", relay };
+  return item === undefined ? undefined : { kind: "turn", item };
 }
 
 function withoutWork(state: MemberState): MemberState {
