@@ -230,6 +230,19 @@ Implemented POST /webhooks/stripe.
     expect(await turnsOf(cortex)).toBe(0);
   });
 
+  test(
+    "does not take the session of the owner, also where its note was written by hand",
+    PATIENT,
+    async () => {
+      using home = teamHome({ main: { tasks: ready("Work") } }, { script: works() });
+      await using cortex = await home.open({ clock: movable() });
+      await expect
+        .poll(() => home.tasks("main"), PATIENT)
+        .toContain("flagged: agent:main:main is the owner's");
+      expect(await cortex.store.sessions.get(normalizeSessionKey("agent:main:main"))).toBeUndefined();
+    },
+  );
+
   test("leaves alone what another session of its own is at work on", PATIENT, async () => {
     const tasks = `${inProgress("Theirs")}${ready("Ours")}<!-- cortex:last-tick 2026-03-28T09:55 -->\n`;
     using home = teamHome({ "billing-dev": { tasks } }, { script: works() });

@@ -1,6 +1,7 @@
 /** Begins with a task, or goes on from wherever it was cut off: claimed in the file, then asked for as a turn or a relay. */
 import { CortexError } from "../model/errors.ts";
-import type { ItemId } from "../model/ids.ts";
+import { DEFAULT_AGENT, type ItemId } from "../model/ids.ts";
+import { MAIN_SESSION } from "../model/session-key.ts";
 import { findProject, type MemberFiles, readProjects } from "./member-files.ts";
 import type { MemberState, Work } from "./member-state.ts";
 import { closedTo, narrowingFor, orderTurn } from "./order-turn.ts";
@@ -35,6 +36,7 @@ export async function beginWork(
   const { slug, isCoordinator, note, noteText, tasksPath } = member;
   const task = await claimTask(tasksPath, { work, isFresh }, folder);
   if (task === undefined) return { kind: "lost" };
+  if (slug === DEFAULT_AGENT) return { kind: "unfit", reason: OWNERS_SESSION };
   const project = await findProject(member, { root: folder.root, user });
   if (project.kind === "missing") return { kind: "unfit", reason: project.why };
   const given = { slug, isCoordinator, project: project.path };
@@ -55,6 +57,9 @@ export async function beginWork(
   });
   return { kind: "turn", item };
 }
+
+/** Registering refuses the name; a note may have been written by hand. */
+const OWNERS_SESSION = `${MAIN_SESSION} is the owner's own session: a member that Cortex runs needs another name`;
 
 /** The task, where it is in progress for us. */
 async function claimTask(

@@ -82,6 +82,15 @@ test.each([
   expect(readNote(team.read(`agents/${slug}/${slug}.md`)).name).toBe(name);
 });
 
+test("nobody that Cortex runs takes the session of the owner", async () => {
+  using team = testTeam();
+  await expect(register(team, { name: "Main" })).rejects.toMatchObject({
+    code: "state_conflict",
+    message: expect.stringContaining("agent:main:main"),
+  });
+  expect(await register(team, { name: "Main", isForeign: true })).toMatchObject({ slug: "main" });
+});
+
 test("a name whose slug is taken is refused, and the member that has it stays", async () => {
   using team = testTeam();
   await register(team, { role: "First." });

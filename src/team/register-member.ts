@@ -6,6 +6,8 @@ import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { expandPath, shortenPath } from "../config/team-config.ts";
 import { CortexError } from "../model/errors.ts";
+import { DEFAULT_AGENT } from "../model/ids.ts";
+import { MAIN_SESSION } from "../model/session-key.ts";
 import { addProject } from "./add-project.ts";
 import { toSlug } from "./slug.ts";
 import type { TeamFolder } from "./team-folder.ts";
@@ -78,6 +80,7 @@ export async function composeMember(
 ): Promise<{ member: Omit<Registered, "projectPaths">; note: string; projects: readonly string[] }> {
   const name = noteLine("name", given.name, MAX_NAME_LENGTH);
   const slug = toSlug(name);
+  if (!isForeign && slug === DEFAULT_AGENT) throw isOwners(name);
   const project = expandPath(given.project, { user, from: workingDir });
   await checkProject(project);
   const projects = given.projects?.map(toProject) ?? ownProject(project);
@@ -159,6 +162,17 @@ async function checkProject(project: string): Promise<void> {
   throw new CortexError("request_invalid", `The project ${project} ${why}`, {
     hint: "Name the folder that the member works in with --project, and make it first if it is new.",
   });
+}
+
+/** What a member may do, its session may do: the owner's own would lose the rest. */
+function isOwners(name: string): CortexError {
+  return new CortexError(
+    "state_conflict",
+    `"${name}" would work in ${MAIN_SESSION}, which is your own session`,
+    {
+      hint: "Take another name.",
+    },
+  );
 }
 
 function taken(name: string, slug: string, path: string): CortexError {
