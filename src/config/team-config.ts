@@ -105,7 +105,9 @@ export async function loadTeamConfig(sources: TeamConfigSources, file: FileText)
 
 /** A path with the user's own folder in place of its `~`. */
 export function expandPath(path: string, { user, from }: { user: string | undefined; from: string }): string {
-  return user !== undefined && /^~(\/|$)/.test(path) ? join(user, path.slice(1)) : resolve(from, path);
+  return user !== undefined && /^~(\/|$)/.test(path)
+    ? resolve(join(user, path.slice(1)))
+    : resolve(from, path);
 }
 
 /** The same path with `~` for the user's own folder, so that it holds on another of their machines too. */

@@ -1,5 +1,5 @@
 /** Whoever coordinates a team: what it tells people, when, and what it can be told to do. */
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -256,6 +256,32 @@ test("the coordinator works on what people put into its own file, with its tools
     "There was nothing to prune.",
   ]);
 });
+
+test(
+  "the coordinator opens the team directory by whatever path its note names it, but not its files",
+  PATIENT,
+  async () => {
+    using home = teamHome({ "chief-of-staff": { tasks: ready("Look") } });
+    symlinkSync(home.team, join(home.path, "link"));
+    const note = home.note("chief-of-staff");
+    home.write(
+      "agents/chief-of-staff/chief-of-staff.md",
+      note.replace(/^project: .*/m, `project: ${home.path}/link/`),
+    );
+    home.write("projects/site.md", "# Site\n");
+    const reads = plays([
+      ["Read", { path: "projects/site.md" }],
+      ["Read", { path: "agents/chief-of-staff/tasks.md" }],
+    ]);
+    writeFileSync(join(home.path, "config", "script.yaml"), entry("^Cortex custom:", undefined, reads));
+    await using opened = await open(home);
+    await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("**Status:** done");
+    expect(await resultsOf(opened.cortex, CHIEF)).toEqual([
+      expect.stringContaining("# Site"),
+      expect.stringContaining("outside the folders"),
+    ]);
+  },
+);
 
 test("a new member is registered with a person's yes", PATIENT, async () => {
   using home = teamHome({ "chief-of-staff": {} });

@@ -1,5 +1,5 @@
 /** The files of one member, read for its next move. */
-import { stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 
 import { expandPath } from "../config/team-config.ts";
@@ -61,7 +61,10 @@ export async function findProject(
   if (way === "" || !way.startsWith(".."))
     return { kind: "missing", why: `the project ${path} is among the notes of the team` };
   try {
-    if ((await stat(path)).isDirectory()) return { kind: "found", path };
+    if ((await stat(path)).isDirectory()) {
+      const isRoot = (await realpath(path)) === (await realpath(root)); // by a link, it is still the team directory
+      return { kind: "found", path: isRoot ? root : path };
+    }
     return { kind: "missing", why: `the project ${path} is not a folder` };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
