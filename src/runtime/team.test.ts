@@ -428,4 +428,29 @@ Implemented POST /webhooks/stripe.
     await expect.poll(() => statuses(home, "billing-dev"), PATIENT).toEqual(["done", "done", "done"]);
     expect(await turnsOf(cortex)).toBe(1);
   });
+
+  test(
+    "takes nothing new once another Cortex has taken over, and ends what it is at work on",
+    PATIENT,
+    async () => {
+      const [hold, later] = [holdTool(), holdTool()];
+      const script = entry("^Cortex tick:", undefined, plays([["Hold", {}]], "over"));
+      using home = teamHome({ dev: { tasks: ready("Long") + ready("Other") + ready("Third") } }, { script });
+      using second = teamHome({}, { script });
+      writeFileSync(join(second.path, "config.yaml"), `team_dir: ${home.team}\n`);
+      const clock = movable();
+      const first = await home.open({ clock, tools: [hold.tool] });
+      await expect.poll(() => hold.tool.calls.length, PATIENT).toBe(1);
+      clock.ms += 6 * MINUTE_MS; // the first was asleep
+      await using _ = await second.open({ clock, tools: [later.tool] });
+      await expect.poll(() => later.tool.calls.length, PATIENT).toBe(1);
+      expect(statuses(home, "dev")).toEqual(["in-progress", "in-progress", "ready"]);
+      hold.release();
+      await expect.poll(() => statuses(home, "dev"), PATIENT).toEqual(["done", "in-progress", "ready"]);
+      await first.stop();
+      expect(statuses(home, "dev")).toEqual(["done", "in-progress", "ready"]);
+      later.release();
+      await expect.poll(() => statuses(home, "dev"), PATIENT).toEqual(["done", "done", "done"]);
+    },
+  );
 });

@@ -13,7 +13,7 @@ import { COORDINATOR, findMember, type Member } from "./team.ts";
 import type { WorkParts } from "./work-parts.ts";
 import { Workers } from "./worker.ts";
 
-export interface HeartParts extends Omit<WorkParts, "onEnded">, CoordinatorParts {
+export interface HeartParts extends Omit<WorkParts, "onEnded" | "isKept">, CoordinatorParts {
   /** Says that we let the team work. Gives who does, where that is somebody else. */
   readonly keep: () => Promise<Keeper | undefined>;
 }
@@ -42,12 +42,18 @@ export class Heart implements AsyncDisposable {
   #pass: Promise<void> | undefined;
   #reporting: Promise<void> | undefined;
   #isKept = false;
+  /** When we last made sure of it. */
+  #keptMs = -Infinity;
   #isAgain = false;
   #isClosed = false;
 
   constructor(parts: HeartParts) {
     this.#parts = parts;
-    this.#workers = new Workers({ ...parts, onEnded: () => this.#reportSoon() });
+    this.#workers = new Workers({
+      ...parts,
+      isKept: () => this.#isStillKept(),
+      onEnded: () => this.#reportSoon(),
+    });
   }
 
   /** Goes on with what was under way, and beats from now on; where another Cortex does, as soon as that is gone. */
@@ -93,8 +99,9 @@ export class Heart implements AsyncDisposable {
 
   /** Gives who lets the team work, where that is another Cortex. */
   async #take(): Promise<Keeper | undefined> {
-    const { keep, store, folder, readTeam } = this.#parts;
+    const { keep, store, folder, readTeam, clock } = this.#parts;
     const other = await keep();
+    if (other === undefined) this.#keptMs = clock();
     if (other !== undefined || this.#isKept) {
       this.#isKept = other === undefined;
       return other;
@@ -109,6 +116,15 @@ export class Heart implements AsyncDisposable {
     await this.#workers.recover();
     this.#isKept = true;
     return undefined;
+  }
+
+  /** A machine that was asleep finds out before it begins with anything. */
+  async #isStillKept(): Promise<boolean> {
+    const { keep, clock } = this.#parts;
+    if (Math.abs(clock() - this.#keptMs) < LOOK_MS) return true;
+    const isKept = (await keep()) === undefined;
+    this.#keptMs = isKept ? clock() : -Infinity;
+    return isKept;
   }
 
   async #look(): Promise<void> {

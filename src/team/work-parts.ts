@@ -25,6 +25,8 @@ export interface WorkParts {
   /** Resolves when a message is settled, or the signal comes first. */
   readonly settled: (item: ItemId, signal: AbortSignal) => Promise<unknown>;
   readonly relays: TeamRelays;
+  /** Whether it is still us who let the team work: another Cortex may have taken over from one that was asleep. */
+  readonly isKept: () => Promise<boolean>;
   /** Told when a task has come to an end, be it good or not. */
   readonly onEnded: (slug: string) => void;
   readonly onProblem: (error: unknown, slug: string) => void;

@@ -138,6 +138,8 @@ export class Workers implements AsyncDisposable {
       });
       if (choice.kind === "waiting") return { state: "waiting", detail: choice.why };
       if (choice.kind === "idle") return last;
+      if (!(await this.#parts.isKept()))
+        return { state: "waiting", detail: "another Cortex lets the team work now" };
       const { task } = choice;
       const path = externalPathOf(task);
       if (path !== undefined) {

@@ -114,6 +114,7 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
         run: () => Promise.reject(new Error("There are no relays")),
         ended: () => Promise.resolve(undefined),
       },
+      isKept: async () => true,
       onEnded: () => {},
       onProblem: (error) => {
         if (!isGone) problems.push(error);
