@@ -87,6 +87,23 @@ test(
   },
 );
 
+test(
+  "a clock that was set back keeps nobody from ticking, and no briefing from being sent",
+  PATIENT,
+  async () => {
+    using home = teamHome({ "chief-of-staff": {} });
+    const clock = movable(Date.UTC(2030, 0, 1));
+    await using opened = await open(home, clock);
+    await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("last-tick 2030-01-01");
+    clock.ms = TEN_MS - 2 * 60 * MINUTE_MS;
+    opened.cortex.team.lookAgain();
+    await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("last-tick 2026-03-28T08:00");
+    clock.ms = TEN_MS;
+    opened.cortex.team.lookAgain();
+    await expect.poll(() => opened.count("# Briefing — 2026-03-28"), PATIENT).toBe(1);
+  },
+);
+
 test("the review takes out what was done long ago", PATIENT, async () => {
   const old =
     "## Old\n**Status:** done\n**Started:** 2026-03-01T10:00\n**Completed:** 2026-03-01T11:00\n\nLong ago.\n";

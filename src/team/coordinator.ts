@@ -47,7 +47,10 @@ export async function coordinate(
     await folder.edit(member.tasksPath, { file: "tasks", edit: { kind: "tick", stamp: tick } });
     state = { ...state, tickMs: nowMs, tick };
   }
-  const before: Duty = state.duty ?? { sinceMs: nowMs, told: [] };
+  const { duty: known } = state;
+  // A clock that was ahead when we began would keep everything from being due until then.
+  const sinceMs = Math.min(known?.sinceMs ?? nowMs, nowMs);
+  const before: Duty = { told: [], ...known, sinceMs };
   const team = await parts.readTeam();
   const concerns = concernsOf(team, looked);
   const fresh = concerns.filter(({ key }) => !before.told.includes(key));
