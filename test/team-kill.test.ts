@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
+import { SMALL_RELAYS } from "./support/small-relays.ts";
 import { type TeamHome, teamHome } from "./support/team-home.ts";
 
 const CHILD = fileURLToPath(new URL("support/team-child.ts", import.meta.url));
@@ -61,4 +62,26 @@ test("a task that was just claimed is worked on once, whatever the moment was", 
   const { items } = await cortex.store.events.list({ limit: 100 });
   expect(items.filter(({ id }) => id.startsWith("team:"))).toHaveLength(2);
   expect(trace(home)).toBe("worked\nworked\n");
+});
+
+test("a task that is run as a relay goes on with it, and no step is done twice", LONG, async () => {
+  const steps = (delayMs: number): string => `
+- when: "WRITE"
+  plays:
+    - calls: [{ tool: Bash, args: { command: "echo wrote >> trace.txt" } }]
+    - { say: "I wrote" }
+- when: "READ"
+  plays:
+    - calls: [{ tool: Bash, args: { command: "echo read >> trace.txt" } }]
+    - { say: "I read", delayMs: ${delayMs} }
+`;
+  const tasks = "## a letter\n**Status:** ready\n**Template:** pair\n\nTo grandma.\n";
+  using home = teamHome({ dev: { tasks } }, { relays: SMALL_RELAYS, script: steps(600_000) });
+  await killedWhen(home, () => trace(home).includes("read"));
+  writeFileSync(join(home.path, "config", "script.yaml"), steps(0));
+  await using cortex = await home.open();
+  await expect.poll(() => statuses(home), LONG).toEqual(["done"]);
+  expect(trace(home)).toBe("wrote\nread\n");
+  expect(home.tasks("dev")).not.toMatch(/failed|flagged/);
+  expect((await cortex.relays.list()).items).toMatchObject([{ status: "completed" }]);
 });

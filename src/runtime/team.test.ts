@@ -1,5 +1,5 @@
 /** A team at work, through all of Cortex: real files, real turns, and a model that plays what the test says. */
-import { writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -168,9 +168,20 @@ Implemented POST /webhooks/stripe.
   test("with nothing to do makes no turn and writes nothing", PATIENT, async () => {
     const done = "## Old\n**Status:** done\n\nprose\n";
     using home = teamHome({ "billing-dev": { tasks: done } }, { script: works() });
-    await using cortex = await home.open({ clock: movable() });
-    expect(await tick(cortex, "billing-dev")).toEqual(["billing-dev idle"]);
-    expect(home.tasks("billing-dev")).toBe(done);
+    const folder = join(home.team, "agents", "billing-dev");
+    const filesNow = () =>
+      readdirSync(folder).map((name) => {
+        const { ino, mtimeNs } = statSync(join(folder, name), { bigint: true });
+        return { name, ino, mtimeNs };
+      });
+    const before = filesNow();
+    const clock = movable();
+    await using cortex = await home.open({ clock });
+    for (let beat = 0; beat < 3; beat++) {
+      expect(await tick(cortex, "billing-dev")).toEqual(["billing-dev idle"]);
+      clock.ms += 15 * MINUTE_MS;
+    }
+    expect(filesNow()).toEqual(before);
     expect(await turnsOf(cortex)).toBe(0);
   });
 
