@@ -7,7 +7,7 @@ import { DONE, testTool } from "../../test/support/home.ts";
 import { PATIENT } from "../../test/support/server.ts";
 import { SMALL_RELAYS, SMALL_SCRIPT } from "../../test/support/small-relays.ts";
 import { type TeamHome, teamHome } from "../../test/support/team-home.ts";
-import { entry, holdTool, meetTool, plays } from "../../test/support/workers.ts";
+import { answerTo, entry, holdTool, meetTool, plays, resultsOf } from "../../test/support/workers.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { ToolContext } from "../model/tool.ts";
 import type { Cortex } from "./cortex.ts";
@@ -163,6 +163,29 @@ Implemented POST /webhooks/stripe.
     ])
       expect(tools).not.toContain(other);
     await expect.poll(() => statuses(home, "billing-dev"), PATIENT).toEqual(["done"]);
+  });
+
+  test("is the same member to a person who writes to it, and has no task to flag then", PATIENT, async () => {
+    const calls = plays([
+      ["flag_task", { reason: "x" }],
+      ["dispatch_task", { agent: "other", title: "x" }],
+      ["message", { text: "x" }],
+    ]);
+    const others = { "chief-of-staff": {}, other: { isForeign: true } };
+    using home = teamHome(
+      { "billing-dev": { tasks: ready("Work") }, ...others },
+      { script: works() + entry("hello", "billing-dev", calls) },
+    );
+    await using cortex = await home.open({ clock: movable() });
+    await expect.poll(() => statuses(home, "billing-dev"), PATIENT).toEqual(["done"]);
+    const before = home.tasks("billing-dev");
+    await answerTo(cortex, (await cortex.send({ content: "hello", session: BILLING })).item);
+    expect(await resultsOf(cortex, BILLING)).toEqual([
+      expect.stringContaining("You work on no task now"),
+      expect.stringContaining('There is no tool "dispatch_task"'),
+      expect.stringContaining('There is no tool "message"'),
+    ]);
+    expect(home.tasks("billing-dev") + home.tasks("other")).toBe(before);
   });
 
   test("with nothing to do makes no turn and writes nothing", PATIENT, async () => {
