@@ -13,7 +13,7 @@ import { MAX_TEAM_FILE_BYTES } from "./file-size.ts";
  * may be cut off in the middle of being written, and one that lost half of its text most likely is.
  */
 const SETTLE_MS = 5;
-const SHORTER_SETTLE_MS = 50;
+export const SHORTER_SETTLE_MS = 50;
 const HALVED_SETTLE_MS = 400;
 const STEP_MS = 5;
 /** Then it is taken as it is. Who goes on writing is noticed later. */

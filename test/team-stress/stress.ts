@@ -12,6 +12,8 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { isEditDone } from "../../src/team/apply-edit.ts";
 import type { FileEdit } from "../../src/team/edit.ts";
+import { SHORTER_SETTLE_MS } from "../../src/team/file-state.ts";
+import { RACE_MS } from "../../src/team/restore-lost.ts";
 import { TeamFolder } from "../../src/team/team-folder.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -35,7 +37,15 @@ export interface StressFigures {
   readonly foreignInFile: number;
   readonly foreignInSnapshot: number;
   readonly foreignLost: number;
+  /** How often the machine kept the editor from its work for longer than an editor of a person takes. */
+  readonly stalls: number;
   readonly problems: readonly string[];
+}
+
+interface ForeignEdit {
+  readonly line: string;
+  readonly thinkingMs: number;
+  readonly writingMs: number;
 }
 
 export async function stressTeam({ edits, seed }: { edits: number; seed: number }): Promise<StressFigures> {
@@ -58,14 +68,29 @@ export async function stressTeam({ edits, seed }: { edits: number; seed: number 
   );
   const looking = new AbortController();
   const looked = look(team, paths, looking.signal);
-  const acknowledged = (await Promise.all(writers.map(linesOf<Acknowledged>))).flat();
+  const written = await Promise.all(writers.map(linesOf<Acknowledged>));
   editor.kill("SIGTERM");
-  const foreign = (await linesOf<{ line: string }>(editor)).map(({ line }) => line);
+  const foreign = await linesOf<ForeignEdit>(editor);
   looking.abort();
   await looked;
   for (const path of paths) await team.reconcile(path);
 
-  return judge(team, { paths, acknowledged, foreign });
+  const judged = judge(team, {
+    paths,
+    acknowledged: written.flatMap(({ lines }) => lines),
+    foreign: foreign.lines.map(({ line }) => line),
+  });
+  const failures = [...written, foreign].flatMap(({ failure }) => failure ?? []);
+  return {
+    ...judged,
+    stalls: foreign.lines.filter(isStall).length,
+    problems: [...failures, ...judged.problems],
+  };
+}
+
+/** A file that is shorter than before is given a while to be written to its end; one that was read, to come back. */
+function isStall({ thinkingMs, writingMs }: ForeignEdit): boolean {
+  return writingMs > SHORTER_SETTLE_MS / 2 || thinkingMs > RACE_MS / 2;
 }
 
 function makeFiles(root: string, count: number): string[] {
@@ -83,13 +108,19 @@ function start(script: string, args: readonly string[]): ChildProcess {
   });
 }
 
-async function linesOf<Line>(child: ChildProcess): Promise<Line[]> {
+interface Said<Line> {
+  readonly lines: readonly Line[];
+  /** How it ended, where not well. */
+  readonly failure: string | undefined;
+}
+
+async function linesOf<Line>(child: ChildProcess): Promise<Said<Line>> {
   const [said, [code]] = await Promise.all([textOf(child.stdout!), once(child, "exit")]);
-  if (code !== 0) throw new Error(`${child.spawnargs[1]} ended with ${code}`);
-  return said
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Line);
+  const lines = said.split("\n").filter((line) => line !== "");
+  return {
+    lines: lines.map((line) => JSON.parse(line) as Line),
+    failure: code === 0 ? undefined : `${child.spawnargs[1]} ended with ${code}`,
+  };
 }
 
 async function look(team: TeamFolder, paths: readonly string[], signal: AbortSignal): Promise<void> {
@@ -106,7 +137,7 @@ function judge(
     acknowledged,
     foreign,
   }: { paths: readonly string[]; acknowledged: readonly Acknowledged[]; foreign: readonly string[] },
-): StressFigures {
+): Omit<StressFigures, "stalls"> {
   const texts = new Map(paths.map((path) => [path, readFileSync(join(team.root, path), "utf8")]));
   const isKept = ({ path, edit }: Acknowledged) =>
     edit.edit.kind === "tick" || isEditDone(texts.get(path)!, edit); // the next tick replaces it
