@@ -1,5 +1,5 @@
 /** What becomes of a turn when the model does what models do, over real connections and through all of Cortex. */
-import { describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 
 import { DONE, type HomeFiles, openTestCortex, testTool } from "../../test/support/home.ts";
 import { type ModelServer, type Reply, startModelServer } from "../../test/support/model-server.ts";
@@ -7,7 +7,8 @@ import type { TurnContent } from "../store/store.ts";
 import type { Cortex } from "./cortex.ts";
 
 // OpenAI's client complains of garbage to the console.
-vi.spyOn(console, "error").mockReturnValue();
+const complaints = vi.spyOn(console, "error").mockReturnValue();
+afterAll(() => complaints.mockRestore());
 
 const NEVER = new AbortController().signal;
 const CALL: Reply = { calls: [{ name: "Work", arguments: { n: 1 } }] };

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 
-import { describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 
 import { type Fault, type ModelServer, startModelServer } from "../../../test/support/model-server.ts";
 import { question } from "../../../test/support/question.ts";
@@ -12,7 +12,8 @@ import { MAX_WORDS } from "./failure.ts";
 import { createPiModel } from "./pi-model.ts";
 
 // OpenAI's client complains of garbage to whatever the console was when it was first used.
-vi.spyOn(console, "error").mockReturnValue();
+const complaints = vi.spyOn(console, "error").mockReturnValue();
+afterAll(() => complaints.mockRestore());
 
 const KEY = "sk-very-secret-key";
 const NOW_MS = Date.parse("2026-01-01T00:00:00Z");
