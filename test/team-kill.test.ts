@@ -61,7 +61,8 @@ test("a task that was just claimed is worked on once, whatever the moment was", 
   await expect.poll(() => statuses(home), LONG).toEqual(["done", "done"]);
   const { items } = await cortex.store.events.list({ limit: 100 });
   expect(items.filter(({ id }) => id.startsWith("team:"))).toHaveLength(2);
-  expect(trace(home)).toBe("worked\nworked\n");
+  // A call that the kill has cut off is not made again, whether or not it has left its trace.
+  expect(trace(home)).toMatch(/^(worked\n){1,2}$/);
 });
 
 test("a task that is run as a relay goes on with it, and no step is done twice", LONG, async () => {
