@@ -24,6 +24,8 @@ export interface CrashReport {
 
 /** After this many kills a database is drained, checked at rest, and replaced by a new one. */
 const KILLS_PER_DATABASE = 25;
+/** Some points are seldom passed, and some never: hooks that have fired for good fire no more. */
+const LONG_LIFE_LINES = 2_000;
 /** A child that says nothing for this long has hung, which is a finding too. */
 const SILENCE_MS = 30_000;
 
@@ -62,7 +64,7 @@ async function killOn(kills: number, { source, points, random, bug }: Parts): Pr
       args: [path, drains ? "drain" : "work", String(life), String(random.below(2 ** 31))],
       // Some deaths come from outside at a random moment, the others at a point of the batch.
       ...(random.chance(0.5)
-        ? { point: random.pick(points), count: random.below(60), lines: Infinity }
+        ? { point: random.pick(points), count: random.below(60), lines: drains ? Infinity : LONG_LIFE_LINES }
         : { lines: drains ? Infinity : random.below(400) }),
       drains,
     });
