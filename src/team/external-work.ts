@@ -1,6 +1,7 @@
 /** A task that stands for somebody else's task file: no turn is made for it, each tick only tells how far that is. */
 import { dateOf } from "../model/day.ts";
 import type { TaskEdit } from "./edit.ts";
+import { expandPath } from "../config/team-config.ts";
 import { type External, progressOf, readExternal } from "./external.ts";
 import { flagOf, flagStatus, flagText } from "./flag.ts";
 import type { MemberFiles } from "./member-files.ts";
@@ -34,7 +35,8 @@ export async function reportExternal(
   const task = refOf(found.status === "ready" ? { ...found, started: stamp } : found);
   if (found.status === "ready") await edit({ kind: "claim", task: refOf(found), stamp });
 
-  const external = await readExternal({ path, project: member.note.project ?? folder.root, home: user });
+  const project = expandPath(member.note.project ?? "", { user, from: folder.root });
+  const external = await readExternal({ path, project, home: user });
   const flag = flagOf(found);
   if (external.kind !== "read") {
     const reason = whyLost(external);

@@ -4,9 +4,9 @@
  */
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
-import { isAbsolute, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
+import { expandPath } from "../config/team-config.ts";
 import { MAX_TEAM_FILE_BYTES } from "./file-size.ts";
 import { codeOf } from "./read-cache.ts";
 import { readTasks } from "./read-tasks.ts";
@@ -28,7 +28,7 @@ export type External =
 export interface ExternalPlace {
   /** As the task says it. */
   readonly path: string;
-  /** As the member's note says it: it may begin with `~`, or be missing. */
+  /** Where the member works: it may begin with `~`, or be missing. */
   readonly project: string | undefined;
   readonly home: string;
 }
@@ -58,15 +58,9 @@ export async function readExternal(place: ExternalPlace): Promise<External> {
   return { ...second, isComplete: second.isComplete && second.total === first.total };
 }
 
-/** `~` is the home folder; other relative paths begin in the member's project. */
+/** Relative paths begin in the member's project. */
 function resolvePath({ path, project, home }: ExternalPlace): string {
-  const full = expandHome(path, home);
-  return isAbsolute(full) ? full : resolve(expandHome(project ?? home, home), full);
-}
-
-/** `~` and `~/…`; the home of somebody else (`~name`) is not looked up. */
-export function expandHome(path: string, home: string): string {
-  return path === "~" || path.startsWith("~/") ? join(home, path.slice(1)) : path;
+  return expandPath(path, { user: home, from: expandPath(project ?? home, { user: home, from: home }) });
 }
 
 async function readOnce(path: string): Promise<External> {

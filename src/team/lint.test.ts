@@ -131,6 +131,16 @@ test("a task that stands for a file that is missing is named, as long as it is a
   ).toEqual(["agents/a/tasks.md:1 external-missing", "agents/b/tasks.md:2 status-unknown"]);
 });
 
+test("a project that is no absolute path begins in the team directory, as it does for whoever works there", async () => {
+  const tasks = "## X\n**Status:** ready\n**External:** todo.md\n";
+  expect(
+    await found({
+      ...member("a", { fields: { project: "code" }, tasks }),
+      "code/todo.md": "## Y\n**Status:** ready\n",
+    }),
+  ).toEqual([]);
+});
+
 test("both sides of a conflict that git has left are named", async () => {
   const tasks = "## A\n**Status:** ready\n\n<<<<<<< HEAD\nmine\n=======\nyours\n>>>>>>> side\n";
   expect(await found(member("a", { tasks }))).toEqual(["agents/a/tasks.md:4 conflict-marks"]);

@@ -14,9 +14,10 @@
  *   project-missing, project-unknown, external-missing, conflict-marks
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 
-import { expandHome, externalPathOf, readExternal } from "./external.ts";
+import { expandPath } from "../config/team-config.ts";
+import { externalPathOf, readExternal } from "./external.ts";
 import { findSection } from "./note-sections.ts";
 import { isRepairable } from "./repair.ts";
 import { toSlug } from "./slug.ts";
@@ -37,7 +38,7 @@ export interface LintParts {
 export async function lint(team: Team, { home }: LintParts): Promise<TeamFinding[]> {
   const found: TeamProblem[] = [...team.problems, ...problemsOfWhole(team)];
   for (const member of team.members) {
-    found.push(...problemsOfProject(member, team, home), ...(await problemsOfExternal(member, home)));
+    found.push(...problemsOfProject(member, team, home), ...(await problemsOfExternal(member, team, home)));
     for (const file of [member.notePath, member.tasksPath]) found.push(...conflictMarks(team, file));
   }
   for (const { path } of team.projects) found.push(...conflictMarks(team, path));
@@ -83,8 +84,8 @@ function problemsOfProject(member: Member, team: Team, home: string): TeamProble
   const { note, notePath, isInactive } = member;
   const problems: TeamProblem[] = [];
   if (!isInactive && note.project !== undefined) {
-    const path = expandHome(note.project, home);
-    if (!isAbsolute(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+    const path = expandPath(note.project, { user: home, from: team.root });
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
       problems.push(
         projectMissing({ file: notePath, line: fieldLine(team, notePath, "project") }, note.project),
       );
@@ -98,12 +99,13 @@ function problemsOfProject(member: Member, team: Team, home: string): TeamProble
   return problems;
 }
 
-async function problemsOfExternal(member: Member, home: string): Promise<TeamProblem[]> {
+async function problemsOfExternal(member: Member, team: Team, home: string): Promise<TeamProblem[]> {
   const problems: TeamProblem[] = [];
   for (const task of member.tasks.tasks.filter(isActive)) {
     const path = externalPathOf(task);
     if (path === undefined) continue;
-    const external = await readExternal({ path, project: member.note.project, home });
+    const project = expandPath(member.note.project ?? "", { user: home, from: team.root });
+    const external = await readExternal({ path, project, home });
     if (external.kind !== "read") {
       const { tasksPath: file } = member;
       problems.push(externalMissing(file, task.line, external.path, external.kind === "missing"));
