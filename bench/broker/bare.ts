@@ -15,7 +15,7 @@ import { composeTurn, randomText } from "./workload.ts";
 const size = readArguments();
 const path = join(openMemoryFolder("bare"), "bare.db");
 const db = openForWriting(path);
-migrate(db, path);
+migrate(db);
 db.pragma("wal_autocheckpoint = 2048"); // as many pages as Cortex waits for
 const nextId = createUlidSource(Date.now);
 const hashes = !process.argv.includes("--no-hash");

@@ -68,8 +68,14 @@ export interface Ledger extends AsyncDisposable {
    */
   query(sql: string, params?: readonly SqlValue[], options?: QueryOptions): Promise<Row[]>;
 
-  /** Recomputes every turn's hash and names the first turn that does not match. Takes as long as it takes. */
+  /**
+   * Recomputes every turn's hash and names the first turn that does not match. Of a turn that was pruned, the hash is
+   * taken as it is. Takes as long as it takes.
+   */
   verify(): Promise<Verdict>;
+
+  /** What `prune` would take that is from before a moment. Takes as long as it takes. */
+  prunable(beforeMs: number): Promise<Prunable>;
 }
 
 export interface Store extends Ledger {
@@ -85,6 +91,15 @@ export interface Store extends Ledger {
   readonly team: TeamStore;
   readonly hooks: HookStore;
   readonly files: FileStore;
+
+  /**
+   * Takes what was said out of old rows, a step at a time, and leaves ids, times, hashes, costs, and who follows whom.
+   * Whatever waits, is under way or could be tried again is left alone, and so is the context of every session that was
+   * used since. A thread that is taken up where it was pruned begins with what came after.
+   *
+   * Turns go before events: an answer's event goes when its turn has gone.
+   */
+  prune(kind: PruneKind, request: PruneRequest): Promise<PruneStep>;
 
   /**
    * Calls back after rows were written that somebody may be waiting for. A wake-up carries no data, may
@@ -325,6 +340,8 @@ export interface StoredEvent extends NewEvent {
   readonly receivedAtMs: number;
   /** How many redeliveries had other content than the first, which is the one that was kept. */
   readonly differing: number;
+  /** When what it said was taken out. Absent: it is there. */
+  readonly prunedAtMs?: number;
 }
 
 export type DispatchTarget =
@@ -1068,6 +1085,8 @@ export interface StoredTurn {
   readonly startedAtMs: number;
   readonly completedAtMs: number;
   readonly hash: string;
+  /** When what was said in it was taken out. Absent: it is there. */
+  readonly prunedAtMs?: number;
 }
 
 export interface CostQuery {
@@ -1104,8 +1123,33 @@ export interface Context {
   readonly turns: readonly TurnContent[];
 }
 
+/** How much there is of what can be pruned. */
+export type Prunable = Readonly<Record<PruneKind, number>> & {
+  /** What was said in it, about. */
+  readonly bytes: number;
+};
+
+/** In the order in which they are pruned. */
+export const PRUNE_KINDS = ["turns", "events", "deliveries", "approvals", "relays"] as const;
+export type PruneKind = (typeof PRUNE_KINDS)[number];
+
+export interface PruneRequest {
+  /** Only what is from before this moment. */
+  readonly beforeMs: number;
+  /** The `next` of the step before. */
+  readonly after?: number | undefined;
+  /** In this step, at most so many. */
+  readonly max: number;
+}
+
+export interface PruneStep {
+  readonly pruned: number;
+  /** Undefined: this was the last step. */
+  readonly next: number | undefined;
+}
+
 export type Verdict =
-  | { readonly ok: true; readonly turns: number }
+  | { readonly ok: true; readonly turns: number; readonly pruned: number }
   | { readonly ok: false; readonly turn: TurnId; readonly problem: string };
 
 /* ---- delegations -------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@ interface Known {
   readonly seq: number;
   readonly content: string | null;
   readonly payload: string | null;
+  readonly pruned_ms: number | null;
 }
 
 export interface AcceptedRow {
@@ -30,7 +31,7 @@ const acceptCodec = record({
 
 /** Takes an event in, once, and what is to become of it in the same commit. */
 export const prepareAccept = oncePerDatabase((db: Database) => {
-  const find = db.prepare<[string], Known>("select seq, content, payload from event where id = ?");
+  const find = db.prepare<[string], Known>("select seq, content, payload, pruned_ms from event where id = ?");
   const noteDiffering = db.prepare("update event set differing = differing + 1 where seq = ?");
   const insertEvent = prepareInsertEvent(db);
   const dispatchEvent = prepareDispatch(db);
@@ -57,6 +58,8 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
 
 export const acceptEvent = operation(acceptCodec, prepareAccept);
 
+/** Of one that was pruned nobody knows any more. */
 function differs(known: Known, event: EventInput): boolean {
+  if (known.pruned_ms !== null) return false;
   return known.content !== event.content || known.payload !== event.payload;
 }

@@ -30,7 +30,7 @@ export interface BatchRunner {
 /** Opens the database, brings its schema up to date and voids the leases of whoever wrote before. */
 export function openBatchRunner(path: string, nowMs: number): BatchRunner {
   const db = openForWriting(path);
-  migrate(db, path);
+  migrate(db);
   voidLeases(db, nowMs);
   const operations = prepareAll(db);
   const changes = prepareRecorder(db);

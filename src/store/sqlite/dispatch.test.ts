@@ -81,7 +81,7 @@ test("what waits in a database from before has its place in the new order", asyn
   using folder = temporaryFolder();
   const path = `${folder.path}/cortex.db`;
   const db = openForWriting(path);
-  migrate(db, path, MIGRATIONS.slice(0, 2));
+  migrate(db, MIGRATIONS.slice(0, 2));
   db.exec(`
     insert into session (key, label, agent, persona, ready_ms, created_ms, used_ms)
       values (1, 'work', 'main', 'atlas', 5, 1, 1);

@@ -10,7 +10,7 @@ export function storeFailure(cause: unknown, where: string): Error {
     !/^(SQLITE_(?!CONSTRAINT_(NOTNULL|FOREIGNKEY|CHECK|DATATYPE))|E[A-Z]+$)/.test(code)
   )
     return cause;
-  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
+  if (isFull(cause)) {
     return new CortexError("store_full", `There is no room left on the disk of ${where}`, {
       hint: "Free some space. Nothing that was acknowledged is lost, and Cortex goes on by itself.",
       transient: true,
@@ -51,6 +51,11 @@ export function storeMissing(path: string): CortexError {
 
 export function storeClosed(where: string): CortexError {
   return new CortexError("store_closed", `The store ${where} is closed`, { hint: "Open it again." });
+}
+
+/** Whether it is for lack of room. */
+export function isFull(cause: unknown): boolean {
+  return ["SQLITE_FULL", "ENOSPC", "EDQUOT"].includes(codeOf(cause));
 }
 
 function codeOf(cause: unknown): string {

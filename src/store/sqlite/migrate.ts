@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
@@ -33,7 +33,9 @@ export function checkDatabase(db: Database.Database, path: string, migrations = 
     throw new CortexError(
       "store_newer",
       `${path} has schema ${version}, and this Cortex knows schemas up to ${newest}`,
-      { hint: "Update Cortex to at least the version that last used this database." },
+      {
+        hint: "Update Cortex to at least the version that last used this database; docs/keeping.md says how to go back.",
+      },
     );
   }
 }
@@ -53,10 +55,9 @@ export function checkCurrent(db: Database.Database, path: string): void {
   );
 }
 
-/** Brings the schema up to date, each migration in one transaction; before a major one a copy is made. */
-export function migrate(db: Database.Database, path: string, migrations = MIGRATIONS): void {
+/** Brings the schema up to date, each migration in one transaction. */
+export function migrate(db: Database.Database, migrations = MIGRATIONS): void {
   for (const migration of migrations.filter(({ version }) => version > versionOf(db))) {
-    if (migration.major && versionOf(db) > 0) backUp(db, `${path}.before-${migration.version}`);
     inTransaction(db, () => apply(db, migration));
   }
   if (viewsOf(db) !== Object.entries(VIEWS).map(viewText).join("\n")) inTransaction(db, () => renewViews(db));
@@ -92,14 +93,6 @@ function viewsOf(db: Database.Database): string {
     .join("\n");
 }
 
-/** A copy that was cut short by a crash never has the name of one that is whole. */
-function backUp(db: Database.Database, copy: string): void {
-  const unfinished = `${copy}.unfinished`;
-  rmSync(unfinished, { force: true });
-  db.prepare("vacuum into ?").run(unfinished);
-  renameSync(unfinished, copy);
-}
-
 function inTransaction(db: Database.Database, change: () => void): void {
   db.exec("begin immediate");
   try {
@@ -116,6 +109,7 @@ function isEmpty(db: Database.Database): boolean {
   return db.prepare("select count(*) from sqlite_schema").pluck().get() === 0;
 }
 
-function versionOf(db: Database.Database): number {
+/** Of the schema. 0: there is none yet. */
+export function versionOf(db: Database.Database): number {
   return db.pragma("user_version", { simple: true }) as number;
 }

@@ -23,6 +23,7 @@ import {
   sendingChunk,
   settleChunk,
 } from "./outbox.ts";
+import { prune } from "./prune.ts";
 import { noteJudged, recordHookRun } from "./record-hook-run.ts";
 import { archiveRelays, createRelay, saveRelay } from "./relays.ts";
 import { configureSession, fork, resetSession } from "./session.ts";
@@ -78,6 +79,7 @@ export const OPERATIONS = {
   addNotice,
   keepMember,
   orderTurn,
+  prune,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

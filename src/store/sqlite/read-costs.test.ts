@@ -15,7 +15,6 @@ test("what a run had spent before its cost was kept is counted", async () => {
   const db = openForWriting(path);
   migrate(
     db,
-    path,
     MIGRATIONS.filter(({ version }) => version <= 4),
   );
   db.exec(`

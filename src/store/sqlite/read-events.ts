@@ -32,11 +32,12 @@ export interface EventRow {
   readonly payload: string | null;
   readonly metadata: string | null;
   readonly differing: number;
+  readonly pruned_ms: number | null;
 }
 
 export const EVENT_COLUMNS = `e.id, e.at_ms, e.received_ms, e.channel, e.direction, e.sender, p.account, p.place,
   p.topic, e.reply_to, coalesce(e.content, m.content) as content, e.content_type, e.attachments, e.payload,
-  e.metadata, e.differing`;
+  e.metadata, e.differing, e.pruned_ms`;
 
 export const EVENT_TABLES =
   "event e left join place p on p.key = e.place left join message m on m.key = e.message";
@@ -152,6 +153,7 @@ export function toEvent(row: EventRow): StoredEvent {
       attachments: json(row.attachments),
       payload: json(row.payload),
       metadata: json(row.metadata),
+      prunedAtMs: row.pruned_ms,
     }),
   };
 }

@@ -35,6 +35,7 @@ interface TurnRow {
   readonly started_ms: number;
   readonly completed_ms: number;
   readonly hash: string;
+  readonly pruned_ms: number | null;
   readonly children: number;
 }
 
@@ -43,14 +44,15 @@ type Keyed<T> = T & { readonly turn: number };
 const TURN_COLUMNS = `t.key, t.id, p.id as parent, t.depth, t.type, t.status, s.label as session, t.agent, t.persona,
   t.role, t.profile, t.provider, t.model, t.input_tokens, t.output_tokens, t.cache_read_tokens,
   t.cache_write_tokens, t.reasoning_tokens, t.cost_usd, t.tool_calls, t.permissions, e.id as source, t.started_ms,
-  t.completed_ms, lower(hex(t.hash)) as hash, (select count(*) from turn c where c.parent = t.key) as children`;
+  t.completed_ms, lower(hex(t.hash)) as hash, t.pruned_ms, (select count(*) from turn c where c.parent = t.key) as children`;
 
 const TURN_TABLES = `join session s on s.key = t.session left join turn p on p.key = t.parent
   left join event e on e.seq = t.source`;
 
 /**
  * The keys of the turns from the one asked for back to the last compaction. At the first compaction that
- * the walk meets, `stop` becomes the oldest turn which that compaction kept, and the walk ends there.
+ * the walk meets, `stop` becomes the oldest turn which that compaction kept, and the walk ends there. It also
+ * ends before a turn that was pruned.
  */
 const CONTEXT_KEYS = `with recursive chain (key, parent, stop, n) as (
     select key, parent, iif(type = 'compaction', coalesce(first_kept, key), null), 1 from turn where id = ?
@@ -58,7 +60,7 @@ const CONTEXT_KEYS = `with recursive chain (key, parent, stop, n) as (
     select t.key, t.parent,
            coalesce(c.stop, iif(t.type = 'compaction', coalesce(t.first_kept, t.key), null)), c.n + 1
     from chain c join turn t on t.key = c.parent
-    where c.n < ? and (c.stop is null or c.stop <> c.key)
+    where c.n < ? and (c.stop is null or c.stop <> c.key) and t.pruned_ms is null
   )`;
 
 export function prepareReadTurns(db: Database) {
@@ -105,7 +107,7 @@ export function prepareReadTurns(db: Database) {
     thread: (id: TurnId, limit: number): StoredTurn[] => findThread.all(id, limit).map(toTurn),
     content: (id: TurnId): TurnContent | undefined => contents(id, 1)[0],
     context(id: TurnId, limit: number): Context {
-      const read = contents(id, limit);
+      const read = contents(id, limit).filter(({ turn }) => turn.prunedAtMs === undefined);
       return {
         compaction: read.find(({ turn }) => turn.type === "compaction"),
         turns: read.filter(({ turn }) => turn.type === "normal"),
@@ -161,6 +163,7 @@ function toTurn(row: TurnRow): StoredTurn {
     startedAtMs: row.started_ms,
     completedAtMs: row.completed_ms,
     hash: row.hash,
+    ...defined({ prunedAtMs: row.pruned_ms }),
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * A process of its own for reads that may take long: SQL from outside, searches, and the check of all hashes. It
+ * A process of its own for reads that may take long: SQL from outside, searches, and what looks at all there is. It
  * can be killed in the middle of a statement, which no thread can be.
  */
 import { Worker } from "node:worker_threads";
@@ -8,6 +8,7 @@ import type { Database } from "better-sqlite3";
 import { CortexError } from "../../model/errors.ts";
 import { MAX_QUERY_BYTES, type Row, type SearchHit, type SqlValue } from "../store.ts";
 import { openForReading } from "./connection.ts";
+import { readPrunable } from "./read-prunable.ts";
 import type { ReaderAnswer, ReaderRequest } from "./reader.ts";
 import { prepareSearchEvents, type SearchRequest } from "./search-events.ts";
 import { verifyTurns } from "./verify.ts";
@@ -35,6 +36,8 @@ async function answer(request: ReaderRequest): Promise<unknown> {
   switch (request.kind) {
     case "verify":
       return verifyTurns(db);
+    case "prunable":
+      return readPrunable(db, request.beforeMs);
     case "search":
       return search(request.request);
     case "query":

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 import { CortexError, type ErrorCode } from "../../model/errors.ts";
-import type { Row, SearchHit, SqlValue, Verdict } from "../store.ts";
+import type { Prunable, Row, SearchHit, SqlValue, Verdict } from "../store.ts";
 import { storeClosed } from "./failure.ts";
 import { moduleBeside } from "./module-beside.ts";
 import type { SearchRequest } from "./search-events.ts";
@@ -15,6 +15,7 @@ export type ReaderRequest =
       readonly maxRows: number;
     }
   | { readonly kind: "search"; readonly request: SearchRequest }
+  | { readonly kind: "prunable"; readonly beforeMs: number }
   | { readonly kind: "verify" };
 
 export interface ReaderAnswer {
@@ -57,11 +58,19 @@ export class Reader {
     return this.#ask<SearchHit[]>({ kind: "search", request }, deadlineMs);
   }
 
-  /** In a process of its own, so that it holds up no query. */
-  async verify(): Promise<Verdict> {
+  verify(): Promise<Verdict> {
+    return this.#askApart<Verdict>({ kind: "verify" });
+  }
+
+  prunable(beforeMs: number): Promise<Prunable> {
+    return this.#askApart<Prunable>({ kind: "prunable", beforeMs });
+  }
+
+  /** In a process of its own, so that it holds up no query, however long it takes. */
+  async #askApart<T>(request: ReaderRequest): Promise<T> {
     const reader = new Reader(this.#path);
     try {
-      return await reader.#ask<Verdict>({ kind: "verify" }, undefined);
+      return await reader.#ask<T>(request, undefined);
     } finally {
       await reader.close();
     }

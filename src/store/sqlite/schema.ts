@@ -16,22 +16,21 @@
  */
 export interface Migration {
   readonly version: number;
-  /** Rewrites what is there: a copy of the database is made first. */
-  readonly major: boolean;
   readonly sql: string;
 }
 
 export const MIGRATIONS: readonly Migration[] = [
-  { version: 1, major: false, sql: ground() },
-  { version: 2, major: false, sql: feedAndLists() },
-  { version: 3, major: false, sql: queueUnderPressure() },
-  { version: 4, major: false, sql: deadDeliveriesGivenUp() },
-  { version: 5, major: false, sql: approvalsAndSpending() },
-  { version: 6, major: false, sql: searchIndex() },
-  { version: 7, major: false, sql: hooksAndFiles() },
-  { version: 8, major: false, sql: delegations() },
-  { version: 9, major: false, sql: relays() },
-  { version: 10, major: false, sql: teams() },
+  { version: 1, sql: ground() },
+  { version: 2, sql: feedAndLists() },
+  { version: 3, sql: queueUnderPressure() },
+  { version: 4, sql: deadDeliveriesGivenUp() },
+  { version: 5, sql: approvalsAndSpending() },
+  { version: 6, sql: searchIndex() },
+  { version: 7, sql: hooksAndFiles() },
+  { version: 8, sql: delegations() },
+  { version: 9, sql: relays() },
+  { version: 10, sql: teams() },
+  { version: 11, sql: pruning() },
 ];
 
 function ground(): string {
@@ -552,5 +551,13 @@ create table team_member (
   updated_ms integer not null,
   primary key (team, member)
 ) strict, without rowid;
+`;
+}
+
+/** When what was said was taken out of them. Null: it is there. */
+function pruning(): string {
+  return `
+alter table turn add column pruned_ms integer;
+alter table event add column pruned_ms integer;
 `;
 }

@@ -150,7 +150,7 @@ test("a ledger from before there was search is opened without being indexed, and
   using folder = temporaryFolder(memoryParent());
   const path = `${folder.path}/cortex.db`;
   const before = openForWriting(path);
-  migrate(before, path, MIGRATIONS.slice(0, 5));
+  migrate(before, MIGRATIONS.slice(0, 5));
   const insert = before.prepare(
     `insert into event (id, at_ms, received_ms, channel, direction, content, content_type)
      values (?, 1, 1, 'test', 'received', ?, 'text')`,

@@ -35,6 +35,7 @@ import type {
   Ledger,
   ListOptions,
   OutboxReads,
+  Prunable,
   Pulse,
   QueryOptions,
   QueueReads,
@@ -160,6 +161,10 @@ export class SqliteLedger implements Ledger {
 
   verify(): Promise<Verdict> {
     return this.#reader.verify();
+  }
+
+  async prunable(beforeMs: number): Promise<Prunable> {
+    return this.#reader.prunable(checkSince(beforeMs));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -384,6 +389,13 @@ function checkSeq(seq: number): number {
   if (Number.isSafeInteger(seq) && seq >= 0) return seq;
   throw new CortexError("request_invalid", `${seq} is not the number of a change`, {
     hint: "Give the number of the last change that was seen, or 0 for all that are kept.",
+  });
+}
+
+function checkSince(atMs: number): number {
+  if (Number.isSafeInteger(atMs)) return atMs;
+  throw new CortexError("request_invalid", `${atMs} is not a moment`, {
+    hint: "Give milliseconds since 1970.",
   });
 }
 

@@ -1,5 +1,5 @@
 /** What SQLite adds to the store's contract: files, locks, schemas, and what a disk can do to us. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   chmodSync,
   existsSync,
@@ -27,6 +27,7 @@ import {
   turnFor,
 } from "../../../test/support/sample.ts";
 import { crashingConnection } from "../../../test/simulation/crashing-connection.ts";
+import { canMountSmallDisk, runOnSmallDisk } from "../../../test/support/small-disk.ts";
 import { memoryParent, temporaryFolder } from "../../../test/support/temporary.ts";
 import type { DelegationId, EventId, ItemId, TurnId } from "../../model/ids.ts";
 import { type Claim, KEPT_CHANGES } from "../store.ts";
@@ -187,36 +188,29 @@ describe("schema", () => {
     await expect(readDamaged(path)).rejects.toEqual(refusal("store_corrupt"));
   });
 
-  test("a migration that fails changes nothing, and one that is major leaves a copy of what was there", () => {
+  test("a migration that fails changes nothing", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "cortex.db");
     const db = openForWriting(path);
-    migrate(db, path);
+    migrate(db);
     const newest = MIGRATIONS.at(-1)!.version;
     const version = newest + 1;
-    const failing = { version, major: true, sql: "create table extra (a); create table event (a);" };
-    expect(() => migrate(db, path, [...MIGRATIONS, failing])).toThrow("already exists");
+    const failing = { version, sql: "create table extra (a); create table event (a);" };
+    expect(() => migrate(db, [...MIGRATIONS, failing])).toThrow("already exists");
     expect(db.pragma("user_version", { simple: true })).toBe(newest);
     expect(db.prepare("select name from sqlite_schema where name = 'extra'").all()).toEqual([]);
 
-    // The copy of a start that was killed while it copied does not stand in the way of the next.
-    writeFileSync(`${path}.before-${version}.unfinished`, "half a cop");
-    const working = { version, major: true, sql: "create table extra (a)" };
-    migrate(db, path, [...MIGRATIONS, working]);
+    migrate(db, [...MIGRATIONS, { version, sql: "create table extra (a)" }]);
     expect(db.pragma("user_version", { simple: true })).toBe(version);
     expect(() => checkDatabase(db, path)).toThrow(`knows schemas up to ${newest}`);
     db.close();
-
-    const copy = new Database(`${path}.before-${version}`, { readonly: true });
-    expect(copy.pragma("user_version", { simple: true })).toBe(newest);
-    copy.close();
   });
 
   test("a database from before there were delegations keeps what is in it, and work is given there", async () => {
     using folder = temporaryFolder(memoryParent());
     const path = join(folder.path, "cortex.db");
     const db = openForWriting(path);
-    migrate(db, path, MIGRATIONS.slice(0, 7));
+    migrate(db, MIGRATIONS.slice(0, 7));
     db.exec(`
       insert into event (seq, id, at_ms, received_ms, channel, direction, content, content_type)
         values (1, 'test:old', 0, 0, 'test', 'received', 'old', 'text');
@@ -351,7 +345,7 @@ describe("texts", () => {
     await store.runs.journal(claim.lease, claim.run, [entry]);
     const last = message(claim.turn, "assistant", "\udc00 done");
     await store.turns.commit({ ...turnFor(claim), messages: [last] });
-    expect(await store.verify()).toEqual({ ok: true, turns: 1 });
+    expect(await store.verify()).toEqual({ ok: true, turns: 1, pruned: 0 });
     expect((await store.turns.read(claim.turn))!.messages[0]!.content).toBe("cut \ufffd");
   });
 
@@ -390,7 +384,7 @@ describe("the hash chain", () => {
       await store.turns.commit(turnFor(claim));
       turns.push(claim.turn);
     }
-    expect(await store.verify()).toEqual({ ok: true, turns: 3 });
+    expect(await store.verify()).toEqual({ ok: true, turns: 3, pruned: 0 });
     const db = new Database(path);
     db.pragma("foreign_keys = off");
     db.exec(forgery);
@@ -403,16 +397,13 @@ describe("a disk that fails", () => {
   test.runIf(canMountSmallDisk())(
     "a full disk refuses clearly, keeps what was acknowledged, and goes on when there is room",
     async () => {
-      using folder = temporaryFolder();
-      const script = fileURLToPath(new URL("../../../test/support/full-disk.ts", import.meta.url));
+      const program = new URL("../../../test/support/full-disk.ts", import.meta.url);
       // On the larger disk the log is long enough to be copied when there is no room for the copy.
       for (const [size, ballast] of [
-        ["6m", 3],
-        ["32m", 8],
+        ["6m", "3"],
+        ["32m", "8"],
       ] as const) {
-        const mount = `mount -t tmpfs -o size=${size} tmpfs "$1" && exec "$2" "$3" "$1" ${ballast}`;
-        const args = ["-m", "sh", "-c", mount, "sh", folder.path, process.execPath, script];
-        const { said, code } = await run("unshare", args);
+        const { said, code } = await runOnSmallDisk(size, program, ballast);
         expect(said).toContain("after room was made: ok");
         expect(code).toBe(0);
       }
@@ -484,7 +475,7 @@ describe("a ledger", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "cortex.db");
     const db = openForWriting(path);
-    migrate(db, path);
+    migrate(db);
     change(db);
     db.close();
     await expect(openLedger(path)).rejects.toEqual(refusal(code));
@@ -503,7 +494,7 @@ describe("the feed of changes", () => {
     using folder = temporaryFolder();
     const path = join(folder.path, "cortex.db");
     const db = openForWriting(path);
-    migrate(db, path, MIGRATIONS.slice(0, 1));
+    migrate(db, MIGRATIONS.slice(0, 1));
     db.close();
     await using store = await open(path);
     expect(await store.changes.last()).toBe(0);
@@ -582,26 +573,6 @@ function startOpener(path: string, uid?: number) {
   );
   const end = new Promise<void>((resolve) => child.once("close", () => resolve()));
   return { firstLine, end, release: () => void child.stdin.end() };
-}
-
-function run(command: string, args: readonly string[]): Promise<{ said: string; code: number | null }> {
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
-  child.stdout.on("data", (data: Buffer) => (said += data.toString()));
-  child.stderr.on("data", (data: Buffer) => (said += data.toString()));
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ said, code }));
-  });
-}
-
-/** A disk of a few megabytes can be had in a mount namespace of its own, by root and where the system lets it. */
-function canMountSmallDisk(): boolean {
-  using folder = temporaryFolder();
-  const mount = ["-m", "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder.path];
-  const can = process.platform === "linux" && spawnSync("unshare", mount).status === 0;
-  if (!can) console.warn("SKIPPED: a full disk is not tried here, because no small disk can be mounted.");
-  return can;
 }
 
 /** A database in WAL mode, not ours, whose rows are still in the log. */

@@ -26,6 +26,10 @@ import type {
   Lease,
   LeaseRequest,
   OutboxStore,
+  Prunable,
+  PruneKind,
+  PruneRequest,
+  PruneStep,
   Pulse,
   Recorded,
   RelayStore,
@@ -44,6 +48,7 @@ import type {
 import { MAX_CHUNKS_IN_DELIVERY } from "../store.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
+import { copyBeforeMigration, dropOldCopies } from "./copy-database.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import * as encode from "./encode.ts";
 import { encodeFile, encodeFiring, encodeHookFiles, encodeHookRun } from "./encode-hooks.ts";
@@ -80,9 +85,12 @@ export async function openSqliteStore({
 }: SqliteOptions): Promise<SqliteStore> {
   const lock = claimDatabase(path);
   try {
+    const isUpdated = copyBeforeMigration(path);
     const writer = await Writer.open({ path, clock, connect, redact });
     try {
-      return new SqliteStore({ lock, clock, writer, ledger: await openSqliteLedger({ path }) });
+      const ledger = await openSqliteLedger({ path });
+      if (!isUpdated) dropOldCopies(path);
+      return new SqliteStore({ lock, clock, writer, ledger });
     } catch (error) {
       await writer.close();
       throw error;
@@ -160,6 +168,16 @@ export class SqliteStore implements Store {
 
   verify(): Promise<Verdict> {
     return this.#ledger.verify();
+  }
+
+  prunable(beforeMs: number): Promise<Prunable> {
+    return this.#ledger.prunable(beforeMs);
+  }
+
+  async prune(kind: PruneKind, { beforeMs, after = 0, max }: PruneRequest): Promise<PruneStep> {
+    const input = { kind, beforeMs, after, max: checkCount(max) };
+    const { pruned, next } = await this.#writer.call("prune", input);
+    return { pruned, next: next ?? undefined };
   }
 
   onWake(topic: WakeTopic, listener: () => void): () => void {

@@ -6,7 +6,7 @@ import { turnHash } from "../../model/turn-hash.ts";
 import type { Verdict } from "../store.ts";
 import { openForReading } from "./connection.ts";
 import { storeFailure, storeMissing } from "./failure.ts";
-import { checkDatabase } from "./migrate.ts";
+import { checkDatabase, versionOf } from "./migrate.ts";
 import { prepareReadJournal } from "./read-journal.ts";
 
 /** Opens the database for reading only. Blocks until it is done: for a process that does nothing else. */
@@ -32,43 +32,64 @@ interface VerifiedRow {
   readonly depth: number;
   readonly parent: number | null;
   readonly tool_calls: number;
+  readonly pruned_ms: number | null;
   readonly parent_hash: Buffer | null;
   readonly parent_depth: number | null;
 }
 
 const PAGE = 500;
+/** Databases of an older schema are checked as well: before there was pruning, nothing was pruned. */
+const FIRST_WITH_PRUNING = 11;
 
 /**
  * Recomputes the hash of every turn from its stored content and its parent's stored hash. Turns are taken
  * in the order of their keys, a page at a time, so that no snapshot is held for long. A cycle cannot
  * hide: along it the depths would have to grow for ever.
+ *
+ * Of a turn that was pruned the hash is all there is, and those of the turns that follow it still depend on it.
  */
 export function verifyTurns(db: Database): Verdict {
+  const prunedMs = versionOf(db) < FIRST_WITH_PRUNING ? "null" : "t.pruned_ms";
   const page = db.prepare<[number, number], VerifiedRow>(
-    `select t.key, t.id, t.hash, t.depth, t.parent, t.tool_calls, p.hash as parent_hash, p.depth as parent_depth
+    `select t.key, t.id, t.hash, t.depth, t.parent, t.tool_calls, ${prunedMs} as pruned_ms, p.hash as parent_hash,
+            p.depth as parent_depth
      from turn t left join turn p on p.key = t.parent where t.key > ? order by t.key limit ?`,
   );
   const readContent = prepareReadJournal(db);
+  /** Twice, because a turn may be pruned between its row and its content. */
+  const check = (row: VerifiedRow): string | undefined => {
+    if (problemOf(row, readContent(row.key)) === undefined) return undefined;
+    return problemOf(page.get(row.key - 1, 1)!, readContent(row.key));
+  };
   let turns = 0;
+  let pruned = 0;
   for (let last = 0; ;) {
     const rows = page.all(last, PAGE);
     for (const row of rows) {
-      const problem = problemOf(row, readContent(row.key));
+      const problem = check(row);
       if (problem !== undefined) return { ok: false, turn: row.id as TurnId, problem };
+      if (row.pruned_ms !== null) pruned++;
     }
     turns += rows.length;
-    if (rows.length < PAGE) return { ok: true, turns };
+    if (rows.length < PAGE) return { ok: true, turns, pruned };
     last = rows.at(-1)!.key;
   }
 }
 
-function problemOf(
-  row: VerifiedRow,
-  content: ReturnType<ReturnType<typeof prepareReadJournal>>,
-): string | undefined {
+type Content = ReturnType<ReturnType<typeof prepareReadJournal>>;
+
+function problemOf(row: VerifiedRow, content: Content): string | undefined {
   if (row.parent !== null && row.parent_hash === null) return "its parent is missing";
   if (row.depth !== (row.parent_depth ?? -1) + 1) return "its depth is not one more than its parent's";
   if (row.tool_calls !== content.toolCalls.length) return "the number of its tool calls has changed";
+  if (row.pruned_ms !== null) return isEmpty(content) ? undefined : "it was pruned, and says something";
   const hash = turnHash(row.parent_hash ?? undefined, content.messages, content.toolCalls);
   return hash.equals(row.hash) ? undefined : "its content does not match its hash";
+}
+
+function isEmpty({ messages, toolCalls }: Content): boolean {
+  return (
+    messages.every(({ content, body }) => content === "" && body === null) &&
+    toolCalls.every(({ params, result }) => params === "null" && result === null)
+  );
 }

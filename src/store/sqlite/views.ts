@@ -28,7 +28,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
            substr(e.id, ${ADAPTER_LENGTH} + 2) as source_id,
            e.metadata as metadata_json, e.content_type, e.sender as sender_id, p.account, p.place, p.topic,
            e.payload as payload_json, e.attachments as attachments_json, e.received_ms as received_at,
-           e.differing as differing_redeliveries, e.seq
+           e.differing as differing_redeliveries, e.seq, e.pruned_ms as pruned_at
     from event e left join place p on p.key = e.place left join message m on m.key = e.message`,
 
   agent_sessions: `
@@ -59,7 +59,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
            json_extract(t.permissions, '$.granted') as permissions_granted,
            json_extract(t.permissions, '$.used') as permissions_used, e.id as source_event_id,
            k.id as first_kept_turn_id, null as toolset_name, null as tools_available, null as workspace_path,
-           lower(hex(t.hash)) as hash
+           lower(hex(t.hash)) as hash, t.pruned_ms as pruned_at
     from turn t join session s on s.key = t.session left join turn p on p.key = t.parent
       left join turn k on k.key = t.first_kept left join event e on e.seq = t.source`,
 

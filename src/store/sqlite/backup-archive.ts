@@ -1,0 +1,163 @@
+/**
+ * A backup is one file: a copy of the database, with the files of the home in a table of it. That table has the form of
+ * an SQLite archive, so that `sqlite3 backup -A` lists and extracts them without Cortex.
+ */
+import { hash } from "node:crypto";
+import { deflateSync, inflateSync } from "node:zlib";
+import Database from "better-sqlite3";
+
+import { CortexError } from "../../model/errors.ts";
+import type { Verdict } from "../store.ts";
+import { storeFailure } from "./failure.ts";
+import { checkDatabase, versionOf } from "./migrate.ts";
+import { verifyTurns } from "./verify.ts";
+
+/** A file of a home: its path below the home, with slashes. */
+export type ArchivedFile = { readonly name: string; readonly mode: number; readonly mtimeMs: number } & (
+  | { readonly kind: "file"; readonly content: Buffer }
+  | { readonly kind: "link"; readonly target: string }
+);
+
+export interface CheckedBackup {
+  readonly schema: number;
+  /** When it was made. Undefined: it is a plain copy of a database. */
+  readonly madeAtMs: number | undefined;
+  readonly files: number;
+  readonly verdict: Extract<Verdict, { ok: true }>;
+}
+
+/** What a symbolic link has for its size, in SQLite archives. */
+const LINK_SIZE = -1;
+
+/** Adds files to a copy of a database. Whoever asks for it syncs the file as a whole. */
+export function addFiles(path: string, files: Iterable<ArchivedFile>, madeAtMs: number): void {
+  change(path, (db) => {
+    db.pragma("synchronous = off");
+    db.transaction(() => writeFiles(db, files, madeAtMs))();
+  });
+}
+
+function writeFiles(db: Database.Database, files: Iterable<ArchivedFile>, madeAtMs: number): void {
+  db.exec(`
+    create table sqlar (name text primary key, mode int, mtime int, sz int, data blob);
+    create table backup (made_ms integer not null);
+    create table backup_file (name text primary key, sha256 text not null);`);
+  db.prepare("insert into backup (made_ms) values (?)").run(madeAtMs);
+  const insert = db.prepare("insert into sqlar (name, mode, mtime, sz, data) values (?, ?, ?, ?, ?)");
+  const note = db.prepare("insert into backup_file (name, sha256) values (?, ?)");
+  for (const file of files) {
+    const { name, mode, mtimeMs } = file;
+    const content = file.kind === "file" ? file.content : Buffer.from(file.target);
+    const packed = file.kind === "file" ? deflateSync(content) : content;
+    const size = file.kind === "file" ? content.length : LINK_SIZE;
+    const data = packed.length < content.length ? packed : content;
+    insert.run(name, mode, Math.floor(mtimeMs / 1_000), size, data);
+    note.run(name, hash("sha256", content, "hex"));
+  }
+}
+
+/** Looks at all of a backup: pages, hashes of turns, hashes of files. Throws `store_corrupt` where one is wrong. */
+export function checkBackup(path: string): CheckedBackup {
+  return read(path, (db) => {
+    if (versionOf(db) === 0) throw damaged(path, "there is nothing in it");
+    checkPages(db, path);
+    const verdict = verifyTurns(db);
+    if (!verdict.ok) throw damaged(path, `turn ${verdict.turn}: ${verdict.problem}`);
+    let files = 0;
+    for (const _ of filesIn(db, path)) files++;
+    const madeAtMs = isBackup(db)
+      ? db.prepare<[], number>("select made_ms from backup").pluck().get()
+      : undefined;
+    return { schema: versionOf(db), madeAtMs, files, verdict };
+  });
+}
+
+/** Hands out the files of a backup, one after the other. */
+export function readFiles(path: string, take: (file: ArchivedFile) => void): void {
+  read(path, (db) => {
+    for (const file of filesIn(db, path)) take(file);
+  });
+}
+
+/** Makes a plain database of a backup, as small as can be. */
+export function dropFiles(path: string): void {
+  change(path, (db) => {
+    if (isBackup(db)) db.exec("begin; drop table sqlar; drop table backup; drop table backup_file; commit;");
+    db.exec("vacuum");
+  });
+}
+
+function* filesIn(db: Database.Database, path: string): Generator<ArchivedFile> {
+  if (!isBackup(db)) return;
+  const rows = db.prepare<[], FileRow>(
+    `select a.name, a.mode, a.mtime, a.sz, a.data, f.sha256 from sqlar a left join backup_file f on f.name = a.name
+     order by a.name`,
+  );
+  for (const row of rows.iterate()) {
+    const content = unpack(row, path);
+    if (hash("sha256", content, "hex") !== row.sha256) throw damaged(path, `the file ${row.name}`);
+    const { name, mode } = row;
+    const known = { name, mode, mtimeMs: row.mtime * 1_000 };
+    yield row.sz === LINK_SIZE
+      ? { ...known, kind: "link", target: content.toString() }
+      : { ...known, kind: "file", content };
+  }
+}
+
+interface FileRow {
+  readonly name: string;
+  readonly mode: number;
+  readonly mtime: number;
+  readonly sz: number;
+  readonly data: Buffer;
+  readonly sha256: string | null;
+}
+
+function unpack({ name, sz, data }: FileRow, path: string): Buffer {
+  if (sz === LINK_SIZE || data.length === sz) return data;
+  try {
+    return inflateSync(data, { maxOutputLength: Math.max(sz, 1) });
+  } catch {
+    throw damaged(path, `the file ${name}`);
+  }
+}
+
+function isBackup(db: Database.Database): boolean {
+  return db.prepare("select 1 from sqlite_schema where name = 'backup'").get() !== undefined;
+}
+
+function checkPages(db: Database.Database, path: string): void {
+  const problem = db.pragma("integrity_check(1)", { simple: true });
+  if (problem !== "ok") throw damaged(path, String(problem));
+}
+
+function read<T>(path: string, look: (db: Database.Database) => T): T {
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(path, { readonly: true, fileMustExist: true });
+    checkDatabase(db, path);
+    return look(db);
+  } catch (error) {
+    throw storeFailure(error, path);
+  } finally {
+    db?.close();
+  }
+}
+
+function change(path: string, make: (db: Database.Database) => void): void {
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(path, { fileMustExist: true });
+    make(db);
+  } catch (error) {
+    throw storeFailure(error, path);
+  } finally {
+    db?.close();
+  }
+}
+
+function damaged(path: string, what: string): CortexError {
+  return new CortexError("store_corrupt", `${path} is not as it was written: ${what}`, {
+    hint: "Take another backup. Nothing was changed.",
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * Copies of a database: one that is asked for, and the one that is made before its schema changes. Both are made
+ * through a connection that cannot write, beside whoever does.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import Database from "better-sqlite3";
+
+import { CortexError } from "../../model/errors.ts";
+import { isFull, storeFailure, storeMissing } from "./failure.ts";
+import { checkDatabase, versionOf } from "./migrate.ts";
+import { MIGRATIONS } from "./schema.ts";
+
+/** How long it waits for a connection that just starts or closes. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * Writes all that is committed to a new file, in one snapshot, however long it takes. Whoever writes goes on; only
+ * the write-ahead log is not folded in meanwhile.
+ */
+export function copyDatabase(from: string, to: string): void {
+  if (!existsSync(from)) throw storeMissing(from);
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(from, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+    checkDatabase(db, from);
+    writeCopy(db, to);
+  } catch (error) {
+    throw storeFailure(error, isFull(error) ? to : from);
+  } finally {
+    db?.close();
+  }
+}
+
+/**
+ * Keeps what is there before a newer schema takes its place. Returns whether there was anything to keep. Where no copy
+ * can be made, it throws, and nothing is to be migrated.
+ */
+export function copyBeforeMigration(path: string, migrations = MIGRATIONS): boolean {
+  if (!existsSync(path)) return false;
+  const db = new Database(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    const version = versionOf(db);
+    const newest = migrations.at(-1)!.version;
+    if (version === 0 || version >= newest) return false;
+    const copy = copyBefore(path, newest);
+    // One of an earlier try holds the same, unless that try was undone and the old program has gone on since.
+    writeCopy(db, `${copy}.unfinished`);
+    renameSync(`${copy}.unfinished`, copy);
+    syncPath(dirname(path));
+    return true;
+  } catch (error) {
+    throw isFull(error) ? noRoom(path, error) : error;
+  } finally {
+    db.close();
+  }
+}
+
+/** They have served when the new schema was started with a second time. */
+export function dropOldCopies(path: string): void {
+  for (const copy of copiesOf(path)) rmSync(copy, { force: true });
+}
+
+/** Copies that were made before a schema changed, whole or not. */
+export function copiesOf(path: string): string[] {
+  const beginning = `${basename(path)}.before-`;
+  return readdirSync(dirname(path))
+    .filter((name) => name.startsWith(beginning) && /^\d+(\.unfinished)?$/.test(name.slice(beginning.length)))
+    .map((name) => join(dirname(path), name));
+}
+
+/** What was written to a file, renamed or made in a folder, stays so when the power fails. */
+export function syncPath(path: string): void {
+  const file = openSync(path, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function copyBefore(path: string, version: number): string {
+  return `${path}.before-${version}`;
+}
+
+/** What a try before this one has left is no copy: a whole one has another name. */
+function writeCopy(db: Database.Database, to: string): void {
+  rmSync(to, { force: true });
+  try {
+    writeFileSync(to, "", { mode: 0o600 }); // SQLite would let everybody read it
+    db.prepare("vacuum into ?").run(to);
+    syncPath(to); // SQLite leaves that out
+  } catch (error) {
+    rmSync(to, { force: true });
+    throw error;
+  }
+}
+
+function noRoom(path: string, cause: unknown): CortexError {
+  return new CortexError(
+    "store_full",
+    `There is no room beside ${path} for the copy that is made of it before an update`,
+    {
+      hint: "Free as much space as the database takes, then start again. Nothing was changed.",
+      cause,
+    },
+  );
+}

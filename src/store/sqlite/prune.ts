@@ -1,0 +1,173 @@
+/** Takes what was said out of rows that are old: see prunable.ts for which, and for what stays. */
+import type { Database } from "better-sqlite3";
+
+import { canonicalJson } from "../../model/json.ts";
+import type { PruneKind } from "../store.ts";
+import { firstKey, lastKey } from "./keys.ts";
+import { operation } from "./operation.ts";
+import { KEPT_TURNS, PRUNABLE } from "./prunable.ts";
+import { number, record, text } from "./wire.ts";
+
+interface Asked {
+  readonly beforeMs: number;
+  readonly after: number;
+  readonly max: number;
+}
+
+interface Pruner {
+  /** Keys of rows that are prunable, in order, from behind a place. */
+  readonly find: (asked: Asked) => number[];
+  readonly prune: (key: number, nowMs: number) => void;
+}
+
+/**
+ * One step. The room is written over, so that what is gone cannot be read from the file any more; that costs as much
+ * as writing, which is why it is not always so.
+ */
+export const prune = operation(record({ kind: text, beforeMs: number, after: number, max: number }), (db) => {
+  const pruners: Readonly<Record<PruneKind, Pruner>> = {
+    turns: pruneTurns(db),
+    events: pruneEvents(db),
+    deliveries: pruneDeliveries(db),
+    approvals: pruneApprovals(db),
+    relays: pruneRelays(db),
+  };
+  return ({ kind, ...asked }, { nowMs }): { pruned: number; next: number | null } => {
+    const { find, prune } = pruners[kind as PruneKind];
+    const keys = find(asked);
+    db.pragma("secure_delete = on");
+    try {
+      for (const key of keys) prune(key, nowMs);
+    } finally {
+      db.pragma("secure_delete = off");
+    }
+    return { pruned: keys.length, next: keys.length < asked.max ? null : keys.at(-1)! };
+  };
+});
+
+/** Which turns are kept is found out once for a pass: a session that is taken up meanwhile is late by a moment. */
+function pruneTurns(db: Database): Pruner {
+  const readKept = db
+    .prepare<[Pick<Asked, "beforeMs">], number>(`${KEPT_TURNS} select distinct key from kept`)
+    .pluck();
+  const find = db
+    .prepare<[Asked], number>(
+      `select t.key from turn t where t.key > @after and ${PRUNABLE.turns} order by t.key limit @max`,
+    )
+    .pluck();
+  const emptyMessages = db.prepare("update message set content = '', body = null where key between ? and ?");
+  const emptyCalls = db.prepare(
+    "update tool_call set params = 'null', result = null where key between ? and ?",
+  );
+  const mark = db.prepare("update turn set pruned_ms = ? where key = ?");
+  let kept: { readonly beforeMs: number; readonly keys: ReadonlySet<number> } | undefined;
+  return {
+    find(asked) {
+      const { beforeMs } = asked;
+      if (asked.after === 0 || kept?.beforeMs !== beforeMs) {
+        kept = { beforeMs, keys: new Set(readKept.all({ beforeMs })) };
+      }
+      return findUnkept(asked, kept.keys);
+    },
+    prune(key, nowMs) {
+      emptyMessages.run(firstKey(key), lastKey(key));
+      emptyCalls.run(firstKey(key), lastKey(key));
+      mark.run(nowMs, key);
+    },
+  };
+
+  function findUnkept({ beforeMs, after, max }: Asked, isKept: ReadonlySet<number>): number[] {
+    const found: number[] = [];
+    for (let place = after; ;) {
+      const keys = find.all({ beforeMs, after: place, max });
+      found.push(...keys.filter((key) => !isKept.has(key)).slice(0, max - found.length));
+      if (keys.length < max || found.length === max) return found;
+      place = keys.at(-1)!;
+    }
+  }
+}
+
+/** With what hooks said to them, and what was made of them on the way to a session. */
+function pruneEvents(db: Database): Pruner {
+  const find = db.prepare<[Asked], number>(
+    `select e.seq from event e left join turn t on t.key = e.message / 65536
+     where e.seq > @after and ${PRUNABLE.events} and (e.message is null or t.pruned_ms is not null)
+     order by e.seq limit @max`,
+  );
+  const empty = db.prepare(
+    `update event set content = null, attachments = null, payload = null, metadata = null, pruned_ms = ?
+     where seq = ?`,
+  );
+  const forget = db.prepare("delete from search where rowid = ?");
+  const emptyDispatches = db.prepare("update dispatch set message = null, context = null where event = ?");
+  const emptyHookRuns = db.prepare("update hook_run set result = null where event = ?");
+  return {
+    find: (asked) => find.pluck().all(asked),
+    prune(key, nowMs) {
+      forget.run(key);
+      emptyDispatches.run(key);
+      emptyHookRuns.run(key);
+      empty.run(nowMs, key);
+    },
+  };
+}
+
+function pruneDeliveries(db: Database): Pruner {
+  const find = db.prepare<[Asked], number>(
+    `select d.key from delivery d where d.key > @after and ${PRUNABLE.deliveries} order by d.key limit @max`,
+  );
+  const empty = db.prepare("update delivery set content = null where key = ?");
+  const emptyChunks = db.prepare("update chunk set content = '' where delivery = ?");
+  return {
+    find: (asked) => find.pluck().all(asked),
+    prune(key) {
+      empty.run(key);
+      emptyChunks.run(key);
+    },
+  };
+}
+
+/** Which tool was asked for, who decided and how, stays. */
+function pruneApprovals(db: Database): Pruner {
+  const find = db.prepare<[Asked], number>(
+    `select a.key from approval a where a.key > @after and ${PRUNABLE.approvals} order by a.key limit @max`,
+  );
+  const empty = db.prepare(
+    `update approval set request = json_remove(request, '$.args', '$.reason', '$.question', '$.options'),
+                         answer = json_replace(answer, '$.text', '', '$.reason', '')
+     where key = ?`,
+  );
+  return { find: (asked) => find.pluck().all(asked), prune: (key) => void empty.run(key) };
+}
+
+/** Which steps there were, how they ended and what they cost stays. */
+function pruneRelays(db: Database): Pruner {
+  const find = db.prepare<[Asked], number>(
+    `select r.key from relay r where r.key > @after and ${PRUNABLE.relays} order by r.key limit @max`,
+  );
+  const read = db.prepare<[number], string>("select record from relay where key = ?").pluck();
+  const write = db.prepare("update relay set record = ? where key = ?");
+  const emptySteps = db.prepare(
+    "update relay_step set record = json_replace(record, '$.input', '', '$.output', null) where relay = ?",
+  );
+  return {
+    find: (asked) => find.pluck().all(asked),
+    prune(key) {
+      write.run(canonicalJson(withoutWords(JSON.parse(read.get(key)!) as RecordedRelay)), key);
+      emptySteps.run(key);
+    },
+  };
+}
+
+/** Of a relay's record, what people and agents have said in it. */
+interface RecordedRelay {
+  readonly agents?: Readonly<Record<string, object>>;
+}
+
+function withoutWords(relay: RecordedRelay): object {
+  const agents = Object.entries(relay.agents ?? {}).map(([name, slot]) => [
+    name,
+    { ...slot, lastOutput: null },
+  ]);
+  return { ...relay, userMessage: "", agents: Object.fromEntries(agents) as object };
+}
