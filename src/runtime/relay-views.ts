@@ -5,12 +5,12 @@ import { type ConvergenceReading, convergenceReadings } from "../relay/convergen
 import { type Endpoint, printEndpoint } from "../relay/endpoint.ts";
 import { readKept } from "../relay/artifact-history.ts";
 import { toRecord } from "../relay/kept-relay.ts";
-import { compareTexts, replacedWhole } from "../relay/file-changes.ts";
 import { asShown } from "../relay/phases.ts";
 import type { RelayRecord, RelayStep } from "../relay/record.ts";
 import type { RelayAgent, RelayConfig, RelayCondition, RelayTemplate } from "../relay/snapshot.ts";
 import { showRecord } from "../relay/turn-view.ts";
 import { viewTurn } from "./relay-of-turn.ts";
+import { unifiedDiff } from "./unified-diff.ts";
 import type { Ledger, Listed, StoredRelay, StoredRelayStep } from "../store/store.ts";
 
 /** A record in the form of `threads.json`, with what Cortex has to say beside. */
@@ -167,16 +167,8 @@ export async function readArtifactChanges(home: string, { steps }: RelayView): P
   for (const { stepIndex, kind, artifactHash } of steps) {
     if (kind === "script") continue;
     const after = artifactHash === null ? undefined : await readKept(home, artifactHash);
-    changes.push({ stepIndex, diff: after === undefined ? null : await compare(before, after) });
+    changes.push({ stepIndex, diff: after === undefined ? null : await unifiedDiff(before, after) });
     before = after ?? before;
   }
   return changes;
-}
-
-/** Without the lines that name the files. Where it would take too long to find what is the same, nothing is. */
-async function compare(before: string, after: string): Promise<string> {
-  const shown = await compareTexts("artifact.md", before, after);
-  const patch = shown.kind === "diff" ? shown.diff : replacedWhole("artifact.md", before, after);
-  const at = patch.search(/^@@/m);
-  return at === -1 ? "" : patch.slice(at).trimEnd();
 }

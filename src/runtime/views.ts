@@ -46,6 +46,7 @@ export function eventView(event: StoredEvent) {
     timestamp: isoTime(event.atMs),
     receivedAt: isoTime(event.receivedAtMs),
     differing: event.differing,
+    prunedAt: event.prunedAtMs === undefined ? null : isoTime(event.prunedAtMs),
   };
 }
 
@@ -132,6 +133,7 @@ export function turnView({ turn, messages, toolCalls }: TurnContent) {
     completedAt: isoTime(turn.completedAtMs),
     sourceEventId: turn.sourceEvent ?? null,
     hash: turn.hash,
+    prunedAt: turn.prunedAtMs === undefined ? null : isoTime(turn.prunedAtMs),
     childCount: turn.childCount,
   };
 }

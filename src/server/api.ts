@@ -18,6 +18,7 @@ import {
   HookPatch,
   HookTestRequest,
   MessageRequest,
+  PruneRequest,
   RUN_STATES,
   SessionPatch,
 } from "./requests.ts";
@@ -53,6 +54,7 @@ const Event = z.object({
   timestamp: time,
   receivedAt: time,
   differing: z.number().describe("How many redeliveries had other content."),
+  prunedAt: time.nullable().describe("When what it said was taken out."),
 });
 const Dispatch = z.object({
   id: z.string(),
@@ -186,6 +188,7 @@ const Turn = z.object({
   completedAt: time,
   sourceEventId: z.string().nullable(),
   hash: z.string(),
+  prunedAt: time.nullable().describe("When what was said in it was taken out."),
   childCount: z.number(),
 });
 const FullTurn = Turn.extend({
@@ -450,6 +453,7 @@ const Costs = z.object({
 
 const Diagnosis = z.object({
   state: z.enum(["ok", "warn", "fail"]).describe("The worst of them."),
+  canStart: z.boolean().describe("Whether nothing was found because of which Cortex would not start."),
   checks: z
     .array(
       z.object({
@@ -457,6 +461,8 @@ const Diagnosis = z.object({
         state: z.enum(["ok", "warn", "fail"]),
         message: z.string(),
         hint: z.string().nullable(),
+        stopsStart: z.boolean().describe("Whether Cortex does not start because of it."),
+        diff: z.array(z.string()).nullable().describe("What `cortex doctor --fix` would change."),
       }),
     )
     .readonly(),
@@ -576,6 +582,15 @@ export const schemas = {
   Item,
   Items: page(Item),
   Settled: z.object({ id: z.string(), state: z.enum(["queued", "dropped", "pending"]) }),
+  Pruned: z.object({
+    before: time,
+    turns: z.number(),
+    events: z.number(),
+    deliveries: z.number(),
+    approvals: z.number(),
+    relays: z.number(),
+  }),
+  PruneRequest,
   Run,
   Runs: page(Run),
   DeadLetter,

@@ -126,6 +126,7 @@ export const SessionPatch = z.strictObject({
     .optional()
     .describe("Takes marks away: a person vouches for what is in the conversation."),
 });
+export const PruneRequest = z.strictObject({ before: moment.describe("A moment at least a day ago.") });
 export const HookPatch = z.strictObject({ enabled: z.boolean() });
 export const EventRequest = z.strictObject({
   adapter: z.string().default("api").describe("What it is from; the first part of the event's id."),

@@ -88,9 +88,9 @@ export const insightRoutes = [
     summary: "All that Cortex needs, looked at: what is wrong with it, and what to do",
     answers: { 200: schemas.Diagnosis },
     async handle(_, { cortex, clock, version }) {
-      const { examine } = await import("../runtime/doctor.ts"); // rarely asked for, and large
+      const { diagnosisView, examine } = await import("../runtime/doctor.ts"); // rarely asked for, and large
       const parts = { home: cortex.home, nowMs: clock(), version, server: { version } };
-      return { status: 200, body: await examine(parts) };
+      return { status: 200, body: diagnosisView(await examine(parts)) };
     },
   }),
   route({

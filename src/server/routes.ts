@@ -3,6 +3,7 @@ import { describeApi } from "./openapi.ts";
 import { type Route, route } from "./route.ts";
 import { hookRoutes } from "./routes-hooks.ts";
 import { insightRoutes } from "./routes-insight.ts";
+import { keepingRoutes } from "./routes-keeping.ts";
 import { messageRoutes } from "./routes-messages.ts";
 import { relayRoutes } from "./routes-relays.ts";
 import { searchRoutes } from "./routes-search.ts";
@@ -36,6 +37,7 @@ export const routes: readonly Route[] = [
   ...hookRoutes,
   ...relayRoutes,
   ...teamRoutes,
+  ...keepingRoutes,
   webhookRoute,
   streamRoute,
   openApiRoute,

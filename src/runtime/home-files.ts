@@ -1,0 +1,76 @@
+/** Which files of a home belong into a backup, beside the database. */
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+
+import type { ArchivedFile } from "../store/sqlite/backup-archive.ts";
+
+/** A larger one is left out, and is said to be: it is work of an agent, and no part of Cortex. */
+export const MAX_ARCHIVED_BYTES = 256 * 1024 * 1024;
+
+/** What is made anew, belongs to a process, or can be fetched again: paths below the home, or a name at any depth. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["data", "logs", "tmp"]);
+const LEFT_OUT_ANYWHERE: ReadonlySet<string> = new Set(["node_modules"]);
+/** Below those, what relays keep and go on with. */
+const KEPT = ["data/artifacts", "data/relay-files", "tmp/threads"];
+/** Keys to the accounts of others. */
+const KEYS_FILE = "config/.env";
+
+export interface LeftOut {
+  readonly name: string;
+  readonly why: "keys" | "large" | "special" | "unreadable";
+}
+
+/**
+ * Reads the files one after the other. A file that is gone by then is left out without a word: so it is when agents
+ * are at work. `leaveOut` is told of what somebody may miss.
+ */
+export function* homeFiles(
+  home: string,
+  { withKeys, leaveOut }: { withKeys: boolean; leaveOut: (left: LeftOut) => void },
+): Generator<ArchivedFile> {
+  for (const name of readdirSync(home).toSorted()) if (!LEFT_OUT.has(name)) yield* walk(name);
+  for (const name of KEPT) yield* walk(name);
+
+  function* walk(name: string): Generator<ArchivedFile> {
+    if (LEFT_OUT_ANYWHERE.has(name.slice(name.lastIndexOf("/") + 1))) return;
+    const found = look(join(home, name));
+    switch (found?.kind) {
+      case undefined:
+        return;
+      case "folder":
+        for (const inner of found.names) yield* walk(`${name}/${inner}`);
+        return;
+      case "left out":
+        leaveOut({ name, why: found.why });
+        return;
+      case "file":
+      case "link":
+        if (name === KEYS_FILE && !withKeys) leaveOut({ name, why: "keys" });
+        else yield { ...found, name };
+    }
+  }
+}
+
+type Found =
+  | { readonly kind: "folder"; readonly names: readonly string[] }
+  | { readonly kind: "left out"; readonly why: LeftOut["why"] }
+  | Omit<Extract<ArchivedFile, { kind: "file" }>, "name">
+  | Omit<Extract<ArchivedFile, { kind: "link" }>, "name">;
+
+/** Undefined: it is gone. */
+function look(path: string): Found | undefined {
+  try {
+    const stats = lstatSync(path);
+    const { mode, mtimeMs } = stats;
+    if (stats.isDirectory()) return { kind: "folder", names: readdirSync(path).toSorted() };
+    if (stats.isSymbolicLink()) return { kind: "link", mode, mtimeMs, target: readlinkSync(path) };
+    if (!stats.isFile()) return { kind: "left out", why: "special" };
+    if (stats.size > MAX_ARCHIVED_BYTES) return { kind: "left out", why: "large" };
+    return { kind: "file", mode, mtimeMs, content: readFileSync(path) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "EACCES" || code === "EPERM") return { kind: "left out", why: "unreadable" };
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+/** Forgetting what is old: in a store that is open, or in one that nobody has open. */
+import { CortexError } from "../model/errors.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { PRUNE_KINDS, type PruneKind, type Store } from "../store/store.ts";
+import { databasePath } from "./home.ts";
+import { openLedger } from "./inspect.ts";
+
+/** What is younger is not pruned: somebody may be in the middle of it. */
+export const MIN_PRUNED_AGE_MS = 24 * 3_600_000;
+/** What one step takes: some milliseconds of the writer, so that others need not wait long. */
+const STEP_ROWS = 100;
+
+export type Pruned = Readonly<Record<PruneKind, number>>;
+
+/** Prunes in steps. One that is cut off leaves what it has done, and is gone on with by the next. */
+export async function pruneStore(
+  store: Pick<Store, "prune">,
+  { beforeMs, nowMs }: { readonly beforeMs: number; readonly nowMs: number },
+): Promise<Pruned> {
+  checkMoment(beforeMs, nowMs);
+  const pruned: Record<PruneKind, number> = { turns: 0, events: 0, deliveries: 0, approvals: 0, relays: 0 };
+  for (const kind of PRUNE_KINDS) {
+    let after: number | undefined;
+    do {
+      const step = await store.prune(kind, { beforeMs, after, max: STEP_ROWS });
+      pruned[kind] += step.pruned;
+      after = step.next;
+    } while (after !== undefined);
+  }
+  return pruned;
+}
+
+/** Opens the store of a home that no Cortex runs on. Throws `store_locked` where one does. */
+export async function pruneHome(home: string, when: { beforeMs: number; nowMs: number }): Promise<Pruned> {
+  checkMoment(when.beforeMs, when.nowMs);
+  await (await openLedger(home))[Symbol.asyncDispose](); // makes no home where there is none
+  await using store = await openSqliteStore({ path: databasePath(home), clock: Date.now });
+  return await pruneStore(store, when);
+}
+
+/** Counts what would go, beside a Cortex that runs or without one. */
+export async function readPrunable(home: string, when: { beforeMs: number; nowMs: number }) {
+  checkMoment(when.beforeMs, when.nowMs);
+  await using ledger = await openLedger(home);
+  return await ledger.prunable(when.beforeMs);
+}
+
+function checkMoment(beforeMs: number, nowMs: number): void {
+  if (Number.isSafeInteger(beforeMs) && beforeMs <= nowMs - MIN_PRUNED_AGE_MS) return;
+  const when = Number.isFinite(beforeMs) ? new Date(beforeMs).toISOString() : String(beforeMs);
+  throw new CortexError("limit_invalid", `What is from just before ${when} cannot be pruned`, {
+    hint: "Name a moment that is at least a day ago: what is newer may still be needed.",
+  });
+}

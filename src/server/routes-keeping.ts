@@ -1,0 +1,18 @@
+import { pruneStore } from "../runtime/prune.ts";
+import { schemas } from "./api.ts";
+import { PruneRequest } from "./requests.ts";
+import { route } from "./route.ts";
+
+export const keepingRoutes = [
+  route({
+    method: "post",
+    path: "/api/prune",
+    summary: "Forget what was said before a moment, at least a day ago, where nobody needs it any more",
+    body: PruneRequest,
+    answers: { 200: schemas.Pruned },
+    async handle({ body: { before } }, { cortex, clock }) {
+      const pruned = await pruneStore(cortex.store, { beforeMs: Date.parse(before), nowMs: clock() });
+      return { status: 200, body: { before, ...pruned } };
+    },
+  }),
+];
