@@ -2,7 +2,7 @@
  * How a message is queued: each setting is the message's own, else the session's, the channel's, the agent's,
  * the configuration's. So a session that only says `cap` keeps the mode of its channel.
  */
-import type { Config } from "../config/config.ts";
+import type { AgentConfig, Config } from "../config/config.ts";
 import type { AgentId } from "../model/ids.ts";
 import { parseQueueMode, QUEUE_MODES } from "../model/queue-mode.ts";
 import {
@@ -27,7 +27,10 @@ export interface QueueWishes {
   readonly channel: string;
   readonly agent: AgentId | undefined;
   readonly sender: SenderKind;
-  readonly config: Config;
+  readonly config: {
+    readonly broker: Pick<Config["broker"], "queue">;
+    readonly agents: Readonly<Record<AgentId, Pick<AgentConfig, "queueMode">>>;
+  };
 }
 
 export interface ResolvedQueue {

@@ -55,7 +55,9 @@ function chooseByKey(environment: Environment): ModelChoice | undefined {
 }
 
 async function chooseLocal(request: typeof fetch): Promise<ModelChoice | undefined> {
-  const models = await Promise.all(LOCAL.map(({ baseUrl }) => firstModel(baseUrl, request)));
+  const models = await Promise.all(
+    LOCAL.map(async ({ baseUrl }) => (await findModels(baseUrl, { request, timeoutMs: PROBE_MS })).at(0)),
+  );
   const place = models.findIndex((model) => model !== undefined);
   if (place === -1) return undefined;
   const { name, baseUrl } = LOCAL[place]!;
@@ -66,13 +68,18 @@ async function chooseLocal(request: typeof fetch): Promise<ModelChoice | undefin
   };
 }
 
-async function firstModel(baseUrl: string, request: typeof fetch): Promise<string | undefined> {
+/** The models that a server lists, without those that only make vectors. None: it is not there, or is no such server. */
+export async function findModels(
+  baseUrl: string,
+  { request, timeoutMs }: { readonly request: typeof fetch; readonly timeoutMs: number },
+): Promise<string[]> {
   try {
-    const response = await request(`${baseUrl}/models`, { signal: AbortSignal.timeout(PROBE_MS) });
+    const url = `${baseUrl.replace(/\/+$/, "")}/models`;
+    const response = await request(url, { signal: AbortSignal.timeout(timeoutMs) });
     const { data } = (await response.json()) as { data?: readonly { id?: unknown }[] };
     const ids = (data ?? []).map(({ id }) => id).filter((id) => typeof id === "string");
-    return ids.find((id) => !/embed/i.test(id));
+    return ids.filter((id) => !/embed/i.test(id));
   } catch {
-    return undefined; // nothing listens there, or it is not a model server
+    return []; // nothing listens there, or it is not a model server
   }
 }

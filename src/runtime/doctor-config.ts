@@ -8,13 +8,19 @@ import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
 import { MIN_SECRET_LENGTH } from "../model/redact.ts";
 import { checkAgents } from "./check.ts";
 import { chooseModel, configuredModel } from "./choose-model.ts";
-import { type Configured, readConfigured, readTeamSettings } from "./configured.ts";
-import { type Check, fail, failure, ok, warn } from "./doctor-check.ts";
+import { type Configured, readConfigured } from "./configured.ts";
+import { type Check, fail, ok, refusalBy, warn } from "./doctor-check.ts";
+import { pingProfile, type Problem } from "./doctor-ping.ts";
+import { checkPort } from "./doctor-port.ts";
+import { checkTeam } from "./doctor-team.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "./sandbox.ts";
 
 interface Sources {
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** How servers of models are asked whether they are there. Undefined: none is asked. */
+  readonly request: typeof fetch | undefined;
+  readonly isServed: boolean;
 }
 
 /** With a configuration that is wrong, there is nothing more to look at. */
@@ -23,11 +29,11 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
   try {
     configured = await readConfigured(sources);
   } catch (error) {
-    return [failure("config", error)];
+    return [refusalBy("config", error)];
   }
   const { config, variable } = configured;
   const [profiles, agents, found] = await Promise.all([
-    checkProfiles(configured),
+    checkProfiles(configured, sources.request),
     checkAgents({ home: sources.home, config, variable }),
     findBubblewrap(sources.environment),
   ]);
@@ -45,8 +51,9 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
     ...checkWebhooks(config, variable),
     ...checkFolders(config),
     ...(await checkRelays(sources)),
-    ...(await checkTeamSettings(sources)),
+    ...(await checkTeam(sources)),
     checkSandbox(sandboxMode(config.sandbox, found)),
+    ...(sources.isServed ? [] : [await checkPort(config.server)]),
   ];
 }
 
@@ -61,27 +68,20 @@ async function checkRelays(sources: Sources): Promise<Check[]> {
   return [fail("relays", message, "`cortex relay validate` tells all of them, and what to do.")];
 }
 
-/** Settings that are right need no mention: not everybody has a team. */
-async function checkTeamSettings(sources: Sources): Promise<Check[]> {
-  try {
-    await readTeamSettings(sources);
-    return [];
-  } catch (error) {
-    return [failure("team", error)];
-  }
-}
-
-/** Whether each has what it needs. Nothing is asked of any server. */
-async function checkProfiles({ config, variable }: Configured): Promise<Check[]> {
+/** Whether each has what it needs, and whether its server is there and takes the key. */
+async function checkProfiles(
+  { config, variable }: Configured,
+  request: typeof fetch | undefined,
+): Promise<Check[]> {
   const configured = configuredModel(config);
-  const { profile, why } = configured ?? (await chooseModel(variable, unreachable));
+  const { profile, why } = configured ?? (await chooseModel(variable, request ?? unreachable));
   const others = Object.values(config.profiles).filter(({ name }) => name !== profile.name);
   const [problem, ...problems] = await Promise.all(
-    [profile, ...others].map((each) => findProblem(each, variable)),
+    [profile, ...others].map((each) => findProblem(each, variable, request)),
   );
   return [
     problem !== undefined
-      ? fail("model", problem.message, problem.hint)
+      ? (problem.kind === "refused" ? fail : warn)("model", problem.message, problem.hint)
       : configured === undefined && profile.backend === OFFLINE_PROFILE.backend
         ? NO_MODEL
         : ok("model", `${profile.model ?? profile.name}, because ${why}`),
@@ -100,7 +100,8 @@ const NO_MODEL = warn(
 async function findProblem(
   profile: Profile,
   variable: Configured["variable"],
-): Promise<CortexError | undefined> {
+  request: typeof fetch | undefined,
+): Promise<Problem | undefined> {
   if (profile.backend !== "pi") return undefined;
   const [{ openBackend }, { findCredentials }] = await Promise.all([
     import("../agents/pi/provider.ts"),
@@ -108,14 +109,14 @@ async function findProblem(
   ]);
   try {
     await findCredentials(profile, await openBackend(profile), variable);
-    return undefined;
   } catch (error) {
-    if (error instanceof CortexError) return error;
-    throw error;
+    if (!(error instanceof CortexError)) throw error;
+    return { kind: "refused", message: error.message, hint: error.hint };
   }
+  return request === undefined ? undefined : pingProfile(profile, { variable, request });
 }
 
-/** In place of the network: looking for a model server on this machine is left to the start. */
+/** In place of the network, where nothing is to be asked: looking for a model server is left to the start. */
 async function unreachable(): Promise<never> {
   throw new Error("No server is asked.");
 }
@@ -150,7 +151,10 @@ function checkFolders({ channels }: Config): Check[] {
   return Object.entries(channels.files)
     .filter(([, { folder }]) => !existsSync(folder))
     .map(([name, { folder }]) =>
-      warn("files", `channels.files.${name}: ${folder} is not there`, "Make the folder, or name another."),
+      warn("files", `channels.files.${name}: ${folder} is not there`, "Make the folder, or name another.", {
+        kind: "folder",
+        path: folder,
+      }),
     );
 }
 

@@ -1,10 +1,11 @@
-/** Node, the folder of the home, who can read the secrets in it, and the room on its disk. */
+/** Node, the folder of the home, who can read what is private in it, and the room on its disk. */
 import { access, constants, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-import { type Check, fail, ok, warn } from "./doctor-check.ts";
-import { LOW_DISK_BYTES } from "./health.ts";
-import { databasePath, tokenPath } from "./home.ts";
+import { changeMode } from "./doctor-changes.ts";
+import { type Check, ok, refusal, warn } from "./doctor-check.ts";
+import { LARGE_WAL_BYTES, LOW_DISK_BYTES } from "./health.ts";
+import { databasePath, logFolder, tokenPath } from "./home.ts";
 import { readVitals } from "./vitals.ts";
 
 /** As in package.json. */
@@ -19,24 +20,31 @@ export async function checkMachine(home: string, nodeVersion: string): Promise<C
   const [writable, disk, ...secrets] = await Promise.all([
     checkWritable(home),
     checkDisk(home),
-    checkSecret("token", tokenPath(home)),
-    checkSecret(".env", join(home, "config", ".env")),
+    checkPrivate("token", tokenPath(home)),
+    checkPrivate(".env", join(home, "config", ".env")),
+    checkPrivate("data", dirname(databasePath(home))),
+    checkPrivate("logs", logFolder(home)),
   ]);
   const open = (mode & OTHERS_WRITE) !== 0;
   return [
     checkNode(nodeVersion),
     open
-      ? warn("home", `Others can write to ${home}`, `\`chmod go-w ${quoted(home)}\` closes it to them.`)
+      ? warn(
+          "home",
+          `Others can write to ${home}`,
+          `\`chmod go-w ${quoted(home)}\` closes it to them.`,
+          changeMode(home, mode, { without: OTHERS_WRITE }),
+        )
       : writable,
     ...secrets.flat(),
-    disk,
+    ...disk,
   ];
 }
 
 function checkNode(version: string): Check {
   const major = Number.parseInt(version, 10);
   if (major >= LEAST_NODE) return ok("node", version);
-  return fail("node", `This is Node ${version}`, `Cortex needs Node ${LEAST_NODE} or newer.`);
+  return refusal("node", `This is Node ${version}`, `Cortex needs Node ${LEAST_NODE} or newer.`);
 }
 
 async function checkWritable(home: string): Promise<Check> {
@@ -46,7 +54,7 @@ async function checkWritable(home: string): Promise<Check> {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "ENOENT")
-        return fail(
+        return refusal(
           "home",
           `${folder} cannot be written to (${code})`,
           "Check its owner and its permissions.",
@@ -56,19 +64,38 @@ async function checkWritable(home: string): Promise<Check> {
   return ok("home", home);
 }
 
-/** What holds secrets is for its owner alone. */
-async function checkSecret(name: string, path: string): Promise<Check[]> {
+/** What holds secrets, or what was said, is for its owner alone. */
+async function checkPrivate(name: string, path: string): Promise<Check[]> {
   const mode = await modeOf(path);
   if (mode === undefined) return [];
   if ((mode & OTHERS) === 0) return [ok(name, "only its owner can read it")];
-  return [warn(name, `Others can read ${path}`, `\`chmod 600 ${quoted(path)}\` closes it to them.`)];
+  return [
+    warn(
+      name,
+      `Others can read ${path}`,
+      `\`chmod go-rwx ${quoted(path)}\` closes it to them.`,
+      changeMode(path, mode, { without: OTHERS }),
+    ),
+  ];
 }
 
-async function checkDisk(home: string): Promise<Check> {
-  const { freeBytes, databaseBytes } = (await readVitals(home)).disk;
+async function checkDisk(home: string): Promise<Check[]> {
+  const { freeBytes, databaseBytes, walBytes } = (await readVitals(home)).disk;
   const message = `${mebibytes(freeBytes)} are free; the database has ${mebibytes(databaseBytes)}`;
-  if (freeBytes >= LOW_DISK_BYTES) return ok("disk", message);
-  return warn("disk", message, "Make room: when the disk is full, nothing new is accepted.");
+  return [
+    freeBytes >= LOW_DISK_BYTES
+      ? ok("disk", message)
+      : warn("disk", message, "Make room: when the disk is full, nothing new is accepted."),
+    ...(walBytes <= LARGE_WAL_BYTES
+      ? []
+      : [
+          warn(
+            "wal",
+            `The write-ahead log of the database has grown to ${mebibytes(walBytes)}`,
+            "A program that reads and never ends keeps it from shrinking: look who has data/cortex.db open.",
+          ),
+        ]),
+  ];
 }
 
 async function modeOf(path: string): Promise<number | undefined> {

@@ -1,28 +1,37 @@
-/** The ledger: whether it opens and is whole, who has it, and whether its clock is ours. */
+/** The ledger: whether it opens and is whole, who has it, whether its clock is ours, and how its hooks do. */
 import { readFile } from "node:fs/promises";
+import { relative } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
-import type { Ledger } from "../store/store.ts";
-import { type Check, fail, failure, ok, warn } from "./doctor-check.ts";
-import { databasePath } from "./home.ts";
+import type { Ledger, StoredHook } from "../store/store.ts";
+import { type Check, fail, ok, refusal, refusalBy, warn } from "./doctor-check.ts";
+import { databasePath, serverNotePath } from "./home.ts";
 import { openLedger } from "./inspect.ts";
 import { isAlive } from "./is-alive.ts";
+import { MAX_HOOKS_NAMED } from "./measure.ts";
 
 /** A large database takes longer to be read, and is then not read to its end. */
 const QUICK_CHECK_MS = 10_000;
+/** Of what went wrong with a hook. */
+const MAX_ERROR_LENGTH = 200;
 /** Clocks of machines that talk to each other may differ by this. */
 export const CLOCK_DOUBT_MS = 5 * 60_000;
 /** No clock that is right shows a time before Cortex was written. */
 export const EARLIEST_MS = Date.UTC(2026, 0, 1);
 
 export async function checkStore(home: string, nowMs: number): Promise<Check[]> {
-  const lock = await checkLock(home);
+  const notes = await checkNotes(home);
   try {
     await using ledger = await openLedger(home);
-    return [await checkWhole(ledger), ...lock, await checkClock(ledger, nowMs)];
+    return [
+      await checkWhole(ledger),
+      ...notes,
+      await checkClock(ledger, nowMs),
+      ...checkHooks(await ledger.hooks.list()),
+    ];
   } catch (error) {
     const isNew = error instanceof CortexError && error.code === "store_missing";
-    return [isNew ? ok("store", "none yet") : failure("store", error), ...lock, checkYear(nowMs)];
+    return [isNew ? ok("store", "none yet") : refusalBy("store", error), ...notes, checkYear(nowMs)];
   }
 }
 
@@ -48,20 +57,27 @@ async function checkWhole(ledger: Ledger): Promise<Check> {
 }
 
 function damaged(problem: string): Check {
-  return fail("store", `The database is damaged: ${problem}`, "Restore a backup; docs/store.md says how.");
+  return refusal("store", `The database is damaged: ${problem}`, "Restore a backup; docs/store.md says how.");
 }
 
-/** The note of whoever has the database. What holds others off is not the note, so one that was left does no harm. */
-async function checkLock(home: string): Promise<Check[]> {
-  const note = await readFile(`${databasePath(home)}.lock`, "utf8").catch(() => undefined);
-  if (note === undefined) return [];
-  const { pid, startedAt } = readNote(note);
+/** Notes of who has the database and where its server is. What holds others off is no note, so one that was left does no harm. */
+async function checkNotes(home: string): Promise<Check[]> {
+  const paths = [`${databasePath(home)}.lock`, serverNotePath(home)];
+  const [lock, ...others] = await Promise.all(paths.map((path) => checkNote(home, path)));
+  return [...(lock ?? []), ...others.flat().filter(({ state }) => state !== "ok")];
+}
+
+async function checkNote(home: string, path: string): Promise<Check[]> {
+  const content = await readFile(path, "utf8").catch(() => undefined);
+  if (content === undefined) return [];
+  const { pid, startedAt } = readNote(content);
   if (isAlive(pid)) return [ok("lock", `process ${pid} has the database since ${startedAt}`)];
   return [
     warn(
       "lock",
-      `Process ${pid} had the database and is gone: it was killed, or the machine stopped`,
+      `${relative(home, path)} is of process ${pid}, which is gone: it was killed, or the machine stopped`,
       "`cortex up` takes over from where it was.",
+      { kind: "remove", path, content },
     ),
   ];
 }
@@ -94,4 +110,18 @@ function checkYear(nowMs: number): Check {
     `The clock shows ${shown}`,
     "Set it: with a wrong time, certificates and timers fail.",
   );
+}
+
+/** Those that cannot be loaded, and those that rest because they failed again and again. */
+function checkHooks(hooks: readonly StoredHook[]): Check[] {
+  const present = hooks.filter((hook) => hook.present);
+  if (present.length === 0) return [];
+  const broken = present.filter(({ state }) => state === "errored" || state === "open");
+  const active = present.filter(({ state }) => state === "active").length;
+  if (broken.length === 0) return [ok("hooks", `${present.length}, of which ${active} are active`)];
+  return broken.slice(0, MAX_HOOKS_NAMED).map(({ name, state, error = "" }) => {
+    const what = state === "errored" ? "cannot be loaded" : "rests, because it failed again and again";
+    const why = error.split("\n")[0]!.slice(0, MAX_ERROR_LENGTH);
+    return warn("hooks", `${name} ${what}: ${why}`, `\`cortex hooks show ${name}\` shows it.`);
+  });
 }

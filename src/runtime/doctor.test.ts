@@ -1,9 +1,11 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { configHome } from "../../test/support/config-home.ts";
-import { openTestCortex } from "../../test/support/home.ts";
+import { openTestCortex, writeHome } from "../../test/support/home.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { Check } from "./doctor-check.ts";
 import { checkMachine } from "./doctor-machine.ts";
@@ -11,14 +13,14 @@ import { CLOCK_DOUBT_MS, EARLIEST_MS } from "./doctor-store.ts";
 import { type DoctorParts, examine } from "./doctor.ts";
 import { addShippedRelays } from "./relay-files.ts";
 
-/** Whether there is bubblewrap depends on the machine; here, there is none. */
-const NO_SANDBOX = { PATH: "/nonexistent" };
+/** Whether there is bubblewrap, and which ports are free, depends on the machine; here, there is none, and any will do. */
+const NO_SANDBOX = { PATH: "/nonexistent", CORTEX_PORT: "0" };
 
 async function check(home: string, parts: Partial<DoctorParts> = {}) {
   const given = { environment: NO_SANDBOX, nowMs: Date.now(), version: "1.0.0", server: undefined };
-  const { state, checks } = await examine({ home, ...given, ...parts });
+  const { state, canStart, checks } = await examine({ home, ...given, ...parts });
   const named = (name: string): Check[] => checks.filter((each) => each.name === name);
-  return { state, checks, named, one: (name: string) => named(name)[0]! };
+  return { state, canStart, checks, named, one: (name: string) => named(name)[0]! };
 }
 
 function changeBytes(path: string, at: number, length: number): void {
@@ -54,7 +56,7 @@ describe("the machine", () => {
     expect(one(".env")).toMatchObject({ state: "ok" });
     expect(one("token")).toMatchObject({
       state: "warn",
-      hint: `\`chmod 600 ${home.path}/data/token\` closes it to them.`,
+      hint: `\`chmod go-rwx ${home.path}/data/token\` closes it to them.`,
     });
   });
 
@@ -185,6 +187,8 @@ describe("the ledger", () => {
       state: "ok",
       message: "whole; 0 events, 0 turns, 0 sessions",
       hint: null,
+      change: null,
+      stopsStart: false,
     });
     expect(one("lock")).toMatchObject({ state: "ok", message: expect.stringContaining(`${process.pid}`) });
     expect(one("clock")).toMatchObject({ state: "ok" });
@@ -230,6 +234,64 @@ describe("the ledger", () => {
     expect((await check("/nonexistent", { nowMs: EARLIEST_MS - 1 })).one("clock")).toMatchObject({
       state: "fail",
     });
+  });
+});
+
+describe("what keeps Cortex from starting", () => {
+  test("is told apart from what only does not work", async () => {
+    using home = configHome({ "cortex.json": { sandbox: "require" } });
+    expect(await check(home.path)).toMatchObject({ state: "fail", canStart: true });
+    home.write("cortex.json", { sandbox: "often" });
+    expect(await check(home.path)).toMatchObject({ state: "fail", canStart: false });
+  });
+
+  test("a port that another process has does, unless that is the server", async () => {
+    await using other = await listenSomewhere();
+    using home = configHome({ "cortex.json": { server: { port: other.port } } });
+    const environment = { PATH: "/nonexistent" };
+    const { canStart, one } = await check(home.path, { environment });
+    expect(canStart).toBe(false);
+    expect(one("port")).toMatchObject({ message: `Another process listens on 127.0.0.1:${other.port}` });
+    const served = await check(home.path, { environment, server: { version: "1.0.0" } });
+    expect([served.canStart, served.named("port")]).toEqual([true, []]);
+  });
+});
+
+async function listenSomewhere(): Promise<AsyncDisposable & { port: number }> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+test("hooks that cannot be loaded are named, and those that can are counted", async () => {
+  const home = temporaryFolder();
+  using _ = home;
+  writeHome(home.path, { hooks: { "good.ts": HOOK, "bad.ts": "export default 1;\n" } });
+  const cortex = await openTestCortex({}, { home: home.path });
+  await cortex.stop();
+  expect((await check(home.path)).named("hooks")).toMatchObject([
+    { state: "warn", message: expect.stringMatching(/^bad cannot be loaded: /) },
+  ]);
+});
+
+const HOOK = `export const meta = { name: "Good", description: "Does nothing." };
+export default async () => ({ fire: false });
+`;
+
+test("a team directory is looked at where there is one", async () => {
+  using home = configHome({});
+  const team = join(home.path, "team");
+  const environment = { ...NO_SANDBOX, CORTEX_TEAM_DIR: team };
+  mkdirSync(join(team, "agents", "vera"), { recursive: true });
+  expect((await check(home.path, { environment })).one("team")).toMatchObject({
+    state: expect.stringMatching(/^(ok|warn)$/),
+    message: expect.stringContaining(team),
   });
 });
 

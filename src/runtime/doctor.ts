@@ -1,10 +1,14 @@
-/** Looks at everything that Cortex needs, finds fault with it, and says what to do. Sends nothing anywhere. */
-import { type Check, ok, warn, worst } from "./doctor-check.ts";
+/**
+ * Looks at everything that Cortex needs, finds fault with it, and says what to do. Changes nothing; asks nothing of
+ * other machines unless it is told how.
+ */
+import { type Check, checkView, ok, warn, worst } from "./doctor-check.ts";
 import { checkConfig } from "./doctor-config.ts";
 import { checkMachine } from "./doctor-machine.ts";
 import { checkStore } from "./doctor-store.ts";
 
 export type { Check };
+export { applyChange, type Change, describeChange } from "./doctor-changes.ts";
 
 export interface DoctorParts {
   readonly home: string;
@@ -14,23 +18,33 @@ export interface DoctorParts {
   readonly version: string;
   /** Undefined: none runs. */
   readonly server: { readonly version: string; readonly url?: string } | undefined;
+  /** How the servers of models are asked for the list of their models, which is free. Undefined: they are not. */
+  readonly request?: typeof fetch;
 }
 
 export interface Diagnosis {
   /** The worst of them. */
   readonly state: Check["state"];
+  /** Whether nothing was found because of which Cortex would not start. */
+  readonly canStart: boolean;
   readonly checks: readonly Check[];
 }
 
+/** In JSON. */
+export function diagnosisView({ state, canStart, checks }: Diagnosis) {
+  return { state, canStart, checks: checks.map(checkView) };
+}
+
 export async function examine(parts: DoctorParts): Promise<Diagnosis> {
-  const { home, environment = process.env, nowMs } = parts;
+  const { home, environment = process.env, nowMs, request } = parts;
+  const isServed = parts.server !== undefined;
   const all = await Promise.all([
     checkMachine(home, process.versions.node),
-    checkConfig({ home, environment }),
+    checkConfig({ home, environment, request, isServed }),
     checkStore(home, nowMs),
   ]);
   const checks = [...all.flat(), checkServer(parts)];
-  return { state: worst(checks), checks };
+  return { state: worst(checks), canStart: !checks.some(({ stopsStart }) => stopsStart), checks };
 }
 
 function checkServer({ server, version }: DoctorParts): Check {

@@ -10,10 +10,14 @@ export function findHome(environment: Readonly<Record<string, string | undefined
   return named === undefined || named === "" ? join(homedir(), ".cortex") : resolve(named);
 }
 
+/** What was said is for nobody else on this machine. */
+const OWNER_ONLY = 0o700;
+
 /** Makes the folders of a home that everything else lies in. Throws `home_unwritable`. */
 export function makeHome(home: string): void {
   try {
-    makeFolder(dirname(databasePath(home)));
+    makeFolder(home);
+    for (const folder of [dirname(databasePath(home)), logFolder(home)]) makeFolder(folder, OWNER_ONLY);
   } catch (cause) {
     throw new CortexError("home_unwritable", `The home ${home} cannot be made`, {
       hint: "Check the permissions of the folder above it, or name another home with CORTEX_HOME.",
@@ -23,15 +27,15 @@ export function makeHome(home: string): void {
 }
 
 /** Node's own way to make a folder with those above it tries for ever where the system refuses with ENOENT, as in /proc. */
-function makeFolder(path: string): void {
+function makeFolder(path: string, mode?: number): void {
   try {
-    mkdirSync(path);
+    mkdirSync(path, { mode });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return;
     if (code !== "ENOENT" || dirname(path) === path) throw error;
     makeFolder(dirname(path));
-    mkdirSync(path);
+    mkdirSync(path, { mode });
   }
 }
 
@@ -47,6 +51,11 @@ export function tokenPath(home: string): string {
 /** Where a running server says how to reach it. */
 export function serverNotePath(home: string): string {
   return join(home, "data", "server.json");
+}
+
+/** What a server says while it runs. */
+export function logFolder(home: string): string {
+  return join(home, "logs");
 }
 
 /** What was too long for a model is kept here, where its agent can read it. */
