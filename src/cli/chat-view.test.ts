@@ -1,20 +1,36 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { type ChatView, IDLE, promptOf, showEvent, showNote } from "./chat-view.ts";
+import { type ChatView, IDLE, note, showEvent, typedLines, wholeText } from "./chat-view.ts";
 import type { StreamEvent } from "./follow-stream.ts";
+import { paintRow } from "./spans.ts";
+import { addPiece, EMPTY_TRANSCRIPT, type Piece, unfinishedRows } from "./transcript.ts";
 
-const plain = (_: unknown, words: string): string => words;
+const COLUMNS = 200;
 
 function play(...events: StreamEvent[]): { view: ChatView; text: string } {
   let view = IDLE;
-  let text = "";
+  const pieces: Piece[] = [];
   for (const event of events) {
-    const shown = showEvent(view, event, plain);
+    const shown = showEvent(view, event);
     view = shown.view;
-    text += shown.text;
+    pieces.push(...shown.pieces);
   }
-  return { view, text };
+  return { view, text: draw(pieces) };
+}
+
+/** What stands there, with a newline after each row that is final. */
+function draw(pieces: readonly Piece[]): string {
+  let transcript = EMPTY_TRANSCRIPT;
+  let text = "";
+  const plain = (_: unknown, words: string): string => words;
+  for (const piece of pieces) {
+    const added = addPiece(transcript, piece, COLUMNS);
+    transcript = added.transcript;
+    text += added.rows.map((row) => `${paintRow(row, plain)}\n`).join("");
+  }
+  const unfinished = unfinishedRows(transcript, COLUMNS);
+  return text + unfinished.map((row) => paintRow(row, plain)).join("\n");
 }
 
 const words = (text: string, runId = "run"): StreamEvent => ({
@@ -66,7 +82,7 @@ test("whatever words arrive and are lost, every message stands there in the end"
         return [...pieces.map((text) => words(text)), whole(content)];
       });
       const lines = play(...events).text.split("\n");
-      for (const content of messages) expect(lines.some((line) => line.endsWith(content))).toBe(true);
+      for (const content of messages) expect(lines.some((line) => line.endsWith(content.trim()))).toBe(true);
     }),
   );
 });
@@ -76,23 +92,23 @@ test("thoughts and messages of others are not shown", () => {
   expect(play(thought, { ...whole("hello"), role: "user" }).text).toBe("");
 });
 
-test("a tool call is one line, with its state and how long it took", () => {
-  expect(play(words("Let me see"), started, finished).text).toBe(
-    'Let me see\n✓ Read {"path":"a.md"} 12 ms\n',
-  );
-  expect(play(started, { ...finished, status: "error" }).text).toBe('✗ Read {"path":"a.md"} error 12 ms\n');
-  expect(play({ ...finished, durationMs: null }).text).toBe("✓ Read \n");
+test("a tool call is shown when it is over, below what was said before it", () => {
+  expect(play(words("Let me see"), started).text).toBe("Let me see");
+  expect(play(words("Let me see"), started, finished).text).toBe("Let me see\n✓ Read a.md · 12 ms\n");
+  expect(play({ ...finished, durationMs: null }).text).toBe("✓ Read\n");
 });
 
-test("the prompt says what the agent does", () => {
-  const at = (...events: StreamEvent[]): string => promptOf(play(...events).view);
-  const run = (state: string, outcome?: string): StreamEvent => ({ type: "run.state", state, outcome });
-  expect(at()).toBe("› ");
-  expect(at(run("streaming"))).toBe("(working) › ");
-  expect(at(run("streaming"), started)).toBe("(Read) › ");
-  expect(at(run("streaming"), started, finished)).toBe("(working) › ");
-  expect(at(run("suspended"))).toBe("(waits for an answer) › ");
-  expect(at(run("streaming"), started, run("idle", "aborted"))).toBe("› ");
+test("the view says what the agent does", () => {
+  const at = (...events: StreamEvent[]): ChatView => play(...events).view;
+  const run = (state: string, fields: object = {}): StreamEvent => ({ type: "run.state", state, ...fields });
+  expect(at(run("streaming"))).toMatchObject({ state: "working", calls: {} });
+  expect(at(run("streaming"), started)).toMatchObject({ calls: { c: { name: "Read", args: "a.md" } } });
+  expect(at(run("streaming"), started, finished)).toMatchObject({ state: "working", calls: {} });
+  expect(at(run("suspended", { wait: "child" }))).toMatchObject({ state: "waiting", wait: "child" });
+  expect(at(run("streaming"), started, run("idle", { outcome: "aborted" }))).toMatchObject({
+    state: "idle",
+    calls: {},
+  });
 });
 
 test("a turn that does not come to its end says so", () => {
@@ -109,7 +125,7 @@ test("nothing that an agent says reaches the terminal as a command", () => {
     { ...started, name: "\u001b[1mX", args: { "\u009b": 1 } },
     finished,
   );
-  expect(text).toBe('hello\n✓ X {"":1} 12 ms\n');
+  expect(text).toBe("hello\n✓ X : 1 · 12 ms\n");
 });
 
 test("a message that is too long to be streamed says where all of it is", () => {
@@ -117,9 +133,18 @@ test("a message that is too long to be streamed says where all of it is", () => 
   expect(text).toBe("begin\nIt is longer than this; `cortex show T1` has all of it.\n");
 });
 
-test("a note ends the line that is being written", () => {
-  const { view } = play(words("Hel"));
-  expect(showNote(view, "Aborting.", plain).text).toBe("\nAborting.\n");
+test("a note stands above the line that is being written", () => {
+  expect(
+    draw([{ kind: "words", text: "Hel" }, note("Aborting.\n  Now."), { kind: "words", text: "lo" }]),
+  ).toBe("Aborting.\n  Now.\nHello");
+});
+
+test("what was typed is set apart, with all its lines", () => {
+  expect(draw([typedLines("one\ntwo\u001b[2J")])).toBe("\n› one\n  two\n");
+});
+
+test("a whole text is no part of what is being written", () => {
+  expect(draw([{ kind: "words", text: "```\nx" }, ...wholeText("**bold**\n")])).toBe("╭─\n│ x\n╰─\nbold\n");
 });
 
 test("an event of a kind that is not known changes nothing", () => {

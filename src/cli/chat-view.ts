@@ -1,22 +1,24 @@
 /**
- * What a chat shows of what happens in its session. It knows no terminal: events in, text out.
+ * What a chat shows of what happens in its session. It knows no terminal: events in, pieces of a transcript out.
  *
  * The words of an answer come twice: as they are written, where nothing is promised, and whole when the
  * message is complete. What was shown of a run is compared with both, so that words that come late, twice
  * or not at all make no difference to what stands there in the end.
  */
 import type { StreamEvent } from "./follow-stream.ts";
-import type { Style } from "./print.ts";
-import { duration, harmless, shorten } from "./text.ts";
+import type { Format, Line } from "./spans.ts";
+import { harmless } from "./text.ts";
+import { describeArguments, type ToolCall, toolCard } from "./tool-card.ts";
+import type { Piece } from "./transcript.ts";
 
 export interface ChatView {
   readonly state: "idle" | "working" | "waiting";
-  /** Whether the last line that was shown is complete. */
-  readonly lineEnded: boolean;
+  /** For what it waits: somebody's answer, or work that it has given away (`child`). */
+  readonly wait: string;
   /** The words of one run, all its messages after each other. */
   readonly words: Words;
   /** The tools that are at work, by the id of their call. */
-  readonly calls: Readonly<Record<string, Call>>;
+  readonly calls: Readonly<Record<string, ToolCall>>;
   /** The relays that are under way, with what was said of each last. */
   readonly relays: Readonly<Record<string, string>>;
 }
@@ -28,71 +30,69 @@ interface Words {
   readonly completed: string;
 }
 
-interface Call {
-  readonly name: string;
-  readonly args: string;
-}
-
 export interface Shown {
   readonly view: ChatView;
-  /** To be added to what was shown so far; need not end with its line. */
-  readonly text: string;
+  /** To be added to what was shown so far. */
+  readonly pieces: readonly Piece[];
 }
 
 const NO_WORDS: Words = { run: "", shown: "", streamed: "", completed: "" };
-export const IDLE: ChatView = { state: "idle", lineEnded: true, words: NO_WORDS, calls: {}, relays: {} };
+export const IDLE: ChatView = { state: "idle", wait: "", words: NO_WORDS, calls: {}, relays: {} };
 
-const MAX_ARGUMENTS_LENGTH = 80;
+const END: Piece = { kind: "end" };
 
-export function showEvent(view: ChatView, event: StreamEvent, style: Style): Shown {
+export function showEvent(view: ChatView, event: StreamEvent): Shown {
   switch (event.type) {
     case "run.state":
-      return showState(view, event, style);
+      return showState(view, event);
     case "message.delta":
       return event["kind"] === "text" ? addWords(view, event) : nothing(view);
     case "message.completed":
-      return event["role"] === "assistant" ? completeMessage(view, event, style) : nothing(view);
+      return event["role"] === "assistant" ? completeMessage(view, event) : nothing(view);
     case "tool.started":
       return startCall(view, event);
     case "tool.finished":
-      return endCall(view, event, style);
+      return endCall(view, event);
     case "relay.changed":
-      return showRelay(view, event, style);
+      return showRelay(view, event);
     case "stream.reset":
-      return showNote(view, "Some of what happened meanwhile is not shown here; `cortex log` has it.", style);
+      return {
+        view,
+        pieces: [note("Some of what happened meanwhile is not shown here; `cortex log` has it.")],
+      };
     default:
       return nothing(view);
   }
 }
 
-/** A line that is not the agent's. */
-export function showNote(view: ChatView, note: string, style: Style): Shown {
-  return showLine(view, style("dim", harmless(note)));
+/** Lines that are not the agent's. */
+export function note(text: string): Piece {
+  return { kind: "lines", lines: linesOf(text, "dim") };
 }
 
-/** What came of something that others did. */
-export function showAnswer(view: ChatView, text: string): Shown {
-  return showLine(view, harmless(text.trimEnd()));
+/** A text of Markdown that is complete. */
+export function wholeText(text: string): readonly Piece[] {
+  return [END, { kind: "words", text: harmless(text.trimEnd()) }, END];
 }
 
-/** What stands before the line that is being typed. */
-export function promptOf({ state, calls }: ChatView): string {
-  switch (state) {
-    case "idle":
-      return "› ";
-    case "waiting":
-      return "(waits for an answer) › ";
-    case "working":
-      return `(${namesOf(calls) || "working"}) › `;
-  }
+/** What somebody has typed, set apart from what was before it. */
+export function typedLines(text: string): Piece {
+  const [first = "", ...others] = harmless(text).split("\n");
+  const mark = { text: "› ", format: ["bold", "cyan"] as Format };
+  const below = [{ text: "  " }];
+  const lines = others.map((line) => ({ first: below, next: below, spans: [{ text: line }] }));
+  const typed = { first: [mark], next: below, spans: [{ text: first }] };
+  return { kind: "lines", lines: [{ spans: [] }, typed, ...lines] };
 }
 
-function showState(view: ChatView, event: StreamEvent, style: Style): Shown {
-  if (event["state"] === "suspended") return nothing({ ...view, state: "waiting" });
+function showState(view: ChatView, event: StreamEvent): Shown {
+  if (event["state"] === "suspended")
+    return nothing({ ...view, state: "waiting", wait: textOf(event["wait"]) });
   if (event["state"] !== "idle") return nothing({ ...view, state: "working" });
   const ended: ChatView = { ...view, state: "idle", calls: {} };
   if (event["outcome"] === "completed") return nothing(ended);
-  return showNote(ended, event["outcome"] === "aborted" ? "Aborted." : "The attempt failed.", style);
+  const what = event["outcome"] === "aborted" ? "Aborted." : "The attempt failed.";
+  return { view: ended, pieces: [END, note(what)] };
 }
 
 /** Words that do not go on where the ones before ended are left out: the whole message comes later. */
@@ -101,10 +101,13 @@ function addWords(view: ChatView, event: StreamEvent): Shown {
   const streamed = words.streamed + harmless(textOf(event["text"]));
   if (!streamed.startsWith(words.shown)) return nothing({ ...view, words: { ...words, streamed } });
   const text = streamed.slice(words.shown.length);
-  return showText({ ...view, words: { ...words, streamed, shown: streamed } }, text);
+  return {
+    view: { ...view, words: { ...words, streamed, shown: streamed } },
+    pieces: [{ kind: "words", text }],
+  };
 }
 
-function completeMessage(view: ChatView, event: StreamEvent, style: Style): Shown {
+function completeMessage(view: ChatView, event: StreamEvent): Shown {
   const words = wordsOf(view, event);
   const content = harmless(textOf(event["content"]));
   const completed = words.completed + content;
@@ -113,41 +116,37 @@ function completeMessage(view: ChatView, event: StreamEvent, style: Style): Show
   }
   const continues = completed.startsWith(words.shown);
   const text = continues ? completed.slice(words.shown.length) : content;
-  const after: ChatView = { ...view, words: { ...words, completed, shown: completed } };
   const where = `\`cortex show ${textOf(event["turnId"])}\` has all of it.`;
-  return inTurn(
-    after,
-    continues ? nothing : endLine,
-    (view) => showText(view, text),
-    content === "" ? nothing : endLine,
-    event["truncated"] === true
-      ? (view) => showNote(view, `It is longer than this; ${where}`, style)
-      : nothing,
-  );
+  return {
+    view: { ...view, words: { ...words, completed, shown: completed } },
+    pieces: [
+      ...(continues ? [] : [END]),
+      { kind: "words", text },
+      END,
+      ...(event["truncated"] === true ? [note(`It is longer than this; ${where}`)] : []),
+    ],
+  };
 }
 
 function startCall(view: ChatView, event: StreamEvent): Shown {
-  const args = shorten(harmless(JSON.stringify(event["args"] ?? {})), MAX_ARGUMENTS_LENGTH);
-  const call = { name: harmless(textOf(event["name"])), args };
+  const call = { name: harmless(textOf(event["name"])), args: describeArguments(event["args"]) };
   return nothing({ ...view, calls: { ...view.calls, [textOf(event["callId"])]: call } });
 }
 
-/** One line for each call: whether it worked, with what it was called, how long it took. */
-function endCall(view: ChatView, event: StreamEvent, style: Style): Shown {
+function endCall(view: ChatView, event: StreamEvent): Shown {
   const id = textOf(event["callId"]);
   const { [id]: call = { name: harmless(textOf(event["name"])), args: "" }, ...calls } = view.calls;
-  const { status, durationMs } = event;
-  const mark = status === "ok" ? style("green", "✓") : style("red", "✗");
-  const outcome = status === "ok" ? "" : ` ${textOf(status)}`;
-  const took = typeof durationMs === "number" ? ` ${duration(durationMs)}` : "";
-  return showLine(
-    { ...view, calls },
-    `${mark} ${call.name} ${style("dim", `${call.args}${outcome}${took}`)}`,
-  );
+  const { status, durationMs, result } = event;
+  const lines = toolCard(call, {
+    status: textOf(status),
+    durationMs: typeof durationMs === "number" ? durationMs : undefined,
+    result: textOf(result),
+  });
+  return { view: { ...view, calls }, pieces: [END, { kind: "lines", lines }] };
 }
 
 /** One line for each step: who is at work, and what it has cost so far. */
-function showRelay(view: ChatView, event: StreamEvent, style: Style): Shown {
+function showRelay(view: ChatView, event: StreamEvent): Shown {
   const id = textOf(event["relayId"]);
   const { agent, stage, step, costUsd, state } = event;
   const { [id]: before, ...others } = view.relays;
@@ -156,7 +155,7 @@ function showRelay(view: ChatView, event: StreamEvent, style: Style): Shown {
   const cost = typeof costUsd === "number" ? ` · $${costUsd.toFixed(4)}` : "";
   const line = `⇢ ${id} · step ${Number(step) + 1} · ${place}${cost}${state === "waiting" ? " · waits" : ""}`;
   const after = { ...view, relays: { ...others, [id]: line } };
-  return line === before ? nothing(after) : showNote(after, line, style);
+  return line === before ? nothing(after) : { view: after, pieces: [note(line)] };
 }
 
 function wordsOf({ words }: ChatView, event: StreamEvent): Words {
@@ -164,37 +163,17 @@ function wordsOf({ words }: ChatView, event: StreamEvent): Words {
   return words.run === run ? words : { ...NO_WORDS, run };
 }
 
-function showText(view: ChatView, text: string): Shown {
-  return text === "" ? nothing(view) : { view: { ...view, lineEnded: text.endsWith("\n") }, text };
-}
-
-function showLine(view: ChatView, line: string): Shown {
-  const { text } = endLine(view);
-  return { view: { ...view, lineEnded: true }, text: `${text}${line}\n` };
-}
-
-function endLine(view: ChatView): Shown {
-  return view.lineEnded ? nothing(view) : { view: { ...view, lineEnded: true }, text: "\n" };
-}
-
-function inTurn(view: ChatView, ...steps: readonly ((view: ChatView) => Shown)[]): Shown {
-  let text = "";
-  for (const step of steps) {
-    const shown = step(view);
-    view = shown.view;
-    text += shown.text;
-  }
-  return { view, text };
+function linesOf(text: string, format: Format): Line[] {
+  return harmless(text)
+    .split("\n")
+    .map((line) => {
+      const spaces = [{ text: /^ */.exec(line)![0] }];
+      return { first: spaces, next: spaces, spans: [{ text: line.trimStart(), format }] };
+    });
 }
 
 function nothing(view: ChatView): Shown {
-  return { view, text: "" };
-}
-
-function namesOf(calls: ChatView["calls"]): string {
-  return Object.values(calls)
-    .map(({ name }) => name)
-    .join(", ");
+  return { view, pieces: [] };
 }
 
 function textOf(value: StreamEvent[string]): string {

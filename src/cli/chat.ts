@@ -9,15 +9,15 @@ import { described, sendAndWait } from "./send.ts";
 import type { Server } from "./server.ts";
 import { needOrStartServer } from "./start-server.ts";
 
-/** In a terminal, a conversation; in a pipe, an answer for each line. */
+/** In a terminal, a conversation; in a pipe, or where no cursor can be moved, an answer for each line. */
 export async function chat(given: Invocation): Promise<void | false> {
   const server = await needOrStartServer(given);
   const talk = {
     session: normalizeSessionKey(text(given, "session") ?? MAIN_SESSION),
     profile: text(given, "profile"),
   };
-  if (!process.stdin.isTTY || !process.stdout.isTTY || given.print.json)
-    return answerLines(server, talk, given);
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY && given.environment["TERM"] !== "dumb";
+  if (!isTerminal || given.print.json) return answerLines(server, talk, given);
   const { converse } = await import("./converse.ts");
   return converse(talk, given);
 }

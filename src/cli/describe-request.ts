@@ -7,8 +7,9 @@ const MAX_ARGUMENTS_LENGTH = 600;
 /** What an agent asks, in a chat, and what to type. */
 export function describeRequest({ id, tool, args, reason, question, options }: ApprovalView): string {
   if (question !== null) {
-    const choices = options === null ? [] : options.map((option) => `  - ${option}`);
-    return [`The agent asks: ${question}`, ...choices, `/answer <text> answers it (${id}).`].join("\n");
+    const choices = options === null ? [] : options.map((option, at) => `  ${at + 1}. ${option}`);
+    const how = options === null ? "Your next line answers it" : "Your next line, or a number, answers it";
+    return [`The agent asks: ${question}`, ...choices, `${how} (${id}).`].join("\n");
   }
   const whole = JSON.stringify(args);
   return [
@@ -17,6 +18,6 @@ export function describeRequest({ id, tool, args, reason, question, options }: A
       ? [`This is the beginning of ${whole.length} characters. \`cortex approvals show ${id}\` shows all.`]
       : []),
     `You are asked because ${reason ?? "it was configured so"}.`,
-    `/approve or /deny [reason] decides it (${id}).`,
+    `Type yes, or no and why; /approve and /deny do the same (${id}).`,
   ].join("\n");
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { count, duration, firstLine, harmless, indent, shorten, table } from "./text.ts";
+import { count, duration, firstLine, harmless, indent, shorten, size, table } from "./text.ts";
 
 test("nothing that a terminal would obey is left of a text", () => {
   expect(harmless("a\u001b[31mred\u001b[0m\u0007\u009b2Jb\r\nc\td\re\u001b]0;title\u0007f")).toBe(
@@ -33,7 +33,13 @@ test("empty lines are not indented", () => {
   expect(indent("a\n\nb")).toBe("  a\n\n  b");
 });
 
-test("durations and counts read as a person says them", () => {
+test("durations, sizes and counts read as a person says them", () => {
   expect([duration(12.3), duration(1_250), duration(125_000)]).toEqual(["12 ms", "1.3 s", "2 min 5 s"]);
+  expect([size(1), size(2_048), size(3.5 * 1_024 ** 2), size(2 * 1_024 ** 3)]).toEqual([
+    "1 byte",
+    "2 KiB",
+    "3.5 MiB",
+    "2.0 GiB",
+  ]);
   expect([count(0, "turn"), count(1, "turn"), count(2, "turn")]).toEqual(["0 turns", "1 turn", "2 turns"]);
 });

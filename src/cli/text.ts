@@ -57,3 +57,15 @@ export function duration(ms: number): string {
 export function count(number: number, one: string, many = `${one}s`): string {
   return number === 1 ? `1 ${one}` : `${number} ${many}`;
 }
+
+/** Of a file. */
+export function size(bytes: number): string {
+  if (bytes < 1_024) return count(bytes, "byte");
+  if (bytes < 1_024 ** 2) return `${Math.round(bytes / 1_024)} KiB`;
+  if (bytes < 1_024 ** 3) return `${(bytes / 1_024 ** 2).toFixed(1)} MiB`;
+  return `${(bytes / 1_024 ** 3).toFixed(1)} GiB`;
+}
+
+export function usd(amount: number): string {
+  return `${amount.toFixed(4)} USD`;
+}

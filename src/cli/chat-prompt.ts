@@ -1,0 +1,63 @@
+/** What stands around the line that is being typed in a chat: what a line would do, and what is going on. */
+import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
+import type { ApprovalView } from "../runtime/views.ts";
+import { usd } from "./chat-lists.ts";
+import type { ChatView } from "./chat-view.ts";
+import type { Row, Span } from "./spans.ts";
+import { duration, shorten } from "./text.ts";
+
+const MAX_SESSION_LENGTH = 24;
+const MAX_WORK_LENGTH = 60;
+const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+const FRAME_MS = 100;
+
+export interface PromptState {
+  readonly view: ChatView;
+  readonly session: SessionKey;
+  /** What a message does that finds the agent at work. Undefined: it is not known yet. */
+  readonly mode: string | undefined;
+  /** What the agent asks. */
+  readonly request: ApprovalView | undefined;
+}
+
+export function promptOf({ view, session, mode, request }: PromptState): Row {
+  const place = session === MAIN_SESSION ? [] : [shorten(session, MAX_SESSION_LENGTH)];
+  const does = request === undefined ? (view.state === "idle" ? undefined : (mode ?? "…")) : wanted(request);
+  const before = [...place, ...(does === undefined ? [] : [does])].join(" · ");
+  const mark: Span = { text: "› ", format: ["bold", "cyan"] };
+  return before === "" ? [mark] : [{ text: `${before} `, format: "dim" }, mark];
+}
+
+function wanted({ question }: ApprovalView): string {
+  return question === null ? "yes or no" : "answer";
+}
+
+export interface StatusState {
+  readonly view: ChatView;
+  readonly nowMs: number;
+  readonly sinceMs: number;
+  readonly spentUsd: number;
+  readonly isAborting: boolean;
+}
+
+/** Whether it moves says whether something happens. */
+export function statusOf({ view, nowMs, sinceMs, spentUsd, isAborting }: StatusState): Row {
+  const frame = view.state === "waiting" ? "⏸" : FRAMES[Math.floor(nowMs / FRAME_MS) % FRAMES.length]!;
+  const seconds = Math.max(Math.floor((nowMs - sinceMs) / 1_000), 0) * 1_000;
+  const facts = [
+    seconds === 0 ? "" : duration(seconds).replace(".0 s", " s"),
+    spentUsd === 0 ? "" : usd(spentUsd),
+    isAborting ? "aborting" : "Ctrl-C aborts",
+  ];
+  return [
+    { text: `${frame} `, format: "cyan" },
+    { text: shorten(workOf(view), MAX_WORK_LENGTH) },
+    { text: facts.map((fact) => (fact === "" ? "" : ` · ${fact}`)).join(""), format: "dim" },
+  ];
+}
+
+function workOf({ state, wait, calls }: ChatView): string {
+  if (state === "waiting") return wait === "child" ? "waits for its workers" : "waits for an answer";
+  const work = Object.values(calls).map(({ name, args }) => `${name} ${args}`.trim());
+  return work.length === 0 ? "working" : work.join(", ");
+}

@@ -1,0 +1,231 @@
+/**
+ * The text that is being typed: one line or several, and what keys do to it. It knows no terminal: a key in, a
+ * text out. The keys are those of shells (Emacs), since hands know them.
+ */
+import { graphemes } from "./text-width.ts";
+
+export interface Editor {
+  readonly text: string;
+  /** Where the cursor is: before this place of the text. */
+  readonly at: number;
+  /** What was entered before, oldest first. */
+  readonly history: readonly string[];
+  /** The entry that is shown; its length: none, but the text that was typed. */
+  readonly place: number;
+  /** What was typed before the history was looked at. */
+  readonly typed: string;
+  /** What is being pasted: no key in it is a command. Undefined: nothing is. */
+  readonly pasted: string | undefined;
+  /** What was cut last. */
+  readonly cut: string;
+}
+
+/** A key as Node reads it from a terminal. */
+export interface Key {
+  readonly sequence?: string | undefined;
+  readonly name?: string | undefined;
+  readonly ctrl?: boolean | undefined;
+  readonly meta?: boolean | undefined;
+}
+
+export interface Pressed {
+  readonly editor: Editor;
+  /** What the key asks for beyond the text. */
+  readonly asks?: "enter" | "complete" | "interrupt" | "leave" | "clear" | "suspend";
+}
+
+export const MAX_HISTORY = 1_000;
+
+export function newEditor(history: readonly string[]): Editor {
+  const kept = history.slice(-MAX_HISTORY);
+  return { text: "", at: 0, history: kept, place: kept.length, typed: "", pasted: undefined, cut: "" };
+}
+
+/** An empty line, after the text was entered. */
+export function entered(editor: Editor): Editor {
+  const { history } = editor;
+  const text = editor.text.trimEnd();
+  const isNew = text !== "" && text !== history.at(-1);
+  return { ...newEditor(isNew ? [...history, text] : history), cut: editor.cut };
+}
+
+export function withText(editor: Editor, text: string, at: number = text.length): Editor {
+  return { ...editor, text, at };
+}
+
+export function press(editor: Editor, key: Key): Pressed {
+  const { text, at, pasted } = editor;
+  if (key.name === "paste-start") return { editor: { ...editor, pasted: "" } };
+  if (key.name === "paste-end")
+    return { editor: { ...insert(editor, harmlessPaste(pasted ?? "")), pasted: undefined } };
+  if (pasted !== undefined) return { editor: { ...editor, pasted: pasted + (key.sequence ?? "") } };
+  // What is typed before the terminal is ours ends with a line feed.
+  if ((key.name === "return" || key.name === "enter") && key.meta !== true) {
+    if (text[at - 1] !== "\\") return { editor, asks: "enter" };
+    return { editor: insert(withText(editor, text.slice(0, at - 1) + text.slice(at), at - 1), "\n") };
+  }
+  if (key.ctrl === true) return pressControl(editor, key.name);
+  if (key.meta === true) return { editor: pressMeta(editor, key.name) };
+  return key.name === "tab" ? { editor, asks: "complete" } : { editor: pressPlain(editor, key) };
+}
+
+function pressControl(editor: Editor, name = ""): Pressed {
+  const { text, at } = editor;
+  switch (name) {
+    case "c":
+      return text === "" ? { editor, asks: "interrupt" } : { editor: withText(editor, "") };
+    case "d":
+      return text === "" ? { editor, asks: "leave" } : { editor: remove(editor, at, nextGrapheme(text, at)) };
+    case "l":
+      return { editor, asks: "clear" };
+    case "z":
+      return { editor, asks: "suspend" };
+    case "a":
+      return { editor: { ...editor, at: lineStart(text, at) } };
+    case "e":
+      return { editor: { ...editor, at: lineEnd(text, at) } };
+    case "b":
+      return { editor: { ...editor, at: previousGrapheme(text, at) } };
+    case "f":
+      return { editor: { ...editor, at: nextGrapheme(text, at) } };
+    case "p":
+      return { editor: goUp(editor) };
+    case "n":
+      return { editor: goDown(editor) };
+    case "h":
+      return { editor: remove(editor, previousGrapheme(text, at), at) };
+    case "k":
+      return { editor: cut(editor, at, lineEnd(text, at) === at ? at + 1 : lineEnd(text, at)) };
+    case "u":
+      return { editor: cut(editor, lineStart(text, at), at) };
+    case "w":
+      return { editor: cut(editor, previousWord(text, at), at) };
+    case "y":
+      return { editor: insert(editor, editor.cut) };
+    case "left":
+      return { editor: { ...editor, at: previousWord(text, at) } };
+    case "right":
+      return { editor: { ...editor, at: nextWord(text, at) } };
+    default:
+      return { editor };
+  }
+}
+
+function pressMeta(editor: Editor, name = ""): Editor {
+  const { text, at } = editor;
+  switch (name) {
+    case "return":
+    case "enter":
+      return insert(editor, "\n");
+    case "b":
+    case "left":
+      return { ...editor, at: previousWord(text, at) };
+    case "f":
+    case "right":
+      return { ...editor, at: nextWord(text, at) };
+    case "d":
+      return cut(editor, at, nextWord(text, at));
+    case "backspace":
+      return cut(editor, previousWord(text, at), at);
+    default:
+      return editor;
+  }
+}
+
+function pressPlain(editor: Editor, { name = "", sequence = "" }: Key): Editor {
+  const { text, at } = editor;
+  switch (name) {
+    case "backspace":
+      return remove(editor, previousGrapheme(text, at), at);
+    case "delete":
+      return remove(editor, at, nextGrapheme(text, at));
+    case "left":
+      return { ...editor, at: previousGrapheme(text, at) };
+    case "right":
+      return { ...editor, at: nextGrapheme(text, at) };
+    case "home":
+      return { ...editor, at: lineStart(text, at) };
+    case "end":
+      return { ...editor, at: lineEnd(text, at) };
+    case "up":
+      return goUp(editor);
+    case "down":
+      return goDown(editor);
+    default:
+      return CONTROL.test(sequence) ? editor : insert(editor, sequence);
+  }
+}
+
+const CONTROL = /\p{Cc}/u;
+
+/** What terminals send for the end of a line is a carriage return; other controls would move the cursor. */
+function harmlessPaste(text: string): string {
+  return text
+    .replaceAll(/\r\n?/g, "\n")
+    .replaceAll("\t", "    ")
+    .replaceAll(/(?!\n)\p{Cc}/gu, "");
+}
+
+function insert(editor: Editor, added: string): Editor {
+  const { text, at } = editor;
+  return withText(editor, text.slice(0, at) + added + text.slice(at), at + added.length);
+}
+
+function remove(editor: Editor, from: number, to: number): Editor {
+  return withText(editor, editor.text.slice(0, from) + editor.text.slice(to), from);
+}
+
+function cut(editor: Editor, from: number, to: number): Editor {
+  return { ...remove(editor, from, to), cut: editor.text.slice(from, to) };
+}
+
+/** To the line above; from the first one, to what was entered before. */
+function goUp(editor: Editor): Editor {
+  const { text, at, history, place } = editor;
+  const start = lineStart(text, at);
+  if (start > 0) {
+    const above = lineStart(text, start - 1);
+    return { ...editor, at: Math.min(above + at - start, start - 1) };
+  }
+  if (place === 0) return editor;
+  const typed = place === history.length ? text : editor.typed;
+  return { ...withText(editor, history[place - 1]!), place: place - 1, typed };
+}
+
+function goDown(editor: Editor): Editor {
+  const { text, at, history, place, typed } = editor;
+  const end = lineEnd(text, at);
+  if (end < text.length) {
+    const below = end + 1;
+    return { ...editor, at: Math.min(below + at - lineStart(text, at), lineEnd(text, below)) };
+  }
+  if (place === history.length) return editor;
+  return { ...withText(editor, history[place + 1] ?? typed), place: place + 1 };
+}
+
+function lineStart(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+}
+
+function lineEnd(text: string, at: number): number {
+  const end = text.indexOf("\n", at);
+  return end === -1 ? text.length : end;
+}
+
+function previousGrapheme(text: string, at: number): number {
+  const before = text.slice(lineStart(text, at), at);
+  return at - (graphemes(before).at(-1)?.length ?? Math.min(at, 1));
+}
+
+function nextGrapheme(text: string, at: number): number {
+  const after = text.slice(at, lineEnd(text, at));
+  return at + (graphemes(after)[0]?.length ?? Math.min(text.length - at, 1));
+}
+
+function previousWord(text: string, at: number): number {
+  return /(?:[^\s]+\s*|\s+)$/.exec(text.slice(0, at))?.index ?? 0;
+}
+
+function nextWord(text: string, at: number): number {
+  return at + /^\s*\S*/.exec(text.slice(at))![0].length;
+}

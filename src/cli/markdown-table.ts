@@ -1,0 +1,83 @@
+/** Tables of Markdown. They are as wide as what is in them; where that is too wide, the widest columns give way. */
+import { parseInline } from "./markdown-inline.ts";
+import { type Row, widthOfRow, wrapLine } from "./spans.ts";
+
+const SEPARATOR = " │ ";
+/** A table whose columns would be narrower is shown as a list. */
+const MIN_COLUMN_WIDTH = 6;
+
+export function isTableRow(line: string): boolean {
+  return /^\s*\|.*\S/.test(line);
+}
+
+/** `| --- | :-: |`: the second row of every table. */
+export function isRuler(line: string): boolean {
+  return /^\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$/.test(line);
+}
+
+/** A header, a ruler, and rows. */
+export function layoutTable(lines: readonly string[], columns: number): Row[] {
+  const [head = [], , ...rows] = lines.map(cellsOf);
+  const count = head.length;
+  const body = rows.map((row) => Array.from({ length: count }, (_, at) => row[at] ?? ""));
+  const widths = fitWidths(
+    head.map((_, at) => Math.max(...[head, ...body].map((row) => widthOfRow(parseInline(row[at]!))), 1)),
+    columns - SEPARATOR.length * (count - 1),
+  );
+  if (widths === undefined) return body.flatMap((row) => layoutList(head, row, columns));
+  const ruler = widths.map((width) => "─".repeat(width)).join("─┼─");
+  return [
+    ...layoutCells(
+      head.map((cell) => parseInline(cell, ["bold"])),
+      widths,
+    ),
+    [{ text: ruler, format: "dim" }],
+    ...body.flatMap((row) =>
+      layoutCells(
+        row.map((cell) => parseInline(cell)),
+        widths,
+      ),
+    ),
+  ];
+}
+
+function cellsOf(line: string): string[] {
+  const inner = line
+    .trim()
+    .replace(/^\|/, "")
+    .replace(/(?<!\\)\|$/, "");
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+}
+
+/** Undefined: they do not fit, however narrow. */
+function fitWidths(wanted: readonly number[], room: number): number[] | undefined {
+  const widths = [...wanted];
+  if (sum(widths.map((width) => Math.min(width, MIN_COLUMN_WIDTH))) > room) return undefined;
+  for (let excess = sum(widths) - room; excess > 0; excess--) widths[widths.indexOf(Math.max(...widths))]!--;
+  return widths;
+}
+
+function layoutCells(cells: readonly Row[], widths: readonly number[]): Row[] {
+  const wrapped = cells.map((spans, at) => wrapLine({ spans }, widths[at]!));
+  const height = Math.max(...wrapped.map(({ length }) => length));
+  return Array.from({ length: height }, (_, place) =>
+    wrapped.flatMap((rows, at) => {
+      const row = rows[place] ?? [];
+      if (at === wrapped.length - 1) return row;
+      const padding = " ".repeat(Math.max(widths[at]! - widthOfRow(row), 0));
+      return row.concat({ text: padding }, { text: SEPARATOR, format: "dim" });
+    }),
+  );
+}
+
+function layoutList(head: readonly string[], row: readonly string[], columns: number): Row[] {
+  const lines = row.map((cell, at) => ({
+    spans: [...parseInline(`${head[at]!}: `, ["bold"]), ...parseInline(cell)],
+    next: [{ text: "  " }],
+  }));
+  return [...lines.flatMap((line) => wrapLine(line, columns)), []];
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

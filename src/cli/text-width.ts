@@ -1,0 +1,46 @@
+/**
+ * How many columns a text takes on a terminal. Terminals disagree about emoji that are put together and about
+ * signs that may be text or picture; where they do, the larger number counts: at worst a row ends early, and none is
+ * ever longer than the terminal is wide.
+ */
+
+/** Printed over what stands before it, or not at all. A selector of pictures is not here: it widens what it follows. */
+const NARROWEST = /[\p{Mn}\p{Me}\u200B-\u200F\u2060-\u2064\uFEFF]/u;
+/** The blocks that Unicode's East Asian Width calls wide, and all that is a picture by itself. */
+const WIDE =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97C\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F000}-\u{1FAFF}\u{20000}-\u{3FFFD}\p{Emoji_Presentation}]/u;
+const ASCII = /^[\x20-\x7e]*$/;
+const PICTURE_SELECTOR = "\uFE0F";
+
+export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) width += widthOfCharacter(character);
+  return width;
+}
+
+function widthOfCharacter(character: string): number {
+  if (character === PICTURE_SELECTOR) return 1;
+  if (NARROWEST.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** What a reader takes for one character each: none of them may be torn apart. */
+export function graphemes(text: string): string[] {
+  return ASCII.test(text) ? Array.from(text) : Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** The beginning of a text that fits, with a sign that there is more. */
+export function cutToWidth(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let cut = "";
+  let used = 1;
+  for (const grapheme of graphemes(text)) {
+    used += widthOf(grapheme);
+    if (used > columns) break;
+    cut += grapheme;
+  }
+  return `${cut}…`;
+}
