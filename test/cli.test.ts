@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { MAX_CALL_LENGTH } from "../src/cli/show.ts";
-import { fetchJson, readNote, run, runJson, start, startInTerminal, startServer } from "./support/cli.ts";
+import { fetchJson, readNote, run, runJson, start, startServer } from "./support/cli.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
 describe("what is asked for wrongly", () => {
@@ -228,7 +228,7 @@ describe("up", () => {
       '{\n  "servr": {},\n  "broker": { "maxAttempts": 0 },\n  "agents": { "main": { "persona": "nobody" } }\n}',
     );
     expect(await run(home.path, ["up", "--port", "hello"])).toMatchObject({
-      code: 1,
+      code: 78,
       out: "",
       err: expect.stringMatching(/flag --port[^]*maxAttempts[^]*servr[^]*nobody/),
     });
@@ -240,7 +240,7 @@ describe("up", () => {
     writeFileSync(file, "");
     for (const impossible of [file, join(file, "below"), "/proc/nowhere"]) {
       expect(await run(impossible, ["up"])).toMatchObject({
-        code: 1,
+        code: 78,
         err: expect.stringContaining(`${impossible} cannot be made`),
       });
     }
@@ -494,86 +494,6 @@ describe("with a server", () => {
   test("--quiet and --no-color", async () => {
     const { out } = await run(home, ["log", "same", "--no-color", "--quiet"]);
     expect(out).not.toContain("\u001b");
-  });
-});
-
-/** The words of an answer are there before its turn is over: until then, what is typed meets an agent at work. */
-const IDLE_PROMPT = "\u001b[0J› ";
-
-describe("chat in a terminal", { timeout: 120_000 }, () => {
-  test("streams, shows tool calls, is steered, aborts with Ctrl-C and leaves with the next", async ({
-    skip,
-  }) => {
-    using home = temporaryFolder();
-    await using _ = await startServer(home.path);
-    const chat = startInTerminal(home.path, "chat");
-    if (chat === undefined) return skip("neither script nor python3 is here to make a terminal");
-    await chat.says("This is agent:main:main");
-    chat.type("hello\r");
-    await chat.says("Hello! I can quote");
-    await chat.says(IDLE_PROMPT);
-    chat.type("/status\r");
-    await chat.says("agent:main:main is idle; 0 waiting");
-    chat.type('/tool Bash {"command":"while [ ! -e go ]; do sleep 0.05; done; echo went"}\r');
-    await chat.says("(Bash) ›");
-    chat.type("what did I ask before?\r");
-    await chat.says("Sent while the agent works");
-    mkdirSync(join(home.path, "workspaces", "main", "go"));
-    await chat.says("✓");
-    await chat.says("You said before:");
-    await chat.says(IDLE_PROMPT);
-    chat.type('/tool Bash {"command":"sleep 60"}\r');
-    await chat.says("(Bash) ›");
-    chat.type("\u0003");
-    await chat.says("Aborting");
-    await chat.says("✗");
-    await chat.says("Aborted.");
-    chat.type("\u0003");
-    expect(await chat.ended).toMatchObject({ code: 0 });
-  });
-
-  test("joins an agent that is at work already, and explains what could not be answered", async ({
-    skip,
-  }) => {
-    using home = temporaryFolder();
-    writeFailingProfile(home.path);
-    // What the agent still does at the end is not waited for.
-    writeFileSync(join(home.path, "config", "cortex.json"), '{ "broker": { "shutdownMs": 0 } }');
-    await using _ = await startServer(home.path);
-    await run(home.path, ["send", '/tool Bash {"command":"sleep 60"}', "--session", "busy"]);
-    const chat = startInTerminal(home.path, "chat", "--session", "busy", "--profile", "failing");
-    if (chat === undefined) return skip("neither script nor python3 is here to make a terminal");
-    await chat.says("(working) ›");
-    chat.type("\u0003");
-    await chat.says("Aborted.");
-    chat.type("fail\r");
-    await chat.says("cortex dead retry");
-    chat.type('/tool Bash {"command":"sleep 60"}\r');
-    await chat.says("(Bash) ›");
-    chat.type("\u0004");
-    await chat.says("The agent goes on");
-    expect(await chat.ended).toMatchObject({ code: 0 });
-  });
-
-  test("goes on after the server was away, also at another address, and ends with Ctrl-D", async ({
-    skip,
-  }) => {
-    using home = temporaryFolder();
-    const first = await startServer(home.path);
-    const chat = startInTerminal(home.path, "chat");
-    if (chat === undefined) {
-      await first[Symbol.asyncDispose]();
-      return skip("neither script nor python3 is here to make a terminal");
-    }
-    await chat.says("This is agent:main:main");
-    await first[Symbol.asyncDispose]();
-    await chat.says("The connection is lost");
-    await using _ = await startServer(home.path);
-    await chat.says("Connected again");
-    chat.type("hello\r");
-    await chat.says("Hello! I can quote");
-    chat.type("\u0004");
-    expect(await chat.ended).toMatchObject({ code: 0 });
   });
 });
 

@@ -78,7 +78,7 @@ test("the check sees the files and imports that there are", () => {
   expect(source.imports.filter(({ typeOnly }) => typeOnly).length).toBeGreaterThan(10);
   expect(source.imports.filter(({ target }) => target === "model/errors.ts").length).toBeGreaterThan(5);
   expect(source.imports).toContainEqual({
-    file: "cli/main.ts",
+    file: "cli/commands.ts",
     specifier: "./up.ts",
     target: "cli/up.ts",
     typeOnly: false,

@@ -3,7 +3,7 @@ import { Command, CommanderError } from "commander";
 
 import { CortexError } from "../model/errors.ts";
 import { findHome } from "../runtime/home.ts";
-import type { CommandEntry, Invocation, Run } from "./command.ts";
+import { type CommandEntry, GLOBAL_OPTIONS, type Invocation, type Run } from "./command.ts";
 import { createPrinter } from "./print.ts";
 import { report } from "./report.ts";
 
@@ -12,15 +12,15 @@ export async function runCommandLine(
   entries: readonly CommandEntry[],
   { argv, environment }: { argv: readonly string[]; environment: Invocation["environment"] },
 ): Promise<number> {
-  endQuietlyWithoutReader();
-  let failed = false;
+  let exitCode = 0;
   const program = buildProgram(entries, async (run, given) => {
-    failed = (await run(invocation(given, environment))) === false;
+    const outcome = await run(invocation(given, environment));
+    exitCode = typeof outcome === "number" ? outcome : outcome === false ? 1 : 0;
   });
   try {
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: "user" });
-    return failed ? 1 : 0;
+    return exitCode;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0; // help was asked for, and given
     return report(error, { verbose: argv.includes("--verbose") });
@@ -33,13 +33,9 @@ type Act = (run: Run, given: Given) => Promise<void>;
 function buildProgram(entries: readonly CommandEntry[], act: Act): Command {
   const program = new Command("cortex")
     .description("A durable switchboard for AI agents.")
-    .option("--home <folder>", "the home to work on (CORTEX_HOME, ~/.cortex)")
-    .option("--json", "data as JSON: one value, or one a line where a list goes on")
-    .option("--quiet", "say only what was asked for")
-    .option("--verbose", "with an error, say where it came from")
-    .option("--no-color", "no colours (NO_COLOR)")
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeErr: () => {} });
+  for (const [flags, about] of GLOBAL_OPTIONS) program.option(flags, about);
   refuseInOurWords(program);
   for (const entry of entries) addCommand(program, entry, act);
   return program;
@@ -50,6 +46,7 @@ function addCommand(parent: Command, entry: CommandEntry, act: Act): void {
   refuseInOurWords(command);
   for (const [flags, about] of entry.options ?? []) command.option(flags, about);
   for (const inner of entry.commands ?? []) addCommand(command, inner, act);
+  if (entry.examples !== undefined) command.addHelpText("after", describeExamples(entry.examples));
   const { run } = entry;
   if (run === undefined) return;
   command.action(async () => {
@@ -58,6 +55,10 @@ function addCommand(parent: Command, entry: CommandEntry, act: Act): void {
     );
     await act(run, { args, words: command.args, options: command.optsWithGlobals() });
   });
+}
+
+function describeExamples(examples: readonly string[]): string {
+  return ["", "Examples:", ...examples.map((line) => `  ${line}`)].join("\n");
 }
 
 function invocation(given: Given, environment: Invocation["environment"]): Invocation {
@@ -94,14 +95,4 @@ function commandPath(command: Command): string {
 
 function capital(words: string): string {
   return words.slice(0, 1).toUpperCase() + words.slice(1);
-}
-
-/** `cortex events | head` has all that it wanted once head is gone. */
-function endQuietlyWithoutReader(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-      process.exit();
-    });
-  }
 }

@@ -3,7 +3,7 @@ import { readConfigured } from "../runtime/configured.ts";
 import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS, readCosts } from "../runtime/costs.ts";
 import { type Invocation, text } from "./command.ts";
 import { openLedger } from "./ledger.ts";
-import { count, table } from "./text.ts";
+import { count, table, usd } from "./text.ts";
 
 export async function costs(given: Invocation): Promise<void> {
   const { home, environment, print } = given;
@@ -25,10 +25,6 @@ export async function costs(given: Invocation): Promise<void> {
     const total = `${usd(view.costUsd)} in ${count(days, "day")}, ${count(view.turns, "turn")}`;
     return rows.length === 0 ? `Nothing in ${count(days, "day")}.` : `${table(rows)}\n\n${total}`;
   });
-}
-
-function usd(amount: number): string {
-  return `${amount.toFixed(4)} USD`;
 }
 
 function groupOf(word: string): (typeof COST_GROUPS)[number] {

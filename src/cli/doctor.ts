@@ -1,16 +1,50 @@
-import { type Check, type Diagnosis, examine } from "../runtime/doctor.ts";
+/** What is wrong with a home and its machine, what would put it right, and, with `--fix`, putting it right. */
+import {
+  applyChange,
+  type Change,
+  type Check,
+  describeChange,
+  type Diagnosis,
+  diagnosisView,
+  examine,
+} from "../runtime/doctor.ts";
 import { ask } from "./ask.ts";
-import type { Invocation } from "./command.ts";
+import { type Invocation, REFUSES_TO_START } from "./command.ts";
 import { findServer } from "./server.ts";
 import { count, harmless, table } from "./text.ts";
 import { readVersion } from "./version.ts";
 
-/** Looks at everything that Cortex needs. False: something does not work. */
-export async function doctor({ home, environment, print }: Invocation): Promise<void | false> {
-  const server = await askServer(home);
-  const diagnosis = await examine({ home, environment, nowMs: Date.now(), version: readVersion(), server });
-  print.data(diagnosis, () => describe(diagnosis, print.style));
+/** False: something does not work. REFUSES_TO_START: because of it, `cortex up` would not start. */
+export async function doctor(given: Invocation): Promise<void | false | typeof REFUSES_TO_START> {
+  const { options, print } = given;
+  const before = await look(given);
+  const fixed = options["fix"] === true ? await fix(before) : undefined;
+  const diagnosis = fixed === undefined || fixed.length === 0 ? before : await look(given);
+  const diffs = fixed?.map(describeChange) ?? null;
+  print.data({ ...diagnosisView(diagnosis), fixed: diffs }, () =>
+    [...describeFixed(fixed), describe(diagnosis, print.style)].join("\n\n"),
+  );
+  if (!diagnosis.canStart) return REFUSES_TO_START;
   if (diagnosis.state === "fail") return false;
+}
+
+async function look({ home, environment, options }: Invocation): Promise<Diagnosis> {
+  const server = await askServer(home);
+  return examine({
+    home,
+    environment,
+    nowMs: Date.now(),
+    version: readVersion(),
+    server,
+    ...(options["offline"] === true ? {} : { request: fetch }),
+  });
+}
+
+/** Those that were made: what is not any more as it was is left for the next look. */
+async function fix({ checks }: Diagnosis): Promise<Change[]> {
+  const made: Change[] = [];
+  for (const { change } of checks) if (change !== null && (await applyChange(change))) made.push(change);
+  return made;
 }
 
 /** One that does not answer counts as none. */
@@ -28,7 +62,7 @@ async function askServer(home: string): Promise<{ url: string; version: string }
 
 const COLOURS = { ok: "green", warn: "yellow", fail: "red" } as const;
 
-function describe({ checks }: Diagnosis, style: Invocation["print"]["style"]): string {
+function describe({ checks, canStart }: Diagnosis, style: Invocation["print"]["style"]): string {
   const rows = checks.flatMap(({ state, name, message, hint }) => [
     ...lines(message).map((line, at) => (at === 0 ? [state, name, line] : ["", "", line])),
     ...(hint === null ? [] : lines(hint).map((line) => ["", "", `  ${line}`])),
@@ -36,7 +70,20 @@ function describe({ checks }: Diagnosis, style: Invocation["print"]["style"]): s
   const list = table(rows).replaceAll(/^(ok|warn|fail)\b/gm, (word) =>
     style(COLOURS[word as Check["state"]], word),
   );
-  return `${list}\n\n${summary(checks)}`;
+  const wanted = checks.flatMap(({ change }) => (change === null ? [] : describeChange(change)));
+  return [
+    list,
+    ...(wanted.length === 0
+      ? []
+      : [`\`cortex doctor --fix\` would change:\n${wanted.map(harmless).join("\n")}`]),
+    canStart ? summary(checks) : `${summary(checks)} Cortex does not start like this.`,
+  ].join("\n\n");
+}
+
+function describeFixed(fixed: readonly Change[] | undefined): string[] {
+  if (fixed === undefined) return [];
+  if (fixed.length === 0) return ["There was nothing to change."];
+  return [["Changed:", ...fixed.flatMap(describeChange).map(harmless)].join("\n")];
 }
 
 function summary(checks: readonly Check[]): string {

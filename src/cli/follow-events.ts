@@ -90,8 +90,9 @@ export function eventLine(event: EventView): string {
   return eventCells(event).join("  ");
 }
 
-export function eventCells({ id, timestamp, direction, channel, sender, content }: EventView): string[] {
-  const said = firstLine(content ?? "", MAX_CONTENT_LENGTH);
+export function eventCells(event: EventView): string[] {
+  const { id, timestamp, direction, channel, sender, content, prunedAt } = event;
+  const said = prunedAt === null ? firstLine(content ?? "", MAX_CONTENT_LENGTH) : "(pruned)";
   return [moment(timestamp), direction, channel, sender ?? "", id, said];
 }
 

@@ -1,112 +1,102 @@
-/** Writes files of configuration with everything in them, commented: what is there is left alone. */
-import { mkdirSync, writeFileSync } from "node:fs";
+/** Makes a home with everything in it, commented: what is there is left alone. Asks, where there is somebody to ask. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import { addShippedHooks } from "../runtime/hook-files.ts";
 import { addShippedRelays, writeRelaySchemas } from "../runtime/relay-files.ts";
-import type { Invocation } from "./command.ts";
+import { findMissingKey, starterProfile } from "../runtime/starter-profile.ts";
+import { type Invocation, text } from "./command.ts";
+import { askForWishes } from "./init-questions.ts";
+import { isSandbox, SANDBOXES, starterFiles, type StarterFile, type Wishes } from "./starter-files.ts";
 
-interface StarterFile {
-  readonly name: string;
-  readonly content: string;
-  readonly mode: number;
-}
-
-export async function init({ home, print }: Invocation): Promise<void> {
+/** False: a wish was not written, or whoever was asked went away. */
+export async function init(given: Invocation): Promise<void | false> {
+  const { home, environment, options, print } = given;
   const folder = join(home, "config");
+  const asked = await wishesOf(given);
+  const isAsking = process.stdin.isTTY && process.stdout.isTTY && !print.json && options["yes"] !== true;
+  const wishes = isAsking ? await askForWishes(asked, { folder, environment }) : asked;
+  if (wishes === undefined) {
+    print.note("\nNothing was written.");
+    return false;
+  }
   makeFolder(folder);
   const files = [
-    ...FILES.map((file) => ({ path: join(folder, file.name), written: writeNew(folder, file) })),
-    ...addShippedHooks(home).map((path) => ({ path, written: true })),
+    ...starterFiles(wishes).map((file) => writeNew(folder, file)),
+    ...addShippedHooks(home).map((path) => ({ path, written: true, isWished: true })),
   ];
   const relays = addShippedRelays(home);
   await writeRelaySchemas(home);
   const all = [...files, ...relays.map((path) => ({ path, written: true }))];
-  print.data({ home, files: all }, () =>
+  const advice = await adviceOnKey(wishes, given);
+  print.data({ home, files: all.map(({ path, written }) => ({ path, written })) }, () =>
     [
       ...files.map(({ path, written }) => `${written ? "Wrote" : "Kept"} ${path}`),
       ...(relays.length === 0
         ? []
         : [
-            `Wrote templates of relays, ${relays.length} files in ${folder}/thread-templates and ${home}/prompts`,
+            `Wrote ${relays.length} files of templates of relays to ${folder}/thread-templates and ${home}/prompts`,
           ]),
+      ...advice,
       "",
       "Now try:",
-      "  cortex up        start the server; it prints a link to open in a browser",
-      "  cortex chat      talk to your agent, in another terminal",
-      "  cortex status    see what is going on",
-      "  cortex relay     have several agents work on one thing; `cortex relay templates` lists how",
+      ...NEXT.map(([command, about]) => `  ${`${command}${homeFlag(given)}`.padEnd(16)} ${about}`),
     ].join("\n"),
   );
+  const unmet = files.filter(({ isWished }) => !isWished);
+  for (const { path } of unmet)
+    print.note(`${path} was there and is kept: what you asked for is not in it. Edit it.`);
+  if (unmet.length > 0) return false;
 }
 
-const CORTEX_JSON = `// The settings of Cortex. Every key is optional: what is not here has its default, as shown.
-// A flag comes before the environment (CORTEX_PORT), that before this file. \`cortex config\` says what is in effect.
-{
-  "$schema": "./cortex.schema.json",
+const NEXT = [
+  ["cortex up", "start the server; it prints a link to open in a browser"],
+  ["cortex chat", "talk to your agent, in another terminal"],
+  ["cortex status", "see what is going on"],
+] as const;
 
-  // Who there is to talk to. An agent has a persona, a role (manager or worker), and tools.
-  // "agents": { "main": { "persona": "atlas", "profile": "__active__", "role": "manager", "tools": ["*"] } },
-
-  // Who an agent is and what it may do. "ask" names the tools for which a person is asked first.
-  // "personas": {
-  //   "atlas": {
-  //     "identity": { "name": "Atlas" },
-  //     "permissions": { "tools": { "allow": ["*"], "deny": [] }, "ask": [], "roots": [], "hosts": ["*"] }
-  //   }
-  // },
-
-  // How many turns run at once, how often a failed one is tried, and what a message does to a busy session.
-  // "broker": { "maxConcurrentRuns": 8, "maxAttempts": 3, "queue": { "mode": "steer-backlog" } },
-
-  // What becomes of a relay that runs when the server is killed, fail or resume, and what all of them may spend in a day.
-  // "relay": { "onRestart": "fail", "usdPerDay": 20 },
-
-  // What hooks may ask models for: the profile that they ask, and what they may spend in a day.
-  // "hooks": { "profile": "__active__", "llmUsdPerDay": 1 },
-
-  // Where the server listens. Only this machine can reach it unless you change the host.
-  // "server": { "host": "127.0.0.1", "port": 4747 }
+function homeFlag({ options }: Invocation): string {
+  const { home } = options;
+  return typeof home === "string" ? ` --home ${home}` : "";
 }
-`;
 
-const PROFILES_JSON = `// The models. A profile names a backend, a model, and the variable that holds its key, never the key itself.
-{
-  "$schema": "./profiles.schema.json",
-
-  // The profile that answers where nothing else is said. Without it, Cortex takes what it finds: an API key
-  // in the environment, else a model server on this machine, else the built-in offline model.
-  // "defaultProfile": "claude",
-
-  "profiles": {
-    // "claude": { "backend": "pi", "provider": "anthropic", "model": "claude-sonnet-4-5", "apiKeyEnv": "ANTHROPIC_API_KEY" },
-    // "local": { "backend": "pi", "provider": "openai-compatible", "model": "qwen3", "baseUrl": "http://127.0.0.1:11434/v1" }
-  }
+async function wishesOf(given: Invocation): Promise<Wishes> {
+  const wish = {
+    model: text(given, "model"),
+    baseUrl: text(given, "baseUrl"),
+    keyEnv: text(given, "keyEnv"),
+  };
+  if (wish.keyEnv !== undefined && wish.model === undefined && wish.baseUrl === undefined)
+    throw new CortexError("usage", "--key-env says nothing without --model or --base-url", {
+      hint: "Write `--model openai/gpt-5.1 --key-env MY_KEY`, say.",
+    });
+  const sandbox = text(given, "sandbox");
+  if (sandbox !== undefined && !isSandbox(sandbox))
+    throw new CortexError("usage", `"${sandbox}" is no setting of the sandbox`, {
+      hint: `The settings are ${SANDBOXES.join(", ")}.`,
+    });
+  return { starter: await starterProfile(wish, fetch), sandbox };
 }
-`;
 
-const ENV = `# Keys and other secrets, read by Cortex and by nobody else. The environment comes before this file.
-# ANTHROPIC_API_KEY=
-# OPENAI_API_KEY=
-# GEMINI_API_KEY=
-`;
+async function adviceOnKey({ starter }: Wishes, { home, environment }: Invocation): Promise<string[]> {
+  if (starter === undefined) return [];
+  const missing = await findMissingKey(starter, (name) => environment[name]);
+  return missing === undefined
+    ? []
+    : ["", `${missing.message}.`, `${missing.hint} ${home}/config/.env is a place for it.`];
+}
 
-const FILES: readonly StarterFile[] = [
-  { name: "cortex.json", content: CORTEX_JSON, mode: 0o644 },
-  { name: "profiles.json", content: PROFILES_JSON, mode: 0o644 },
-  { name: ".env", content: ENV, mode: 0o600 },
-];
-
-/** False: it was there already. */
-function writeNew(folder: string, { name, content, mode }: StarterFile): boolean {
-  const path = join(folder, name);
+/** `isWished`: it holds what was asked for, be it new or not. */
+function writeNew(folder: string, file: StarterFile): { path: string; written: boolean; isWished: boolean } {
+  const path = join(folder, file.name);
   try {
-    writeFileSync(path, content, { flag: "wx", mode });
-    return true;
+    writeFileSync(path, file.content, { flag: "wx", mode: file.mode });
+    return { path, written: true, isWished: true };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw unwritable(path, error);
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unwritable(path, error);
+    const isWished = !file.wished || readFileSync(path, "utf8") === file.content;
+    return { path, written: false, isWished };
   }
 }
 

@@ -1,14 +1,13 @@
 import type { TurnId } from "../model/ids.ts";
-import { MAIN_SESSION, normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
-import { isUlid } from "../model/ulid.ts";
+import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
 import { type TurnView, turnView } from "../runtime/views.ts";
 import { collectTurns } from "./collect-turns.ts";
 import type { Invocation } from "./command.ts";
+import { findTurn } from "./find-turn.ts";
 import { drawGraph } from "./graph.ts";
 import { type Ledger, limitOf, MAX_LIMIT, openLedger } from "./ledger.ts";
 import type { Printer } from "./print.ts";
 import { firstLine, moment } from "./text.ts";
-import { sessionUnknown } from "./unknown.ts";
 
 const MAX_QUERY_LENGTH = 40;
 const MAX_ANSWER_LENGTH = 60;
@@ -22,7 +21,8 @@ export async function log(given: Invocation): Promise<void> {
   await using ledger = await openLedger(home);
   const labels = await readLabels(ledger);
   const asked = args[0] ?? MAIN_SESSION;
-  const heads = options["all"] === true ? [...labels.keys()] : await findHead(asked, ledger);
+  const head = options["all"] === true ? undefined : await findTurn(asked, ledger);
+  const heads = options["all"] === true ? [...labels.keys()] : head === undefined ? [] : [head];
   const turns = await collectTurns(ledger, heads, limit);
   const views = await Promise.all(turns.map(async ({ id }) => turnView((await ledger.turns.read(id))!)));
   print.data(views, () => {
@@ -34,13 +34,6 @@ export async function log(given: Invocation): Promise<void> {
     }));
     return drawGraph(nodes).join("\n");
   });
-}
-
-async function findHead(asked: string, ledger: Ledger): Promise<TurnId[]> {
-  if (isUlid(asked) && (await ledger.turns.get(asked as TurnId)) !== undefined) return [asked as TurnId];
-  const session = await ledger.sessions.get(normalizeSessionKey(asked));
-  if (session === undefined) throw sessionUnknown(asked);
-  return session.head === undefined ? [] : [session.head];
 }
 
 async function readLabels({ sessions }: Ledger): Promise<Labels> {
@@ -57,11 +50,13 @@ function describeTurn(
 ): string {
   const heads = labels.map((label) => (label === asked ? `HEAD -> ${label}` : label)).join(", ");
   const query = view.type === "compaction" ? "(compaction)" : (view.query.at(-1)?.content ?? "");
+  const pruned = view.prunedAt === null ? [] : [print.style("dim", "(pruned)")];
   return [
     print.style("yellow", view.id),
     ...(heads === "" ? [] : [print.style("cyan", `(${heads})`)]),
     print.style("dim", `${moment(view.completedAt)} ${view.agent}`),
     ...(view.status === "completed" ? [] : [print.style("red", view.status)]),
+    ...pruned,
     firstLine(query, MAX_QUERY_LENGTH),
     ...(view.text === "" ? [] : [`→ ${firstLine(view.text, MAX_ANSWER_LENGTH)}`]),
   ].join(" ");

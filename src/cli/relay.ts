@@ -9,6 +9,7 @@ import {
   type RelayView,
 } from "../runtime/relay-views.ts";
 import { pageOf } from "../server/page.ts";
+import { colouredDiff } from "./coloured-diff.ts";
 import { type Invocation, text } from "./command.ts";
 import { type Ledger, limitOf, openLedger } from "./ledger.ts";
 import { describeStep, endLine, isOver, price, progressLine, stepCells, stepLine } from "./relay-text.ts";
@@ -81,20 +82,15 @@ async function showChanges(view: RelayView, { home, print }: Invocation): Promis
           .map(({ stepIndex, diff }) => {
             const step = view.steps.find((candidate) => candidate.stepIndex === stepIndex)!;
             const said =
-              diff === null ? "(it is not kept)" : diff === "" ? "(nothing changed)" : coloured(diff, print);
+              diff === null
+                ? "(it is not kept)"
+                : diff === ""
+                  ? "(nothing changed)"
+                  : colouredDiff(diff, print);
             return `${stepLine({ ...step, output: null })}\n${indent(said)}`;
           })
           .join("\n\n"),
   );
-}
-
-function coloured(diff: string, { style }: Invocation["print"]): string {
-  return harmless(diff)
-    .split("\n")
-    .map((line) =>
-      line.startsWith("+") ? style("green", line) : line.startsWith("-") ? style("red", line) : line,
-    )
-    .join("\n");
 }
 
 /** Unless one is named, the newest. */

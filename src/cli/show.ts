@@ -38,6 +38,7 @@ function describe(view: FullTurnView, print: Printer): string {
     ["tokens", `${usage.input} in, ${usage.output} out, ${usage.cacheRead} from the cache`],
     ["cost", view.costUsd === null ? "not known" : `$${view.costUsd}`],
     ["event", view.sourceEventId ?? "none"],
+    ...(view.prunedAt === null ? [] : [["pruned", `${moment(view.prunedAt)}: what was said in it is gone`]]),
     ["hash", view.hash],
   ]);
   const said = view.messages.map((message) => describeMessage(message, print));

@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { CortexError } from "../model/errors.ts";
+import { logFolder } from "../runtime/home.ts";
 import type { Invocation } from "./command.ts";
 import { ask } from "./ask.ts";
+import { logPath } from "./log-file.ts";
 import { findServer, type Server, serverMissing } from "./server.ts";
 
 /** A start takes about a second; recovering a large home a few. */
@@ -27,11 +29,11 @@ export async function needOrStartServer({ home, options, print }: Invocation): P
 }
 
 async function startServer(home: string): Promise<Server> {
-  const logs = join(home, "logs");
-  mkdirSync(logs, { recursive: true });
-  const log = join(logs, "up.log");
-  const output = openSync(log, "a", 0o600);
-  const child = spawn(process.execPath, [process.argv[1]!, "up", "--home", home], {
+  const logs = logFolder(home);
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const log = join(logs, "up.log"); // of this start; what the server says later is in cortex.log
+  const output = openSync(log, "w", 0o600);
+  const child = spawn(process.execPath, [process.argv[1]!, "up", "--quiet", "--home", home], {
     detached: true,
     stdio: ["ignore", output, output],
   });
@@ -41,7 +43,7 @@ async function startServer(home: string): Promise<Server> {
   const outcome = await Promise.race([ended, late, ready(home, stop.signal)]).finally(() => stop.abort());
   await Promise.allSettled([ended, late]);
   if (outcome === "ended") throw endedEarly(log);
-  if (outcome === "late") throw notReady(log);
+  if (outcome === "late") throw notReady(logPath(home));
   child.unref();
   return outcome;
 }

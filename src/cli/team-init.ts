@@ -5,6 +5,7 @@ import { CortexError } from "../model/errors.ts";
 import { readTeamSettings } from "../runtime/configured.ts";
 import { setUpTeam, type TeamSetupSources } from "../runtime/team-setup.ts";
 import type { Invocation } from "./command.ts";
+import { readAnswer } from "./read-answer.ts";
 import { teamSources } from "./team-flags.ts";
 import { harmless } from "./text.ts";
 
@@ -74,21 +75,6 @@ async function askOne(
       if (!(error instanceof CortexError) || error.code !== "config_invalid") throw error;
       process.stdout.write(harmless(`${error.message}\n`));
     }
-  }
-}
-
-/** Undefined: Ctrl-C or Ctrl-D. */
-async function readAnswer(lines: Interface, question: string): Promise<string | undefined> {
-  const closed = new AbortController();
-  const close = (): void => closed.abort();
-  lines.once("close", close).once("SIGINT", close);
-  try {
-    return (await lines.question(question, { signal: closed.signal })).trim();
-  } catch (error) {
-    if (closed.signal.aborted) return undefined;
-    throw error;
-  } finally {
-    lines.off("close", close).off("SIGINT", close);
   }
 }
 

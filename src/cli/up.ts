@@ -1,23 +1,61 @@
+import { existsSync } from "node:fs";
+
 import { openCortex } from "../runtime/cortex.ts";
 import { describeSandbox } from "../runtime/sandbox.ts";
 import { serve } from "../server/serve.ts";
-import { type Invocation, text } from "./command.ts";
+import { CortexError, type ErrorCode } from "../model/errors.ts";
+import { type Invocation, REFUSES_TO_START, text } from "./command.ts";
+import { logPath, openLog } from "./log-file.ts";
+import { report } from "./report.ts";
 import { teamFlags } from "./team-flags.ts";
 import { count } from "./text.ts";
+import { readVersion } from "./version.ts";
 
 const ENDED_BY_INTERRUPT = 130;
 
+/** What no second try changes. A port or a database that another process has may be free in a moment. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "config_invalid",
+  "home_unwritable",
+  "store_corrupt",
+  "store_foreign",
+  "store_newer",
+  "store_older",
+  "store_unwritable",
+  "token_unsafe",
+]);
+
 /** Serves a home until it is told to stop. */
-export async function up(given: Invocation): Promise<void> {
+export async function up(given: Invocation): Promise<void | typeof REFUSES_TO_START> {
+  const toFile = openLog(logPath(given.home), { clock: Date.now });
+  const log: Log = (line) => {
+    given.print.note(line);
+    toFile(line);
+  };
+  try {
+    await serveHome(given, { log, toFile });
+  } catch (error) {
+    if (!(error instanceof CortexError)) throw error;
+    // A home that is not there yet is not made to say that it cannot be.
+    if (existsSync(given.home)) toFile(`Cortex has ended: ${error.message}`);
+    if (!REFUSALS.has(error.code)) throw error;
+    report(error, { verbose: given.options["verbose"] === true });
+    return REFUSES_TO_START;
+  }
+}
+
+type Log = (line: string) => void;
+
+/** What `log` is told is said aloud too. */
+async function serveHome(given: Invocation, { log, toFile }: { log: Log; toFile: Log }): Promise<void> {
   const { home, environment, print } = given;
-  const stopped = stopSignal(() => print.note("Cortex is stopping. A second signal ends it at once."));
+  const stopped = stopSignal(() => log("Cortex is stopping. A second signal ends it at once."));
   const flags = {
     port: text(given, "port"),
     host: text(given, "host"),
     profile: text(given, "profile"),
     ...teamFlags(given),
   };
-  const log = (line: string): void => print.note(line);
 
   await using cortex = await openCortex({ home, environment, flags, log });
   const { host, port } = cortex.config().server;
@@ -28,6 +66,7 @@ export async function up(given: Invocation): Promise<void> {
   const loginLink = server.loginLink();
   const sandbox = cortex.sandbox();
   const model = { profile: profile.name, why };
+  toFile(`Cortex ${readVersion()} is up at ${url}, process ${process.pid}, with ${describeModel(profile)}.`);
   print.data({ url, loginLink, home, pid: process.pid, model, sandbox, resumed }, () =>
     [
       `Cortex is up at ${print.style("bold", url)}, on ${home}.`,

@@ -1,12 +1,13 @@
 import { CortexError } from "../model/errors.ts";
 import { verifyHome } from "../runtime/verify.ts";
 import type { Invocation } from "./command.ts";
+import { count } from "./text.ts";
 
 export async function verify({ home, print }: Invocation): Promise<void | false> {
   if (process.stderr.isTTY) print.note("Checking every turn…");
   const verdict = verifyHome(home);
   if (verdict.ok || print.json) {
-    print.data(verdict, () => `All ${verdict.ok ? verdict.turns : 0} turns are as they were written.`);
+    print.data(verdict, () => (verdict.ok ? describeVerdict(verdict) : ""));
     return verdict.ok ? undefined : false;
   }
   throw new CortexError(
@@ -16,4 +17,19 @@ export async function verify({ home, print }: Invocation): Promise<void | false>
       hint: "Somebody changed the ledger, or the disk did: compare it with a backup.",
     },
   );
+}
+
+/** Of what was pruned there is only the hash, on which those of the turns after it rest. */
+export function describeVerdict({
+  turns,
+  pruned,
+}: {
+  readonly turns: number;
+  readonly pruned: number;
+}): string {
+  if (pruned === 0) return `All ${turns} turns are as they were written.`;
+  const rest = turns - pruned;
+  const are = rest === 1 ? "is as it was" : "are as they were";
+  const kept = pruned === 1 ? "hash is" : "hashes are";
+  return `${count(rest, "turn")} ${are} written; of ${count(pruned, "turn")}, pruned, the ${kept} kept.`;
 }

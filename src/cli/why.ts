@@ -57,8 +57,9 @@ function drawTimeline(steps: readonly Step[]): string {
 
 function* eventSteps({ event, hooks, dispatches }: Explanation): Generator<Step> {
   if (event === null) return;
-  const { sender, channel, content, receivedAt, timestamp, differing } = event;
-  const said = content === null ? "" : `: ${firstLine(content, MAX_CONTENT_LENGTH)}`;
+  const { sender, channel, content, receivedAt, timestamp, differing, prunedAt } = event;
+  const words = content === null ? "" : `: ${firstLine(content, MAX_CONTENT_LENGTH)}`;
+  const said = prunedAt === null ? words : `, and pruned ${moment(prunedAt)}`;
   if (Date.parse(timestamp) < Date.parse(receivedAt) - 1_000) yield { at: timestamp, what: "it happened" };
   yield {
     at: receivedAt,

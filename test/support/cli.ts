@@ -8,13 +8,13 @@ import { fileURLToPath } from "node:url";
 /** Shorter than a test may take: what is waited for in vain is named, and what was said instead. */
 const PATIENCE_MS = 45_000;
 
-const BIN = fileURLToPath(new URL("../../bin/cortex.js", import.meta.url));
+export const BIN = fileURLToPath(new URL("../../bin/cortex.js", import.meta.url));
 
 export interface Started {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<Ended>;
   /** Waits until it has printed this, on either output, after what was waited for before. */
-  says(text: string): Promise<void>;
+  says(text: string | RegExp): Promise<void>;
   type(text: string): void;
 }
 
@@ -45,8 +45,13 @@ export async function runJson(home: string, ...args: string[]): Promise<unknown>
 
 /** The same in a terminal. Undefined where this system has no way to make one. */
 export function startInTerminal(home: string, ...args: string[]): Started | undefined {
+  return startInTerminalOf("xterm", home, ...args);
+}
+
+/** In a terminal that can do what those of this name can. */
+export function startInTerminalOf(TERM: string, home: string, ...args: string[]): Started | undefined {
   const command = [process.execPath, BIN, ...args];
-  const env = { ...environmentOf(home), TERM: "xterm" };
+  const env = { ...environmentOf(home), TERM };
   if (spawnSync("script", ["--version"]).status === 0) {
     const line = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
     return watch(spawn("script", ["-qec", line, "/dev/null"], { env }));
@@ -83,7 +88,7 @@ export function readNote(home: string): { pid: number; host: string; port: numbe
   return JSON.parse(readFileSync(join(home, "data", "server.json"), "utf8")) as ReturnType<typeof readNote>;
 }
 
-function environmentOf(home: string): NodeJS.ProcessEnv {
+export function environmentOf(home: string): NodeJS.ProcessEnv {
   const { PATH, TMPDIR } = process.env;
   return {
     PATH,
@@ -120,7 +125,8 @@ function watch(child: ChildProcessWithoutNullStreams): Started {
     ended,
     async says(text) {
       const deadlineMs = performance.now() + PATIENCE_MS;
-      while (!said.both.includes(text, read)) {
+      let end = endOf(text, said.both, read);
+      for (; end === undefined; end = endOf(text, said.both, read)) {
         const leftMs = deadlineMs - performance.now();
         if (said.isOver || leftMs <= 0) throw unsaid(text, said, read);
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -129,16 +135,30 @@ function watch(child: ChildProcessWithoutNullStreams): Started {
         await promise;
         clearTimeout(timer);
       }
-      read = said.both.indexOf(text, read) + text.length;
+      read = end;
     },
     type: (text) => void child.stdin.write(text),
   };
 }
 
-function unsaid(text: string, { both, isOver }: { both: string; isOver: boolean }, read: number): Error {
+/** Where it ends. Undefined: it is not there. */
+function endOf(text: string | RegExp, said: string, from: number): number | undefined {
+  if (typeof text !== "string") {
+    const match = text.exec(said.slice(from));
+    return match === null ? undefined : from + match.index + match[0].length;
+  }
+  const at = said.indexOf(text, from);
+  return at === -1 ? undefined : at + text.length;
+}
+
+function unsaid(
+  text: string | RegExp,
+  { both, isOver }: { both: string; isOver: boolean },
+  read: number,
+): Error {
   const fault = isOver ? "It ended without saying" : `It did not say within ${PATIENCE_MS / 1_000} s`;
   const parts = [
-    `${fault}: ${JSON.stringify(text)}`,
+    `${fault}: ${typeof text === "string" ? JSON.stringify(text) : String(text)}`,
     "Before:",
     both.slice(0, read),
     "Since:",

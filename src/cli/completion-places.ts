@@ -1,0 +1,74 @@
+/** The places on a command line at which something can be completed: one for each command, with what can follow it. */
+import { type CommandEntry, GLOBAL_OPTIONS } from "./command.ts";
+
+export interface Place {
+  /** The words that lead here: `cortex hooks show`. */
+  readonly path: string;
+  readonly commands: readonly Named[];
+  readonly options: readonly Option[];
+  /** Whether its arguments are files. */
+  readonly takesFiles: boolean;
+}
+
+export interface Named {
+  readonly name: string;
+  readonly about: string;
+}
+
+export interface Option extends Named {
+  /** Absent: it stands alone. */
+  readonly value?: "file" | "folder" | "other";
+}
+
+export function placesOf(commands: readonly CommandEntry[]): Place[] {
+  const help = {
+    usage: "help [command]",
+    about: "show how a command is used",
+    commands: commands.map(({ usage, about }) => ({ usage: nameOf(usage), about })),
+  };
+  return placesBelow("cortex", { usage: "cortex", about: "", commands: [...commands, help] });
+}
+
+function placesBelow(path: string, entry: CommandEntry): Place[] {
+  const { usage, options = [], commands = [] } = entry;
+  return [
+    {
+      path,
+      commands: commands.map(({ usage, about }) => ({ name: nameOf(usage), about })),
+      options: [...options, ...GLOBAL_OPTIONS, HELP].map(([flags, about]) => optionOf(flags, about)),
+      takesFiles: /[<[]file\b/.test(usage),
+    },
+    ...commands.flatMap((inner) => placesBelow(`${path} ${nameOf(inner.usage)}`, inner)),
+  ];
+}
+
+const HELP = ["--help", "show how it is used"] as const;
+
+function nameOf(usage: string): string {
+  return usage.split(" ")[0]!;
+}
+
+/** `--home <folder>`: what it is called, and what comes after it. */
+function optionOf(flags: string, about: string): Option {
+  const [, name, value] = /(--[\w-]+)(?: <(.*)>)?$/.exec(flags)!;
+  const named = { name: name!, about };
+  if (value === undefined) return named;
+  return { ...named, value: value === "file" || value === "folder" ? value : "other" };
+}
+
+/** What takes somebody from one place to another: `cortex hooks`, and `show` after it. */
+export function stepsOf(places: readonly Place[]): string[] {
+  return places.map(({ path }) => path).filter((path) => path.includes(" "));
+}
+
+/** What the next word is the value of: `cortex up --port`, of this kind. */
+export function valuesOf(places: readonly Place[], kind: NonNullable<Option["value"]>): string[] {
+  return places.flatMap(({ path, options }) =>
+    options.filter(({ value }) => value === kind).map(({ name }) => `${path} ${name}`),
+  );
+}
+
+/** As one word of a shell: all three read single quotes the same way, and leave a quote out of them. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

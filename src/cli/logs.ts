@@ -1,0 +1,67 @@
+/** What the server has said, and goes on saying. Read from its file: it needs no server. */
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+
+import type { Invocation } from "./command.ts";
+import { limitOf } from "./ledger.ts";
+import { logPath } from "./log-file.ts";
+import { harmless, moment } from "./text.ts";
+
+const POLL_MS = 250;
+
+interface Entry {
+  readonly at: string;
+  readonly text: string;
+}
+
+export async function logs(given: Invocation): Promise<void> {
+  const { home, options, print } = given;
+  const limit = limitOf(given);
+  const path = logPath(home);
+  let seen = read(path, 0);
+  const older = entriesOf(seen.text).length < limit ? read(`${path}.1`, 0).text : "";
+  const items = entriesOf(older + seen.text).slice(-limit);
+  if (options["follow"] !== true) {
+    const nothing = "Nothing was said yet; `cortex up` starts a server.";
+    return print.data({ items, next: null }, () =>
+      items.length === 0 ? nothing : items.map(describe).join("\n"),
+    );
+  }
+  for (const entry of items) print.data(entry, () => describe(entry));
+  for (;;) {
+    await wait(POLL_MS);
+    const next = read(path, seen.end);
+    const isSame = next.inode === seen.inode;
+    const rest = isSame ? "" : read(`${path}.1`, seen.end).text; // what came before it was put aside
+    seen = isSame ? next : read(path, 0);
+    for (const entry of entriesOf(rest + seen.text)) print.data(entry, () => describe(entry));
+  }
+}
+
+/** What is in a file from a place on, up to the end of its last line that is whole. */
+function read(path: string, from: number): { text: string; end: number; inode: number } {
+  if (!existsSync(path)) return { text: "", end: 0, inode: 0 };
+  const file = openSync(path, "r");
+  try {
+    const content = readFileSync(file).subarray(from);
+    const whole = content.subarray(0, content.lastIndexOf("\n") + 1);
+    return { text: whole.toString("utf8"), end: from + whole.length, inode: fstatSync(file).ino };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** An entry begins with its time; lines that are indented belong to the one before. */
+function entriesOf(text: string): Entry[] {
+  return text
+    .split(/\n(?! {2})/)
+    .filter((entry) => entry !== "")
+    .map((entry) => {
+      const [, at = "", said = entry] = /^(\S+Z) (.*)$/s.exec(entry) ?? [];
+      return { at, text: said.replaceAll("\n  ", "\n") };
+    });
+}
+
+function describe({ at, text }: Entry): string {
+  return `${moment(at)}  ${harmless(text).replaceAll("\n", "\n  ")}`;
+}

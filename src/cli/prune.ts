@@ -1,0 +1,69 @@
+import { CortexError } from "../model/errors.ts";
+import { type Pruned, pruneHome, readPrunable } from "../runtime/prune.ts";
+import { ask } from "./ask.ts";
+import type { Invocation } from "./command.ts";
+import { momentOf } from "./moment.ts";
+import { findServer } from "./server.ts";
+import { moment, size, table } from "./text.ts";
+
+/** Says what is old enough to be forgotten; with `--yes`, forgets it. */
+export async function prune(given: Invocation): Promise<void> {
+  const { home, options, print } = given;
+  const nowMs = Date.now();
+  const beforeMs = momentOf(given, "before", nowMs);
+  if (beforeMs === undefined) throw momentMissing();
+  const before = new Date(beforeMs).toISOString();
+  if (options["yes"] !== true) {
+    const prunable = await readPrunable(home, { beforeMs, nowMs });
+    print.data({ before, dryRun: true, ...prunable }, () => {
+      const { bytes, ...counts } = prunable;
+      const old = `older than ${moment(beforeMs)} and needed by nobody`;
+      if (isNothing(counts)) return `There is nothing ${old}.`;
+      return [
+        `This is ${old}:`,
+        describe(counts),
+        `What was said in it, about ${size(bytes)}, would go. Ids, times, hashes, costs and the tree stay.`,
+        "Nothing was changed: `--yes` does it, and it cannot be undone. `cortex backup` keeps a copy.",
+      ].join("\n");
+    });
+    return;
+  }
+  const pruned = await pruneNow(home, { beforeMs, nowMs });
+  print.data({ before, dryRun: false, ...pruned }, () =>
+    isNothing(pruned)
+      ? "There was nothing to prune."
+      : [
+          "Pruned:",
+          describe(pruned),
+          "The database keeps its size and uses the room again; a backup of it, restored, is as small as can be.",
+        ].join("\n"),
+  );
+}
+
+/** By the server where there is one: only one process may write. */
+async function pruneNow(home: string, when: { beforeMs: number; nowMs: number }): Promise<Pruned> {
+  const server = await findServer(home);
+  if (server === undefined) return pruneHome(home, when);
+  const before = new Date(when.beforeMs).toISOString();
+  const { body } = await ask(server, { method: "POST", path: "/api/prune", body: { before } });
+  const { before: _, ...pruned } = body as unknown as Pruned & { before: string };
+  return pruned;
+}
+
+function describe(counts: Pruned): string {
+  return table(
+    Object.entries(counts)
+      .filter(([, number]) => number > 0)
+      .map(([kind, number]) => [`  ${kind}`, String(number)]),
+  );
+}
+
+function isNothing(counts: Pruned): boolean {
+  return Object.values(counts).every((number) => number === 0);
+}
+
+function momentMissing(): CortexError {
+  return new CortexError("usage", "It is not said how old what is pruned has to be", {
+    hint: "For example: `cortex prune --before 90d`, which says what would go and changes nothing.",
+  });
+}

@@ -1,0 +1,182 @@
+/** Cortex as a service of the user: started at login, restarted when it fails. */
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, sep } from "node:path";
+
+import { CortexError } from "../model/errors.ts";
+import { findHome } from "../runtime/home.ts";
+import type { Invocation } from "./command.ts";
+import { findServer } from "./server.ts";
+import { MARK, type ServiceFile, serviceFile, type ServiceParts } from "./service-file.ts";
+import { asLine, type Manager, managerOf, type Outcome, run, runAll } from "./service-manager.ts";
+import { table } from "./text.ts";
+
+export async function install(given: Invocation): Promise<void | false> {
+  const { print, environment, home } = given;
+  refusePassing(process.argv[1]!);
+  const { file, manager } = describeService(given);
+  const before = await readOurs(file);
+  const isNew = before !== file.content;
+  if (given.options["dryRun"] === true) {
+    const commands = manager.start.map(asLine);
+    return print.data({ ...file, isNew, commands }, () =>
+      [`${isNew ? "Would write" : "Is as it should be:"} ${file.path}`, "", file.content, ...commands].join(
+        "\n",
+      ),
+    );
+  }
+  const server = await findServer(home);
+  const outcome = await runAll([manager.look], environment);
+  if (!isNew && outcome.kind === "done")
+    return print.data({ ...file, isNew, outcome }, () => `It is installed, and runs: ${file.path}`);
+  if (server !== undefined && outcome.kind !== "done") throw serverInTheWay(server.pid, home);
+  if (isNew) await writeWhole(file);
+  if (outcome.kind === "done") await runAll(manager.stop, environment); // launchd does not start what runs
+  const started = await runAll(manager.start, environment);
+  print.data({ ...file, isNew, outcome: started }, () =>
+    [
+      `${isNew ? "Wrote" : "Kept"} ${file.path}`,
+      `It does not see the variables of this shell: keys of models belong into ${home}/config/.env.`,
+      ...afterStart(started, manager),
+    ].join("\n"),
+  );
+  if (started.kind === "failed") return false;
+}
+
+export async function uninstall(given: Invocation): Promise<void | false> {
+  const { print, environment } = given;
+  const { file, manager } = describeService(given);
+  const isThere = (await readOurs(file)) !== undefined;
+  if (given.options["dryRun"] === true) {
+    const commands = [...manager.stop, ...manager.forget].map(asLine);
+    return print.data({ ...file, isThere, commands }, () =>
+      isThere ? [`Would remove ${file.path}`, ...commands].join("\n") : `There is no ${file.path}`,
+    );
+  }
+  if (!isThere) return print.data({ ...file, isThere }, () => `There is no ${file.path}`);
+  const stopped = await runAll(manager.stop, environment);
+  await rm(file.path, { force: true });
+  await runAll(manager.forget, environment);
+  print.data({ ...file, isThere, outcome: stopped }, () =>
+    [
+      `Removed ${file.path}`,
+      ...(stopped.kind === "failed" ? [`It was not stopped: ${stopped.why}`] : []),
+    ].join("\n"),
+  );
+  if (stopped.kind === "failed") return false;
+}
+
+export async function status(given: Invocation): Promise<void> {
+  const { print, environment, home } = given;
+  const { file, manager } = describeService(given);
+  const [content, look, server] = await Promise.all([
+    readOurs(file),
+    run(manager.look, environment),
+    findServer(home),
+  ]);
+  const installed = content === undefined ? "no" : content === file.content ? "yes" : "outdated";
+  const state = look.kind === "absent" ? "unknown" : look.kind === "done" ? "running" : "stopped";
+  const { name, path } = file;
+  print.data({ name, path, installed, state, server: server?.pid ?? null }, () =>
+    table([
+      ["service", `${name}, ${INSTALLED[installed]}`],
+      ["file", path],
+      ["state", look.kind === "absent" ? `unknown: ${look.why}` : state],
+      ["server", server === undefined ? "none runs on this home" : `process ${server.pid}`],
+    ]),
+  );
+}
+
+const INSTALLED = {
+  no: "not installed; `cortex service install` does",
+  yes: "installed",
+  outdated: "installed by another version or for other folders; `cortex service install` renews it",
+} as const;
+
+function describeService({ home, environment }: Invocation): { file: ServiceFile; manager: Manager } {
+  const platform = supported(process.platform);
+  const file = serviceFile({
+    platform,
+    home,
+    isDefaultHome: home === findHome({}),
+    userFolder: environment["HOME"] ?? homedir(),
+    configFolder: environment["XDG_CONFIG_HOME"] || undefined,
+    program: [process.execPath, process.argv[1]!],
+    path: environment["PATH"] ?? "",
+  });
+  return { file, manager: managerOf(file, { platform, userId: process.getuid?.() ?? 0 }) };
+}
+
+/** What npx fetches is removed some day. */
+function refusePassing(program: string): void {
+  if (!program.split(sep).includes("_npx")) return;
+  throw new CortexError("usage", `${program} is a copy that npx keeps for a while`, {
+    hint: "Install it first, `npm install --global cortexd`, and then `cortex service install`.",
+  });
+}
+
+function supported(platform: string): ServiceParts["platform"] {
+  if (platform === "linux" || platform === "darwin") return platform;
+  throw new CortexError("usage", `There are no services of Cortex on ${platform}`, {
+    hint: "There are on Linux (systemd) and macOS (launchd). `cortex up` runs anywhere.",
+  });
+}
+
+/** Undefined: there is none. A file of somebody else is `state_conflict`. */
+async function readOurs({ path }: ServiceFile): Promise<string | undefined> {
+  let content: string;
+  try {
+    content = await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw unwritable(path, error);
+  }
+  if (content.includes(MARK)) return content;
+  throw new CortexError("state_conflict", `${path} was not written by Cortex`, {
+    hint: "Move it away first, if it is not needed.",
+  });
+}
+
+/** Beside it and moved into place: a manager never reads half of it. */
+async function writeWhole({ path, content }: ServiceFile): Promise<void> {
+  const draft = `${path}.${process.pid}.new`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(draft, content, { mode: 0o644 });
+    await rename(draft, path);
+  } catch (cause) {
+    throw unwritable(path, cause);
+  }
+}
+
+function unwritable(path: string, cause: unknown): CortexError {
+  return new CortexError("home_unwritable", `${path} cannot be read or written`, {
+    hint: "Check its permissions, and those of the folder.",
+    cause,
+  });
+}
+
+function serverInTheWay(pid: number, home: string): CortexError {
+  return new CortexError("state_conflict", `Process ${pid} serves ${home} already`, {
+    hint: `Stop it first, \`kill ${pid}\`, so that the service can take over. Nothing is lost.`,
+  });
+}
+
+function afterStart(outcome: Outcome, { start }: Manager): string[] {
+  switch (outcome.kind) {
+    case "done":
+      return [
+        "It runs, and starts again at each login. `cortex status` says how it does.",
+        ...(process.platform === "linux"
+          ? ["To have it run without a login: `loginctl enable-linger`."]
+          : []),
+      ];
+    case "absent":
+      return [
+        `It was not started: ${outcome.why}. Where it can be:`,
+        ...start.map((line) => `  ${asLine(line)}`),
+      ];
+    case "failed":
+      return [`It was not started: ${outcome.why}`, "`cortex doctor` may say why."];
+  }
+}

@@ -1,0 +1,8 @@
+/** Makes or restores a backup. */
+import { backUp } from "../../src/runtime/backup.ts";
+import { restore } from "../../src/runtime/restore.ts";
+
+const [verb, home, file] = process.argv.slice(2) as [string, string, string];
+const onStep = (): void => {};
+if (verb === "backup") backUp({ home, file, withKeys: false, nowMs: 0, onStep });
+else restore({ home, file, onStep });

@@ -1,0 +1,18 @@
+/** Prunes a home and is killed when it has asked for so many steps, with the last of them under way. */
+import { databasePath } from "../../src/runtime/home.ts";
+import { pruneStore } from "../../src/runtime/prune.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+
+const [home, steps, before] = process.argv.slice(2) as [string, string, string];
+await using store = await openSqliteStore({ path: databasePath(home), clock: Date.now });
+let left = Number(steps);
+await pruneStore(
+  {
+    async prune(kind, request) {
+      const step = store.prune(kind, { ...request, max: 20 });
+      if (--left === 0) process.kill(process.pid, "SIGKILL");
+      return step;
+    },
+  },
+  { beforeMs: Number(before), nowMs: Date.now() },
+);
