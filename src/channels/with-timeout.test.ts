@@ -1,9 +1,8 @@
 import { getEventListeners, once } from "node:events";
 import { expect, test } from "vitest";
 
+import { HOUR_MS } from "../model/durations.ts";
 import { withTimeout } from "./with-timeout.ts";
-
-const HOUR_MS = 3_600_000;
 
 test("the signal aborts when the time is over", async () => {
   const never = new AbortController().signal;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
+import { MINUTE_MS } from "../model/durations.ts";
 import type { MemberView, TaskView, WholeMemberView } from "../runtime/team-views.ts";
 import { describeMember, describeTeam, livenessText, memberRows } from "./team-text.ts";
 
 const plain = (_: unknown, words: string): string => words;
-const MINUTE_MS = 60_000;
 
 function task(title: string, fields: Partial<TaskView> = {}): TaskView {
   return {

@@ -14,6 +14,7 @@ import {
   deliveryUncertain,
 } from "../channels/channel.ts";
 import { openLedgerChannel } from "../channels/ledger/ledger-channel.ts";
+import { HOUR_MS } from "../model/durations.ts";
 import type { DeliveryId } from "../model/ids.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { MAX_CHUNKS_IN_DELIVERY, type NewDelivery, type StoredDelivery } from "../store/store.ts";
@@ -22,7 +23,6 @@ import { MAX_DELAY_MS } from "./next-attempt.ts";
 import { NOT_READY_MS } from "./send-delivery.ts";
 import { CLAIM_MS, MAX_IN_FLIGHT, Sender } from "./sender.ts";
 
-const HOUR_MS = 60 * 60_000;
 const hint = "Try it.";
 const busy = fail(deliveryFailed("busy", { hint }));
 const refused = fail(deliveryRefused("blocked", { hint }));

@@ -2,6 +2,7 @@ import { RE2JS } from "re2js";
 import { expect, test } from "vitest";
 
 import { event } from "../../test/support/sample.ts";
+import { MINUTE_MS } from "../model/durations.ts";
 import type { NewEvent } from "../store/store.ts";
 import {
   type Circumstances,
@@ -12,8 +13,6 @@ import {
   passes,
 } from "./filter.ts";
 import { filterOfTriggers } from "./triggers.ts";
-
-const MINUTE_MS = 60_000;
 
 function does(filter: unknown, fields: Partial<NewEvent>, given: Partial<Circumstances> = {}): boolean {
   const stored = { ...event("a"), ...fields, receivedAtMs: 0, differing: 0 };

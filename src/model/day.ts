@@ -1,4 +1,5 @@
 /** Days as people count them: from midnight to midnight where they live, which is not always 24 hours. */
+import { DAY_MS, MINUTE_MS } from "./durations.ts";
 
 /** When the day of this moment began. */
 export function dayStart(atMs: number, timezone: string): number {
@@ -44,8 +45,6 @@ function isOn(atMs: number, asUtc: number, timezone: string): boolean {
   return atMs + offsetMs(atMs, timezone) >= asUtc;
 }
 
-const DAY_MS = 86_400_000;
-
 /** How far clocks there are ahead of UTC at this moment. */
 export function offsetMs(atMs: number, timezone: string): number {
   const minute = Math.floor(atMs / MINUTE_MS);
@@ -56,7 +55,6 @@ export function offsetMs(atMs: number, timezone: string): number {
   return offset;
 }
 
-const MINUTE_MS = 60_000;
 /** Finding one takes a microsecond or more, and a thousand members are asked about the same few minutes. */
 const MAX_OFFSETS = 10_000;
 const offsetsOf = new Map<string, Map<number, number>>();

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 
+import { DAY_MS } from "./durations.ts";
 import { ALL_FOUND, relevance, spaced, weigh } from "./relevance.ts";
 import { readQuery, words } from "./words.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 function score(
   text: string,

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
+import { MINUTE_MS } from "./durations.ts";
 import {
   matchesMinute,
   MAX_EVERY_MINUTES,
-  MINUTE_MS,
   missedSince,
   nextFire,
   parseSchedule,

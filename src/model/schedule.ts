@@ -7,6 +7,7 @@
  */
 import { Cron } from "croner";
 
+import { MINUTE_MS } from "./durations.ts";
 import { CortexError } from "./errors.ts";
 
 export type Schedule = { readonly text: string } & (
@@ -21,7 +22,6 @@ type Moment =
   /** As clocks on the wall show it, with seconds and without a zone. */
   | { readonly kind: "local"; readonly time: string };
 
-export const MINUTE_MS = 60_000;
 /** A year. */
 export const MAX_EVERY_MINUTES = 366 * 24 * 60;
 const MAX_SCHEDULE_LENGTH = 256;

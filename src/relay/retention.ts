@@ -1,11 +1,11 @@
 /** Which relays leave the lists, with their workspaces: records stay in the ledger. */
+import { HOUR_MS } from "../model/durations.ts";
 import type { Store, StoredRelay } from "../store/store.ts";
 import { removeWorkspace } from "./artifact.ts";
 import { forgetArtifacts } from "./artifact-history.ts";
 import type { RelayRecord, RelayStep } from "./record.ts";
 import { forgetChanges } from "./step-files.ts";
 
-const HOUR_MS = 3_600_000;
 /** How long a relay is kept after its end. */
 export const KEPT_MS = 7 * 24 * HOUR_MS;
 /** One that has no workspace. */

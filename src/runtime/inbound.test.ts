@@ -7,7 +7,7 @@ import { openTestStore, type TestStore } from "../../test/support/open-store.ts"
 import { configHome } from "../../test/support/config-home.ts";
 import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
-import { MINUTE_MS } from "../model/schedule.ts";
+import { MINUTE_MS } from "../model/durations.ts";
 import { readConfig } from "../config/read.ts";
 import { toEvent } from "../events/incoming.ts";
 import { Inbound } from "./inbound.ts";

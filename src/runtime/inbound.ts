@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import type { Incoming } from "../events/incoming.ts";
 import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
-import { MINUTE_MS } from "../model/schedule.ts";
+import { MINUTE_MS } from "../model/durations.ts";
 import type { FileState, Store } from "../store/store.ts";
 import type { Settings } from "./settings.ts";
 

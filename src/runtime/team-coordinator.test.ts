@@ -6,11 +6,11 @@ import { expect, test } from "vitest";
 import { PATIENT } from "../../test/support/server.ts";
 import { type TeamHome, teamHome } from "../../test/support/team-home.ts";
 import { answerTo, entry, holdTool, plays, resultsOf } from "../../test/support/workers.ts";
+import { MINUTE_MS } from "../model/durations.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { Cortex } from "./cortex.ts";
 
 const TEN_MS = Date.UTC(2026, 2, 28, 10);
-const MINUTE_MS = 60_000;
 const CHIEF = normalizeSessionKey("agent:chief-of-staff:main");
 const ready = (title: string): string => `## ${title}\n**Status:** ready\n\nDo it.\n`;
 

@@ -8,13 +8,13 @@ import { PATIENT } from "../../test/support/server.ts";
 import { SMALL_RELAYS, SMALL_SCRIPT } from "../../test/support/small-relays.ts";
 import { type TeamHome, teamHome } from "../../test/support/team-home.ts";
 import { answerTo, entry, holdTool, meetTool, plays, resultsOf } from "../../test/support/workers.ts";
+import { MINUTE_MS } from "../model/durations.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { ToolContext } from "../model/tool.ts";
 import type { Cortex } from "./cortex.ts";
 
 /** Ten in the morning, in UTC. */
 const TEN_MS = Date.UTC(2026, 2, 28, 10);
-const MINUTE_MS = 60_000;
 
 const ready = (title: string, body = "Do it."): string => `## ${title}\n**Status:** ready\n\n${body}\n\n`;
 const inProgress = (title: string): string =>

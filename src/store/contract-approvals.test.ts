@@ -13,13 +13,13 @@ import {
   turnFor,
 } from "../../test/support/sample.ts";
 import { begin, finishTurn, STORES } from "../../test/support/stores.ts";
+import { HOUR_MS } from "../model/durations.ts";
 import type { ApprovalId, ItemId } from "../model/ids.ts";
 import type { ApprovalAnswer, Claim, NewApproval, Store } from "./store.ts";
 
 const refusal = (code: string) =>
   expect.objectContaining({ name: "CortexError", code, hint: expect.any(String) });
 
-const HOUR_MS = 3_600_000;
 const a1 = "a1" as ApprovalId;
 const q1 = "q1" as ApprovalId;
 const wait = { id: "w", kind: "approval" as const, detail: null };

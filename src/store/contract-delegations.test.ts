@@ -14,6 +14,7 @@ import {
   turnFor,
 } from "../../test/support/sample.ts";
 import { begin, STORES } from "../../test/support/stores.ts";
+import { MINUTE_MS } from "../model/durations.ts";
 import type { DelegationId, ItemId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type {
@@ -30,7 +31,6 @@ import { MAX_MESSAGE_BYTES, MAX_PAGE, MAX_TOOL_CALLS_IN_TURN } from "./store.ts"
 const refusal = (code: string) =>
   expect.objectContaining({ name: "CortexError", code, hint: expect.any(String) });
 
-const MINUTE_MS = 60_000;
 const wait = { id: "w", kind: "child" as const, detail: null };
 const delegated = (name: string): DelegationId => `d-${name}` as DelegationId;
 

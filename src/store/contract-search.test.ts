@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { alice, event, message, START_MS, turnFor } from "../../test/support/sample.ts";
 import { begin, STORES } from "../../test/support/stores.ts";
+import { DAY_MS } from "../model/durations.ts";
 import { ALL_FOUND } from "../model/relevance.ts";
 import {
   DEFAULT_HIT_LENGTH,
@@ -17,8 +18,6 @@ import {
 
 const refusal = (code: string) =>
   expect.objectContaining({ name: "CortexError", code, hint: expect.any(String) });
-
-const DAY_MS = 24 * 3_600_000;
 
 /** Takes texts in, in this order, under their places in it. */
 async function say(store: Store, ...texts: readonly (string | null)[]): Promise<void> {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import { alice, answer, facts, message, session, START_MS, turnFor } from "../../test/support/sample.ts";
 import { begin, STORES } from "../../test/support/stores.ts";
+import { DAY_MS } from "../model/durations.ts";
 import type { ItemId, PersonaId, TurnId } from "../model/ids.ts";
 import { assistantMessage, type AssistantBody } from "../model/message.ts";
 import { NO_USAGE } from "../model/usage.ts";
@@ -12,7 +13,6 @@ const refusal = (code: string) =>
   expect.objectContaining({ name: "CortexError", code, hint: expect.any(String) });
 
 const atlas = "atlas" as PersonaId;
-const DAY_MS = 86_400_000;
 
 async function spend(
   store: Store,

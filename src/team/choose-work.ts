@@ -1,4 +1,5 @@
 /** What a member does next, by its file and by what we know of it. */
+import { MINUTE_MS } from "../model/durations.ts";
 import { externalPathOf } from "./external.ts";
 import { flagOf } from "./flag.ts";
 import { staleAfterMs } from "./liveness.ts";
@@ -77,5 +78,3 @@ export function foreignTickMs(
   if (tickedMs === undefined) return state.foreignTickMs;
   return Math.max(Math.min(tickedMs, nowMs), state.foreignTickMs ?? 0);
 }
-
-const MINUTE_MS = 60_000;

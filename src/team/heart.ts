@@ -2,6 +2,7 @@
  * The heartbeats of a team: when each member was last looked at decides when it is looked at next, so that neither a
  * restart nor a machine that was asleep skips a heartbeat or makes up for many.
  */
+import { MINUTE_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import { type CoordinatorParts, coordinate, introduce } from "./coordinator.ts";
 import { nextDailyMs } from "./daily.ts";
@@ -22,7 +23,6 @@ export interface HeartParts extends Omit<WorkParts, "onEnded" | "isKept">, Coord
 const LOOK_MS = 60_000;
 /** How many members are looked at at the same time. */
 const AT_ONCE = 16;
-const MINUTE_MS = 60_000;
 
 export interface Beat {
   readonly agent: string;

@@ -6,6 +6,7 @@
  * and the next housekeeping tries again: so nothing that was in the files is ever neither there nor in the history.
  * Without a repository there is none to keep, and the files are pruned all the same.
  */
+import { DAY_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import { applyEdit } from "./apply-edit.ts";
 import { commitPrune, type PrunedFile } from "./commit-prune.ts";
@@ -42,7 +43,6 @@ export interface HousekeepingParts {
 
 /** Days by the clock on the wall: a task that was completed at 10:15 goes a week later at 10:16. */
 const KEEP_DONE_DAYS = 7;
-const DAY_MS = 86_400_000;
 
 export async function housekeep(
   folder: TeamFolder,

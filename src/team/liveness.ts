@@ -1,4 +1,5 @@
 /** Whether somebody is at work, as far as the comment of their last tick tells. */
+import { MINUTE_MS } from "../model/durations.ts";
 
 export type Liveness = {
   /** Since the last tick. Undefined: there was none. Negative: it is in the future. */
@@ -33,8 +34,6 @@ export interface LivenessInput {
 export const MIN_STALE_MINUTES = 30;
 /** One heartbeat may be late. */
 const HEARTBEATS_UNTIL_STALE = 2;
-
-const MINUTE_MS = 60_000;
 
 export function livenessOf({
   tickMs,

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../test/support/temporary.ts";
+import { DAY_MS } from "../model/durations.ts";
 import { type FileState, readState } from "./file-state.ts";
 import { keep, MAX_SNAPSHOT_BYTES, SNAPSHOT_DAYS, snapshotPaths, Snapshots } from "./snapshots.ts";
 
 const NOW_MS = Date.parse("2026-03-28T10:15:00.123Z");
-const DAY_MS = 86_400_000;
 
 function testSnapshots() {
   const folder = temporaryFolder();

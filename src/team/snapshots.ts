@@ -16,6 +16,7 @@ import {
 } from "node:fs";
 import { join, relative, sep } from "node:path";
 
+import { DAY_MS } from "../model/durations.ts";
 import { KEPT_FOLDER, requireOwnFolder } from "./confine.ts";
 import { hasCode } from "./file-failure.ts";
 import { type FileState, readSettled, readState } from "./file-state.ts";
@@ -25,7 +26,6 @@ export const MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024;
 /** Looking at the size of each is work: it is done at one write in so many. */
 const PRUNE_EVERY = 16;
 
-const DAY_MS = 86_400_000;
 const HASH_LENGTH = 8;
 
 export interface Snapshot {

@@ -1,8 +1,7 @@
 /** Stamps, as task files have them: `2026-03-28T10:15`, by the clock on the wall, without a zone. */
 import { offsetMs } from "../model/day.ts";
+import { DAY_MS, MINUTE_MS } from "../model/durations.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const STAMP = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 export function toStamp(atMs: number, timezone: string): string {

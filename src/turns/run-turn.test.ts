@@ -9,6 +9,7 @@ import { attentiveModel, calls, says, scriptedModel } from "../../test/support/s
 import type { Model } from "../agents/agent.ts";
 import { createLoopAgent } from "../agents/loop.ts";
 import type { Config } from "../config/config.ts";
+import { MINUTE_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import type { AgentId, ItemId } from "../model/ids.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
@@ -21,7 +22,6 @@ import { type Running, runTurn, type TurnParts } from "./run-turn.ts";
 
 const { config } = await loadFiles({});
 const WORK = session("work");
-const MINUTE_MS = 60_000;
 const ELSEWHERE = { kind: "suspend", waitKind: "other", detail: null } as const;
 
 function partsOf(

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { MINUTE_MS, startOfMinute } from "../../model/schedule.ts";
+import { MINUTE_MS } from "../../model/durations.ts";
+import { startOfMinute } from "../../model/schedule.ts";
 import { Timer, type TimerEvent } from "./timer.ts";
 
 const START_MS = Date.UTC(2026, 10, 15, 9);

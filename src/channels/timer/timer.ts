@@ -5,7 +5,8 @@
  * event, because nobody was running or the clock was put forward, are not made up for one by one: the next
  * event says which they were, and each hook decides what it makes of that.
  */
-import { MINUTE_MS, startOfMinute } from "../../model/schedule.ts";
+import { MINUTE_MS } from "../../model/durations.ts";
+import { startOfMinute } from "../../model/schedule.ts";
 
 export interface TimerParts {
   readonly clock: () => number;
