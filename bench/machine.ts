@@ -14,8 +14,12 @@ export function describeMachine(): string {
   const processors = cpus();
   const model = processors[0]?.model.trim() ?? "unknown processor";
   const memoryGib = (totalmem() / 2 ** 30).toFixed(0);
-  const date = new Date().toISOString().slice(0, 16).replace("T", " ");
-  return `${processors.length} x ${model}, ${memoryGib} GiB, ${process.platform} ${process.arch}, Node ${process.versions.node}, ${date} UTC, commit ${currentCommit()}`;
+  return `${processors.length} x ${model}, ${memoryGib} GiB, ${process.platform} ${process.arch}, Node ${process.versions.node}, ${currentMinute()}, commit ${currentCommit()}`;
+}
+
+/** `2026-11-16 00:09 UTC`. */
+export function currentMinute(): string {
+  return `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
 
 /**
@@ -47,7 +51,7 @@ export function probeDiskSyncUs(): number {
   }
 }
 
-function currentCommit(): string {
+export function currentCommit(): string {
   try {
     const changed = git("status", "--porcelain", "--untracked-files=no") !== "";
     return git("rev-parse", "--short", "HEAD") + (changed ? " with changes" : "");

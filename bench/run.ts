@@ -1,114 +1,47 @@
-// `npm run bench` runs all benchmarks, `npm run bench -- depth` one of them. With `--save` the tables are
-// also written to RESULTS.md, where those of benchmarks that did not run stay.
+// `npm run bench` runs all benchmarks, one after the other, `npm run bench -- depth` one of them. One that fails does
+// not keep the others from running. With `--save` what was measured is written to RESULTS.md and results.json.
 
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { benchAgents } from "./agents/run.ts";
-import { benchBroker } from "./broker/run.ts";
-import { benchContext } from "./context/run.ts";
-import { benchDepth } from "./depth/run.ts";
-import { benchHooks } from "./hooks/run.ts";
-import { describeMachine, probeDiskSyncUs } from "./machine.ts";
-import { benchRelay } from "./relay/run.ts";
-import { benchSearch } from "./search/run.ts";
-import { benchFlood } from "./server/flood.ts";
-import { benchServer } from "./server/run.ts";
-import { benchTeam } from "./team/run.ts";
+import { BENCHES } from "./benches.ts";
+import { currentCommit, currentMinute, describeMachine, probeDiskSyncUs } from "./machine.ts";
+import { readResults, type Result, saveResult, summarize } from "./results.ts";
 
-interface Bench {
-  readonly title: string;
-  readonly about: string;
-  readonly run: () => Promise<string>;
-}
-
-const BENCHES: Readonly<Record<string, Bench>> = {
-  broker: {
-    title: "Broker: accept → lease → commit",
-    about:
-      "Each message is 2 KB, each turn 3 messages and 1 tool call of 2 KB. Everything lies in memory and every sync takes 1 ms (`slowsync.c`), so this ranks contenders and says nothing about a disk. Medians of 3 rounds, contenders in turn. Cortex also writes the dispatch, the queue item, the run, the answer's event and its delivery; the bare loop writes the same rows, the job queues do not. `loop p99` is the event-loop delay of the main thread; an idle one shows about 1.1.",
-    run: benchBroker,
-  },
-  depth: {
-    title: "Depth: one thread that grows",
-    about: "About 430 bytes each way, syncs free. A turn is accept and commit, one after the other; medians.",
-    run: benchDepth,
-  },
-  context: {
-    title: "Context: what a model is given",
-    about:
-      "A session of 10,000 turns of about 430 bytes each way, a model with a window of 128,000 tokens, five files of 4 KB and 50 skills in the workspace. Assembled is what a run does before it asks the model: system prompt, skills, history; explained is `cortex context`. Of a session that was never compacted, only as much is read as shows that it does not fit. Everything lies in memory.",
-    run: benchContext,
-  },
-  server: {
-    title: "Server: start, memory, what is added to a message, a crowd",
-    about:
-      "The built program as a process of its own on the disk of this machine, asked over HTTP; the model is another process, and answers at once. Ready is the first answer to `GET /api/health`, for OpenClaw to `GET /readyz`. The bare server reads a message, writes it to a file with one sync, and asks the model. Memory is resident memory, peaks are those of the server's own process; CPU is that of all its threads.",
-    run: benchServer,
-  },
-  flood: {
-    title: "Flood: 10,000 messages at once",
-    about:
-      "The built program as a process of its own on the disk of this machine. 50 connections post as fast as they are answered, to a model that is silent until all is in; then it answers at once. Accepted is what was answered with success, refused what was not; what became of the messages is read from the database when nothing waits any more. Of a session at most 20 messages wait, the older ones are dropped by the policy `summarize`. Memory is resident memory of the server's own process.",
-    run: benchFlood,
-  },
-  search: {
-    title: "Search: what was said, by its words",
-    about:
-      "Events of 5 to 60 words out of 60,000, the n-th most common word a n-th as often. Everything lies in memory and syncs are free. A step of the index takes 64 events. A query is timed from the call of the store to its answer, so it includes the way to the process that searches and back; 100 queries of each kind, one after another. `loop p99` is the event-loop delay of the main thread meanwhile.",
-    run: benchSearch,
-  },
-  hooks: {
-    title: "Hooks: from an event to its dispatch",
-    about:
-      "The whole runtime, with hooks in processes of their own; everything lies in memory. One hook fires, the others do not: they are all asked, or kept back by their filters. Events come one after the other; the time is from accepting an event to the commit of its dispatch. The main thread's time is that of events for which no hook fires, with everything that is written for them. Beside a hook that spins or leaks, events come every 20 ms for 20 s, from the first moment on; `loop` is the event-loop delay of the main thread meanwhile.",
-    run: benchHooks,
-  },
-  agents: {
-    title: "Agents: workers and the processes of sub-agents",
-    about:
-      "No model: scripts that answer at once. Ready is from asking for a process until it says that it has taken its work; cold ones are started for it, from the source and with its compiled code cached. A trip is what the ledger has as the beginning and the end of a call that waits for a worker: the work is given, the turn is suspended, the worker's turn is made and committed, the end is told of, the turn goes on. The whole runtime runs in one process and everything lies in memory, so syncs are free; with syncs of 5 ms it takes as much longer as there are syncs that it waits for. 50 at once are two managers with 25 sub-agents each, all in processes of their own, none of which was there before.",
-    run: benchAgents,
-  },
-  relay: {
-    title: "Relay: what a step costs beside its turn",
-    about:
-      "No model: a script that answers at once. A relay has 10 steps of 10 agents, each in a session of its own; by hand the same prompts are sent to sessions of their own, each when the one before it is answered. One after the other, relays and turns by hand alternate; their difference is what the engine adds: the end of a step is recorded, the artifact kept, the rules asked, the next prompt put together. The whole runtime runs in one process and everything lies in memory. Of 100 at once, 8 turns run at the same time, as is configured unless told otherwise; memory is the peak of resident memory of the whole process.",
-    run: benchRelay,
-  },
-  team: {
-    title: "Team: a thousand members, and a long task file",
-    about:
-      "Everything lies in memory. Status reads the note and the tasks of each member; the first look is that of a new process. Plainly means: the same files read with one call each and nothing understood; and for what is written, the file read, one word replaced, written beside it and renamed. A tick or a claim of ours also takes the lock, keeps a snapshot, syncs the file and its folder, looks whether somebody else wrote meanwhile, and writes it down.",
-    run: benchTeam,
-  },
-};
-
+const names = Object.keys(BENCHES);
+const titles = Object.fromEntries(names.map((name) => [name, BENCHES[name]!.title]));
 const save = process.argv.includes("--save");
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const unknown = named.filter((name) => BENCHES[name] === undefined);
 if (unknown.length > 0) {
-  console.error(
-    `There is no benchmark ${unknown.join(", ")}. There are: ${Object.keys(BENCHES).join(", ")}.`,
-  );
+  console.error(`There is no benchmark ${unknown.join(", ")}. There are: ${names.join(", ")}.`);
   process.exit(2);
 }
 
-const sections = new Map<string, string>();
-for (const name of named.length > 0 ? named : Object.keys(BENCHES)) {
+const measured: Record<string, Result> = {};
+const failed: string[] = [];
+for (const name of named.length > 0 ? named : names) {
+  try {
+    measured[name] = await measure(name);
+  } catch (error) {
+    failed.push(name);
+    console.error(`\nBENCHMARK FAILED: ${name}:`, error);
+  }
+}
+console.log(`\n${summarize({ ...readResults(), ...measured }, names)}`);
+if (failed.length > 0) {
+  console.error(`${failed.join(", ")} failed; what is above is what was saved last.`);
+  process.exitCode = 1;
+}
+
+async function measure(name: string): Promise<Result> {
   const { title, about, run } = BENCHES[name]!;
   const machine = `${describeMachine()}. fdatasync of 4 KiB on its disk: p50 ${probeDiskSyncUs()} µs.`;
   console.log(`\n${machine}`);
-  const section = `## ${title}\n\n${machine}\n\n\`npm run bench -- ${name}\`. ${about}\n\n${await run()}`;
+  const result = { measured: currentMinute(), commit: currentCommit() };
+  const { text, goals } = await run();
+  const section = [`## ${title}\n`, `${machine}\n`, `\`npm run bench -- ${name}\`. ${about}\n`, text].join(
+    "\n",
+  );
   console.log(`\n${section}`);
-  sections.set(title, section);
-}
-if (save) saveResults(sections);
-
-function saveResults(measured: ReadonlyMap<string, string>): void {
-  const path = join(import.meta.dirname, "RESULTS.md");
-  const [head, ...before] = readFileSync(path, "utf8").split(/^(?=## )/m);
-  const known = new Map(before.map((section) => [/^## (.*)$/m.exec(section)![1]!, section]));
-  const titles = Object.values(BENCHES).map(({ title }) => title);
-  const kept = titles.flatMap((title) => measured.get(title) ?? known.get(title) ?? []);
-  writeFileSync(path, [head, kept.map((section) => section.trimEnd()).join("\n\n"), "\n"].join(""));
+  // At once: what is measured is not lost with what fails later.
+  if (save) saveResult({ name, result: { ...result, goals }, section }, titles);
+  return { ...result, goals };
 }

@@ -2,6 +2,7 @@
 // model, and whether any is lost where there are many at once.
 
 import { join } from "node:path";
+import { type Goal, none, type Report, under, written } from "../goal.ts";
 import { runProgram } from "../run-program.ts";
 import { buildSlowSync, slowSyncEnvironment } from "../slow-sync.ts";
 import { table } from "../table.ts";
@@ -39,8 +40,7 @@ const GOAL_WARM_MS = 20;
 const GOAL_COLD_MS = 400;
 const GOAL_TRIP_MS = 15;
 
-/** Markdown. */
-export async function benchAgents(): Promise<string> {
+export async function benchAgents(): Promise<Report> {
   const ready = await measure("ready.ts", [], isReady);
   const trips: (Trips & { readonly worker: string; readonly syncs: number | undefined })[] = [];
   for (const worker of WORKERS) {
@@ -48,7 +48,7 @@ export async function benchAgents(): Promise<string> {
     trips.push({ worker, syncs: await countSyncs(worker, free), ...free });
   }
   const crowd = await measure("cortex.ts", ["--part", "crowd"], isCrowd);
-  return [
+  const text = [
     table(
       ["process", "ready p50 ms", "p99 ms", "max ms"],
       Object.entries(ready).map(([name, { p50Ms, p99Ms, maxMs }]) => [name, p50Ms, p99Ms, maxMs]),
@@ -61,8 +61,8 @@ export async function benchAgents(): Promise<string> {
       ["sub-agents at once", "answered", "all after ms", "slowest call ms"],
       [[crowd.asked, crowd.answered, crowd.allMs, crowd.slowestMs]],
     ),
-    verdict(ready, trips, crowd),
   ].join("\n");
+  return { text, goals: goalsOf(ready, trips, crowd) };
 }
 
 async function countSyncs(worker: string, free: Trips): Promise<number | undefined> {
@@ -84,13 +84,29 @@ async function measure<Row>(
   return row!;
 }
 
-function verdict({ cold, warm }: Ready, [trip]: readonly Trips[], crowd: Crowd): string {
+function goalsOf({ cold, warm }: Ready, [trip]: readonly Trips[], crowd: Crowd): Goal[] {
   return [
-    `- A process that was kept is ready after ${warm.p50Ms.toFixed(1)} ms (goal: under ${GOAL_WARM_MS} ms), one that is started after ${cold.p50Ms.toFixed(0)} ms (goal: under ${GOAL_COLD_MS} ms).`,
-    `- A call has the result of its worker after ${trip!.p50Ms.toFixed(0)} ms beyond the syncs (goal: under ${GOAL_TRIP_MS} ms).`,
-    `- Of ${crowd.asked} sub-agents at once, ${crowd.asked - crowd.answered} were lost (goal: none).`,
-    "",
-  ].join("\n");
+    under({
+      what: "process of a sub-agent that was kept, ready, p50",
+      value: warm.p50Ms,
+      limit: GOAL_WARM_MS,
+      unit: "ms",
+      beside: `one that is started: ${written(cold.p50Ms, "ms")}`,
+    }),
+    under({
+      what: "process of a sub-agent that is started, ready, p50",
+      value: cold.p50Ms,
+      limit: GOAL_COLD_MS,
+      unit: "ms",
+    }),
+    under({
+      what: "a call has the result of its worker, beyond the syncs, p50",
+      value: trip!.p50Ms,
+      limit: GOAL_TRIP_MS,
+      unit: "ms",
+    }),
+    none({ what: `lost of ${crowd.asked} sub-agents at once`, value: crowd.asked - crowd.answered }),
+  ];
 }
 
 function isReady(value: unknown): value is Ready {

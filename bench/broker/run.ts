@@ -2,6 +2,7 @@
 // run, with the same cost of a sync.
 
 import { join } from "node:path";
+import { atLeast, type Goal, type Report, written } from "../goal.ts";
 import { runProgram } from "../run-program.ts";
 import { buildSlowSync, slowSyncEnvironment } from "../slow-sync.ts";
 import { table } from "../table.ts";
@@ -38,6 +39,10 @@ const PEER_SIZES: readonly Size[] = [
 
 const RATES = [1_000, 3_000];
 
+const GOAL_BARE_PERCENT = 60;
+const GOAL_BULLMQ = 3;
+const GOAL_GRAPHILE = 20;
+
 interface Measured {
   readonly perSecond: number;
   readonly p50Ms?: number;
@@ -56,9 +61,9 @@ interface OpenLoop {
   readonly loopP99Ms: number;
 }
 
-export async function benchBroker(): Promise<string> {
+export async function benchBroker(): Promise<Report> {
   const library = buildSlowSync();
-  if (library === undefined) return "Skipped: the sync cost could not be simulated on this machine.\n";
+  if (library === undefined) throw new Error("The cost of a sync cannot be simulated on this machine.");
   const run = (program: string, size: Size, more: readonly string[] = []): Promise<Measured> =>
     runOnce(library, program, size, more);
 
@@ -110,7 +115,7 @@ export async function benchBroker(): Promise<string> {
     rows,
   );
   const open = await openLoops(library);
-  return [closed, open, verdict(summary)].join("\n");
+  return { text: [closed, open].join("\n"), goals: goalsOf(summary.get("100/100")!) };
 }
 
 function peersFor(size: Size): Record<string, () => Promise<PeerResult>> {
@@ -181,24 +186,36 @@ function program(library: string, script: string, size: Size, more: readonly str
   };
 }
 
-function verdict(summary: ReadonlyMap<string, ReadonlyMap<string, number>>): string {
-  const lines = [...summary].flatMap(([size, speeds]) => {
-    const cortex = speeds.get("cortex")!;
-    const against = (name: string): number | undefined => {
-      const other = speeds.get(name);
-      return other === undefined ? undefined : cortex / other;
-    };
-    if (size !== "100/100" && size !== "100/32") return [];
-    const parts = [
-      `${Math.round(against("bare loop")! * 100)} % of the bare loop (goal at 100/100: 60 %), ${Math.round(against("bare loop, no hash")! * 100)} % of one that computes no hashes`,
-      ...["BullMQ, result in the job", "BullMQ, result as rows", "graphile-worker"].flatMap((name) => {
-        const ratio = against(name);
-        return ratio === undefined ? [] : [`${ratio.toFixed(1)}× ${name}`];
-      }),
-    ];
-    return [`- ${size} (sessions/senders): ${parts.join("; ")} (goals: 3× BullMQ, 20× graphile-worker).`];
-  });
-  return [...lines, ""].join("\n");
+/** Those of 100 senders to 100 sessions. */
+function goalsOf(speeds: ReadonlyMap<string, number>): Goal[] {
+  const cortex = speeds.get("cortex")!;
+  const bare = speeds.get("bare loop")!;
+  const times = (name: string, limit: number): Goal => {
+    const peer = speeds.get(name);
+    return atLeast({
+      what: `messages/s beside ${name}`,
+      value: peer === undefined ? undefined : cortex / peer,
+      limit,
+      unit: "×",
+      beside: peer === undefined ? "could not be run" : besideIt(peer, cortex),
+    });
+  };
+  return [
+    atLeast({
+      what: "messages/s beside a bare loop over the same tables",
+      value: (cortex / bare) * 100,
+      limit: GOAL_BARE_PERCENT,
+      unit: "%",
+      beside: besideIt(bare, cortex),
+    }),
+    times("BullMQ, result in the job", GOAL_BULLMQ),
+    times("BullMQ, result as rows", GOAL_BULLMQ),
+    times("graphile-worker", GOAL_GRAPHILE),
+  ];
+}
+
+function besideIt(perSecond: number, cortex: number): string {
+  return `${written(perSecond, "a second")}, and Cortex ${written(cortex, "")}`;
 }
 
 function median<T extends { readonly perSecond: number }>(runs: readonly T[]): T {

@@ -1,6 +1,7 @@
 // How long it takes to assemble what a model is given in a session of 10,000 turns.
 
 import { join } from "node:path";
+import { type Report, under } from "../goal.ts";
 import { runProgram } from "../run-program.ts";
 import { table } from "../table.ts";
 
@@ -19,11 +20,10 @@ interface ContextResult {
 const GOAL_MS = 20;
 const MAX_MS = 300_000;
 
-/** Markdown. */
-export async function benchContext(): Promise<string> {
+export async function benchContext(): Promise<Report> {
   const script = join(import.meta.dirname, "cortex.ts");
   const results = await runProgram({ script, args: [], capMs: MAX_MS }, isResult);
-  const rows = table(
+  const text = table(
     ["10,000 turns", "turns given", "assembled, p50 ms", "p95 ms", "explained, p50 ms", "p95 ms"],
     results.map(({ name, turns, assembled, explained }) => [
       name,
@@ -34,8 +34,13 @@ export async function benchContext(): Promise<string> {
       explained.p95,
     ]),
   );
-  const slowest = Math.max(...results.map(({ assembled }) => assembled.p50));
-  return `${rows}\n- Assembled in at most ${slowest} ms (goal: under ${GOAL_MS} ms).\n`;
+  const goal = under({
+    what: "context of a session of 10,000 turns assembled, p50",
+    value: Math.max(...results.map(({ assembled }) => assembled.p50)),
+    limit: GOAL_MS,
+    unit: "ms",
+  });
+  return { text, goals: [goal] };
 }
 
 function isResult(value: unknown): value is ContextResult {

@@ -1,6 +1,7 @@
 // What hooks cost: 0, 10, 100 and 1,000 of them, asked and filtered, and what one that misbehaves does to the rest.
 
 import { join } from "node:path";
+import { type Goal, type Report, under, written } from "../goal.ts";
 import { runProgram } from "../run-program.ts";
 import { table } from "../table.ts";
 
@@ -25,14 +26,13 @@ const GOAL_P50_MS = 10;
 const GOAL_MAIN_MS = 5;
 const GOAL_LOOP_MS = 50;
 
-/** Markdown. */
-export async function benchHooks(): Promise<string> {
+export async function benchHooks(): Promise<Report> {
   const rows: Row[] = [];
   for (const hooks of SIZES)
     for (const kind of hooks === 0 ? KINDS.slice(0, 1) : KINDS) rows.push(await measure(hooks, kind, "none"));
   const bad: Row[] = [];
   for (const name of BAD) bad.push(await measure(10, "all asked", name));
-  return [costs(rows), trouble(bad), verdict(rows, bad)].join("\n");
+  return { text: [costs(rows), trouble(bad)].join("\n"), goals: goalsOf(rows, bad) };
 }
 
 async function measure(hooks: number, kind: string, bad: string): Promise<Row> {
@@ -79,17 +79,31 @@ function trouble(rows: readonly Row[]): string {
   );
 }
 
-function verdict(rows: readonly Row[], bad: readonly Row[]): string {
-  const asked = rows.find((row) => row.hooks === 100 && row.kind === "all asked")!;
-  const filtered = rows.filter((row) => row.hooks === 1_000 && row.kind !== "all asked");
-  const main = Math.max(...filtered.map(({ mainMs }) => mainMs));
-  const loop = Math.max(...bad.map(({ loopP99Ms }) => loopP99Ms));
+function goalsOf(rows: readonly Row[], bad: readonly Row[]): Goal[] {
+  const many = rows.filter(({ hooks }) => hooks === 1_000);
+  const [unfiltered, ...filtered] = many;
   return [
-    `- 100 hooks that are all asked: ${asked.p50Ms.toFixed(1)} ms from an event to its dispatch (goal: under ${GOAL_P50_MS} ms).`,
-    `- 1,000 hooks that are filtered: ${main.toFixed(1)} ms of the main thread for an event (goal: under ${GOAL_MAIN_MS} ms).`,
-    `- Beside a hook that spins or leaks, the event loop is late by ${loop.toFixed(1)} ms at p99 (goal: under ${GOAL_LOOP_MS} ms).`,
-    "",
-  ].join("\n");
+    under({
+      what: "from an event to its dispatch, 100 hooks that are all asked, p50",
+      value: rows.find((row) => row.hooks === 100 && row.kind === "all asked")!.p50Ms,
+      limit: GOAL_P50_MS,
+      unit: "ms",
+      beside: `no hooks: ${written(rows[0]!.p50Ms, "ms")}`,
+    }),
+    under({
+      what: "main thread's time for an event, 1,000 hooks with filters",
+      value: Math.max(...filtered.map(({ mainMs }) => mainMs)),
+      limit: GOAL_MAIN_MS,
+      unit: "ms",
+      beside: `all of them asked: ${written(unfiltered!.mainMs, "ms")}`,
+    }),
+    under({
+      what: "delay of the event loop beside a hook that spins or leaks, p99",
+      value: Math.max(...bad.map(({ loopP99Ms }) => loopP99Ms)),
+      limit: GOAL_LOOP_MS,
+      unit: "ms",
+    }),
+  ];
 }
 
 function isRow(value: unknown): value is Row {

@@ -1,6 +1,7 @@
 // What relays cost beside the turns of their steps, and whether any step is lost or done twice where there are many.
 
 import { join } from "node:path";
+import { atLeast, type Goal, type Report, under, written } from "../goal.ts";
 import { runProgram } from "../run-program.ts";
 import { table } from "../table.ts";
 
@@ -25,12 +26,11 @@ interface Crowd {
 const MAX_MS = 300_000;
 const GOAL_STEP_MS = 5;
 
-/** Markdown. */
-export async function benchRelay(): Promise<string> {
+export async function benchRelay(): Promise<Report> {
   const one = await measure("one", isOne);
   const relays = await measure("crowd of relays", isCrowd);
   const hands = await measure("crowd by hand", isCrowd);
-  return [
+  const text = [
     table(
       ["one after the other", "a step p50 ms", "p99 ms"],
       [
@@ -45,8 +45,8 @@ export async function benchRelay(): Promise<string> {
         ["the same turns by hand", ...figures(hands)],
       ],
     ),
-    verdict(one, relays, hands),
   ].join("\n");
+  return { text, goals: goalsOf(one, relays, hands) };
 }
 
 async function measure<Row>(part: string, isRow: (value: unknown) => value is Row): Promise<Row> {
@@ -59,14 +59,28 @@ function figures({ asked, turns, allMs, peakMiB }: Crowd): number[] {
   return [turns, allMs, allMs / asked, peakMiB];
 }
 
-function verdict({ relay, hand }: One, relays: Crowd, hands: Crowd): string {
-  const alone = relay.p50Ms - hand.p50Ms;
-  const crowded = (relays.allMs - hands.allMs) / relays.asked;
+function goalsOf({ relay, hand }: One, relays: Crowd, hands: Crowd): Goal[] {
   return [
-    `- A step takes ${alone.toFixed(1)} ms more than its turn by hand, among 100 relays ${crowded.toFixed(1)} ms (goal: under ${GOAL_STEP_MS} ms).`,
-    `- Of 100 relays at once ${relays.finished} came to their end with each step once (goal: all), in ${relays.turns} turns of ${relays.asked}.`,
-    "",
-  ].join("\n");
+    under({
+      what: "a step beyond its turn, p50",
+      value: relay.p50Ms - hand.p50Ms,
+      limit: GOAL_STEP_MS,
+      unit: "ms",
+      beside: `the same turn by hand: ${written(hand.p50Ms, "ms")}`,
+    }),
+    under({
+      what: "a step beyond its turn, among 100 relays at once",
+      value: (relays.allMs - hands.allMs) / relays.asked,
+      limit: GOAL_STEP_MS,
+      unit: "ms",
+      beside: `the same turn by hand: ${written(hands.allMs / hands.asked, "ms")}`,
+    }),
+    atLeast({
+      what: "relays of 100 at once that ended with each step done once",
+      value: relays.finished,
+      limit: 100,
+    }),
+  ];
 }
 
 function isOne(value: unknown): value is One {

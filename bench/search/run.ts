@@ -1,6 +1,7 @@
 // Search over 100,000 and 1,000,000 events: time to index, and time to answer by kind of query.
 
 import { join } from "node:path";
+import { type Goal, type Report, under } from "../goal.ts";
 import { runProgram } from "../run-program.ts";
 import { buildSlowSync, slowSyncEnvironment } from "../slow-sync.ts";
 import { table } from "../table.ts";
@@ -30,10 +31,10 @@ const SIZES = [100_000, 1_000_000];
 const MAX_MS = 1_800_000;
 const GOAL_MS = 100;
 
-/** Markdown. Syncs are free here: what is measured is work, and the steps of the index share theirs with others. */
-export async function benchSearch(): Promise<string> {
+/** Syncs are free here: what is measured is work, and the steps of the index share theirs with others. */
+export async function benchSearch(): Promise<Report> {
   const library = buildSlowSync();
-  if (library === undefined) return "Skipped: the sync cost could not be simulated on this machine.\n";
+  if (library === undefined) throw new Error("The cost of a sync cannot be simulated on this machine.");
   const rows: (IndexRow | QueryRow)[] = [];
   for (const events of SIZES) {
     const program = {
@@ -46,7 +47,7 @@ export async function benchSearch(): Promise<string> {
   }
   const indexing = rows.filter((row): row is IndexRow => row.kind === "index");
   const queries = rows.filter((row): row is QueryRow => row.kind !== "index");
-  return [indexTable(indexing), queryTable(queries), verdict(queries)].join("\n");
+  return { text: [indexTable(indexing), queryTable(queries)].join("\n"), goals: [goalOf(queries)] };
 }
 
 function indexTable(rows: readonly IndexRow[]): string {
@@ -71,10 +72,15 @@ function queryTable(rows: readonly QueryRow[]): string {
   );
 }
 
-function verdict(rows: readonly QueryRow[]): string {
+function goalOf(rows: readonly QueryRow[]): Goal {
   const large = rows.filter(({ events }) => events === SIZES.at(-1));
   const slowest = large.toSorted((a, b) => b.p95Ms - a.p95Ms)[0]!;
-  return `- p95 of the slowest kind, ${slowest.kind}, at ${slowest.events} events: ${Math.round(slowest.p95Ms)} ms (goal: under ${GOAL_MS} ms).\n`;
+  return under({
+    what: `search over 1,000,000 events, slowest kind (${slowest.kind}), p95`,
+    value: slowest.p95Ms,
+    limit: GOAL_MS,
+    unit: "ms",
+  });
 }
 
 function isRow(value: unknown): value is IndexRow | QueryRow {

@@ -2,6 +2,7 @@
 // free for whoever comes next.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { none, type Report, under, written } from "../goal.ts";
 import { table } from "../table.ts";
 import { Client } from "./client.ts";
 import { sharedNowMs } from "./clock.ts";
@@ -23,11 +24,11 @@ const ALL_GOAL_MS = 3_000;
 const PEAK_GOAL_MB = 200;
 const LOOP_GOAL_MS = 50;
 
-export async function benchCrowd(program: string): Promise<string> {
+export async function benchCrowd(program: string): Promise<Report> {
   const bare = await answerSome(undefined);
   const some = await answerSome(program);
   const many = await serveMany(program);
-  return [
+  const text = [
     table(
       [
         `${SOME} sessions × ${EACH} messages, each waited for`,
@@ -69,10 +70,35 @@ export async function benchCrowd(program: string): Promise<string> {
         ],
       ],
     ),
-    `- ${SOME} × ${EACH}: all answered in ${(some.ms / 1_000).toFixed(2)} s (goal: ${ALL_GOAL_MS / 1_000}), peak ${some.peakMb?.toFixed(0) ?? "unknown"} MB (goal: ${PEAK_GOAL_MB}).`,
-    `- ${MANY} × ${EACH}: ${many.answered} of ${MANY * EACH} answered; event loop p99 ${Math.max(many.acceptLoop.p99Ms, many.answerLoop.p99Ms).toFixed(1)} ms (goal: ${LOOP_GOAL_MS}). Until the last session had begun its first message, ${many.firstRoundShare.toFixed(2)} of the whole time passed: ${(1 / EACH).toFixed(2)} is a fair turn for everybody, 1 is one session after the other. Until its last message was begun, the luckiest session waited ${(many.leastWaitMs / 1_000).toFixed(1)} s and the unluckiest ${(many.mostWaitMs / 1_000).toFixed(1)} s, ${(many.mostWaitMs / many.leastWaitMs).toFixed(2)}×.`,
-    "",
+    `Until the last of ${MANY} sessions had begun its first message, ${many.firstRoundShare.toFixed(2)} of the whole time passed: ${(1 / EACH).toFixed(2)} is a fair turn for everybody, 1 is one session after the other. Until its last message was begun, the luckiest session waited ${(many.leastWaitMs / 1_000).toFixed(1)} s and the unluckiest ${(many.mostWaitMs / 1_000).toFixed(1)} s, ${(many.mostWaitMs / many.leastWaitMs).toFixed(2)}×.\n`,
   ].join("\n");
+  return {
+    text,
+    goals: [
+      under({
+        what: "100 sessions × 3 messages all answered",
+        value: some.ms,
+        limit: ALL_GOAL_MS,
+        unit: "ms",
+        beside: `bare server, a sync a message: ${written(bare.ms, "ms")}`,
+      }),
+      under({
+        what: "peak of memory with 100 sessions × 3 messages",
+        value: some.peakMb,
+        limit: PEAK_GOAL_MB,
+        unit: "MB",
+        beside: bare.peakMb === undefined ? "" : `bare server: ${written(bare.peakMb, "MB")}`,
+      }),
+      none({ what: "unanswered of 1,000 sessions × 3 messages", value: MANY * EACH - many.answered }),
+      under({
+        what: "delay of the event loop with 1,000 sessions × 3 messages, p99",
+        value: Math.max(many.acceptLoop.p99Ms, many.answerLoop.p99Ms),
+        limit: LOOP_GOAL_MS,
+        unit: "ms",
+        beside: `idle: ${written(many.idleLoop.p99Ms, "ms")}`,
+      }),
+    ],
+  };
 }
 
 interface SomeAnswered {

@@ -1,6 +1,7 @@
 // What Cortex adds between a message and the model: from sending a POST to the arrival of the request at the
 // model, beside the least server that does the same with one sync.
 
+import { type Goal, type Report, under, written } from "../goal.ts";
 import { probeDiskSyncUs } from "../machine.ts";
 import { percentile } from "../percentile.ts";
 import { table } from "../table.ts";
@@ -26,7 +27,7 @@ const WAYS: readonly Way[] = [
   { name: "100 sessions, 8 senders", messages: 800, sessions: 100, senders: 8 },
 ];
 
-export async function benchOverhead(program: string): Promise<string> {
+export async function benchOverhead(program: string): Promise<Report> {
   await using model = await startModel();
   const home = makeHome(model.port);
   await using cortex = await startCortex({ program, home });
@@ -37,25 +38,29 @@ export async function benchOverhead(program: string): Promise<string> {
     await measure(client, model, { name: "warm", messages: WARM_UP, sessions: 10, senders: 2 });
   }
   const rows: (string | number)[][] = [];
-  const verdicts: string[] = [];
+  const goals: Goal[] = [];
   for (const way of WAYS) {
     const syncMs = probeDiskSyncUs() / 1_000;
     const ours = await measure(toCortex, model, way);
     const least = await measure(toBare, model, way);
-    const beyond = percentile(ours, 50) - percentile(least, 50);
     for (const [who, times] of [
       ["cortex", ours],
       ["bare server, one sync", least],
     ] as const) {
       rows.push([way.name, who, percentile(times, 50), percentile(times, 99), Number(syncMs.toFixed(2))]);
     }
-    verdicts.push(`${beyond.toFixed(1)} ms (${way.name})`);
+    goals.push(
+      under({
+        what: `POST → model beyond a bare server, ${way.name}, p50`,
+        value: percentile(ours, 50) - percentile(least, 50),
+        limit: GOAL_MS,
+        unit: "ms",
+        beside: `bare server with one sync: ${written(percentile(least, 50), "ms")}`,
+      }),
+    );
   }
-  return [
-    table(["messages to", "who", "POST → model p50, ms", "p99, ms", "a sync of this disk, ms"], rows),
-    `- p50 beyond a bare server with one sync: ${verdicts.join(", ")} (goal: ${GOAL_MS} ms).`,
-    "",
-  ].join("\n");
+  const headers = ["messages to", "who", "POST → model p50, ms", "p99, ms", "a sync of this disk, ms"];
+  return { text: table(headers, rows), goals };
 }
 
 let sent = 0;

@@ -2,17 +2,19 @@
 // bears a crowd. It is the built program on a real disk, asked over HTTP.
 
 import { loadavg } from "node:os";
+import type { Report } from "../goal.ts";
 import { buildCortex } from "./build.ts";
-import { benchCommandLine } from "./command-line.ts";
 import { benchCrowd } from "./crowd.ts";
 import { benchOverhead } from "./overhead.ts";
 import { benchStart } from "./start.ts";
 
-export async function benchServer(): Promise<string> {
+export async function benchServer(): Promise<Report> {
   const program = buildCortex();
   const load = loadavg()[0]!.toFixed(1);
-  const parts: string[] = [`Load of the machine when it began: ${load}.\n`];
-  for (const bench of [benchStart, benchCommandLine, benchOverhead, benchCrowd])
-    parts.push(await bench(program));
-  return parts.join("\n");
+  const parts: Report[] = [];
+  for (const bench of [benchStart, benchOverhead, benchCrowd]) parts.push(await bench(program));
+  return {
+    text: [`Load of the machine when it began: ${load}.\n`, ...parts.map(({ text }) => text)].join("\n"),
+    goals: parts.flatMap(({ goals }) => goals),
+  };
 }

@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Goal, type Report, under, written } from "../goal.ts";
 import { installOpenclaw, startOpenclaw } from "../peers/openclaw.ts";
 import { median } from "../percentile.ts";
 import { table } from "../table.ts";
@@ -27,7 +28,7 @@ interface Started {
   readonly idle: Usage | undefined;
 }
 
-export async function benchStart(program: string): Promise<string> {
+export async function benchStart(program: string): Promise<Report> {
   const full = makeHome();
   execFileSync(process.execPath, [join(import.meta.dirname, "fill-ledger.ts"), full, String(EVENTS)]);
   const bare = await startOften({ rounds: ROUNDS, start: startBareNode });
@@ -48,14 +49,49 @@ export async function benchStart(program: string): Promise<string> {
       ? ["OpenClaw", peer.trouble, "", "", "", ""]
       : row("OpenClaw, new home, no channels", peer, used),
   ];
+  const text = table(
+    ["who", "ready, ms", "of Cortex", `MB after ${IDLE_MS / 1_000} s`, "CPU ms by then", "processes"],
+    rows,
+  );
+  return { text, goals: goalsOf({ empty, used, resumedMs, peer }) };
+}
+
+type Peer = Started | { readonly trouble: string };
+
+function goalsOf(measured: { empty: Started; used: Started; resumedMs: number; peer: Peer }): Goal[] {
+  const { empty, used, resumedMs, peer } = measured;
+  const openclaw = (of: (started: Started) => number | undefined, unit: string): string => {
+    const value = "trouble" in peer ? undefined : of(peer);
+    return value === undefined ? "" : `OpenClaw, new home: ${written(value, unit)}`;
+  };
   return [
-    table(
-      ["who", "ready, ms", "of Cortex", `MB after ${IDLE_MS / 1_000} s`, "CPU ms by then", "processes"],
-      rows,
-    ),
-    `- Ready with ${EVENTS.toLocaleString("en-US")} events in ${Math.round(median(used.readyMs))} ms (goal: ${READY_GOAL_MS}), and after a kill the model is asked again within ${Math.round(resumedMs)} ms (goal: ${RESUME_GOAL_MS}); idle with ${written(empty.idle?.residentMb)} MB on a new home and ${written(used.idle?.residentMb)} MB on that one (goal: ${IDLE_GOAL_MB}).`,
-    "",
-  ].join("\n");
+    under({
+      what: "`cortex up` ready, 100,000 events",
+      value: median(used.readyMs),
+      limit: READY_GOAL_MS,
+      unit: "ms",
+      beside: openclaw(({ readyMs }) => median(readyMs), "ms"),
+    }),
+    under({
+      what: "the model asked again after a kill, 100,000 events",
+      value: resumedMs,
+      limit: RESUME_GOAL_MS,
+      unit: "ms",
+    }),
+    under({
+      what: "idle server's memory, new home",
+      value: empty.idle?.residentMb,
+      limit: IDLE_GOAL_MB,
+      unit: "MB",
+      beside: openclaw(({ idle }) => idle?.residentMb, "MB"),
+    }),
+    under({
+      what: "idle server's memory, 100,000 events",
+      value: used.idle?.residentMb,
+      limit: IDLE_GOAL_MB,
+      unit: "MB",
+    }),
+  ];
 }
 
 interface Startable extends AsyncDisposable {
@@ -83,7 +119,7 @@ async function startOften({
 }
 
 /** It is not ours, so its troubles end a row and not the benchmark. */
-async function startPeer(): Promise<Started | { readonly trouble: string }> {
+async function startPeer(): Promise<Peer> {
   if (!installOpenclaw()) return { trouble: "could not be installed" };
   try {
     return await startOften({ rounds: PEER_ROUNDS, start: () => startOpenclaw(makeHome()) });
@@ -112,14 +148,14 @@ async function idleAfterWork(program: string): Promise<Usage | undefined> {
 function row(who: string, { readyMs, idle }: Started, cortex: Started): (string | number)[] {
   const ms = median(readyMs);
   const ratio = `${(ms / median(cortex.readyMs)).toFixed(2)}×`;
-  return [who, Math.round(ms).toLocaleString("en-US"), ratio, ...usageCells(idle)];
+  return [who, whole(ms), ratio, ...usageCells(idle)];
 }
 
 function usageCells(usage: Usage | undefined): string[] {
   if (usage === undefined) return ["", "", ""];
-  return [written(usage.residentMb), written(usage.cpuMs), String(usage.processes)];
+  return [whole(usage.residentMb), whole(usage.cpuMs), String(usage.processes)];
 }
 
-function written(value: number | undefined): string {
-  return value === undefined ? "" : Math.round(value).toLocaleString("en-US");
+function whole(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
 }

@@ -4,6 +4,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** Linux tells times of processes in hundredths of a second, whatever its own clock does. */
 const MS_A_TICK = 10;
+/** Places in /proc/<pid>/stat after the name of the program. */
+const USER_TIME = 11;
+const CHILDREN_USER_TIME = 13;
 
 export interface Usage {
   readonly residentMb: number;
@@ -22,10 +25,20 @@ export function familyUsage(pid: number): Usage | undefined {
 }
 
 export function cpuMs(pid: number): number | undefined {
+  return sumOfTicks(pid, USER_TIME);
+}
+
+/** What the children of this process have computed that have ended. */
+export function cpuMsOfChildren(): number | undefined {
+  return sumOfTicks("self", CHILDREN_USER_TIME);
+}
+
+/** A time of the user, and that of the system, which follows it. */
+function sumOfTicks(pid: number | "self", at: number): number | undefined {
   try {
-    // The name in brackets may hold spaces; user and system time are the 12th and 13th field after it.
+    // The name in brackets may hold spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * MS_A_TICK;
+    return (Number(fields[at]) + Number(fields[at + 1])) * MS_A_TICK;
   } catch {
     return undefined; // it has ended meanwhile, or this is not Linux
   }
