@@ -17,6 +17,9 @@ const KEYS: Readonly<Record<Exclude<CostQuery["by"], "day">, string>> = {
   model: "t.provider || '/' || t.model",
 };
 
+/** The costs of days with at most so many turns in all are summed up where they are asked for, in a few milliseconds. */
+export const SUMMED_IN_PLACE = 1_000;
+
 /** Groups may hold any number of turns, so this is for the process that reads slowly. */
 export function costsQuery(query: CostQuery, limit: number): { sql: string; params: SqlValue[] } {
   const { by, sinceMs, untilMs } = query;
@@ -46,6 +49,17 @@ function daysOf({ sinceMs, untilMs, dayStartsMs = [] }: CostQuery): [number, num
     Math.max(start, sinceMs),
     Math.min(dayStartsMs[i + 1] ?? untilMs, untilMs),
   ]);
+}
+
+/** Whether starting a process would take longer than adding up. Days are read by an index, and only their own turns. */
+export function prepareAreFew(db: Database): (query: CostQuery) => boolean {
+  const count = db
+    .prepare<[number, number, number], number>(
+      "select count(*) from (select 1 from turn where completed_ms >= ? and completed_ms < ? limit ?)",
+    )
+    .pluck();
+  return ({ by, sinceMs, untilMs }) =>
+    by === "day" && count.get(sinceMs, untilMs, SUMMED_IN_PLACE + 1)! <= SUMMED_IN_PLACE;
 }
 
 export function toCostRow(row: Row): CostRow {

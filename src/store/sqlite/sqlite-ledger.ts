@@ -60,7 +60,7 @@ import { checkCount, checkPage } from "./page.ts";
 import { lazily } from "./once.ts";
 import { prepareReadApprovals } from "./read-approvals.ts";
 import { prepareReadChanges } from "./read-changes.ts";
-import { costsQuery, prepareSpent, toCostRow } from "./read-costs.ts";
+import { costsQuery, prepareAreFew, prepareSpent, toCostRow } from "./read-costs.ts";
 import { prepareReadCounts } from "./read-counts.ts";
 import { prepareReadDead } from "./read-dead.ts";
 import { prepareReadDelegations } from "./read-delegations.ts";
@@ -232,6 +232,7 @@ export class SqliteLedger implements Ledger {
   #turnReads(): TurnReads {
     const read = lazily(() => prepareReadTurns(this.#db));
     const spent = lazily(() => prepareSpent(this.#db));
+    const areFew = lazily(() => prepareAreFew(this.#db));
     const known = (id: TurnId): TurnId => (read().exists(id) ? id : throwing(turnUnknown(id).toError()));
     return {
       get: this.#reading((id: TurnId) => read().get(id)),
@@ -245,7 +246,11 @@ export class SqliteLedger implements Ledger {
       costs: async (query: CostQuery) => {
         const limit = checkPage(query.limit);
         const { sql, params } = costsQuery(query, limit);
-        return (await this.query(sql, params, { maxRows: limit })).map(toCostRow);
+        const inPlace = this.#reading(() =>
+          areFew()(query) ? this.#db.prepare(sql).all(params) : undefined,
+        );
+        const rows = (await inPlace()) ?? (await this.query(sql, params, { maxRows: limit }));
+        return (rows as Row[]).map(toCostRow);
       },
       spentUsd: this.#reading((persona: PersonaId, sinceMs: number) => spent()(persona, sinceMs)),
     };
