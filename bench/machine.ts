@@ -53,7 +53,9 @@ export function probeDiskSyncUs(): number {
 
 export function currentCommit(): string {
   try {
-    const changed = git("status", "--porcelain", "--untracked-files=no") !== "";
+    // What a benchmark before this one has saved changes nothing that is measured.
+    const others = [":/", ":(exclude)RESULTS.md", ":(exclude)results.json"];
+    const changed = git("status", "--porcelain", "--untracked-files=no", "--", ...others) !== "";
     return git("rev-parse", "--short", "HEAD") + (changed ? " with changes" : "");
   } catch {
     // A tarball has no repository, and a new one no commit; the line is still useful without it.

@@ -27,7 +27,7 @@ for (const name of named.length > 0 ? named : names) {
 }
 console.log(`\n${summarize({ ...readResults(), ...measured }, names)}`);
 if (failed.length > 0) {
-  console.error(`${failed.join(", ")} failed; what is above is what was saved last.`);
+  console.error(`Failed: ${failed.join(", ")}. The table has what was saved of them last.`);
   process.exitCode = 1;
 }
 

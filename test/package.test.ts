@@ -1,65 +1,151 @@
 /** The package as somebody else installs it: packed, unpacked far from here, with its dependencies only. */
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { environmentOf, fetchJson, readNote, type Started, watch } from "./support/cli.ts";
+import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const LONG = { timeout: 240_000 };
 
-const PROGRAM = `
-  import { createCortex } from "cortexd";
-  const home = process.env.CORTEX_HOME;
-  await using cortex = await createCortex({ home, flags: { profile: "offline" } });
-  const { item } = await cortex.send({ content: "hello" });
-  const { turn } = await cortex.outcome(item, AbortSignal.timeout(60_000));
-  console.log((await cortex.store.turns.read(turn)).messages.at(-1).content);
-`;
+const folder = temporaryFolder();
+const modules = join(folder.path, "node_modules");
+const installed = join(modules, "cortexd");
 
-test("the packed package runs where it is installed", { timeout: 120_000 }, () => {
-  using folder = temporaryFolder();
+/** As npm does it, but with the dependencies that are here already. */
+beforeAll(() => {
   execFileSync("npm", ["pack", "--pack-destination", folder.path], { cwd: ROOT, stdio: "pipe" });
   const [tarball] = readdirSync(folder.path);
-  const installed = join(folder.path, "node_modules", "cortexd");
   mkdirSync(installed, { recursive: true });
   execFileSync("tar", ["-xzf", join(folder.path, tarball!), "-C", installed, "--strip-components=1"]);
+  const { dependencies, bin } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as Record<
+    "dependencies" | "bin",
+    Record<string, string>
+  >;
+  for (const name of Object.keys(dependencies)) link(join(ROOT, "node_modules", name), join(modules, name));
+  for (const [name, path] of Object.entries(bin)) link(join(installed, path), join(modules, ".bin", name));
+}, LONG.timeout);
 
+afterAll(() => folder[Symbol.dispose]());
+
+function link(target: string, path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(target, path);
+}
+
+test("the package holds the program, what comes with it, and all that its texts refer to", () => {
   expect(readdirSync(installed).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    "ARCHITECTURE.md",
+    "bench",
     "bin",
     "CHANGELOG.md",
     "dist",
+    "docs",
     "hooks",
     "LICENSE",
     "package.json",
     "README.md",
     "relays",
   ]);
-  const { dependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
-    dependencies: Record<string, string>;
-  };
-  for (const name of Object.keys(dependencies)) {
-    const link = join(folder.path, "node_modules", name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules", name), link);
+  const texts = [
+    "README.md",
+    ...readdirSync(join(installed, "docs")).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : [])),
+  ];
+  for (const text of texts) {
+    const links = readFileSync(join(installed, text), "utf8").matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g);
+    const missing = Array.from(links, ([, path]) => path!).filter(
+      (path) => !existsSync(join(installed, dirname(text), path)),
+    );
+    expect([text, missing]).toEqual([text, []]);
   }
+});
 
-  const env = { PATH: process.env["PATH"], CORTEX_HOME: join(folder.path, "home") };
-  const cortex = (...args: string[]): string =>
-    execFileSync(process.execPath, [join(installed, "bin/cortex.js"), ...args], { env, encoding: "utf8" });
-  expect(cortex("version")).toMatch(/^cortex \d+\.\d+\.\d+ \(node \d+/);
+test("another program uses the package as a library", LONG, () => {
   const program = join(folder.path, "program.mjs");
-  writeFileSync(program, PROGRAM);
-  expect(execFileSync(process.execPath, [program], { env, encoding: "utf8" })).toContain("offline model");
-  expect(cortex("verify")).toContain("are as they were written");
-  expect(cortex("hooks")).toMatch(/^default-dm-routing +active/m);
-  cortex("init");
-  expect(cortex("relay", "validate")).toMatch(
-    /\n4 templates and 9 agents can be used: 0 problems, 0 warnings\.\n$/,
+  writeFileSync(
+    program,
+    `import { createCortex } from "cortexd";
+    const home = process.env.CORTEX_HOME;
+    await using cortex = await createCortex({ home, flags: { profile: "offline" } });
+    const { item } = await cortex.send({ content: "hello" });
+    const { turn } = await cortex.outcome(item, AbortSignal.timeout(60_000));
+    console.log((await cortex.store.turns.read(turn)).messages.at(-1).content);`,
   );
-  expect(cortex("hooks")).not.toContain("errored");
-  const tsconfig = readFileSync(join(folder.path, "home", "hooks", "tsconfig.json"), "utf8");
-  const [types] = JSON.parse(tsconfig).compilerOptions.paths["cortexd/hooks"];
+  const env = environmentOf(join(folder.path, "library"));
+  expect(execFileSync(process.execPath, [program], { env, encoding: "utf8" })).toContain("offline model");
+});
+
+const HOOK = `
+import type { Filter, HookContext, HookResult } from "cortexd/hooks";
+export const filter: Filter = { channels: ["webhook"], senders: ["shop"] };
+export default async function ({ event }: HookContext): Promise<HookResult> {
+  return { fire: true, context: { prompt: \`An order of \${String(event.payload.amount)}.\` } };
+}
+`;
+
+test("a newcomer gets through with nothing but what is installed", LONG, async () => {
+  const home = join(folder.path, "home");
+  mkdirSync(home);
+  const env = environmentOf(home);
+  const start = (...args: string[]): Started =>
+    watch(spawn(process.execPath, [join(installed, "bin/cortex.js"), ...args], { env, cwd: folder.path }));
+  const cortexd = async (...args: string[]): Promise<string> => {
+    const started = start(...args);
+    started.child.stdin.end();
+    const { code, out, err } = await started.ended;
+    if (code !== 0) throw new Error(`cortexd ${args.join(" ")} ended with ${code}: ${out}${err}`);
+    return out;
+  };
+
+  const path = [dirname(process.execPath), env["PATH"]].join(delimiter);
+  const npx = { env: { ...env, PATH: path }, cwd: folder.path, encoding: "utf8" } as const;
+  expect(execFileSync("npx", ["--no", "cortexd", "version"], npx)).toMatch(
+    /^cortex \d+\.\d+\.\d+ \(node \d+/,
+  );
+
+  expect(await cortexd("init", "--yes")).toContain("Now try:");
+  const { compilerOptions } = JSON.parse(readFileSync(join(home, "hooks", "tsconfig.json"), "utf8"));
+  const [types] = compilerOptions.paths["cortexd/hooks"];
   expect(readFileSync(types, "utf8")).toContain("export interface HookContext");
+  const webhooks = { shop: { scheme: "unsigned" } };
+  writeFileSync(join(home, "config", "cortex.json"), JSON.stringify({ channels: { webhooks } }));
+  writeFileSync(join(home, "hooks", "orders.ts"), HOOK);
+
+  const server = start("up", "--port", "0");
+  await server.says("Ctrl-C stops it");
+  const { turnId } = JSON.parse(await cortexd("send", "--wait", "hello", "--json")) as { turnId: string };
+  expect(await cortexd("fork", turnId, "and if not?", "--session", "agent:main:other", "--wait")).toContain(
+    "offline model",
+  );
+  expect(await cortexd("diff", turnId, "agent:main:other")).toContain("+> and if not?");
+
+  const { host, port } = readNote(home);
+  const body = JSON.stringify({ id: "order-17", amount: 100 });
+  expect((await fetch(`http://${host}:${port}/webhooks/shop`, { method: "POST", body })).status).toBe(202);
+  await expect
+    .poll(() => fetchJson(home, "/api/events?channel=webhook"), PATIENT)
+    .toMatchObject({ items: [{ direction: "sent" }, { direction: "received" }] });
+  expect(await cortexd("events", "--why", "--channel", "webhook")).toContain("hook orders fired");
+  expect(await cortexd("hooks")).not.toContain("errored");
+
+  expect(await cortexd("relay", "validate")).toContain("can be used: 0 problems, 0 warnings.");
+  expect(await cortexd("relay", "run", "doc-review", "A short note", "--wait")).toContain("offline model");
+
+  await cortexd("team", "init");
+  await cortexd("team", "register", "Writer", "--project", home, "--role", "Write it.");
+  await cortexd("team", "dispatch", "writer", "A note", "Say hello.");
+  await cortexd("team", "tick");
+  const tasks = join(home, "cortex-team", "agents", "writer", "tasks.md");
+  await expect.poll(() => readFileSync(tasks, "utf8"), PATIENT).toContain("**Status:** done");
+
+  expect(await cortexd("backup", join(folder.path, "cortex.backup"))).toContain("are as they were written");
+  expect(await cortexd("doctor", "--offline")).toContain("0 failures");
+  expect(await cortexd("verify")).toContain("are as they were written");
+  // `cortexd demo --fast` belongs here: it needs nothing of this home.
+  server.child.kill("SIGTERM");
+  expect((await server.ended).code).toBe(0);
 });

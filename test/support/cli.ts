@@ -103,7 +103,8 @@ export function environmentOf(home: string): NodeJS.ProcessEnv {
   };
 }
 
-function watch(child: ChildProcessWithoutNullStreams): Started {
+/** Gathers what a program says. */
+export function watch(child: ChildProcessWithoutNullStreams): Started {
   const said = { out: "", err: "", both: "", isOver: false };
   let read = 0;
   let wake = (): void => {};
