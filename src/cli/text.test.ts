@@ -29,6 +29,16 @@ test("cells stand under each other, and nothing trails", () => {
   expect(table([])).toBe("");
 });
 
+test("a cell in colour is as wide as one without", () => {
+  const red = "\u001b[31m-\u001b[39m";
+  expect(
+    table([
+      ["abc", "x"],
+      [red, "y"],
+    ]),
+  ).toBe(`abc  x\n${red}    y`);
+});
+
 test("empty lines are not indented", () => {
   expect(indent("a\n\nb")).toBe("  a\n\n  b");
 });

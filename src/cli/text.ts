@@ -25,16 +25,27 @@ export function indent(text: string): string {
   return text.replaceAll(/^(?=.)/gm, "  ");
 }
 
-/** Cells under each other; the last of each row is as long as it is. */
+/** Cells under each other, in colour or not; the last of each row is as long as it is. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [at, cell] of row.slice(0, -1).entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+    for (const [at, cell] of row.slice(0, -1).entries()) widths[at] = Math.max(widths[at] ?? 0, seen(cell));
   }
   return rows
-    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at]!))).join("  "))
+    .map((row) =>
+      row.map((cell, at) => (at === row.length - 1 ? cell : padded(cell, widths[at]!))).join("  "),
+    )
     .map((line) => line.trimEnd())
     .join("\n");
+}
+
+function padded(cell: string, width: number): string {
+  return cell + " ".repeat(width - seen(cell));
+}
+
+/** How long it is without its colours. */
+function seen(cell: string): number {
+  return stripVTControlCharacters(cell).length;
 }
 
 /** A moment as the clock on the wall shows it. */
