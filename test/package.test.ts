@@ -145,7 +145,15 @@ test("a newcomer gets through with nothing but what is installed", LONG, async (
   expect(await cortexd("backup", join(folder.path, "cortex.backup"))).toContain("are as they were written");
   expect(await cortexd("doctor", "--offline")).toContain("0 failures");
   expect(await cortexd("verify")).toContain("are as they were written");
-  // `cortexd demo --fast` belongs here: it needs nothing of this home.
   server.child.kill("SIGTERM");
   expect((await server.ended).code).toBe(0);
+});
+
+test("the demo runs from the package, and leaves nothing behind", LONG, () => {
+  const TMPDIR = join(folder.path, "temporary");
+  mkdirSync(TMPDIR);
+  const env = { ...environmentOf(join(folder.path, "nobody")), TMPDIR };
+  const demo = [join(installed, "bin/cortex.js"), "demo", "--quiet"];
+  expect(execFileSync(process.execPath, demo, { env, encoding: "utf8" }).match(/✓/g)).toHaveLength(8);
+  expect(readdirSync(TMPDIR)).toEqual([]);
 });

@@ -4,27 +4,43 @@ import { Command, CommanderError } from "commander";
 import { CortexError } from "../model/errors.ts";
 import { findHome } from "../runtime/home.ts";
 import { type CommandEntry, GLOBAL_OPTIONS, type Invocation, type Run } from "./command.ts";
-import { createPrinter } from "./print.ts";
+import { createPrinter, type Printer } from "./print.ts";
 import { report } from "./report.ts";
 
+interface Asked {
+  readonly argv: readonly string[];
+  readonly environment: Invocation["environment"];
+  /** Absent: the terminal's, as the arguments want it. */
+  readonly print?: Printer;
+}
+
 /** Runs what the arguments ask for. Returns the exit code. */
-export async function runCommandLine(
-  entries: readonly CommandEntry[],
-  { argv, environment }: { argv: readonly string[]; environment: Invocation["environment"] },
-): Promise<number> {
-  let exitCode = 0;
-  const program = buildProgram(entries, async (run, given) => {
-    const outcome = await run(invocation(given, environment));
-    exitCode = typeof outcome === "number" ? outcome : outcome === false ? 1 : 0;
-  });
+export async function runCommandLine(entries: readonly CommandEntry[], asked: Asked): Promise<number> {
+  const { argv } = asked;
   try {
-    if (argv.length === 0) program.outputHelp();
-    else await program.parseAsync(argv, { from: "user" });
-    return exitCode;
+    return await carryOut(entries, asked);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0; // help was asked for, and given
     return report(error, { verbose: argv.includes("--verbose") });
   }
+}
+
+/** The same for other commands: what goes wrong is thrown. */
+export async function carryOut(
+  entries: readonly CommandEntry[],
+  { argv, environment, print }: Asked,
+): Promise<number> {
+  let exitCode = 0;
+  const program = buildProgram(entries, async (run, given) => {
+    const outcome = await run({
+      ...invocation(given, environment),
+      ...(print === undefined ? {} : { print }),
+    });
+    exitCode = typeof outcome === "number" ? outcome : outcome === false ? 1 : 0;
+  });
+  if (argv.length === 0) program.outputHelp();
+  else await program.parseAsync(argv, { from: "user" });
+  return exitCode;
 }
 
 type Given = Pick<Invocation, "args" | "words" | "options">;

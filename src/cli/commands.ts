@@ -13,12 +13,23 @@ export const COMMANDS: readonly CommandEntry[] = [
       ["--port <number>", "the port to listen on (CORTEX_PORT, 4747)"],
       ["--host <address>", "the address to listen on (CORTEX_HOST, 127.0.0.1)"],
       ["--profile <name>", "the profile that answers where nothing else is said (CORTEX_PROFILE)"],
+      ["--tied", "stop when standard input ends, and so with whoever started it"],
       ...TEAM_OPTIONS,
     ],
     async run(given) {
       (await import("./bound-memory.ts")).boundMemory();
       return (await import("./up.ts")).up(given);
     },
+  },
+  {
+    usage: "demo",
+    about: "see everything that Cortex does, in a home that is gone afterwards; no key is needed",
+    examples: ["cortex demo", "cortex demo --fast --keep"],
+    options: [
+      ["--fast", "do not wait for whoever reads"],
+      ["--keep", "keep the home, and say where it is"],
+    ],
+    run: async (given) => (await import("./demo.ts")).demo(given, COMMANDS),
   },
   {
     usage: "chat",

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
@@ -23,32 +23,52 @@ export async function needOrStartServer({ home, options, print }: Invocation): P
     return running;
   }
   if (running !== undefined && (await answers(running))) return running;
-  const server = await startServer(home);
+  const { child, ready } = startServer(home);
+  const server = await ready;
+  child.unref();
   print.note(`Started a server in the background, process ${server.pid}.`);
   return server;
 }
 
-async function startServer(home: string): Promise<Server> {
+interface Starting {
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Whether it stops when this process ends, however that happens. */
+  readonly isTied?: boolean;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  /** Resolves when it answers. */
+  readonly ready: Promise<Server>;
+}
+
+export function startServer(home: string, { environment, isTied = false }: Starting = {}): Started {
   const logs = logFolder(home);
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const log = join(logs, "up.log"); // of this start; what the server says later is in cortex.log
   const output = openSync(log, "w", 0o600);
-  const child = spawn(process.execPath, [process.argv[1]!, "up", "--quiet", "--home", home], {
+  const tie = isTied ? ["--tied"] : [];
+  const child = spawn(process.execPath, [process.argv[1]!, "up", "--quiet", "--home", home, ...tie], {
     detached: true,
-    stdio: ["ignore", output, output],
+    stdio: [isTied ? "pipe" : "ignore", output, output],
+    env: environment,
   });
+  closeSync(output);
+  return { child, ready: awaitReady(child, home, log) };
+}
+
+async function awaitReady(child: ChildProcess, home: string, log: string): Promise<Server> {
   const stop = new AbortController();
   const ended = once(child, "exit", { signal: stop.signal }).then(() => "ended" as const);
   const late = wait(START_LIMIT_MS, "late" as const, { signal: stop.signal });
-  const outcome = await Promise.race([ended, late, ready(home, stop.signal)]).finally(() => stop.abort());
+  const outcome = await Promise.race([ended, late, find(home, stop.signal)]).finally(() => stop.abort());
   await Promise.allSettled([ended, late]);
   if (outcome === "ended") throw endedEarly(log);
   if (outcome === "late") throw notReady(logPath(home));
-  child.unref();
   return outcome;
 }
 
-async function ready(home: string, signal: AbortSignal): Promise<Server> {
+async function find(home: string, signal: AbortSignal): Promise<Server> {
   for (;;) {
     const server = await findServer(home);
     if (server !== undefined && (await answers(server))) return server;

@@ -48,8 +48,11 @@ type Log = (line: string) => void;
 
 /** What `log` is told is said aloud too. */
 async function serveHome(given: Invocation, { log, toFile }: { log: Log; toFile: Log }): Promise<void> {
-  const { home, environment, print } = given;
-  const stopped = stopSignal(() => log("Cortex is stopping. A second signal ends it at once."));
+  const { home, environment, options, print } = given;
+  const stopped = stopSignal({
+    isTied: options["tied"] === true,
+    onFirst: () => log("Cortex is stopping. A second signal ends it at once."),
+  });
   const flags = {
     port: text(given, "port"),
     host: text(given, "host"),
@@ -85,16 +88,18 @@ function describeModel({ name, model }: { readonly name: string; readonly model?
   return model === undefined ? `the profile "${name}"` : `${model} (the profile "${name}")`;
 }
 
-/** Resolves with the first signal; the second ends the process. */
-function stopSignal(onFirst: () => void): Promise<void> {
+/** Resolves with the first signal; the second ends the process. Where it is tied, the end of the input is a signal too. */
+function stopSignal({ isTied, onFirst }: { isTied: boolean; onFirst: () => void }): Promise<void> {
   return new Promise((resolve) => {
     let isStopping = false;
     const onSignal = (): void => {
       if (isStopping) process.exit(ENDED_BY_INTERRUPT);
       isStopping = true;
+      if (isTied) process.stdin.pause(); // one that is open would keep the process from ending
       onFirst();
       resolve();
     };
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
+    if (isTied) process.stdin.on("end", onSignal).on("error", onSignal).resume();
   });
 }

@@ -1,0 +1,89 @@
+/** A demo from its first line to its last: what there is to know before, the steps, and what to try next. */
+import { findBubblewrap } from "../runtime/sandbox.ts";
+import type { CommandEntry, Invocation } from "./command.ts";
+import { fillDemoHome } from "./demo-home.ts";
+import { KILL, VERIFY } from "./demo-lasting.ts";
+import { NEVER_MS } from "./demo-script.ts";
+import type { DemoServer } from "./demo-server.ts";
+import { openStage, pause, type Stage } from "./demo-stage.ts";
+import type { DemoStep } from "./demo-step.ts";
+import { CHAT, FORK, STEER } from "./demo-talking.ts";
+import { RELAY, TEAM, WEBHOOK_AND_HOOK } from "./demo-working.ts";
+import { duration } from "./text.ts";
+
+const STEPS: readonly DemoStep[] = [CHAT, STEER, FORK, WEBHOOK_AND_HOOK, RELAY, TEAM, KILL, VERIFY];
+
+const NEXT = [
+  ["cortex init", "make a home of your own, and choose a model"],
+  ["cortex chat --start", "talk to your agent"],
+  ["cortex help", "see what else there is"],
+] as const;
+
+/** For whoever looks at it: how long a step can be read, and how long the model seems to think. */
+const READ_MS = 6_000;
+const THINK_MS = 700;
+
+export interface DemoParts {
+  readonly home: string;
+  readonly environment: Invocation["environment"];
+  readonly server: DemoServer;
+  readonly given: Invocation;
+  readonly commands: readonly CommandEntry[];
+  /** Nothing is said from then on. */
+  readonly signal: AbortSignal;
+}
+
+export async function playDemo(parts: DemoParts): Promise<void> {
+  const { environment, server, commands, signal, given } = parts;
+  const { options, print } = given;
+  const { style } = print;
+  const isQuiet = options["quiet"] === true;
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  const isPaced = isTerminal && options["fast"] !== true && !isQuiet && !print.json;
+  const thinkMs = isPaced ? THINK_MS : 0;
+  const beganMs = performance.now();
+
+  const found = await findBubblewrap(environment);
+  const home = fillDemoHome(parts.home, {
+    environment,
+    hasSandbox: "bubblewrap" in found,
+    script: { thinkMs, receiptMs: NEVER_MS },
+  });
+  const isSilent = isQuiet || print.json;
+  const stage = openStage({ home: home.path, environment, commands, style, isSilent, signal });
+  introduce(stage, found);
+  stage.shell(`export CORTEX_HOME=${home.path}`);
+  stage.takeCommands();
+  const { pid, port } = await server.start();
+  print.data(
+    { step: 0, name: "start", home: home.path, pid, port, sandbox: "bubblewrap" in found },
+    () => "",
+  );
+
+  for (const [at, step] of STEPS.entries()) {
+    const startedMs = performance.now();
+    const heading = `${at + 1}/${STEPS.length} ${step.title}`;
+    stage.say(`\n${heading}`, ["bold", "underline"]);
+    stage.say(step.about);
+    const { shown, facts } = await step.play({ home, server, stage, thinkMs });
+    const ms = Math.round(performance.now() - startedMs);
+    const { name, title } = step;
+    const told = { step: at + 1, name, title, shown, commands: stage.takeCommands(), ms, facts };
+    print.data(told, () => `${isQuiet ? `${heading}: ` : "\n"}${style("green", "✓")} ${shown}`);
+    if (isPaced && at < STEPS.length - 1) await pause(READ_MS, style);
+  }
+  stage.say(`\nThat took ${duration(performance.now() - beganMs)}. Now try:`);
+  stage.say(NEXT.map(([command, about]) => `  ${command.padEnd(20)} ${about}`).join("\n"), "bold");
+}
+
+function introduce(stage: Stage, found: Awaited<ReturnType<typeof findBubblewrap>>): void {
+  stage.say("Cortex, in eight steps.", "bold");
+  stage.say(
+    "Server, tools and files are real; the words of the model are from a script, so no key is needed.",
+  );
+  if ("problem" in found)
+    stage.say(
+      `Its few commands run without a sandbox, for ${found.problem}; in a home of yours, each would need your yes.`,
+    );
+  stage.say("All of it happens in a home of its own. To type along, in another terminal:");
+}

@@ -1,0 +1,58 @@
+/** The server of a demo: a process of its own, which does not outlive the demo, however that ends. */
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+
+import type { Invocation } from "./command.ts";
+import type { Server } from "./server.ts";
+import { startServer } from "./start-server.ts";
+
+/** One that has not stopped by then is killed. */
+const STOP_LIMIT_MS = 5_000;
+
+export class DemoServer implements AsyncDisposable {
+  readonly #home: string;
+  readonly #environment: Invocation["environment"];
+  #child: ChildProcess | undefined;
+  #isClosed = false;
+
+  constructor(home: string, environment: Invocation["environment"]) {
+    this.#home = home;
+    this.#environment = environment;
+  }
+
+  /** Resolves when it answers. */
+  async start(): Promise<Server> {
+    if (this.#isClosed) throw new Error("The demo is over");
+    const { child, ready } = startServer(this.#home, { environment: this.#environment, isTied: true });
+    this.#child = child;
+    return ready;
+  }
+
+  /** `kill -9`: it is gone when this resolves. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  /** Stops it; a second call, while it stops, kills it. No other is started from then on. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const signal = this.#isClosed ? "SIGKILL" : "SIGTERM";
+    this.#isClosed = true;
+    await this.#end(signal);
+  }
+
+  /** For the last moment of this process, in which nothing can be waited for. */
+  killNow(): void {
+    this.#isClosed = true;
+    this.#child?.kill("SIGKILL");
+  }
+
+  async #end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    const late = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
+    await exited;
+    clearTimeout(late);
+  }
+}
