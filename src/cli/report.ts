@@ -1,9 +1,19 @@
 import { CortexError } from "../model/errors.ts";
+import { REFUSES_TO_START } from "./command.ts";
 import { harmless } from "./text.ts";
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
 const NO_SERVER = 3;
+
+/** What a command can end with, and what that means. */
+export const EXIT_CODES: readonly (readonly [code: number, means: string])[] = [
+  [0, "it is done"],
+  [FAILED, "it could not be done, or what was looked at is not as it should be"],
+  [WRONG_USAGE, "it was not understood: a command, an option or a value that there is not"],
+  [NO_SERVER, "no server runs on this home"],
+  [REFUSES_TO_START, "the server does not start like this, and trying again is of no use"],
+];
 
 /** Says what went wrong: one line of what happened, one of what to do. Returns the exit code. */
 export function report(error: unknown, { verbose }: { verbose: boolean }): number {

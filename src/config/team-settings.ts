@@ -11,13 +11,37 @@ export type TeamKey = keyof typeof TEAM_SETTINGS;
 type Check = (text: string) => Pick<Problem, "message" | "hint"> | undefined;
 
 export const TEAM_SETTINGS = {
-  team_dir: { default: "~/cortex-team", check: checkPath },
-  heartbeat_minutes: { default: "15", check: checkMinutes },
-  daily_briefing: { default: "09:00", check: checkTime },
-  daily_review: { default: "18:00", check: checkTime },
-  telegram_chat_id: { default: "", check: checkChat },
-  chief_of_staff_project: { default: "", check: checkPath },
-} as const satisfies Record<string, { default: string; check: Check }>;
+  team_dir: {
+    default: "~/cortex-team",
+    check: checkPath,
+    about: "The folder that agents and people share. A relative path starts from the home.",
+  },
+  heartbeat_minutes: {
+    default: "15",
+    check: checkMinutes,
+    about: `How often members look for work, from 1 to ${MAX_HEARTBEAT_MINUTES}.`,
+  },
+  daily_briefing: {
+    default: "09:00",
+    check: checkTime,
+    about: `When the coordinator says what is going on, local time. "${NEVER}" for never.`,
+  },
+  daily_review: {
+    default: "18:00",
+    check: checkTime,
+    about: `When it says what got done, and clears up. "${NEVER}" for never.`,
+  },
+  telegram_chat_id: {
+    default: "",
+    check: checkChat,
+    about: "The chat of Telegram that it reports to. Empty: it reports to admin, else the log.",
+  },
+  chief_of_staff_project: {
+    default: "",
+    check: checkPath,
+    about: "Where the coordinator works. Empty: in the team directory.",
+  },
+} as const satisfies Record<string, { default: string; check: Check; about: string }>;
 
 export const TEAM_KEYS = Object.keys(TEAM_SETTINGS) as TeamKey[];
 

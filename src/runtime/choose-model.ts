@@ -14,7 +14,7 @@ export interface ModelChoice {
 type Environment = (name: string) => string | undefined;
 
 /** The usual variable of each provider, and the model to begin with. */
-const KEYED = [
+export const KEYED = [
   { provider: "anthropic", variable: "ANTHROPIC_API_KEY", model: "claude-sonnet-4-5" },
   { provider: "openai", variable: "OPENAI_API_KEY", model: "gpt-5.1" },
   { provider: "google", variable: "GEMINI_API_KEY", model: "gemini-2.5-pro" },

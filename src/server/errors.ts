@@ -1,7 +1,7 @@
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 
 /** The status of each error that a request can bring about. What is not here is our own failure: 500. */
-const STATUS: Partial<Record<ErrorCode, number>> = {
+export const STATUS: Partial<Record<ErrorCode, number>> = {
   body_invalid: 400,
   event_invalid: 400,
   id_invalid: 400,

@@ -1,0 +1,130 @@
+/** The page of all that the server answers, from the same description that it gives of itself. */
+import { STATUS } from "../../src/server/errors.ts";
+import { describeApi } from "../../src/server/openapi.ts";
+import { routes } from "../../src/server/routes.ts";
+import { type Field, fieldsOf, type JsonSchema, typeOf } from "./json-schema.ts";
+import { code, plain, sentence, table } from "./markdown.ts";
+
+const HEAD = `# Every request and answer
+
+What \`GET /api/openapi.json\` says, for people. [The HTTP API](../http-api.md) explains who may use it and what for, with an
+example of every request.`;
+
+const ERRORS = `Whatever goes wrong is answered with an [Error](#error): its \`code\` is one of [the error codes](../errors.md), and has this
+status. What is not in the table is 500.`;
+
+const SCHEMAS = `What is sent and answered as JSON. A field with a star must be given, and is always there in an answer.`;
+
+interface Described {
+  readonly summary: string;
+  readonly security?: readonly object[];
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content: Content }>>;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: JsonSchema;
+}
+
+type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+
+export function httpReference(): string {
+  const { paths, components } = describeApi(routes, "");
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, route]) => describeRoute(path, method, route as Described)),
+  );
+  const schemas = Object.entries(components.schemas).flatMap(([name, schema]) =>
+    describeSchema(name, schema as JsonSchema),
+  );
+  return [
+    HEAD,
+    "## Requests",
+    ...described,
+    "## Errors",
+    ERRORS,
+    errorTable(),
+    "## Schemas",
+    SCHEMAS,
+    ...schemas,
+    "",
+  ].join("\n\n");
+}
+
+function describeRoute(path: string, method: string, route: Described): string[] {
+  const { summary, security, parameters, requestBody, responses } = route;
+  const answers = Object.entries(responses)
+    .filter(([status]) => status !== "default")
+    .map(([status, { content }]) => `${status} ${typeOfContent(content)}`);
+  const facts = [
+    ...(requestBody === undefined ? [] : [`- Body: ${typeOfContent(requestBody.content)}`]),
+    `- Answers: ${answers.join(", ")}`,
+    ...(security === undefined ? [] : [`- ${security.length === 0 ? "Needs" : "May need"} no token`]),
+  ];
+  return [
+    `### ${code(`${method.toUpperCase()} ${path}`)}`,
+    sentence(plain(summary)),
+    ...(parameters.length === 0 ? [] : [parameterTable(parameters)]),
+    facts.join("\n"),
+  ];
+}
+
+function parameterTable(parameters: readonly Parameter[]): string {
+  return table(
+    ["parameter", "in", "type", "what it is"],
+    parameters.map(({ name, in: where, schema }) => [
+      code(name),
+      where,
+      typeOf(schema, linkTo),
+      describeField({ path: name, schema, isRequired: false }),
+    ]),
+  );
+}
+
+function describeSchema(name: string, schema: JsonSchema): string[] {
+  const alternatives = (schema.anyOf ?? [schema]).map((each) => describeShape(each).join("\n\n"));
+  return [`### ${name}`, alternatives.join("\n\nOr:\n\n")];
+}
+
+function describeShape(schema: JsonSchema): string[] {
+  const about = schema.description === undefined ? [] : [sentence(plain(schema.description))];
+  const isOpen = schema.properties === undefined;
+  return [...about, isOpen ? sentence(typeOf(schema, linkTo)) : fieldTable(fieldsOf(schema))];
+}
+
+function fieldTable(fields: readonly Field[]): string {
+  return table(
+    ["field", "type", "what it is"],
+    fields.map((field) => [
+      `${code(field.path)}${field.isRequired ? "\\*" : ""}`,
+      typeOf(field.schema, linkTo),
+      describeField(field),
+    ]),
+  );
+}
+
+function describeField({ schema }: Field): string {
+  const about = plain(schema.description ?? "");
+  if (schema.default === undefined) return about;
+  return `${about} ${code(JSON.stringify(schema.default))}, unless given.`.trim();
+}
+
+function typeOfContent(content: Content): string {
+  return Object.entries(content)
+    .map(([type, { schema }]) => (schema.$ref === undefined ? code(type) : typeOf(schema, linkTo)))
+    .join(" or ");
+}
+
+function linkTo(name: string): string {
+  return `[${name}](#${name.toLowerCase()})`;
+}
+
+function errorTable(): string {
+  const byStatus = Map.groupBy(Object.entries(STATUS), ([, status]) => status);
+  return table(
+    ["status", "codes"],
+    [...byStatus].map(([status, codes]) => [String(status), codes.map(([name]) => code(name)).join(", ")]),
+  );
+}

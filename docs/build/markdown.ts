@@ -1,0 +1,59 @@
+/** Small pieces of Markdown, and the names that headings have in links. */
+
+/** A table. What stands in its cells is Markdown, on one line. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** A text that Markdown shows as it is. */
+export function plain(text: string): string {
+  return text.replaceAll(/[*<[\]\\]|__/g, (marks) => marks.replaceAll(/./g, "\\$&"));
+}
+
+export function code(text: string): string {
+  return text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``;
+}
+
+/** `start Cortex` as a sentence. */
+export function sentence(text: string): string {
+  const capital = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(capital) ? capital : `${capital}.`;
+}
+
+export interface Heading {
+  readonly level: number;
+  /** As it was written. */
+  readonly text: string;
+  readonly anchor: string;
+}
+
+/** The headings of a page, with the anchors that GitHub gives them: the second of a name ends in `-1`. */
+export function headingsOf(page: string): Heading[] {
+  const withoutCode = page.replaceAll(/^( *)(```+).*\n(?:.*\n)*?\1\2 *$/gm, "");
+  const anchorOf = createAnchors();
+  return Array.from(withoutCode.matchAll(/^(#{1,6}) +(.+?) *$/gm), ([, marks, text]) => ({
+    level: marks!.length,
+    text: text!,
+    anchor: anchorOf(text!),
+  }));
+}
+
+/** Gives each heading of one page, in their order, its anchor. */
+export function createAnchors(): (heading: string) => string {
+  const seen = new Map<string, number>();
+  return (heading) => {
+    const name = heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{M}\s_-]/gu, "")
+      .replaceAll(/\s/g, "-");
+    const times = seen.get(name) ?? 0;
+    seen.set(name, times + 1);
+    return times === 0 ? name : `${name}-${times}`;
+  };
+}
+
+function cell(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, " ").replaceAll("|", "\\|");
+}

@@ -1,0 +1,1 @@
+export function writeSite(_folder: string): void {}
