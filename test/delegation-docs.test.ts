@@ -1,6 +1,5 @@
 /** What docs/delegating.md, docs/sub-agents.md and docs/sub-agent-protocol.md show, as a reader would try it. */
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -14,6 +13,7 @@ import { MAX_RESULT_LENGTH } from "../src/delegation/outcome.ts";
 import { subAgentTypes } from "../src/delegation/types.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
 import { loadFiles } from "./support/config-home.ts";
+import { blocksOf, readPage } from "./support/docs.ts";
 import { openTestCortex } from "./support/home.ts";
 
 const PATIENT = { timeout: 120_000 };
@@ -21,13 +21,9 @@ const EXAMPLE = fileURLToPath(new URL("../docs/examples/sub-agent.py", import.me
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 const needsPython = hasPython ? "" : ": SKIPPED, THERE IS NO python3 HERE";
 
-const [delegating, subAgents, protocol] = ["delegating", "sub-agents", "sub-agent-protocol"].map((name) =>
-  readFileSync(new URL(`../docs/${name}.md`, import.meta.url), "utf8"),
-) as [string, string, string];
-
-function blocks(page: string, language: string): string[] {
-  return Array.from(page.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "gs")), ([, text]) => text!);
-}
+const delegating = readPage("docs/delegating.md");
+const subAgents = readPage("docs/sub-agents.md");
+const protocol = readPage("docs/sub-agent-protocol.md");
 
 /** The rows of a table whose first cell is code, cell by cell. */
 function rows(page: string): string[][] {
@@ -38,7 +34,7 @@ function rows(page: string): string[][] {
 }
 
 test("the configurations are valid", async () => {
-  const examples = [...blocks(delegating, "json"), ...blocks(subAgents, "json")];
+  const examples = [...blocksOf(delegating, "json"), ...blocksOf(subAgents, "json")];
   expect(examples).toHaveLength(3);
   for (const text of examples) await expect(loadFiles({ "cortex.json": text })).resolves.toBeDefined();
 });
@@ -73,7 +69,7 @@ test("the limits are those that hold", async () => {
 });
 
 test("every line that the protocol shows is one, and every line that there is is shown", () => {
-  const [init, ...more] = blocks(protocol, "json");
+  const [init, ...more] = blocksOf(protocol, "json");
   expect(more).toEqual([]);
   const whole = JSON.stringify(JSON.parse(init!));
   expect(parseParentLine(whole)).toEqual(JSON.parse(whole));
@@ -130,7 +126,7 @@ test("the checks are those that there are", async () => {
 });
 
 test.skipIf(!hasPython)(`a program of one's own is a sub-agent${needsPython}`, PATIENT, async () => {
-  const example = JSON.parse(blocks(subAgents, "json")[1]!) as {
+  const example = JSON.parse(blocksOf(subAgents, "json")[1]!) as {
     subAgents: { types: { words: { command: string[] } } };
   };
   const { words } = example.subAgents.types;

@@ -1,5 +1,5 @@
 /** The page on delivery shows how to check a signature: this runs what it shows on a real request. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 
 import { openWebhookChannel } from "../src/channels/webhook/webhook-channel.ts";
 import type { DeliveryId } from "../src/model/ids.ts";
+import { blocksOf, readPage } from "./support/docs.ts";
 import { START_MS } from "./support/sample.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 import { openReceiver } from "./support/webhook-receiver.ts";
@@ -20,12 +21,12 @@ interface Example {
   ) => boolean;
 }
 
-const page = readFileSync(new URL("../docs/delivery.md", import.meta.url), "utf8");
+const page = readPage("docs/delivery.md");
 
 test("the example in docs/delivery.md knows a request of ours from every other", async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, "example.mjs");
-  writeFileSync(file, /```js\n([^]*?)```/.exec(page)![1]!);
+  writeFileSync(file, blocksOf(page, "js")[0]!);
   const { isFromCortex } = (await import(pathToFileURL(file).href)) as Example;
 
   await using receiver = await openReceiver();
@@ -55,6 +56,6 @@ test("the example in docs/delivery.md knows a request of ours from every other",
   const later = { ...headers, "x-cortex-timestamp": String(START_MS / 1_000 + 100) };
   expect(isFromCortex(later, body, "s3cret", START_MS)).toBe(false);
 
-  const shown = JSON.parse(/```json\n([^]*?)```/.exec(page)![1]!) as object;
+  const shown = JSON.parse(blocksOf(page, "json")[0]!) as object;
   expect(Object.keys(shown)).toEqual(Object.keys(json));
 });

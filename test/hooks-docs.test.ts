@@ -1,19 +1,17 @@
 /** The hooks that docs/hooks.md shows, dropped into a home as they are. */
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 import { POOL_LIMITS } from "../src/hooks/pool.ts";
 import { parseHeader } from "../src/hooks/parse-header.ts";
 import { CIRCUIT_ERRORS, CIRCUIT_REST_MS, MAX_HOOK_RESULT_BYTES } from "../src/store/store.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
+import { blocksOf, readPage } from "./support/docs.ts";
 import { openTestCortex } from "./support/home.ts";
 import { judge } from "./support/judged.ts";
 import { PATIENT } from "./support/server.ts";
 
-const page = readFileSync(new URL("../docs/hooks.md", import.meta.url), "utf8");
-const examples = new Map(
-  Array.from(page.matchAll(/```ts\n(.*?)```/gs), ([, source]) => [parseHeader(source!).title!, source!]),
-);
+const page = readPage("docs/hooks.md");
+const examples = new Map(blocksOf(page, "ts").map((source) => [parseHeader(source).title!, source]));
 
 const PAIRED = [
   { channel: "email", sender: "billing@shop.example" },

@@ -14,6 +14,7 @@ import { addShippedRelays } from "../src/runtime/relay-files.ts";
 import { MAX_OPEN_RELAYS, MAX_RELAY_DEPTH } from "../src/runtime/relay-tools.ts";
 import { readRelays } from "../src/runtime/read-relays.ts";
 import { run, startServer } from "./support/cli.ts";
+import { blocksOf, commandsOf, readPage, sectionOf, wordsOf } from "./support/docs.ts";
 import { writeHome } from "./support/home.ts";
 import { testRecord } from "./support/relays.ts";
 import { PATIENT } from "./support/server.ts";
@@ -21,28 +22,15 @@ import { temporaryFolder } from "./support/temporary.ts";
 import { testWorkspace } from "./support/tool-context.ts";
 
 const LONG = { timeout: 240_000 };
-const [relays, templates, scripts] = ["relays", "relay-templates", "relay-scripts"].map((name) =>
-  readFileSync(new URL(`../docs/${name}.md`, import.meta.url), "utf8"),
-) as [string, string, string];
+const relays = readPage("docs/relays.md");
+const templates = readPage("docs/relay-templates.md");
+const scripts = readPage("docs/relay-scripts.md");
 
 /** The files of a page: those that say their path in a comment, and texts below a sentence that does. */
 function filesOf(page: string): [path: string, content: string][] {
   const code = page.matchAll(/```(?:jsonc|js)\n\/\/ (\S+)\n(.*?)```/gs);
   const texts = page.matchAll(/`(prompts\/[^`]+)`:\n\n```text\n(.*?)```/gs);
   return [...code, ...texts].map(([, path, content]) => [path!, content!]);
-}
-
-function commandsOf(page: string): string[] {
-  return Array.from(page.matchAll(/```sh\n(.*?)```/gs), ([, block]) => block!.trimEnd().split("\n"))
-    .flat()
-    .map((line) => line.replace(/ +# .*$/, "").trim());
-}
-
-/** The words of a command, without `npx cortex`. */
-function wordsOf(command: string, things: Readonly<Record<string, string>>): string[] {
-  const words = Array.from(command.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, word]) => quoted ?? word!);
-  expect(words.slice(0, 2)).toEqual(["npx", "cortex"]);
-  return words.slice(2).map((word) => things[word] ?? word);
 }
 
 function newHome(...pages: readonly string[]) {
@@ -100,23 +88,23 @@ test("every command of the pages does what it is shown for", LONG, async () => {
   await cortex("relay", "run", "doc-review", "Explain relays", "--wait");
   const { items } = JSON.parse((await cortex("relay", "list", "--json")).out) as { items: { id: string }[] };
   const things = { thr_1a2b3c4d: items[0]!.id, "~/projects/lists": join(home.path, "lists") };
-  const steering = commandsOf(relays.split("## Steering one")[1]!.split("\n## ")[0]!);
+  const steering = commandsOf(sectionOf(relays, "Steering one"));
   const others = [...commandsOf(relays), ...commandsOf(templates)].filter((line) => !steering.includes(line));
   expect(others.length).toBeGreaterThan(12);
-  for (const command of others) await cortex(...wordsOf(command, things));
+  for (const command of others) await cortex(...wordsOf(command, { things }));
 
   // What steers a relay needs one in the state for it.
-  expect(steering.map((command) => command.split(" ")[3])).toEqual(["say", "cancel", "resume", "add"]);
+  expect(steering.map((command) => command.split(" ")[2])).toEqual(["say", "cancel", "resume", "add"]);
   const [say, cancel, resume, add] = steering as [string, string, string, string];
   const waiting = await cortex("relay", "run", "planner", "x", "--profile", "slow", "--json");
   const { id } = JSON.parse(waiting.out) as { id: string };
-  await cortex(...wordsOf(say, { thr_1a2b3c4d: id }));
-  await cortex(...wordsOf(cancel, { thr_1a2b3c4d: id }));
+  await cortex(...wordsOf(say, { things: { thr_1a2b3c4d: id } }));
+  await cortex(...wordsOf(cancel, { things: { thr_1a2b3c4d: id } }));
   const status = async () => (await run(home.path, ["relay", "status", id])).out;
   await expect.poll(status, PATIENT).toContain("is cancelled");
   writeFileSync(join(home.path, "config", "script.yaml"), "[]");
-  await cortex(...wordsOf(resume, { thr_1a2b3c4d: id }));
-  await cortex(...wordsOf(add, { thr_1a2b3c4d: id }), "--wait");
+  await cortex(...wordsOf(resume, { things: { thr_1a2b3c4d: id } }));
+  await cortex(...wordsOf(add, { things: { thr_1a2b3c4d: id } }), "--wait");
 });
 
 test("the script of the page counts the words", { timeout: 60_000 }, async () => {
@@ -137,20 +125,20 @@ test("the script of the page counts the words", { timeout: 60_000 }, async () =>
 
 test("the table of what a script is told has every field, and no other", () => {
   const told = Object.keys(scriptContext(testRecord(), "start", ""));
-  const section = scripts.split("## What it is told")[1]!.split("\n## ")[0]!;
+  const section = sectionOf(scripts, "What it is told");
   expect(Array.from(section.matchAll(/^\| `(\w+)`/gm), ([, name]) => name)).toEqual(told);
   expect(scripts).toContain(`milliseconds (${DEFAULT_SCRIPT_TIMEOUT_MS} unless told)`);
 });
 
 test("the answers of scripts on the page are understood", () => {
-  const answers = Array.from(scripts.matchAll(/```json\n(.*?)```/gs), ([, text]) => text!);
+  const answers = blocksOf(scripts, "json");
   expect(answers.map((text) => parseScriptAnswer(text, ["reviewer"]).kind)).toEqual(["insert", "target"]);
 });
 
 test("the call of relay_start on the page is one, and its limits are those that hold", async () => {
   using workspace = testWorkspace();
   const [start] = createRelayTools(() => ({ start: async () => "thr_00000000" }));
-  const call = /```json\n(.*?)```/s.exec(relays)![1]!;
+  const call = blocksOf(relays, "json")[0]!;
   expect(await start!.run(JSON.parse(call), workspace.context)).toMatchObject({ kind: "suspend" });
   expect(relays).toContain(`${MAX_OPEN_RELAYS} relays under way`);
   expect(relays).toContain(`at a depth of ${MAX_RELAY_DEPTH}`);
@@ -171,7 +159,7 @@ test("the templates of the page are those that come along, and go on as often as
 });
 
 test("the commands of a chat are all on the page", () => {
-  const section = relays.split("## In a chat")[1]!.split("\n## ")[0]!;
+  const section = sectionOf(relays, "In a chat");
   for (const line of RELAY_USAGE.split("\n")) {
     const [command] = /^!(?:thread [a-z]+|thread|cancel)/.exec(line)!;
     expect(section).toContain(`\`${command}`);

@@ -1,8 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-const page = readFileSync(new URL("../docs/security.md", import.meta.url), "utf8");
+import { readPage } from "./support/docs.ts";
+
+const page = readPage("docs/security.md");
 
 test("every threat in docs/security.md names tests, and they are there", () => {
   const rows = [...page.matchAll(/^\| (.+?) +\| .+ \| (.+?) +\|$/gm)].map(

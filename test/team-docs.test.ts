@@ -14,29 +14,16 @@ import { readProject } from "../src/team/read-project.ts";
 import { readTasks } from "../src/team/read-tasks.ts";
 import { MAX_SNAPSHOT_BYTES, SNAPSHOT_DAYS } from "../src/team/snapshots.ts";
 import { readNote as readServerNote, run, start } from "./support/cli.ts";
+import { blocksOf, commandsOf, readPage, wordsOf } from "./support/docs.ts";
 import { writeHome } from "./support/home.ts";
 import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 import { entry, plays } from "./support/workers.ts";
 
 const LONG = { timeout: 240_000 };
-const [teams, files, adapters] = ["teams", "team-files", "team-adapters"].map((name) =>
-  readFileSync(new URL(`../docs/${name}.md`, import.meta.url), "utf8"),
-) as [string, string, string];
-
-/** Of these, a page about commands has one a line; others show a script. */
-function commandsOf(page: string): string[] {
-  return Array.from(page.matchAll(/```sh\n(.*?)```/gs), ([, block]) => block!.trimEnd().split("\n"))
-    .filter((lines) => lines.every((line) => /^(npx cortex|cortex|mkdir) /.test(line)))
-    .flat()
-    .map((line) => line.replace(/ +# .*$/, "").trim());
-}
-
-/** The words after `cortex`, with `~` as a shell reads it. */
-function wordsOf(command: string, home: string): string[] {
-  const words = Array.from(command.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, word]) => quoted ?? word!);
-  return words.slice(words.indexOf("cortex") + 1).map((word) => word.replace(/^~(?=\/)/, home));
-}
+const teams = readPage("docs/teams.md");
+const files = readPage("docs/team-files.md");
+const adapters = readPage("docs/team-adapters.md");
 
 function newHome() {
   const home = temporaryFolder();
@@ -64,7 +51,7 @@ test("the commands of docs/team-adapters.md do what the page says", LONG, async 
   const project = join(home.path, "Projects/billing-service");
   mkdirSync(project, { recursive: true });
   await run(home.path, ["team", "init"]);
-  for (const command of commandsOf(adapters)) await expectGood(command, home.path);
+  for (const command of commandsOf(adapters).filter(isCommand)) await expectGood(command, home.path);
   expect(readdirSync(project)).toEqual([]); // what was written is taken out again
 });
 
@@ -95,10 +82,7 @@ test("the numbers in the pages are those of the program", () => {
 });
 
 test("the files in docs/team-files.md are right, and read as the page says", () => {
-  const [_tree, ready, done, tick, note, project] = Array.from(
-    files.matchAll(/```text\n(.*?)```/gs),
-    ([, text]) => text!,
-  );
+  const [_tree, ready, done, tick, note, project] = blocksOf(files, "text");
   const file = readTasks(`${ready}\n${done!.replace("Stripe", "Braintree")}\n${tick}`);
   const { title: first, body } = file.tasks[0]!;
   expect(applyEdit("", { file: "tasks", edit: { kind: "add", title: first, body } })).toBe(ready);
@@ -127,6 +111,11 @@ test("the files in docs/team-files.md are right, and read as the page says", () 
   expect(externalPathOf({ title: title!, external: undefined })).toBe(".shuttle.md");
 });
 
+/** The script of the adapter has a test beside its source. */
+function isCommand(command: string): boolean {
+  return command.startsWith("cortex ");
+}
+
 /** `lint` ends with 1 where it has something to tell, which is what it is asked for. */
 async function expectGood(command: string, home: string): Promise<void> {
   const { code, err } = await carryOut(command, home);
@@ -135,7 +124,7 @@ async function expectGood(command: string, home: string): Promise<void> {
 }
 
 async function carryOut(command: string, home: string): Promise<{ code: number | null; err: string }> {
-  const words = wordsOf(command, home);
+  const words = wordsOf(command, { home });
   if (command.startsWith("mkdir -p ")) {
     mkdirSync(command.slice("mkdir -p ".length).replace("~", home), { recursive: true });
     return { code: 0, err: "" };

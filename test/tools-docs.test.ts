@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 import { askUserTool } from "../src/agents/tools/ask-user.ts";
@@ -14,8 +13,9 @@ import { MARKS } from "../src/model/trust.ts";
 import { createRelayTools } from "../src/relay/tools.ts";
 import { createTeamTools } from "../src/team/tools.ts";
 import { loadFiles } from "./support/config-home.ts";
+import { blocksOf, readPage } from "./support/docs.ts";
 
-const page = readFileSync(new URL("../docs/tools.md", import.meta.url), "utf8");
+const page = readPage("docs/tools.md");
 
 const tools = [
   ...workspaceTools,
@@ -62,7 +62,7 @@ test("docs/tools.md has every tool with its parameters and marks", () => {
 });
 
 test("the examples of the page are valid", async () => {
-  const blocks = Array.from(page.matchAll(/```json\n(.*?)```/gs), ([, text]) => text!);
+  const blocks = blocksOf(page, "json");
   expect(blocks.length).toBeGreaterThan(3);
   for (const text of blocks) await expect(loadFiles({ "cortex.json": text })).resolves.toBeDefined();
 });

@@ -1,31 +1,22 @@
 /** What docs/webhooks.md, docs/files.md and docs/schedules.md show, as a reader would try it. */
-import { readFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 
 import { parseSchedule } from "../src/model/schedule.ts";
 import { loadFiles } from "./support/config-home.ts";
+import { blocksOf, readPage } from "./support/docs.ts";
 import { openTestServer } from "./support/server.ts";
 
-function page(name: string): string {
-  return readFileSync(new URL(`../docs/${name}.md`, import.meta.url), "utf8");
-}
-
-function blocks(name: string, language: string): string[] {
-  return Array.from(
-    page(name).matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, "gs")),
-    ([, text]) => text!,
-  );
-}
-
 test.each(["webhooks", "files"])("the configuration in docs/%s.md is valid", async (name) => {
-  const [example, ...more] = blocks(name, "json");
+  const [example, ...more] = blocksOf(readPage(`docs/${name}.md`), "json");
   expect(more).toEqual([]);
   await expect(loadFiles({ "cortex.json": example! })).resolves.toBeDefined();
 });
 
 test("every schedule in docs/schedules.md is one", () => {
-  const rows = [...page("schedules").matchAll(/^\| `([^`]+)`(?:, `([^`]+)`)?.*\| (?:as in|at|every|once)/gm)];
+  const rows = [
+    ...readPage("docs/schedules.md").matchAll(/^\| `([^`]+)`(?:, `([^`]+)`)?.*\| (?:as in|at|every|once)/gm),
+  ];
   const schedules = rows.flatMap(([, one, other]) => (other === undefined ? [one!] : [one!, other]));
   expect(schedules.length).toBeGreaterThan(7);
   for (const schedule of schedules) expect(parseSchedule(schedule).text).toBe(schedule);
@@ -36,7 +27,7 @@ test("the lines for the shell in docs/webhooks.md sign a webhook that is taken",
   const webhooks = { pay: { scheme: "generic", secretEnv: "PAY_SECRET" } };
   await using server = await openTestServer({ cortex: { channels: { webhooks } } }, { environment });
   // curl itself may not be installed: what it would send is printed, and sent from here.
-  const [lines] = blocks("webhooks", "sh");
+  const [lines] = blocksOf(readPage("docs/webhooks.md"), "sh");
   const printing = `curl() { for part; do printf '%s\\0' "$part"; done; }\n${lines}`;
   const printed = execFileSync("sh", ["-c", printing], { env: environment, encoding: "utf8" }).split("\0");
   const after = (flag: string) =>

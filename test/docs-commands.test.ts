@@ -1,0 +1,118 @@
+/**
+ * Every command that a page shows to a reader is carried out: here, in a home that is new for each page, unless the
+ * lists below name another test that does it or say why none can.
+ */
+import { existsSync } from "node:fs";
+import { basename } from "node:path";
+import { expect, test } from "vitest";
+
+import { commandsOf, listPages, playPages, readPage } from "./support/docs.ts";
+
+const LONG = { timeout: 300_000 };
+
+/** Pages with a test of their own that carries out all of their commands. */
+const TESTED: Readonly<Record<string, string>> = {
+  "docs/reference/cli.md": "test/examples.test.ts",
+  "docs/relays.md": "test/relay-docs.test.ts",
+  "docs/relay-templates.md": "test/relay-docs.test.ts",
+  "docs/team-adapters.md": "test/team-docs.test.ts",
+  "docs/teams.md": "test/team-docs.test.ts",
+  "docs/webhooks.md": "test/ways-in-docs.test.ts",
+};
+
+/** Commands that are not carried out here, with the test that does it or the reason why none does. */
+const NOT_PLAYED: readonly (readonly [command: RegExp, why: string])[] = [
+  [/^cortex chat\b/, "test/chat.test.ts"],
+  [/^cortex up\b/, "test/cli.test.ts"],
+  [/^cortex demo\b/, "test/demo.test.ts"],
+  [/^cortex top\b/, "test/top.test.ts"],
+  [/^cortex (events|logs)\b.* --follow\b/, "test/cli.test.ts"],
+  [/^cortex team watch\b/, "test/team-docs.test.ts"],
+  [/^cortex sub-agent check\b/, "test/sub-agent-check.test.ts"],
+  [/^cortex service (un)?install$/, "It changes the services of whoever runs the tests."],
+  [/^cortex doctor --fix\b/, "test/doctor.test.ts"],
+  [
+    /^(sudo|brew|docker|systemctl|journalctl|launchctl)\b/,
+    "It changes the machine of whoever runs the tests.",
+  ],
+  [/^(npm|git clone|git pull|npm link)\b/, "It is how whoever runs the tests got here."],
+];
+
+/** What has been done before a page begins. */
+const BEFORE: Readonly<Record<string, readonly string[]>> = {
+  "docs/getting-started.md": ["mkdir -p ~/.config/fish/completions"],
+  "docs/hooks.md": ["cortex hooks new school-mails"],
+  "docs/keeping.md": ['cortex fork <turn> "and tomorrow?" --session tomorrow --wait'],
+};
+
+/** Not everything that is looked at is without fault. */
+const MAY_FAIL = /^cortex (doctor|agents check|team lint)\b/;
+
+/** For commands that are found on no page yet. */
+const SAMPLE = [
+  "cortex approvals deny <id> no",
+  "cortex approvals answer <id> this",
+  "cortex relay show <relay>",
+];
+
+const shown = listPages().map((page) => ({ page, commands: commandsOf(readPage(page)) }));
+const pages = [...shown, { page: "sample", commands: SAMPLE }]
+  .filter(({ page }) => TESTED[page] === undefined)
+  .map(({ page, commands }) => ({
+    page,
+    before: BEFORE[page] ?? [],
+    commands: commands.filter((line) => whyNotPlayed(line) === undefined),
+  }))
+  .filter(({ commands }) => commands.length > 0);
+
+function whyNotPlayed(command: string): string | undefined {
+  return NOT_PLAYED.find(([pattern]) => pattern.test(command))?.[1];
+}
+
+test("the commands of all pages do what they are shown for", LONG, async () => {
+  const played = await playPages(pages);
+  const failed = played.filter(({ command, code }) => code !== 0 && !MAY_FAIL.test(command));
+  expect(failed).toEqual([]);
+  expect(played.length).toBe(pages.flatMap(({ before, commands }) => [...before, ...commands]).length);
+  expect(played.length).toBeGreaterThan(40);
+});
+
+test("a test that is named instead is there, and about the page", () => {
+  for (const [page, path] of Object.entries(TESTED)) {
+    expect(listPages()).toContain(page);
+    expect(readPage(path)).toContain(basename(page, ".md").replace("cli", "examples"));
+  }
+  const named = shown
+    .flatMap(({ commands }) => commands.map(whyNotPlayed))
+    .filter((why) => why?.endsWith(".test.ts"));
+  expect(named.length).toBeGreaterThan(5);
+  for (const path of new Set(named)) expect([path, existsSync(path!)]).toEqual([path, true]);
+});
+
+test("a page is taken apart into commands as a shell reads them", () => {
+  const page = [
+    "```sh",
+    "# a comment",
+    'npx cortex send "no # comment"  # a comment',
+    "echo hello | npx cortex chat",
+    "```",
+    "```console",
+    "$ npx cortex log",
+    "cortex is not typed here",
+    "```",
+    "```sh",
+    "NAME=value",
+    "cortex show $NAME \\",
+    "  --json",
+    "```",
+    "```text",
+    "cortex nothing",
+    "```",
+  ].join("\n");
+  expect(commandsOf(page)).toEqual([
+    'cortex send "no # comment"',
+    "echo hello | cortex chat",
+    "NAME=value\ncortex show $NAME \\\n  --json",
+    "cortex log",
+  ]);
+});
