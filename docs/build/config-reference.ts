@@ -24,15 +24,15 @@ const FLAGS = new Set(
 );
 
 /** Those that follow from no schema. */
-const OTHER_VARIABLES = [
+const OTHER_VARIABLES: readonly (readonly [variable: string, flag: string, about: string])[] = [
   ["CORTEX_HOME", "--home", "The home. `~/.cortex`, unless given. Not from `.env`, which is in the home."],
   ["NO_COLOR", "--no-color", "No colours, whatever it says."],
-  ...KEYED.map(({ provider, variable, model }) => [
+  ...KEYED.map(({ provider, variable, model }): [string, string, string] => [
     variable,
     "",
     `The key of ${provider}. With no \`defaultProfile\`, ${code(model)} answers, unless a key above is set too.`,
   ]),
-] as const;
+];
 
 export function configReference(): string {
   return [
@@ -56,23 +56,20 @@ function describeFile(schema: z.ZodType, entry: string): string[] {
   const { properties } = z.toJSONSchema(schema, { io: "input", target: "draft-7" }) as JsonSchema;
   return Object.entries(properties!)
     .filter(([key]) => key !== "$schema")
-    .flatMap(([key, inner]) => {
-      const fields = fieldsOf(inner, key);
-      const isOneValue = fields[0]!.path === key; // its row says what it is
-      return [
-        `### ${key}`,
-        ...(isOneValue || inner.description === undefined ? [] : [sentence(plain(inner.description))]),
-        table(
-          ["key", "type", "default", "what it is"],
-          fields.map(({ path, schema }) => [
-            code(path.replaceAll("<name>", entry)),
-            typeOf(schema),
-            schema.default === undefined ? "–" : code(JSON.stringify(schema.default)),
-            plain(schema.description ?? ""),
-          ]),
-        ),
-      ];
-    });
+    .flatMap(([key, inner]) => describeKey(key, inner, entry));
+}
+
+function describeKey(key: string, schema: JsonSchema, entry: string): string[] {
+  const fields = fieldsOf(schema, key);
+  const isOneValue = fields[0]!.path === key; // its row says what it is
+  const about = isOneValue || schema.description === undefined ? [] : [sentence(plain(schema.description))];
+  const rows = fields.map((field) => [
+    code(field.path.replaceAll("<name>", entry)),
+    typeOf(field.schema),
+    field.schema.default === undefined ? "–" : code(JSON.stringify(field.schema.default)),
+    plain(field.schema.description ?? ""),
+  ]);
+  return [`### ${key}`, ...about, table(["key", "type", "default", "what it is"], rows)];
 }
 
 function teamTable(): string {
@@ -91,9 +88,9 @@ function variableTable(): string {
     ["variable", "flag", "sets"],
     [
       ...OTHER_VARIABLES.map(([variable, flag, about]) => [
-        code(variable!),
-        flag === "" ? "–" : code(flag!),
-        about!,
+        code(variable),
+        flag === "" ? "–" : code(flag),
+        about,
       ]),
       ...SETTINGS.map(({ variable, flag, path }) => [code(variable), flagOf(flag), code(path.join("."))]),
       ...TEAM_KEYS.map((key) => [code(teamVariable(key)), flagOf(teamFlag(key)), code(key)]),

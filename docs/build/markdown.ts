@@ -2,8 +2,7 @@
 
 /** A table. What stands in its cells is Markdown, on one line. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+  return [head, head.map(() => "---"), ...rows].map(row).join("\n");
 }
 
 /** A text that Markdown shows as it is. */
@@ -52,6 +51,10 @@ export function createAnchors(): (heading: string) => string {
     seen.set(name, times + 1);
     return times === 0 ? name : `${name}-${times}`;
   };
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map(cell).join(" | ")} |`;
 }
 
 function cell(text: string): string {

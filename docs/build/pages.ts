@@ -84,3 +84,8 @@ export const PAGES: readonly string[] = [
   INDEX,
   ...SECTIONS.flatMap(({ pages }) => pages.map(([file]) => file)),
 ];
+
+/** `reference/cli.md` is `reference/cli.html`; the index is where browsers look for one. */
+export function htmlFile(file: string): string {
+  return file === INDEX ? "index.html" : file.replace(/\.md$/, ".html");
+}

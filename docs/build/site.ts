@@ -1,1 +1,43 @@
-export function writeSite(_folder: string): void {}
+/** A site of all pages: plain files that link to each other, so that it needs no server and asks no other host. */
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { DOCS } from "./generate.ts";
+import { titleOf } from "./index-page.ts";
+import { headingsOf } from "./markdown.ts";
+import { htmlFile, PAGES } from "./pages.ts";
+import { renderPage } from "./render-page.ts";
+
+const ASSETS = ["site.css", "site.js"];
+
+export function writeSite(folder: string): void {
+  const texts = new Map(PAGES.map((file) => [file, readFileSync(join(DOCS, file), "utf8")]));
+  const titles = new Map([...texts].map(([file, text]) => [file, titleOf(text)]));
+  for (const [file, text] of texts) {
+    const path = join(folder, htmlFile(file));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, renderPage({ file, text, titles }));
+  }
+  for (const asset of ASSETS) copyFileSync(join(import.meta.dirname, asset), join(folder, asset));
+  cpSync(join(DOCS, "examples"), join(folder, "examples"), { recursive: true });
+  writeFileSync(join(folder, "search.js"), searchIndex(texts));
+}
+
+/** Every section with its text. A script and not JSON: pages of `file://` may not fetch anything. */
+function searchIndex(texts: ReadonlyMap<string, string>): string {
+  const entries = [...texts].flatMap(([file, text]) => {
+    const parts = text.split(/^#{1,6} .*$/m).slice(1);
+    const headings = headingsOf(text);
+    // A comment in a block of code looks like a heading: such a page is one entry.
+    if (parts.length !== headings.length) return [[htmlFile(file), headings[0]!.text, "", text]];
+    return headings.map((heading, at) => [
+      `${htmlFile(file)}#${heading.anchor}`,
+      headings[0]!.text,
+      heading.text.replaceAll("`", ""),
+      parts[at]!.replaceAll(/[|`*]|-{3,}|\s+/g, " ")
+        .replaceAll(/ {2,}/g, " ")
+        .trim(),
+    ]);
+  });
+  return `window.searchIndex = ${JSON.stringify(entries)};\n`;
+}
