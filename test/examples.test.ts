@@ -1,4 +1,4 @@
-/** The examples of `--help`: those that end by themselves and need nothing that is not here are run, in order. */
+/** The examples of `--help` and of docs/reference/cli.md: those that end by themselves and need nothing that is not here are run, in order. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";

@@ -41,7 +41,7 @@ export function sectionOf(page: string, heading: string): string {
 
 /**
  * The commands of a page, as a shell gets them: the lines of its `sh` blocks, and those after the `$` of its
- * `console` blocks, without comments and with `npx cortex` as `cortex`. A block that is more than a list of commands,
+ * `console` blocks, without comments and with `npx cortex` and `node bin/cortex.js` as `cortex`. A block that is more than a list of commands,
  * with variables or loops, is one command.
  */
 export function commandsOf(page: string): string[] {
@@ -49,12 +49,15 @@ export function commandsOf(page: string): string[] {
     Array.from(block.matchAll(/^\$ (.*)$/gm), ([, line]) => line!),
   );
   return [...blocksOf(page, "sh").flatMap(splitBlock), ...typed].map((command) =>
-    command.replaceAll(/\bnpx cortex\b/g, "cortex"),
+    command.replaceAll(/\b(npx cortexd?|node bin\/cortex\.js)(?= |$)/gm, "cortex"),
   );
 }
 
+/** Lines that go on, here-documents, loops, and variables for the lines below. */
+const SCRIPT = /^(\s+\S|(if|for|while|until) )|^\w+=("[^"]*"|'[^']*'|\$\(.*\)|\S*) *$|<<|\\$/m;
+
 function splitBlock(block: string): string[] {
-  if (/^(\s+\S|\w+=|cd |if |for |while |until )/m.test(block)) return [block.trim()];
+  if (SCRIPT.test(block)) return [block.trim()];
   return block
     .split("\n")
     .map(withoutComment)

@@ -35,7 +35,7 @@ const SCRIPT = `
 - { when: ^ask, plays: [{ calls: [{ tool: AskUser, args: { question: "Which one?" } }] }, { say: done }] }
 `;
 /** What may stand for an id on a page. */
-const ANY_ID = /^(<[\w-]+>|[0-7][0-9A-HJKMNP-TV-Z]{25}|thr_[0-9a-f]{8})$/i;
+const ANY_ID = /^(<(id|turn|session|event|relay|approval)>|[0-7][0-9A-HJKMNP-TV-Z]{25}|thr_[0-9a-f]{8})$/i;
 
 const pages = JSON.parse(await text(process.stdin)) as PlayedPage[];
 const printOut = process.stdout.write.bind(process.stdout);
