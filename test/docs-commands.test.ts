@@ -34,7 +34,7 @@ const NOT_PLAYED: readonly (readonly [command: RegExp, why: string])[] = [
     /^(sudo|brew|docker|systemctl|journalctl|launchctl)\b/,
     "It changes the machine of whoever runs the tests.",
   ],
-  [/^(npm|git (clone|pull)|cd)\b/, "It is how whoever runs the tests got here."],
+  [/^(npm|git (clone|pull)|cd \S+$)(?=\s|$)/, "It is how whoever runs the tests got here."],
 ];
 
 /** What has been done before a page begins. */
@@ -71,7 +71,7 @@ function whyNotPlayed(command: string): string | undefined {
 
 test("the commands of all pages do what they are shown for", LONG, async () => {
   const played = await playPages(pages);
-  const failed = played.filter(({ command, code }) => code !== 0 && !MAY_FAIL.test(command));
+  const failed = played.filter(({ command, code }) => code !== 0 && !(code === 1 && MAY_FAIL.test(command)));
   expect(failed).toEqual([]);
   expect(played.length).toBe(pages.flatMap(({ before, commands }) => before.concat(commands)).length);
   expect(played.length).toBeGreaterThan(40);

@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
@@ -55,6 +55,7 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
     profiles: { profiles: { played: { backend: "offline", script: "script.yaml" } } },
     script: SCRIPT,
   });
+  rmSync(join(home, "hooks"), { recursive: true }); // so that it gets those that come along
   addShippedRelays(home);
   copyFileSync(join(ROOT, "README.md"), join(user, "README.md"));
   const PATH = `${writeShims(home)}:${process.env["PATH"]}`;
@@ -150,6 +151,7 @@ async function createIds(cortex: Cortex): Promise<IdOf> {
   const first = await say("An invoice of blue widgets", MAIN_SESSION, "offline");
   const outcome = await cortex.outcome(first, signal);
   const turn = outcome?.kind === "turn" ? outcome.turn : "";
+  const [event] = (await cortex.store.events.list({ direction: "received", limit: 1 })).items;
   const relay = async (): Promise<string> => {
     const { id } = await cortex.relays.run({ name: "doc-review", message: "Explain relays" });
     await cortex.relays.ended(id as RelayId, signal);
@@ -173,6 +175,7 @@ async function createIds(cortex: Cortex): Promise<IdOf> {
   return async (words, at) => {
     const [, noun, verb] = words;
     if (words[at] === "<session>") return MAIN_SESSION;
+    if (words[at - 1] === "--event") return event!.id;
     if (noun === "dead") return dead();
     if (noun === "approvals") return approval(verb);
     return noun === "relay" ? relay() : turn;
