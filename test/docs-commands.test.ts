@@ -29,18 +29,20 @@ const NOT_PLAYED: readonly (readonly [command: RegExp, why: string])[] = [
   [/^cortex team watch\b/, "test/team-docs.test.ts"],
   [/^cortex sub-agent check\b/, "test/sub-agent-check.test.ts"],
   [/^cortex service (un)?install$/, "It changes the services of whoever runs the tests."],
+  [/^cortex init --yes\b/, "test/init.test.ts"],
+  [/^cortex (backup|restore) .*--keys$|^cortex restore \S+$/, "test/keeping.test.ts"],
   [/^cortex doctor --fix\b/, "test/doctor.test.ts"],
   [
-    /^(sudo|brew|docker|systemctl|journalctl|launchctl)\b/,
+    /^(sudo|brew|docker|scp|systemctl|journalctl|launchctl)\b/,
     "It changes the machine of whoever runs the tests.",
   ],
-  [/^(npm|git (clone|pull)|cd \S+$)(?=\s|$)/, "It is how whoever runs the tests got here."],
+  [/^(npm|git (clone|pull)|cd \S+( && npm .*)?$)(?=\s|$)/, "It is how whoever runs the tests got here."],
 ];
 
 /** What has been done before a page begins. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
-  "docs/getting-started.md": ["mkdir -p ~/.config/fish/completions"],
   "docs/hooks.md": ["cortex hooks new school-mails"],
+  "docs/troubleshooting.md": ["cortex team init", 'cortex relay run doc-review "Explain relays" --wait'],
   "docs/keeping.md": ['cortex fork <turn> "and tomorrow?" --session tomorrow --wait'],
 };
 
@@ -97,7 +99,7 @@ test("a page is taken apart into commands as a shell reads them", () => {
     "echo hello | npx cortex chat",
     "```",
     "```console",
-    "$ npx cortex log",
+    "$ npx cortex log  # typed",
     "cortex is not typed here",
     "```",
     "```sh",
@@ -116,10 +118,10 @@ test("a page is taken apart into commands as a shell reads them", () => {
   expect(commandsOf(page)).toEqual([
     'cortex send "no # comment"',
     "echo hello | cortex chat",
+    "cortex log",
     "NAME=value\ncortex show $NAME \\\n  --json",
     "CORTEX_PORT=1 cortex up",
     "cd cortex && cortex log",
-    "cortex log",
   ]);
   expect(whyNotPlayed("CORTEX_PORT=1 cortex up")).toBe("test/cli.test.ts");
 });

@@ -45,12 +45,16 @@ export function sectionOf(page: string, heading: string): string {
  * with variables or loops, is one command.
  */
 export function commandsOf(page: string): string[] {
-  const typed = blocksOf(page, "console").flatMap((block) =>
-    Array.from(block.matchAll(/^\$ (.*)$/gm), ([, line]) => line!),
-  );
-  return [...blocksOf(page, "sh").flatMap(splitBlock), ...typed].map((command) =>
-    command.replaceAll(/\b(npx cortexd?|node bin\/cortex\.js)(?= |$)/gm, "cortex"),
-  );
+  const blocks = page.matchAll(/^```(sh|console)\n(.*?)^```/gms);
+  return Array.from(blocks, ([, language, block]) =>
+    language === "sh" ? splitBlock(block!) : typedIn(block!),
+  )
+    .flat()
+    .map((command) => command.replaceAll(/\b(npx cortexd?|node bin\/cortex\.js)(?= |$)/gm, "cortex"));
+}
+
+function typedIn(block: string): string[] {
+  return Array.from(block.matchAll(/^\$ (.*)$/gm), ([, line]) => withoutComment(line!));
 }
 
 /** Lines that go on, here-documents, loops, and variables for the lines below. */

@@ -50,6 +50,7 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
       server: { port: 0 },
       timezone: "UTC",
       broker: { retryMs: 0, maxAttempts: 1 },
+      channels: { webhooks: { orders: { scheme: "unsigned" } } },
       personas: { atlas: { permissions: { ask: ["Glob"] } } },
     },
     profiles: { profiles: { played: { backend: "offline", script: "script.yaml" } } },
@@ -57,6 +58,7 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
   });
   rmSync(join(home, "hooks"), { recursive: true }); // so that it gets those that come along
   addShippedRelays(home);
+  mkdirSync(join(user, ".config/fish/completions"), { recursive: true });
   copyFileSync(join(ROOT, "README.md"), join(user, "README.md"));
   const PATH = `${writeShims(home)}:${process.env["PATH"]}`;
   const environment = { ...environmentOf(home), HOME: user, PATH, ROOT };
@@ -64,10 +66,10 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
   process.chdir(user);
   {
     await using cortex = await openCortex({ home, environment, log: () => {} });
-    await using _ = await serve(cortex, { host: "127.0.0.1", port: 0, log: () => {} });
+    await using server = await serve(cortex, { host: "127.0.0.1", port: 0, log: () => {} });
     const idOf = await createIds(cortex);
     for (const command of [...before, ...commands]) {
-      const line = await withIds(command, idOf);
+      const line = (await withIds(command, idOf)).replaceAll(":4747", `:${server.port}`);
       const watch = setTimeout(() => {
         process.stderr.write(`${page}: "${command}" does not end.\n`);
         process.exit(1);
