@@ -60,8 +60,8 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
   addShippedRelays(home);
   mkdirSync(join(user, ".config/fish/completions"), { recursive: true });
   copyFileSync(join(ROOT, "README.md"), join(user, "README.md"));
-  const PATH = `${writeShims(home)}:${process.env["PATH"]}`;
-  const environment = { ...environmentOf(home), HOME: user, PATH, ROOT };
+  const PATH = `${writeProgram(home)}:${process.env["PATH"]}`;
+  const environment = { ...environmentOf(home), HOME: user, PATH };
   process.env["HOME"] = user; // for what asks the system
   process.chdir(user);
   {
@@ -83,16 +83,13 @@ async function playPage({ page, before, commands }: PlayedPage): Promise<void> {
   process.chdir(ROOT);
 }
 
-/** `cortex` and `npx cortex`, for a shell. */
-function writeShims(home: string): string {
-  const folder = join(home, "shims");
+/** `cortex`, for a shell. Returns the folder that it is in. */
+function writeProgram(home: string): string {
+  const folder = join(home, "bin");
   mkdirSync(folder);
-  for (const [name, line] of [
-    ["cortex", `exec "${process.execPath}" "${BIN}" "$@"`],
-    ["npx", 'exec "$@"'],
-  ] as const) {
-    writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
-  }
+  writeFileSync(join(folder, "cortex"), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`, {
+    mode: 0o755,
+  });
   return folder;
 }
 
