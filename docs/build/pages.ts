@@ -12,12 +12,11 @@ export const SECTIONS: readonly Section[] = [
   {
     title: "Start",
     pages: [
-      [
-        "getting-started.md",
-        "from a fresh clone to a conversation, a steer, a fork and a look into the ledger",
-      ],
+      ["demo.md", "everything in a minute, without a key"],
+      ["getting-started.md", "five minutes: a conversation, a fork, a hook, a relay, a task of a team"],
       ["chat.md", "the chat in a terminal: its commands and keys"],
       ["configuration.md", "the files of the home, models, and what comes first"],
+      ["local-models.md", "a model on your own machine"],
       ["offline.md", "the model that needs no network and no key"],
     ],
   },
@@ -48,9 +47,14 @@ export const SECTIONS: readonly Section[] = [
       ["sub-agents.md", "let workers run as processes of their own"],
       ["approvals.md", "be asked before something is done"],
       ["sandbox.md", "keep the commands of agents in bounds"],
+      [
+        "limits-and-faults.md",
+        "limit what a turn may use and a day may cost; what happens when a model fails",
+      ],
       ["search.md", "find what was said"],
+      ["scripting.md", "use Cortex from scripts and other programs"],
       ["service.md", "have Cortex started at login and restarted when it fails"],
-      ["keeping.md", "make backups, forget what is old, update"],
+      ["keeping.md", "back up, compare branches, forget what is old, update, move to another machine"],
     ],
   },
   {
@@ -71,9 +75,11 @@ export const SECTIONS: readonly Section[] = [
   {
     title: "Help",
     pages: [
+      ["troubleshooting.md", "by what you see: why, and what to do"],
       ["insight.md", "why something happened, and whether Cortex is well"],
       ["recovery.md", "what a crash leaves behind, and dead letters"],
-      ["limits-and-faults.md", "what a turn may use, and what happens when a model fails"],
+      ["faq.md", "questions that people ask"],
+      ["comparison.md", "beside OpenClaw, LangGraph, Temporal, n8n and others, and when not to use Cortex"],
       ["developing.md", "tests, simulation, crash harness, benchmarks"],
     ],
   },
