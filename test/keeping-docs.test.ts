@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { MAX_ARCHIVED_BYTES } from "../src/runtime/home-files.ts";
+import { MAX_ARCHIVED_BYTES } from "../src/store/sqlite/backup-archive.ts";
 import { MIN_PRUNED_AGE_MS } from "../src/runtime/prune.ts";
 import { readPage } from "./support/docs.ts";
 

@@ -1,4 +1,6 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { hash } from "node:crypto";
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -20,13 +22,14 @@ import { event, session, testClock } from "../../test/support/sample.ts";
 import { canMountSmallDisk, runOnSmallDisk } from "../../test/support/small-disk.ts";
 import { finishTurn } from "../../test/support/stores.ts";
 import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
+import { MAX_ARCHIVED_BYTES } from "../store/sqlite/backup-archive.ts";
 import { openForWriting } from "../store/sqlite/connection.ts";
 import { migrate } from "../store/sqlite/migrate.ts";
 import { MIGRATIONS } from "../store/sqlite/schema.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { type Backup, backUp } from "./backup.ts";
 import { databasePath } from "./home.ts";
-import { MAX_ARCHIVED_BYTES } from "./home-files.ts";
+
 import { inspectBackup, restore } from "./restore.ts";
 import { verifyHome } from "./verify.ts";
 
@@ -172,11 +175,17 @@ describe("a backup is refused", () => {
   test("where there is a file, no folder, or the home itself", async () => {
     await using place = await openPlace();
     writeFileSync(place.beside("mine"), "mine");
-    for (const file of [place.beside("mine"), place.beside("none/a"), join(place.home, "a.backup")]) {
+    symlinkSync(place.home, place.beside("link"));
+    const inside = [
+      join(place.home, "a.backup"),
+      place.beside("link/b.backup"),
+      place.beside("link/hooks/b"),
+    ];
+    for (const file of [place.beside("mine"), place.beside("none/a"), ...inside]) {
       expect(() => make(place, { file })).toThrow(refusal("state_conflict"));
     }
     expect(readFileSync(place.beside("mine"), "utf8")).toBe("mine");
-    expect(readdirSync(dirname(place.home)).toSorted()).toEqual(["home", "mine"]);
+    expect(readdirSync(dirname(place.home)).toSorted()).toEqual(["home", "link", "mine"]);
   });
 
   test("where there is no ledger, or one that was changed", async () => {
@@ -255,12 +264,34 @@ describe("a home is restored", () => {
            update backup_file set name = '../../evil' where name like 'hooks%'`,
         ),
     ],
+    "a token would come with it": ["path_forbidden", (file) => addFile(file, "data/token")],
+    "a log of the database would come with it": [
+      "path_forbidden",
+      (file) => addFile(file, "data/cortex.db-wal"),
+    ],
+    "a name is none": ["path_forbidden", (file) => addFile(file, "hooks/a\0b")],
+    "a link would lead another one elsewhere": [
+      "path_forbidden",
+      (file) => {
+        addFile(file, "workspaces/out", dirname(file));
+        addFile(file, "workspaces/out/evil", "/etc/passwd");
+      },
+    ],
+    "a file would take the place of a folder": ["path_forbidden", (file) => addFile(file, "hooks", "/etc")],
+    "a file says that it is huge": [
+      "store_corrupt",
+      (file) => change(file, `update sqlar set sz = ${MAX_ARCHIVED_BYTES + 1}`),
+    ],
+    "a file is nothing": ["store_corrupt", (file) => change(file, "update sqlar set data = null, sz = 0")],
+    "a file is of no time": ["store_corrupt", (file) => change(file, "update sqlar set mtime = 'noon'")],
+    "there are no files where there should be": ["store_corrupt", (file) => change(file, "drop table sqlar")],
   };
   test.each(Object.entries(DAMAGE))("not where %s", async (_, [code, damage]) => {
     await using place = await openPlace();
     const { file } = make(place);
     damage(file);
     const home = place.beside("restored");
+    expect(() => inspectBackup(file)).toThrow(refusal(code));
     expect(() => restoreTo(file, home)).toThrow(refusal(code));
     expect(readdirSync(dirname(home)).toSorted()).toEqual(["a.backup", "home"]);
   });
@@ -271,6 +302,56 @@ function change(file: string, sql: string): void {
   db.exec(sql);
   db.close();
 }
+
+/** Adds a file, or a link where it says to what, as a backup would. */
+function addFile(file: string, name: string, target?: string): void {
+  const content = Buffer.from(target ?? "evil");
+  const db = new Database(file);
+  const size = target === undefined ? content.length : -1;
+  db.prepare("insert into sqlar values (?, ?, 0, ?, ?)").run(name, 0o100644, size, content);
+  db.prepare("insert into backup_file values (?, ?)").run(name, hash("sha256", content, "hex"));
+  db.close();
+}
+
+describe("several at once", () => {
+  const CHILD = fileURLToPath(new URL("../../test/support/backup-child.ts", import.meta.url));
+
+  /** How many of them did it. */
+  async function runThree(...args: string[]): Promise<number> {
+    const children = [1, 2, 3].map(() => spawn(process.execPath, [CHILD, ...args], { stdio: "ignore" }));
+    const ends = await Promise.all(children.map((child) => once(child, "close")));
+    return ends.filter(([code]) => code === 0).length;
+  }
+
+  test("make one backup, and it is whole", async () => {
+    await using place = await openPlace();
+    const file = place.beside("a.backup");
+    expect(await runThree("backup", place.home, file)).toBe(1);
+    expect(inspectBackup(file)).toMatchObject({ files: 2 });
+    expect(readdirSync(dirname(file)).toSorted()).toEqual(["a.backup", "home"]);
+  });
+
+  test("restore one home, and it is whole", async () => {
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`workspaces/main/${i}`, "a"]));
+    await using place = await openPlace(many);
+    const { file } = make(place);
+    const home = place.beside("restored");
+    expect(await runThree("restore", home, file)).toBe(1);
+    expect(filesIn(home)).toHaveLength(303);
+    expect(verifyHome(home)).toMatchObject({ ok: true, turns: 2 });
+    expect(readdirSync(dirname(file)).toSorted()).toEqual(["a.backup", "home", "restored"]);
+  });
+
+  test("leave alone what is not theirs, and remove what was cut off", async () => {
+    await using place = await openPlace();
+    const { pid: dead } = spawnSync("true");
+    const left = ["a.backup.unfinished", `a.backup.unfinished-${process.ppid}`, "a.backup.unfinished-mine"];
+    for (const name of left) writeFileSync(place.beside(name), "");
+    writeFileSync(place.beside(`a.backup.unfinished-${dead}`), "");
+    make(place);
+    expect(readdirSync(dirname(place.home)).toSorted()).toEqual(["a.backup", ...left, "home"].toSorted());
+  });
+});
 
 describe("killed at any moment", { timeout: 240_000 }, () => {
   const CHILD = fileURLToPath(new URL("../../test/support/backup-child.ts", import.meta.url));

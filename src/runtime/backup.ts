@@ -2,12 +2,15 @@
  * A backup: everything that makes a home this home, in one file. It is made beside a Cortex that runs, checked as it
  * would be before it is restored, and has its name only then.
  */
-import { existsSync, linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import { addFiles, checkBackup, type CheckedBackup } from "../store/sqlite/backup-archive.ts";
 import { copyDatabase, syncPath } from "../store/sqlite/copy-database.ts";
+import { storeMissing } from "../store/sqlite/failure.ts";
+import { archivedChecker } from "./check-archived.ts";
+import { draftBeside } from "./draft.ts";
 import { databasePath } from "./home.ts";
 import { homeFiles, type LeftOut } from "./home-files.ts";
 
@@ -31,8 +34,9 @@ export interface BackupRequest {
 export function backUp({ home, file, withKeys, nowMs, onStep }: BackupRequest): Backup {
   if (existsSync(file)) throw fileExists(file);
   if (!existsSync(dirname(file))) throw folderMissing(file);
-  if (!isAbove(relative(home, file))) throw insideHome(file);
-  const draft = `${file}.unfinished`;
+  if (!existsSync(home)) throw storeMissing(databasePath(home));
+  if (!isAbove(relative(realpathSync(home), realpathSync(dirname(file))))) throw insideHome(file);
+  const draft = draftBeside(file);
   const leftOut: LeftOut[] = [];
   try {
     onStep("copying");
@@ -42,7 +46,7 @@ export function backUp({ home, file, withKeys, nowMs, onStep }: BackupRequest): 
     const files = homeFiles(home, { withKeys, leaveOut: (left) => void leftOut.push(left) });
     addFiles(draft, files, nowMs);
     onStep("checking");
-    const checked = checkBackup(draft);
+    const checked = checkBackup(draft, archivedChecker(draft));
     syncPath(draft);
     giveName(draft, file);
     return { ...checked, file, bytes: statSync(file).size, leftOut };

@@ -2,10 +2,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
-import type { ArchivedFile } from "../store/sqlite/backup-archive.ts";
-
-/** A larger one is left out, and is said to be: it is work of an agent, and no part of Cortex. */
-export const MAX_ARCHIVED_BYTES = 256 * 1024 * 1024;
+import { type ArchivedFile, MAX_ARCHIVED_BYTES } from "../store/sqlite/backup-archive.ts";
 
 /** What is made anew, belongs to a process, or can be fetched again: paths below the home, or a name at any depth. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["data", "logs", "tmp"]);
@@ -49,6 +46,12 @@ export function* homeFiles(
         else yield { ...found, name };
     }
   }
+}
+
+/** Whether a backup may hold what is at a path below the home. */
+export function belongsToBackup(name: string): boolean {
+  if (!LEFT_OUT.has(name.split("/", 1)[0]!)) return true;
+  return KEPT.some((kept) => name === kept || name.startsWith(`${kept}/`));
 }
 
 type Found =

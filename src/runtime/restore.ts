@@ -3,6 +3,7 @@
  * this is cut off, there is no home there, or all of it.
  */
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -25,6 +26,8 @@ import {
   readFiles,
 } from "../store/sqlite/backup-archive.ts";
 import { syncPath } from "../store/sqlite/copy-database.ts";
+import { archivedChecker } from "./check-archived.ts";
+import { draftBeside } from "./draft.ts";
 import { databasePath } from "./home.ts";
 
 export interface RestoreRequest {
@@ -36,26 +39,23 @@ export interface RestoreRequest {
 /** Looks at a backup and changes nothing. Throws `store_corrupt`, `store_newer`, `store_foreign`. */
 export function inspectBackup(file: string): CheckedBackup {
   if (!existsSync(file)) throw fileMissing(file);
-  return checkBackup(file);
+  return checkBackup(file, archivedChecker(file));
 }
 
 /** The home must not be there, or be empty. A plain copy of a database is taken too. */
 export function restore({ file, home, onStep }: RestoreRequest): CheckedBackup {
-  if (!existsSync(file)) throw fileMissing(file);
   if (!isFree(home)) throw homeExists(home);
   onStep("checking");
-  const checked = checkBackup(file);
+  const checked = inspectBackup(file);
   onStep("writing");
   const place = existsSync(home) ? realpathSync(home) : home;
-  const growing = `${place}.restoring`;
-  rmSync(growing, { recursive: true, force: true }); // of one that was cut off
+  mkdirSync(dirname(place), { recursive: true });
+  const growing = draftBeside(place);
   try {
     writeHome(file, growing);
-    renameSync(growing, place);
-    syncPath(dirname(place));
-  } catch (error) {
+    giveName(growing, place);
+  } finally {
     rmSync(growing, { recursive: true, force: true });
-    throw refusal(error, home);
   }
   return checked;
 }
@@ -64,9 +64,11 @@ function writeHome(file: string, home: string): void {
   const path = databasePath(home);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   copyFileSync(file, path);
+  chmodSync(path, 0o600); // whatever became of the file on other disks
+  const check = archivedChecker(file);
   const links: (ArchivedFile & { kind: "link" })[] = [];
   readFiles(path, (archived) => {
-    checkName(archived.name, file);
+    check(archived);
     if (archived.kind === "link") links.push(archived);
     else writeArchived(join(home, archived.name), archived);
   });
@@ -85,19 +87,6 @@ function writeArchived(path: string, { content, mode, mtimeMs }: ArchivedFile & 
   utimesSync(path, mtimeMs / 1_000, mtimeMs / 1_000);
 }
 
-/** A backup may come from anywhere, and must not write anywhere. */
-function checkName(name: string, file: string): void {
-  const parts = name.split("/");
-  if (parts.every((part) => part !== "" && part !== "." && part !== "..")) return;
-  throw new CortexError(
-    "path_forbidden",
-    `${file} has a file for ${JSON.stringify(name)}, outside of a home`,
-    {
-      hint: "It was not made by Cortex as it is. Take another backup; nothing was changed.",
-    },
-  );
-}
-
 function isFree(home: string): boolean {
   try {
     return readdirSync(home).length === 0;
@@ -109,18 +98,23 @@ function isFree(home: string): boolean {
 }
 
 /** An empty folder cannot always be replaced: not one on which a disk is mounted. */
-function refusal(error: unknown, home: string): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === "ENOTEMPTY" || code === "EEXIST") return homeExists(home);
-  if (code !== "EBUSY" && code !== "EXDEV") return error;
-  return new CortexError(
-    "home_unwritable",
-    `${home} is a place of its own, which a home cannot be moved to`,
-    {
-      hint: `Restore to a folder in it: \`--home ${join(home, "cortex")}\`.`,
-      cause: error,
-    },
-  );
+function giveName(growing: string, home: string): void {
+  try {
+    renameSync(growing, home);
+    syncPath(dirname(home));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOTEMPTY" || code === "EEXIST") throw homeExists(home);
+    if (code !== "EBUSY" && code !== "EXDEV") throw error;
+    throw new CortexError(
+      "home_unwritable",
+      `${home} is a place of its own, which a home cannot be moved to`,
+      {
+        hint: `Restore to a folder in it: \`--home ${join(home, "cortex")}\`.`,
+        cause: error,
+      },
+    );
+  }
 }
 
 function fileMissing(file: string): CortexError {

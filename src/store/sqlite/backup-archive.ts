@@ -26,6 +26,9 @@ export interface CheckedBackup {
   readonly verdict: Extract<Verdict, { ok: true }>;
 }
 
+/** A larger file is left out of a backup: it is work of an agent, and no part of Cortex. */
+export const MAX_ARCHIVED_BYTES = 256 * 1024 * 1024;
+
 /** What a symbolic link has for its size, in SQLite archives. */
 const LINK_SIZE = -1;
 
@@ -56,16 +59,22 @@ function writeFiles(db: Database.Database, files: Iterable<ArchivedFile>, madeAt
   }
 }
 
-/** Looks at all of a backup: pages, hashes of turns, hashes of files. Throws `store_corrupt` where one is wrong. */
-export function checkBackup(path: string): CheckedBackup {
+/**
+ * Looks at all of a backup: pages, hashes of turns, hashes of files. Throws `store_corrupt` where one is wrong, and what
+ * `check` throws, which is shown each file.
+ */
+export function checkBackup(path: string, check: (file: ArchivedFile) => void): CheckedBackup {
   return read(path, (db) => {
     if (versionOf(db) === 0) throw damaged(path, "there is nothing in it");
     checkPages(db, path);
     const verdict = verifyTurns(db);
     if (!verdict.ok) throw damaged(path, `turn ${verdict.turn}: ${verdict.problem}`);
     let files = 0;
-    for (const _ of filesIn(db, path)) files++;
-    const madeAtMs = isBackup(db)
+    for (const file of filesIn(db, path)) {
+      check(file);
+      files++;
+    }
+    const madeAtMs = isBackup(db, path)
       ? db.prepare<[], number>("select made_ms from backup").pluck().get()
       : undefined;
     return { schema: versionOf(db), madeAtMs, files, verdict };
@@ -82,18 +91,21 @@ export function readFiles(path: string, take: (file: ArchivedFile) => void): voi
 /** Makes a plain database of a backup, as small as can be. */
 export function dropFiles(path: string): void {
   change(path, (db) => {
-    if (isBackup(db)) db.exec("begin; drop table sqlar; drop table backup; drop table backup_file; commit;");
+    if (isBackup(db, path)) {
+      db.transaction(() => OWN_TABLES.forEach((table) => db.exec(`drop table ${table}`)))();
+    }
     db.exec("vacuum");
   });
 }
 
 function* filesIn(db: Database.Database, path: string): Generator<ArchivedFile> {
-  if (!isBackup(db)) return;
+  if (!isBackup(db, path)) return;
   const rows = db.prepare<[], FileRow>(
     `select a.name, a.mode, a.mtime, a.sz, a.data, f.sha256 from sqlar a left join backup_file f on f.name = a.name
      order by a.name`,
   );
   for (const row of rows.iterate()) {
+    if (!isFileRow(row)) throw damaged(path, `the file ${row.name}`);
     const content = unpack(row, path);
     if (hash("sha256", content, "hex") !== row.sha256) throw damaged(path, `the file ${row.name}`);
     const { name, mode } = row;
@@ -113,6 +125,17 @@ interface FileRow {
   readonly sha256: string | null;
 }
 
+/** The table is made so that others can read it, and they could have written it too. */
+function isFileRow({ name, mode, mtime, sz, data }: Readonly<Record<keyof FileRow, unknown>>): boolean {
+  return (
+    typeof name === "string" &&
+    [mode, mtime, sz].every(Number.isSafeInteger) &&
+    (sz as number) >= LINK_SIZE &&
+    (sz as number) <= MAX_ARCHIVED_BYTES &&
+    Buffer.isBuffer(data)
+  );
+}
+
 function unpack({ name, sz, data }: FileRow, path: string): Buffer {
   if (sz === LINK_SIZE || data.length === sz) return data;
   try {
@@ -122,8 +145,17 @@ function unpack({ name, sz, data }: FileRow, path: string): Buffer {
   }
 }
 
-function isBackup(db: Database.Database): boolean {
-  return db.prepare("select 1 from sqlite_schema where name = 'backup'").get() !== undefined;
+const OWN_TABLES = ["sqlar", "backup", "backup_file"];
+
+/** Whether there are files with it. */
+function isBackup(db: Database.Database, path: string): boolean {
+  const names = `'${OWN_TABLES.join("', '")}'`;
+  const found = db
+    .prepare<[], number>(`select count(*) from sqlite_schema where type = 'table' and name in (${names})`)
+    .pluck()
+    .get()!;
+  if (found !== 0 && found !== OWN_TABLES.length) throw damaged(path, "some of its files are missing");
+  return found > 0;
 }
 
 function checkPages(db: Database.Database, path: string): void {
