@@ -1,5 +1,7 @@
 import { styleText } from "node:util";
 
+import { harmlessInColour } from "./text.ts";
+
 /** In colour, where the output is a terminal and nobody objects. */
 export type Style = (format: Parameters<typeof styleText>[0], words: string) => string;
 
@@ -24,11 +26,11 @@ export function createPrinter({ json, quiet, color }: PrinterOptions): Printer {
   return {
     json,
     data(value, forPeople) {
-      const said = json ? JSON.stringify(value) : forPeople();
+      const said = json ? JSON.stringify(value) : harmlessInColour(forPeople());
       if (said !== "") process.stdout.write(`${said}\n`);
     },
     note(sentence) {
-      if (!quiet) process.stderr.write(`${sentence}\n`);
+      if (!quiet) process.stderr.write(`${harmlessInColour(sentence)}\n`);
     },
     style: (format, words) => (color ? styleText(format, words, { stream: process.stdout }) : words),
   };

@@ -1,6 +1,8 @@
 /** A whole terminal that is drawn again and again. What was there before is back when it is closed. */
 import { stripVTControlCharacters } from "node:util";
 
+import { harmlessInColour } from "./text.ts";
+
 /** Without a cursor, and without a next row for what is wider than it seems. */
 const OTHER_SCREEN = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 const BACK = "\x1b[?7h\x1b[?25h\x1b[?1049l";
@@ -34,7 +36,7 @@ export class Screen implements Disposable {
   draw(text: string): void {
     const { columns, rows } = process.stdout; // a terminal that nobody has given a size says 0
     const size = { columns: columns || DEFAULT_COLUMNS, rows: rows || DEFAULT_ROWS };
-    const lines = fitRows(text.split("\n"), size);
+    const lines = fitRows(harmlessInColour(text).split("\n"), size);
     process.stdout.write(TOP + lines.map((line) => line + CLEAR_LINE).join("\r\n") + CLEAR_BELOW);
   }
 

@@ -1,12 +1,30 @@
 import { expect, test } from "vitest";
 
-import { count, duration, firstLine, harmless, indent, shorten, size, table } from "./text.ts";
+import { styleText } from "node:util";
+import {
+  count,
+  duration,
+  firstLine,
+  harmless,
+  harmlessInColour,
+  indent,
+  shorten,
+  size,
+  table,
+} from "./text.ts";
 
 test("nothing that a terminal would obey is left of a text", () => {
   expect(harmless("a\u001b[31mred\u001b[0m\u0007\u009b2Jb\r\nc\td\re\u001b]0;title\u0007f")).toBe(
     "aredb\nc\tdef",
   );
   expect(harmless("rm \u202Etxt.a\u202C \u2066b\u2069")).toBe("rm txt.a b");
+});
+
+test("of a text in colour the colours stay, and nothing else that a terminal would obey", () => {
+  const own = styleText(["bold", "yellow"], "id", { validateStream: false });
+  expect(own).not.toBe("id");
+  const theirs = "\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b31mx\u001b[8mhidden\u001b]0;a\u001b[0mb\u001b\\";
+  expect(harmlessInColour(`${own} ${theirs}`)).toBe(`${own} xhidden;a\u001b[0mb\\`);
 });
 
 test("the first line is the first that says something, cut where it is long", () => {

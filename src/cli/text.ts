@@ -9,6 +9,18 @@ export function harmless(text: string): string {
   return stripVTControlCharacters(text).replaceAll("\r\n", "\n").replaceAll(CONTROLS, "");
 }
 
+const ESCAPE = "\u001B";
+/** Colours and the like, as `styleText` writes them; nothing that hides. */
+const COLOURS = new RegExp(`(${ESCAPE}\\[(?:[0-47]|9|2[2-9]|3[0-79]|9[0-7])m)`);
+
+/** As `harmless`, for what is coloured already: ids and names of others come everywhere, and no place can forget them. */
+export function harmlessInColour(text: string): string {
+  return text
+    .split(COLOURS)
+    .map((part, at) => (at % 2 === 1 ? part : harmless(part)))
+    .join("");
+}
+
 export function shorten(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`;
 }
