@@ -44,6 +44,7 @@ export function inspectBackup(file: string): CheckedBackup {
 
 /** The home must not be there, or be empty. A plain copy of a database is taken too. */
 export function restore({ file, home, onStep }: RestoreRequest): CheckedBackup {
+  if (!existsSync(file)) throw fileMissing(file);
   if (!isFree(home)) throw homeExists(home);
   onStep("checking");
   const checked = inspectBackup(file);
