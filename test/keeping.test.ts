@@ -131,7 +131,12 @@ describe("forgetting", () => {
     });
     expect((await run(home.path, ["show", turn])).out).toContain("my secret");
 
-    expect(await runJson(home.path, ...args, "--yes")).toMatchObject({ dryRun: false, turns: 1, events: 2 });
+    expect(await runJson(home.path, ...args, "--yes")).toMatchObject({
+      dryRun: false,
+      turns: 1,
+      events: 2,
+      isRewritten: false,
+    });
     expect((await run(home.path, ["show", turn])).out).toMatch(/^pruned .* is gone$/m);
     expect((await run(home.path, ["log", "old"])).out).toContain("(pruned)");
     expect((await run(home.path, ["events"])).out).not.toContain("my secret");
@@ -152,7 +157,10 @@ describe("forgetting", () => {
       expect(server.child.exitCode).toBe(null);
     }
     growOld(home.path);
-    expect(await runJson(home.path, "prune", "--before", "90d", "--yes")).toMatchObject({ turns: 1 });
+    expect(await runJson(home.path, "prune", "--before", "90d", "--yes")).toMatchObject({
+      turns: 1,
+      isRewritten: true,
+    });
     expect(readFileSync(databaseOf(home.path), "latin1")).not.toContain("my secret");
     await using server = await startServer(home.path);
     expect(await say(home.path, "do you remember?")).toEqual(expect.any(String));

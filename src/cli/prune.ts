@@ -28,26 +28,28 @@ export async function prune(given: Invocation): Promise<void> {
     });
     return;
   }
-  const pruned = await pruneNow(home, { beforeMs, nowMs });
-  print.data({ before, dryRun: false, ...pruned }, () =>
-    isNothing(pruned)
-      ? "There was nothing to prune."
-      : [
-          "Pruned:",
-          describe(pruned),
-          "The database keeps its size and uses the room again; a backup of it, restored, is as small as can be.",
-        ].join("\n"),
-  );
+  const { pruned, isRewritten } = await pruneNow(home, { beforeMs, nowMs });
+  print.data({ before, dryRun: false, ...pruned, isRewritten }, () => {
+    const what = isNothing(pruned) ? ["There was nothing to prune."] : ["Pruned:", describe(pruned)];
+    return [...what, isRewritten ? REWRITTEN : KEPT_SIZE].join("\n");
+  });
 }
 
+const REWRITTEN = "The file of the database is written anew: nothing of it is left there.";
+const KEPT_SIZE = `The file of the database keeps its size, and traces can stay where it is not used. The same again while
+Cortex is stopped, with room for a copy of it, writes it anew.`;
+
 /** By the server where there is one: only one process may write. */
-async function pruneNow(home: string, when: { beforeMs: number; nowMs: number }): Promise<Pruned> {
+async function pruneNow(
+  home: string,
+  when: { beforeMs: number; nowMs: number },
+): ReturnType<typeof pruneHome> {
   const server = await findServer(home);
   if (server === undefined) return pruneHome(home, when);
   const before = new Date(when.beforeMs).toISOString();
   const { body } = await ask(server, { method: "POST", path: "/api/prune", body: { before } });
   const { before: _, ...pruned } = body as unknown as Pruned & { before: string };
-  return pruned;
+  return { pruned, isRewritten: false };
 }
 
 function describe(counts: Pruned): string {

@@ -1,5 +1,6 @@
 /** Forgetting what is old: in a store that is open, or in one that nobody has open. */
 import { CortexError } from "../model/errors.ts";
+import { rewriteDatabase } from "../store/sqlite/copy-database.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { PRUNE_KINDS, type PruneKind, type Store } from "../store/store.ts";
 import { databasePath } from "./home.ts";
@@ -14,7 +15,7 @@ export type Pruned = Readonly<Record<PruneKind, number>>;
 
 /** Prunes in steps. One that is cut off leaves what it has done, and is gone on with by the next. */
 export async function pruneStore(
-  store: Pick<Store, "prune">,
+  store: Pick<Store, "prune" | "forgetPruned">,
   { beforeMs, nowMs }: { readonly beforeMs: number; readonly nowMs: number },
 ): Promise<Pruned> {
   checkMoment(beforeMs, nowMs);
@@ -27,15 +28,37 @@ export async function pruneStore(
       after = step.next;
     } while (after !== undefined);
   }
+  await store.forgetPruned();
   return pruned;
 }
 
-/** Opens the store of a home that no Cortex runs on. Throws `store_locked` where one does. */
-export async function pruneHome(home: string, when: { beforeMs: number; nowMs: number }): Promise<Pruned> {
+/**
+ * Opens the store of a home that no Cortex runs on, and writes its file anew. Throws `store_locked` where one does.
+ * `isRewritten`: false where one was started meanwhile, or there was no room, so that traces may stay in the file.
+ */
+export async function pruneHome(
+  home: string,
+  when: { beforeMs: number; nowMs: number },
+): Promise<{ pruned: Pruned; isRewritten: boolean }> {
   checkMoment(when.beforeMs, when.nowMs);
   await (await openLedger(home))[Symbol.asyncDispose](); // makes no home where there is none
-  await using store = await openSqliteStore({ path: databasePath(home), clock: Date.now });
+  const pruned = await openAndPrune(databasePath(home), when);
+  return { pruned, isRewritten: rewrite(databasePath(home)) };
+}
+
+async function openAndPrune(path: string, when: { beforeMs: number; nowMs: number }): Promise<Pruned> {
+  await using store = await openSqliteStore({ path, clock: Date.now });
   return await pruneStore(store, when);
+}
+
+function rewrite(path: string): boolean {
+  try {
+    rewriteDatabase(path);
+    return true;
+  } catch (error) {
+    if (error instanceof CortexError && ["store_full", "store_locked"].includes(error.code)) return false;
+    throw error;
+  }
 }
 
 /** Counts what would go, beside a Cortex that runs or without one. */

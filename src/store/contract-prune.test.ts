@@ -186,6 +186,39 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     await store.turns.commit(turnFor(running));
   });
 
+  test("what a session was not told of yet, because its queue was full, is left alone", async () => {
+    await using opened = await open();
+    const { store, clock } = opened;
+    const claim = await begin(store, "a");
+    for (const name of ["b", "c"]) {
+      const sent = dispatch(name, toSession("work"), { cap: { max: 1, drop: "summarize" } });
+      await store.events.accept(event(name), { dispatch: sent });
+    }
+    await store.turns.commit(turnFor(claim));
+    const [next] = await store.queue.lease(alice, 1);
+    await store.turns.commit(turnFor(next!));
+    clock.advance(DAY_MS);
+    await pruneAll(store, clock());
+    expect(await store.queue.unseenDrops(session("work"))).toMatchObject([{ event: { content: "message b" } }]);
+  });
+
+  test("a session that is taken up while it is pruned keeps what was not pruned yet", async () => {
+    await using opened = await open();
+    const { store, clock } = opened;
+    const turns = [];
+    for (const name of ["a", "b", "c", "d"]) turns.push(await finishTurn(store, name));
+    clock.advance(DAY_MS);
+    const { next } = await store.prune("turns", { beforeMs: clock(), max: 1 });
+    clock.advance(1);
+    const waiting = await store.events.accept(event("e"), { dispatch: dispatch("e", toSession("work")) });
+    expect(waiting.dispatched!.outcome).toBe("queued");
+    await store.prune("turns", { beforeMs: clock() - 1, after: next, max: 1 });
+    await store.turns.commit(turnFor((await store.queue.lease(alice, 1))[0]!));
+    await store.prune("turns", { beforeMs: clock() - 1, after: next, max: 10 });
+    const pruned = await Promise.all(turns.map((turn) => isPruned(store, turn)));
+    expect(pruned).toEqual([true, false, false, false]);
+  });
+
   test("what was delivered is forgotten, and that it was is not", async () => {
     await using opened = await open();
     const { store, clock } = opened;
@@ -236,6 +269,8 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       id,
       userMessage: "a letter",
       agents: { writer: { slotId: "writer", lastOutput: "Dear" } },
+      metadata: { trigger: "chat", pendingMessages: ["and sign it"] },
+      abortReason: "it is late, Ana",
     };
     const step = { step: 0, slot: "writer", record: { input: "Write", output: "Dear", costUsd: 0.5 } };
     await store.relays.create({ id, template: "two", state: "running", record });
@@ -250,6 +285,8 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       id,
       userMessage: "",
       agents: { writer: { slotId: "writer", lastOutput: null } },
+      metadata: { trigger: "chat" },
+      abortReason: "",
     });
     expect(await store.relays.steps(id)).toMatchObject([
       { record: { input: "", output: null, costUsd: 0.5 } },

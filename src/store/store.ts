@@ -102,6 +102,12 @@ export interface Store extends Ledger {
   prune(kind: PruneKind, request: PruneRequest): Promise<PruneStep>;
 
   /**
+   * After pruning: takes out what other places than its rows still hold of it, the index and the log of writes. Traces
+   * may stay in parts of the file that nothing uses.
+   */
+  forgetPruned(): Promise<void>;
+
+  /**
    * Calls back after rows were written that somebody may be waiting for. A wake-up carries no data, may
    * come when nothing is to be done, and may be lost with the process: whoever waits also polls slowly.
    */

@@ -8,6 +8,7 @@ await using store = await openSqliteStore({ path: databasePath(home), clock: Dat
 let left = Number(steps);
 await pruneStore(
   {
+    forgetPruned: () => store.forgetPruned(),
     async prune(kind, request) {
       const step = store.prune(kind, { ...request, max: 20 });
       if (--left === 0) process.kill(process.pid, "SIGKILL");

@@ -50,6 +50,19 @@ export function copyLog(db: Database.Database): void {
   }
 }
 
+/** How long it holds up the writer where somebody reads: what they read is in the log. */
+const TRUNCATE_TIMEOUT_MS = 500;
+
+/** Copies the log and cuts it off, so that what was in it cannot be read there. Where somebody reads, it stays. */
+export function cutLog(path: string): void {
+  const db = new Database(path, { timeout: TRUNCATE_TIMEOUT_MS, fileMustExist: true });
+  try {
+    if (hasRoom(db)) db.pragma("wal_checkpoint(truncate)");
+  } finally {
+    db.close();
+  }
+}
+
 /** A copy that fails half-way has taken the last of the room, and then nothing can be written at all. */
 function hasRoom(db: Database.Database): boolean {
   const pages = db.pragma("page_count", { simple: true }) as number;

@@ -17,6 +17,7 @@ import Database from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
 import { isFull, storeFailure, storeMissing } from "./failure.ts";
+import { takeLock } from "./lock.ts";
 import { checkDatabase, versionOf } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 
@@ -36,6 +37,24 @@ export function copyDatabase(from: string, to: string): void {
     writeCopy(db, to);
   } catch (error) {
     throw storeFailure(error, isFull(error) ? to : from);
+  } finally {
+    db?.close();
+  }
+}
+
+/**
+ * Writes the file anew, with what is in use and nothing else, and as small as can be. For one that nobody has open.
+ * Throws `store_locked` where somebody has, and `store_full` where there is no room for it; then it is as it was.
+ */
+export function rewriteDatabase(path: string): void {
+  using _ = takeLock(path);
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(path, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+    db.exec("vacuum");
+    db.pragma("wal_checkpoint(truncate)");
+  } catch (error) {
+    throw storeFailure(error, path);
   } finally {
     db?.close();
   }

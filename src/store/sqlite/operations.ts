@@ -23,7 +23,7 @@ import {
   sendingChunk,
   settleChunk,
 } from "./outbox.ts";
-import { prune } from "./prune.ts";
+import { forgetWords, prune } from "./prune.ts";
 import { noteJudged, recordHookRun } from "./record-hook-run.ts";
 import { archiveRelays, createRelay, saveRelay } from "./relays.ts";
 import { configureSession, fork, resetSession } from "./session.ts";
@@ -80,6 +80,7 @@ export const OPERATIONS = {
   keepMember,
   orderTurn,
   prune,
+  forgetWords,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -16,15 +16,26 @@ const IN_USE = `(s.used_ms >= @beforeMs or s.run is not null
   or s.key in (select i.session from relay r join relay_step p on p.relay = r.key join item i on i.key = p.item
                where r.ended_ms is null))`;
 
-/** The turns that their contexts are made of, as `turns.context` walks them: back to the last compaction. */
-export const KEPT_TURNS = `with recursive kept (key, parent, stop) as (
+/** Sessions that somebody has taken up while it is pruned. */
+export const USED_SINCE = `(s.used_ms >= @sinceMs
+  or s.key in (select session from item indexed by item_open where settled_ms is null))`;
+
+export const KEPT_TURNS = keptTurns(IN_USE);
+
+/** The turns that contexts of sessions are made of, as `turns.context` walks them: back to the last compaction. */
+export function keptTurns(sessions: string): string {
+  return `with recursive kept (key, parent, stop) as (
     select t.key, t.parent, iif(t.type = 'compaction', coalesce(t.first_kept, t.key), null)
-    from session s join turn t on t.key = s.head where ${IN_USE}
+    from session s join turn t on t.key = s.head where ${sessions}
     union
     select t.key, t.parent, coalesce(k.stop, iif(t.type = 'compaction', coalesce(t.first_kept, t.key), null))
     from kept k join turn t on t.key = k.parent
     where (k.stop is null or k.stop <> k.key) and t.pruned_ms is null
   )`;
+}
+
+/** Dropped from a queue that was full, for the next turn to be told of: see `queue.unseenDrops`. `i` is the item. */
+const UNSEEN = "(i.state = 'dropped' and i.policy = 'summarize' and i.turn is null)";
 
 /** Each is a condition on rows of its table; the place after which to look is asked for beside it. */
 export const PRUNABLE = {
@@ -32,9 +43,9 @@ export const PRUNABLE = {
   turns: `t.completed_ms < @beforeMs and t.pruned_ms is null
     and not exists (select 1 from delivery d where d.turn = t.key and (d.settled_ms is null or d.state = 'dead'))`,
 
-  /** An answer's event goes with its turn, which must have gone before. */
+  /** An answer's event goes with its turn, which must have gone before. A session is yet to be told of what it missed. */
   events: `e.received_ms < @beforeMs and e.pruned_ms is null
-    and not exists (select 1 from item i where i.event = e.seq and (i.settled_ms is null or i.state = 'dead'))
+    and not exists (select 1 from item i where i.event = e.seq and (i.settled_ms is null or i.state = 'dead' or ${UNSEEN}))
     and not exists (select 1 from unjudged u where u.event = e.seq)`,
 
   deliveries: `d.settled_ms < @beforeMs and d.state <> 'dead'

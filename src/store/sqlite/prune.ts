@@ -5,7 +5,7 @@ import { canonicalJson } from "../../model/json.ts";
 import type { PruneKind } from "../store.ts";
 import { firstKey, lastKey } from "./keys.ts";
 import { operation } from "./operation.ts";
-import { KEPT_TURNS, PRUNABLE } from "./prunable.ts";
+import { KEPT_TURNS, keptTurns, PRUNABLE, USED_SINCE } from "./prunable.ts";
 import { number, record, text } from "./wire.ts";
 
 interface Asked {
@@ -16,14 +16,11 @@ interface Asked {
 
 interface Pruner {
   /** Keys of rows that are prunable, in order, from behind a place. */
-  readonly find: (asked: Asked) => number[];
+  readonly find: (asked: Asked, nowMs: number) => number[];
   readonly prune: (key: number, nowMs: number) => void;
 }
 
-/**
- * One step. The room is written over, so that what is gone cannot be read from the file any more; that costs as much
- * as writing, which is why it is not always so.
- */
+/** One step. */
 export const prune = operation(record({ kind: text, beforeMs: number, after: number, max: number }), (db) => {
   const pruners: Readonly<Record<PruneKind, Pruner>> = {
     turns: pruneTurns(db),
@@ -34,21 +31,46 @@ export const prune = operation(record({ kind: text, beforeMs: number, after: num
   };
   return ({ kind, ...asked }, { nowMs }): { pruned: number; next: number | null } => {
     const { find, prune } = pruners[kind as PruneKind];
-    const keys = find(asked);
-    db.pragma("secure_delete = on");
-    try {
-      for (const key of keys) prune(key, nowMs);
-    } finally {
-      db.pragma("secure_delete = off");
-    }
+    const keys = find(asked, nowMs);
+    writingOver(db, () => keys.forEach((key) => prune(key, nowMs)));
     return { pruned: keys.length, next: keys.length < asked.max ? null : keys.at(-1)! };
   };
 });
 
-/** Which turns are kept is found out once for a pass: a session that is taken up meanwhile is late by a moment. */
+/** Pages of the index that a step writes anew: some milliseconds of the writer. */
+const MERGED_PAGES = 64;
+
+/**
+ * What is deleted from the index is only marked so there, and its words can still be read. They are gone when all parts
+ * of the index are merged into one, step by step; the first one begins it.
+ */
+export const forgetWords = operation(record({ isFirst: number }), (db) => {
+  const merge = db.prepare("insert into search (search, rank) values ('merge', ?)");
+  const countChanges = db.prepare<[], number>("select total_changes()").pluck();
+  return ({ isFirst }): { isDone: boolean } => {
+    const before = countChanges.get()!;
+    writingOver(db, () => void merge.run(isFirst === 1 ? -MERGED_PAGES : MERGED_PAGES));
+    return { isDone: countChanges.get()! - before < 2 }; // says the manual of FTS5
+  };
+});
+
+/** What is not used any more is written over. That costs as much as writing, which is why it is not always so. */
+function writingOver(db: Database, change: () => void): void {
+  db.pragma("secure_delete = on");
+  try {
+    change();
+  } finally {
+    db.pragma("secure_delete = off");
+  }
+}
+
+/** Which turns are kept is found out once for a pass, and in each step, for those sessions that were used since. */
 function pruneTurns(db: Database): Pruner {
   const readKept = db
     .prepare<[Pick<Asked, "beforeMs">], number>(`${KEPT_TURNS} select distinct key from kept`)
+    .pluck();
+  const readUsed = db
+    .prepare<[{ sinceMs: number }], number>(`${keptTurns(USED_SINCE)} select distinct key from kept`)
     .pluck();
   const find = db
     .prepare<[Asked], number>(
@@ -59,19 +81,30 @@ function pruneTurns(db: Database): Pruner {
   const emptyCalls = db.prepare(
     "update tool_call set params = 'null', result = null where key between ? and ?",
   );
+  // What its attempts were told, the prompt of the system say. The last of them is the only one that has completed.
+  const emptyRuns = db.prepare(
+    `update run set pinned = null where turn_id = (select id from turn where key = @key) and state <> 'completed'`,
+  );
+  const emptyLastRun = db.prepare(
+    "update run set pinned = null where key = (select run from turn where key = @key)",
+  );
   const mark = db.prepare("update turn set pruned_ms = ? where key = ?");
-  let kept: { readonly beforeMs: number; readonly keys: ReadonlySet<number> } | undefined;
+  let kept: { readonly beforeMs: number; readonly keys: Set<number>; sinceMs: number } | undefined;
   return {
-    find(asked) {
+    find(asked, nowMs) {
       const { beforeMs } = asked;
       if (asked.after === 0 || kept?.beforeMs !== beforeMs) {
-        kept = { beforeMs, keys: new Set(readKept.all({ beforeMs })) };
+        kept = { beforeMs, keys: new Set(readKept.all({ beforeMs })), sinceMs: nowMs };
       }
+      for (const key of readUsed.all(kept)) kept.keys.add(key);
+      kept.sinceMs = nowMs;
       return findUnkept(asked, kept.keys);
     },
     prune(key, nowMs) {
       emptyMessages.run(firstKey(key), lastKey(key));
       emptyCalls.run(firstKey(key), lastKey(key));
+      emptyRuns.run({ key });
+      emptyLastRun.run({ key });
       mark.run(nowMs, key);
     },
   };
@@ -162,6 +195,8 @@ function pruneRelays(db: Database): Pruner {
 /** Of a relay's record, what people and agents have said in it. */
 interface RecordedRelay {
   readonly agents?: Readonly<Record<string, object>>;
+  readonly metadata?: Readonly<Record<string, unknown>> | null;
+  readonly abortReason?: string | null;
 }
 
 function withoutWords(relay: RecordedRelay): object {
@@ -169,5 +204,13 @@ function withoutWords(relay: RecordedRelay): object {
     name,
     { ...slot, lastOutput: null },
   ]);
-  return { ...relay, userMessage: "", agents: Object.fromEntries(agents) as object };
+  const { metadata = null, abortReason = null } = relay;
+  const { pendingMessages: _, ...given } = metadata ?? {};
+  return {
+    ...relay,
+    userMessage: "",
+    agents: Object.fromEntries(agents) as object,
+    ...(metadata === null ? {} : { metadata: given }),
+    ...(abortReason === null ? {} : { abortReason: "" }),
+  };
 }

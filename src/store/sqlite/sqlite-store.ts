@@ -48,6 +48,7 @@ import type {
 import { MAX_CHUNKS_IN_DELIVERY } from "../store.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
+import { cutLog } from "./connection.ts";
 import { copyBeforeMigration, dropOldCopies } from "./copy-database.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import * as encode from "./encode.ts";
@@ -90,7 +91,7 @@ export async function openSqliteStore({
     try {
       const ledger = await openSqliteLedger({ path });
       if (!isUpdated) dropOldCopies(path);
-      return new SqliteStore({ lock, clock, writer, ledger });
+      return new SqliteStore({ path, lock, clock, writer, ledger });
     } catch (error) {
       await writer.close();
       throw error;
@@ -127,13 +128,21 @@ export class SqliteStore implements Store {
   readonly files: FileStore;
   readonly dead: DeadReads;
   readonly changes: ChangeReads;
+  readonly #path: string;
   readonly #lock: Disposable;
   readonly #writer: Writer;
   readonly #ledger: SqliteLedger;
   readonly #mintId: UlidSource;
   #closing: Promise<void> | undefined;
 
-  constructor(parts: { lock: Disposable; clock: () => number; writer: Writer; ledger: SqliteLedger }) {
+  constructor(parts: {
+    path: string;
+    lock: Disposable;
+    clock: () => number;
+    writer: Writer;
+    ledger: SqliteLedger;
+  }) {
+    this.#path = parts.path;
     this.#lock = parts.lock;
     this.#writer = parts.writer;
     this.#ledger = parts.ledger;
@@ -178,6 +187,13 @@ export class SqliteStore implements Store {
     const input = { kind, beforeMs, after, max: checkCount(max) };
     const { pruned, next } = await this.#writer.call("prune", input);
     return { pruned, next: next ?? undefined };
+  }
+
+  async forgetPruned(): Promise<void> {
+    for (let isFirst = 1, isDone = false; !isDone; isFirst = 0) {
+      ({ isDone } = await this.#writer.call("forgetWords", { isFirst }));
+    }
+    cutLog(this.#path);
   }
 
   onWake(topic: WakeTopic, listener: () => void): () => void {
