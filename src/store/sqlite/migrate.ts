@@ -55,11 +55,10 @@ export function checkCurrent(db: Database.Database, path: string): void {
   );
 }
 
-/** Brings the schema up to date, each migration in one transaction. */
+/** Brings the schema up to date, all in one transaction: what is left half-way, no program knows. */
 export function migrate(db: Database.Database, migrations = MIGRATIONS): void {
-  for (const migration of migrations.filter(({ version }) => version > versionOf(db))) {
-    inTransaction(db, () => apply(db, migration));
-  }
+  const missing = migrations.filter(({ version }) => version > versionOf(db));
+  if (missing.length > 0) inTransaction(db, () => missing.forEach((migration) => apply(db, migration)));
   if (viewsOf(db) !== Object.entries(VIEWS).map(viewText).join("\n")) inTransaction(db, () => renewViews(db));
 }
 

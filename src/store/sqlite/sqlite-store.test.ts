@@ -196,9 +196,13 @@ describe("schema", () => {
     const newest = MIGRATIONS.at(-1)!.version;
     const version = newest + 1;
     const failing = { version, sql: "create table extra (a); create table event (a);" };
+    const fine = { version, sql: "create table fine (a)" };
     expect(() => migrate(db, [...MIGRATIONS, failing])).toThrow("already exists");
+    expect(() => migrate(db, [...MIGRATIONS, fine, { ...failing, version: version + 1 }])).toThrow(
+      "already exists",
+    );
     expect(db.pragma("user_version", { simple: true })).toBe(newest);
-    expect(db.prepare("select name from sqlite_schema where name = 'extra'").all()).toEqual([]);
+    expect(db.prepare("select name from sqlite_schema where name in ('extra', 'fine')").all()).toEqual([]);
 
     migrate(db, [...MIGRATIONS, { version, sql: "create table extra (a)" }]);
     expect(db.pragma("user_version", { simple: true })).toBe(version);
