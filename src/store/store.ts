@@ -102,8 +102,8 @@ export interface Store extends Ledger {
   prune(kind: PruneKind, request: PruneRequest): Promise<PruneStep>;
 
   /**
-   * After pruning: takes out what other places than its rows still hold of it, the index and the log of writes. Traces
-   * may stay in parts of the file that nothing uses.
+   * After pruning: takes out what other places than its rows still hold of it, the index, the log of writes and
+   * copies that were made before an update. Traces may stay in parts of the file that nothing uses.
    */
   forgetPruned(): Promise<void>;
 

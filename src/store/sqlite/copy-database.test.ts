@@ -9,7 +9,7 @@ import { event, testClock } from "../../../test/support/sample.ts";
 import { canMountSmallDisk, runOnSmallDisk } from "../../../test/support/small-disk.ts";
 import { memoryParent, temporaryFolder } from "../../../test/support/temporary.ts";
 import { openForWriting } from "./connection.ts";
-import { copiesOf, copyDatabase } from "./copy-database.ts";
+import { copiesOf, copyDatabase, KEPT_COPY_MS } from "./copy-database.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
@@ -73,16 +73,33 @@ describe("a copy that is asked for", () => {
 });
 
 describe("a schema that changes", () => {
-  test("leaves a copy of what was there, until the new one was started with again", async () => {
+  test("leaves a copy of what was there for a week, however often it is started", async () => {
     using folder = temporaryFolder(memoryParent());
     const path = join(folder.path, "cortex.db");
     writeOldDatabase(path);
-    await (await open(path))[Symbol.asyncDispose]();
+    const clock = testClock();
+    const start = async (): Promise<void> => {
+      await (await openSqliteStore({ path, clock }))[Symbol.asyncDispose]();
+    };
+    await start();
+    clock.advance(KEPT_COPY_MS - 1);
+    await start();
     const copy = `${path}.before-${NEWEST}`;
     expect(copiesOf(path)).toEqual([copy]);
     expect(read(copy)).toEqual({ version: 5, events: ["old words"] });
     expect(read(path)).toEqual({ version: NEWEST, events: ["old words"] });
-    await (await open(path))[Symbol.asyncDispose]();
+    clock.advance(1);
+    await start();
+    expect(copiesOf(path)).toEqual([]);
+  });
+
+  test("leaves no copy of what is to be forgotten", async () => {
+    using folder = temporaryFolder(memoryParent());
+    const path = join(folder.path, "cortex.db");
+    writeOldDatabase(path);
+    await using store = await open(path);
+    expect(copiesOf(path)).toHaveLength(1);
+    await store.forgetPruned();
     expect(copiesOf(path)).toEqual([]);
   });
 

@@ -10,6 +10,8 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -23,6 +25,9 @@ import { MIGRATIONS } from "./schema.ts";
 
 /** How long it waits for a connection that just starts or closes. */
 const BUSY_TIMEOUT_MS = 5_000;
+
+/** After an update: time enough to find out that one wants to go back. */
+export const KEPT_COPY_MS = 7 * 24 * 3_600_000;
 
 /**
  * Writes all that is committed to a new file, in one snapshot, however long it takes. Whoever writes goes on; only
@@ -61,22 +66,22 @@ export function rewriteDatabase(path: string): void {
 }
 
 /**
- * Keeps what is there before a newer schema takes its place. Returns whether there was anything to keep. Where no copy
- * can be made, it throws, and nothing is to be migrated.
+ * Keeps what is there before a newer schema takes its place. Where no copy can be made, it throws, and nothing is to be
+ * migrated.
  */
-export function copyBeforeMigration(path: string, migrations = MIGRATIONS): boolean {
-  if (!existsSync(path)) return false;
+export function copyBeforeMigration(path: string, nowMs: number): void {
+  if (!existsSync(path)) return;
   const db = new Database(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
   try {
     const version = versionOf(db);
-    const newest = migrations.at(-1)!.version;
-    if (version === 0 || version >= newest) return false;
+    const newest = MIGRATIONS.at(-1)!.version;
+    if (version === 0 || version >= newest) return;
     const copy = copyBefore(path, newest);
     // One of an earlier try holds the same, unless that try was undone and the old program has gone on since.
     writeCopy(db, `${copy}.unfinished`);
+    utimesSync(`${copy}.unfinished`, nowMs / 1_000, nowMs / 1_000);
     renameSync(`${copy}.unfinished`, copy);
     syncPath(dirname(path));
-    return true;
   } catch (error) {
     throw isFull(error) ? noRoom(path, error) : error;
   } finally {
@@ -84,9 +89,14 @@ export function copyBeforeMigration(path: string, migrations = MIGRATIONS): bool
   }
 }
 
-/** They have served when the new schema was started with a second time. */
-export function dropOldCopies(path: string): void {
-  for (const copy of copiesOf(path)) rmSync(copy, { force: true });
+/** Removes those that have served. Nobody sees in one start whether the new program is any good. */
+export function dropOldCopies(path: string, nowMs: number): void {
+  for (const copy of copiesOf(path)) if (statSync(copy).mtimeMs <= nowMs - KEPT_COPY_MS) rmSync(copy);
+}
+
+/** Removes them all. */
+export function dropCopies(path: string): void {
+  for (const copy of copiesOf(path)) rmSync(copy);
 }
 
 /** Copies that were made before a schema changed, whole or not. */

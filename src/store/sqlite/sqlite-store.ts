@@ -49,7 +49,7 @@ import { MAX_CHUNKS_IN_DELIVERY } from "../store.ts";
 import type { ClaimRequest, ClaimRow } from "./claim.ts";
 import { connectThread } from "./connect-thread.ts";
 import { cutLog } from "./connection.ts";
-import { copyBeforeMigration, dropOldCopies } from "./copy-database.ts";
+import { copyBeforeMigration, dropCopies, dropOldCopies } from "./copy-database.ts";
 import type { DispatchedRow } from "./dispatch.ts";
 import * as encode from "./encode.ts";
 import { encodeFile, encodeFiring, encodeHookFiles, encodeHookRun } from "./encode-hooks.ts";
@@ -86,11 +86,11 @@ export async function openSqliteStore({
 }: SqliteOptions): Promise<SqliteStore> {
   const lock = claimDatabase(path);
   try {
-    const isUpdated = copyBeforeMigration(path);
+    copyBeforeMigration(path, clock());
     const writer = await Writer.open({ path, clock, connect, redact });
     try {
       const ledger = await openSqliteLedger({ path });
-      if (!isUpdated) dropOldCopies(path);
+      dropOldCopies(path, clock());
       return new SqliteStore({ path, lock, clock, writer, ledger });
     } catch (error) {
       await writer.close();
@@ -194,6 +194,7 @@ export class SqliteStore implements Store {
       ({ isDone } = await this.#writer.call("forgetWords", { isFirst }));
     }
     cutLog(this.#path);
+    dropCopies(this.#path);
   }
 
   onWake(topic: WakeTopic, listener: () => void): () => void {
