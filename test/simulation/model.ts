@@ -136,7 +136,7 @@ const UNUSED: Send = {
 };
 
 export class Model {
-  readonly events = new Map<string, { content: string; differing: number }>();
+  readonly events = new Map<string, { content: string; differing: number; isPruned?: true }>();
   readonly dispatches = new Map<string, ModelItem>();
   readonly items: ModelItem[] = [];
   readonly sessions = new Map<string, ModelSession>();
@@ -167,6 +167,19 @@ export class Model {
     this.#settleDelegations();
     this.relays.settle();
     strictEqual("refused" in answer ? answer.refused : undefined, refused);
+  }
+
+  /** Learns which events were pruned: none that is to be worked on, tried again, judged or told of. */
+  prune(names: ReadonlySet<string>): void {
+    for (const item of this.items) {
+      const isNeeded = isOpen(item, item.session) || item.state === "dead" || isUnseen(item);
+      ok(!isNeeded || this.events.get(item.event)!.isPruned === true || !names.has(item.event), item.event);
+    }
+    for (const name of this.hooks.unjudged) ok(!names.has(name), name);
+    for (const name of names) {
+      const event = this.events.get(name);
+      if (event !== undefined) event.isPruned = true;
+    }
   }
 
   /** What `queue.unseenDrops` must find. */
@@ -312,7 +325,7 @@ export class Model {
     const known = this.events.get(name);
     const before = { ...known };
     if (known === undefined) this.events.set(name, { content, differing: 0 });
-    else if (known.content !== content) known.differing++;
+    else if (known.content !== content && known.isPruned !== true) known.differing++;
     if (value !== undefined) strictEqual(value.fresh, before.content === undefined);
     if (known === undefined && judge) this.hooks.unjudged.add(name);
     if (send === undefined) return;
@@ -1253,4 +1266,8 @@ function isObject(value: Json | undefined): value is { readonly [name: string]: 
 /** Dropped to make room, and no turn has been told of it. */
 export function isUnseen({ state, policy, turn }: ModelItem): boolean {
   return state === "dropped" && policy === "summarize" && turn === undefined;
+}
+
+export function isOpen({ state, session }: ModelItem, label: string): boolean {
+  return session === label && (state === "queued" || state === "claimed");
 }

@@ -35,10 +35,11 @@ import type {
   Recorded,
   Settings,
 } from "../../src/store/store.ts";
+import { PRUNE_KINDS } from "../../src/store/store.ts";
 import { message, session, START_MS, toSession } from "../support/sample.ts";
 import { memoryParent, temporaryFolder } from "../support/temporary.ts";
 import { crashingConnection } from "./crashing-connection.ts";
-import { type Answer, isUnseen, Model, type ModelApproval } from "./model.ts";
+import { type Answer, isOpen, isUnseen, Model, type ModelApproval } from "./model.ts";
 import { hookState } from "./model-hooks.ts";
 import { delivery, type Operation, perform, type Send } from "./operation.ts";
 import { createRandom, type Random } from "./random.ts";
@@ -140,6 +141,7 @@ class Simulation {
         ? this.#random.pick<Fate>(["dies before the batch", "dies after the commit"])
         : "lives";
       await this.#send(this.#batch(), fate);
+      if (this.#random.chance(0.015)) await this.#prune();
       if (this.#random.chance(0.2)) await this.#checkReads();
     }
     await this.#drain();
@@ -201,6 +203,48 @@ class Simulation {
     this.#model.crash();
     await this.#open();
     this.#compareAll();
+  }
+
+  /**
+   * Prunes, and may die in the middle of it, after which it is done again. What is to go the store decides; that
+   * nothing goes which somebody needs, and that all else is as it was, is checked here.
+   */
+  async #prune(): Promise<void> {
+    const beforeMs = this.#model.nowMs - this.#random.pick([0, 10_000, 60_000]);
+    const needed = await this.#contextsInUse(beforeMs);
+    const max = 1 + this.#random.below(5);
+    let left = this.#random.chance(0.3) ? this.#random.below(8) : Infinity;
+    this.#trace.push(`prune before ${beforeMs}, ${max} at a time, dies after ${left}`);
+    for (const kind of PRUNE_KINDS) {
+      let after: number | undefined;
+      do {
+        if (left-- === 0) {
+          await this.#crash();
+          after = undefined;
+        }
+        ({ next: after } = await this.#store!.prune(kind, { beforeMs, after, max }));
+      } while (after !== undefined);
+    }
+    if (this.#random.chance(0.3)) await this.#store!.forgetPruned();
+    const pruned = this.#raw!.all("select id from events where pruned_at is not null") as { id: string }[];
+    this.#model.prune(new Set(pruned.map(({ id }) => id.replace(/^test:/, ""))));
+    deepStrictEqual(await this.#contextsInUse(beforeMs), needed);
+    this.#compareAll();
+  }
+
+  /** What the sessions say that somebody is in the middle of. */
+  async #contextsInUse(beforeMs: number): Promise<unknown[]> {
+    const sessions = [...this.#model.sessions.values()].filter(
+      ({ label, usedMs, run, head }) =>
+        head !== undefined &&
+        (usedMs >= beforeMs || run !== undefined || this.#model.items.some((item) => isOpen(item, label))),
+    );
+    return Promise.all(
+      sessions.map(async ({ head, label }) => ({
+        label,
+        context: await this.#store!.turns.context(head as TurnId),
+      })),
+    );
   }
 
   #advance(ms: number): void {
@@ -997,7 +1041,8 @@ class Simulation {
 
   async #checkHashes(): Promise<void> {
     const { verifyTurns } = await import("../../src/store/sqlite/verify.ts");
-    deepStrictEqual(verifyTurns(this.#raw!.db), { ok: true, turns: this.#model.turns.size, pruned: 0 });
+    const [counted] = this.#raw!.all("select count(pruned_ms) as pruned from turn") as { pruned: number }[];
+    deepStrictEqual(verifyTurns(this.#raw!.db), { ok: true, turns: this.#model.turns.size, ...counted });
   }
 
   /** Whoever has followed the feed from its beginning knows the state of everything. */
