@@ -1,5 +1,5 @@
 /** What the server has said, and goes on saying. Read from its file: it needs no server. */
-import { closeSync, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 
 import type { Invocation } from "./command.ts";
@@ -43,9 +43,11 @@ function read(path: string, from: number): { text: string; end: number; inode: n
   if (!existsSync(path)) return { text: "", end: 0, inode: 0 };
   const file = openSync(path, "r");
   try {
-    const content = readFileSync(file).subarray(from);
-    const whole = content.subarray(0, content.lastIndexOf("\n") + 1);
-    return { text: whole.toString("utf8"), end: from + whole.length, inode: fstatSync(file).ino };
+    const { size, ino: inode } = fstatSync(file);
+    const content = Buffer.alloc(Math.max(0, size - from));
+    const length = readSync(file, content, 0, content.length, from);
+    const whole = content.subarray(0, content.subarray(0, length).lastIndexOf("\n") + 1);
+    return { text: whole.toString("utf8"), end: from + whole.length, inode };
   } finally {
     closeSync(file);
   }
