@@ -10,7 +10,7 @@
 import type { z } from "zod";
 import { cortexSchema } from "./cortex-schema.ts";
 import type { MergedEnvironment } from "./environment.ts";
-import { suggest } from "./nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import { formatPath, type Path, type Problem } from "./problem.ts";
 import { profilesSchema } from "./profiles-schema.ts";
 import { isNumeric, scalars } from "./schema-tree.ts";

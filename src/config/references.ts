@@ -3,7 +3,7 @@ import { CortexError } from "../model/errors.ts";
 import { parseAgentId } from "../model/ids.ts";
 import { ACTIVE_PROFILE, OFFLINE_PROFILE } from "../model/profile.ts";
 import type { CortexFile } from "./cortex-schema.ts";
-import { suggest } from "./nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import { type Mistake, type Path, quote } from "./problem.ts";
 import type { ProfilesFile } from "./profiles-schema.ts";
 

@@ -7,7 +7,7 @@
 import { join, resolve, sep } from "node:path";
 import { mergeEnvironment } from "./environment.ts";
 import { type FileText, formatSource, readText } from "./json-file.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../model/nearest.ts";
 import type { Flags } from "./overrides.ts";
 import { configInvalid } from "./problem.ts";
 import { configFolder } from "./read.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { z } from "zod";
-import { suggest } from "./nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import { type Mistake, type Path, quote } from "./problem.ts";
 import { keysOf, schemaAt } from "./schema-tree.ts";
 

@@ -5,7 +5,7 @@
 import type { RE2JS } from "re2js";
 import type { z } from "zod";
 import type { Folders } from "../config/config.ts";
-import { suggest } from "../config/nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import { type Problem, quote } from "../config/problem.ts";
 import { findMistakes } from "../config/validate.ts";
 import { type AgentEntry, agentSchema } from "./agent-schema.ts";

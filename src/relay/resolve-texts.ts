@@ -2,7 +2,7 @@
 import { stat } from "node:fs/promises";
 import { isAbsolute, join, normalize, resolve, sep } from "node:path";
 import type { Folders } from "../config/config.ts";
-import { suggest } from "../config/nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import { type Path, quote } from "../config/problem.ts";
 import { CortexError } from "../model/errors.ts";
 import { doubtful, type Finding, wrong } from "./finding.ts";

@@ -3,7 +3,7 @@
  * begins with. They are looked for where agents and stages are named and nowhere else, because a pattern or a command
  * may have braces of its own.
  */
-import { suggest } from "../config/nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import { formatPath, type Path, quote } from "../config/problem.ts";
 import { doubtful, type Finding, wrong } from "./finding.ts";
 import type { Loose } from "./loose.ts";

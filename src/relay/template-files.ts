@@ -6,7 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { MAX_ENTRIES } from "../config/cortex-schema.ts";
 import { type JsonFile, parseJsonFile, readText } from "../config/json-file.ts";
-import { suggest } from "../config/nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import { sourceOf } from "../config/part.ts";
 import { formatPath, type Mistake, type Path, type Problem, quote } from "../config/problem.ts";
 import { isObject } from "./loose.ts";
@@ -50,7 +50,11 @@ export async function readEntries(configFolder: string): Promise<Entries> {
   return {
     entries: all.flatMap(({ entries }) => entries),
     problems: all.flatMap(({ problems }) => problems),
-    warnings: file === undefined ? [] : [shadowed],
+    warnings: [
+      ...(file === undefined ? [] : [shadowed]),
+      ...folder.names.filter((name) => LOOKS_LIKE_ENTRY.test(name)).map((name) => misplaced(name)),
+      ...all.flatMap(({ warnings }) => warnings),
+    ],
   };
 }
 
@@ -84,17 +88,29 @@ function entriesOf(file: JsonFile): Entries {
   return { entries, problems, warnings };
 }
 
-async function readKind(configFolder: string, kind: EntryKind): Promise<Omit<Entries, "warnings">> {
+const LOOKS_LIKE_ENTRY = /^[^.].*\.(json|jsonc|json5|ya?ml)$/i;
+
+function misplaced(name: string): Problem {
+  return {
+    source: join(TEMPLATES_FOLDER, name),
+    path: "",
+    message: "is not read",
+    hint: `Write JSON, to a file of ${ENTRY_KINDS.map((kind) => `${kind}/`).join(", ")} whose name ends in ${SUFFIX}.`,
+  };
+}
+
+async function readKind(configFolder: string, kind: EntryKind): Promise<Entries> {
   const folder = join(TEMPLATES_FOLDER, kind);
   const listed = await listFolder(configFolder, folder);
   if (listed.kind !== "listed")
-    return { entries: [], problems: listed.kind === "absent" ? [] : [listed.problem] };
+    return { entries: [], problems: listed.kind === "absent" ? [] : [listed.problem], warnings: [] };
   const names = listed.names.filter((name) => name.endsWith(SUFFIX) && !name.startsWith(".")).toSorted();
   if (names.length > MAX_ENTRIES) {
     const hint = "Remove those that nobody uses.";
     return {
       entries: [],
       problems: [{ source: folder, path: "", message: `has more than ${MAX_ENTRIES} files`, hint }],
+      warnings: [],
     };
   }
   const entries: Entry[] = [];
@@ -107,7 +123,8 @@ async function readKind(configFolder: string, kind: EntryKind): Promise<Omit<Ent
     if (file.position([]) === undefined && file.problems.length > 0) continue;
     entries.push({ kind, name: name.slice(0, -SUFFIX.length), value: file.value, locate: locator(file, []) });
   }
-  return { entries, problems };
+  const unread = listed.names.filter((name) => LOOKS_LIKE_ENTRY.test(name) && !name.endsWith(SUFFIX));
+  return { entries, problems, warnings: unread.map((name) => misplaced(join(kind, name))) };
 }
 
 const SUFFIX = ".json";

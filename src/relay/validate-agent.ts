@@ -1,5 +1,5 @@
 /** What must be right about an agent besides its form. */
-import { suggest } from "../config/nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import { quote } from "../config/problem.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { isThreadCommand } from "./command.ts";

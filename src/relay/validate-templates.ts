@@ -1,5 +1,5 @@
 /** What must fit together within a template: agents, stages, ends of transitions. */
-import { suggest } from "../config/nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import { type Path, quote } from "../config/problem.ts";
 import { parseEndpoint } from "./endpoint.ts";
 import { doubtful, type Finding, wrong } from "./finding.ts";

@@ -4,7 +4,7 @@
  */
 import { stat } from "node:fs/promises";
 import { type Config, profile as profileOf } from "../config/config.ts";
-import { suggest } from "../config/nearest.ts";
+import { suggest } from "../model/nearest.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
 import { matches } from "../model/permissions.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
