@@ -1,5 +1,7 @@
 import { parseEnv } from "node:util";
 
+import type { Problem } from "./problem.ts";
+
 /** Looks a variable up. A function, so that secrets are not printed along with whatever holds it. */
 export type Environment = (name: string) => string | undefined;
 
@@ -23,4 +25,23 @@ export function mergeEnvironment(
     originOf: (name) => (isReal(name) ? "environment" : ".env"),
     inFile: () => file,
   };
+}
+
+/** A value may go on over several lines where it is quoted. */
+const QUOTED = /(?<==[ \t]*)(["'`])[^]*?\1/g;
+const ENTRY = /^\s*(#|$|(export\s+)?[\w.-]+\s*=)/;
+
+/** The lines that mean nothing. They may be a key without its name, so they are not shown. */
+export function findEnvProblems(fileText: string): Problem[] {
+  const lines = fileText.replaceAll(QUOTED, (value) => value.replaceAll(/[^\n]/g, "")).split(/\r?\n/);
+  return lines.flatMap((line, at) =>
+    ENTRY.test(line)
+      ? []
+      : {
+          source: `.env:${at + 1}`,
+          path: "",
+          message: "is neither NAME=value nor a comment",
+          hint: "Write NAME=value, one a line; a comment begins with #.",
+        },
+  );
 }

@@ -29,15 +29,17 @@ export function readPart<Output>(
   const alone = validate(schema, file.value);
   const together = validate(schema, applyOverrides(withBuiltIn(alone.kept, builtIn), overrides));
   const origins = new Map(overrides.map(({ path, origin }) => [formatPath(path), origin]));
-  const locate = ({ path, at, message, hint }: Mistake): Problem => {
-    const name = formatPath(path);
-    const source = origins.get(name) ?? sourceOf(file, path, at);
-    return { source, path: name, message, hint };
+  const inFile = ({ path, at, message, hint }: Mistake): Problem => {
+    return { source: sourceOf(file, path, at), path: formatPath(path), message, hint };
+  };
+  const locate = (mistake: Mistake): Problem => {
+    const origin = origins.get(formatPath(mistake.path));
+    return origin === undefined ? inFile(mistake) : { ...inFile(mistake), source: origin };
   };
   return {
     file,
     output: together.output,
-    problems: [...file.problems, ...[...alone.mistakes, ...together.mistakes].map(locate)],
+    problems: [...file.problems, ...alone.mistakes.map(inFile), ...together.mistakes.map(locate)],
     names: (key) => [...new Set([...Object.keys(builtIn[key] ?? {}), ...keysWithin(file.value, key)])],
     locate,
   };

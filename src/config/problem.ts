@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 import { CortexError } from "../model/errors.ts";
 
 export type Path = readonly (string | number)[];
@@ -26,14 +28,19 @@ export const MAX_PROBLEMS_LISTED = 100;
 
 /** One error for all problems there are: whoever corrects a file wants to do it once. */
 export function configInvalid(folder: string, problems: readonly Problem[]): CortexError {
-  const lines = problems.slice(0, MAX_PROBLEMS_LISTED).map(describe);
+  const [first, ...others] = problems;
+  if (first !== undefined && others.length === 0)
+    return new CortexError("config_invalid", describe({ ...first, source: placeOf(first, folder) }), {
+      hint: first.hint,
+    });
+  const lines = problems
+    .slice(0, MAX_PROBLEMS_LISTED)
+    .map((problem) => `  ${describe(problem)}. ${problem.hint}`);
   const more = problems.length - lines.length;
-  const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
-  const text = [`The configuration in ${folder} has ${count}:`, ...lines];
+  const text = [`The configuration in ${folder} has ${problems.length} problems:`, ...lines];
   if (more > 0) text.push(`and ${more} more`);
   return new CortexError("config_invalid", text.join("\n"), {
-    hint:
-      problems.length === 1 ? problems[0]!.hint : "Correct them all: each line ends with what belongs there.",
+    hint: "Correct them all: each line ends with what belongs there.",
   });
 }
 
@@ -52,8 +59,12 @@ export function quote(value: unknown): string {
 
 const MAX_QUOTED = 60;
 
-function describe({ source, path, message, hint }: Problem): string {
-  return `  ${source} ${path === "" ? "" : `${path}: `}${message}. ${hint}`;
+function placeOf({ source }: Problem, folder: string): string {
+  return /^(flag|environment) /.test(source) ? `The ${source},` : join(folder, source);
+}
+
+function describe({ source, path, message }: Problem): string {
+  return `${source} ${path === "" ? "" : `${path}: `}${message}`;
 }
 
 function formatStep(step: string | number): string {

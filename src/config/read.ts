@@ -9,7 +9,7 @@ import { DEFAULT_AGENT } from "../model/ids.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
 import { buildConfig, type Config, DEFAULT_PERSONA } from "./config.ts";
 import { cortexSchema } from "./cortex-schema.ts";
-import { type Environment, mergeEnvironment } from "./environment.ts";
+import { type Environment, findEnvProblems, mergeEnvironment } from "./environment.ts";
 import { type FileText, parseJsonFile, readText } from "./json-file.ts";
 import { findOrigins } from "./origins.ts";
 import { type Flags, type Override, readOverrides } from "./overrides.ts";
@@ -62,6 +62,7 @@ export function loadConfig(sources: ConfigSources, texts: ConfigTexts): LoadedCo
   const environment = mergeEnvironment(sources.environment, envText);
   const { overrides, problems } = readOverrides(sources.flags ?? {}, environment);
   if (texts.env !== undefined && "problem" in texts.env) problems.push(texts.env.problem);
+  problems.push(...findEnvProblems(envText));
 
   const cortex = readPart(cortexSchema, parseJsonFile("cortex.json", texts.cortex), {
     overrides: overrides.filter((override) => !isOfProfiles(override)),

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { listProblems } from "../../test/support/config-home.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { readTeamConfig, type TeamConfig, type TeamConfigSources } from "./team-config.ts";
 import { MAX_TEAM_CONFIG_LENGTH } from "./team-config-file.ts";
@@ -29,10 +30,7 @@ async function problemsIn(...given: Parameters<typeof load>): Promise<string[]> 
     () => new Error("nothing is wrong"),
     (error: Error) => error,
   );
-  return error.message
-    .split("\n")
-    .slice(1)
-    .map((line) => line.trim());
+  return listProblems(error);
 }
 
 function originsOf({ settings }: TeamConfig): Record<string, string> {

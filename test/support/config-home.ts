@@ -37,8 +37,14 @@ export async function problemsIn(...files: Parameters<typeof loadFiles>): Promis
     () => new Error("nothing is wrong"),
     (error: Error) => error,
   );
-  return error.message
-    .split("\n")
-    .slice(1)
-    .map((line) => line.trim());
+  return listProblems(error);
+}
+
+/** One problem is the message itself, with what to do as its hint; of several, each has a line. */
+export function listProblems(error: Error & { readonly hint?: string }): string[] {
+  const [first, ...lines] = error.message.split("\n").map((line) => line.trim());
+  if (lines.length > 0 || error.hint === undefined) return lines;
+  return [
+    `${first!.replace(/^\S*\/(?=[\w.-]+:?\S* )/, "").replace(/^The (flag|environment)(.*?),/, "$1$2")}. ${error.hint}`,
+  ];
 }
