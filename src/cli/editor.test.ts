@@ -104,3 +104,23 @@ test("whatever is pressed, the cursor stands between two characters of the text"
     }),
   );
 });
+
+test("Escape empties the line, and Ctrl-Y puts it back", () => {
+  const escape: Key = { name: "escape", meta: true, sequence: "\x1b" };
+  expect(after("one two", escape)).toBe("|");
+  expect(after("one two", escape, escape, control("y"))).toBe("one two|");
+});
+
+test("Ctrl-R looks in what was typed before, further back each time", () => {
+  const find = (...keys: readonly (Key | string)[]): string =>
+    shown(play(newEditor(["Fix the tests", "look at the log", "fix the log"]), ...keys));
+  expect(find(control("r"), "log")).toBe("fix the log|");
+  expect(find(control("r"), "log", control("r"))).toBe("look at the log|");
+  expect(find(control("r"), "FIX", control("r"))).toBe("Fix the tests|");
+  expect(find(control("r"), "tests", { name: "backspace" }, "x")).toBe("Fix the tests|");
+  expect(find(control("r"), "log", control("r"), control("r"))).toBe("look at the log|");
+  expect(find("mine", control("r"), "log", control("c"))).toBe("mine|");
+  expect(find("mine", control("r"), "log", LEFT, "!")).toBe("fix the lo!|g");
+  expect(find(control("r"), "log", ENTER)).toBe("fix the log|");
+  expect(find(control("r"), "log", control("r"), DOWN)).toBe("fix the log|");
+});

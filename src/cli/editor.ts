@@ -18,6 +18,8 @@ export interface Editor {
   readonly pasted: string | undefined;
   /** What was cut last. */
   readonly cut: string;
+  /** What is looked for in the history. Undefined: nothing is. */
+  readonly search: string | undefined;
 }
 
 /** A key as Node reads it from a terminal. */
@@ -38,7 +40,8 @@ export const MAX_HISTORY = 1_000;
 
 export function newEditor(history: readonly string[]): Editor {
   const kept = history.slice(-MAX_HISTORY);
-  return { text: "", at: 0, history: kept, place: kept.length, typed: "", pasted: undefined, cut: "" };
+  const nothing = { text: "", at: 0, typed: "", pasted: undefined, cut: "", search: undefined };
+  return { ...nothing, history: kept, place: kept.length };
 }
 
 /** An empty line, after the text was entered. */
@@ -54,6 +57,11 @@ export function withText(editor: Editor, text: string, at: number = text.length)
 }
 
 export function press(editor: Editor, key: Key): Pressed {
+  const found = editor.search === undefined ? undefined : pressInSearch(editor, editor.search, key);
+  return found === undefined ? pressInText({ ...editor, search: undefined }, key) : { editor: found };
+}
+
+function pressInText(editor: Editor, key: Key): Pressed {
   const { text, at, pasted } = editor;
   if (key.name === "paste-start") return { editor: { ...editor, pasted: "" } };
   if (key.name === "paste-end")
@@ -92,6 +100,8 @@ function pressControl(editor: Editor, name = ""): Pressed {
       return { editor: goUp(editor) };
     case "n":
       return { editor: goDown(editor) };
+    case "r":
+      return { editor: { ...editor, search: "", typed: typedOf(editor) } };
     case "h":
       return { editor: remove(editor, previousGrapheme(text, at), at) };
     case "k":
@@ -127,6 +137,8 @@ function pressMeta(editor: Editor, name = ""): Editor {
       return cut(editor, at, nextWord(text, at));
     case "backspace":
       return cut(editor, previousWord(text, at), at);
+    case "escape":
+      return text === "" ? editor : cut(editor, 0, text.length);
     default:
       return editor;
   }
@@ -188,8 +200,40 @@ function goUp(editor: Editor): Editor {
     return { ...editor, at: Math.min(above + at - start, start - 1) };
   }
   if (place === 0) return editor;
-  const typed = place === history.length ? text : editor.typed;
-  return { ...withText(editor, history[place - 1]!), place: place - 1, typed };
+  return { ...withText(editor, history[place - 1]!), place: place - 1, typed: typedOf(editor) };
+}
+
+function typedOf({ text, typed, history, place }: Editor): string {
+  return place === history.length ? text : typed;
+}
+
+/** What a key does while the history is searched. Undefined: what it always does, to the text that was found. */
+function pressInSearch(
+  editor: Editor,
+  search: string,
+  { name, sequence = "", ctrl, meta }: Key,
+): Editor | undefined {
+  const { history, place, typed } = editor;
+  if (ctrl === true) {
+    if (name === "r") return find(editor, search, place - 1);
+    if (name !== "c" && name !== "g") return undefined;
+    return { ...withText(editor, typed), place: history.length, search: undefined };
+  }
+  if (name === "escape") return { ...editor, search: undefined };
+  if (name === "backspace")
+    return find(editor, search.slice(0, previousGrapheme(search, search.length)), history.length);
+  if (meta === true || sequence === "" || CONTROL.test(sequence)) return undefined;
+  return find(editor, search + sequence, place);
+}
+
+/** The last entry from this place back that holds the words; where there is none, what is there stays. */
+function find(editor: Editor, search: string, from: number): Editor {
+  const wanted = search.toLowerCase();
+  const place = editor.history.findLastIndex(
+    (entry, at) => at <= from && entry.toLowerCase().includes(wanted),
+  );
+  if (search === "" || place === -1) return { ...editor, search };
+  return { ...withText(editor, editor.history[place]!), place, search };
 }
 
 function goDown(editor: Editor): Editor {

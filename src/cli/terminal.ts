@@ -149,7 +149,7 @@ export class Terminal implements Disposable {
     if (this.#early !== undefined) return void this.#early.push(key);
     const { editor, asks } = press(this.#editor, key);
     this.#editor = editor;
-    this.#hint = [];
+    this.#hint = editor.search === undefined ? [] : [`in what was typed before: ${editor.search}`];
     switch (asks) {
       case "enter":
         this.#editor = entered(editor);
