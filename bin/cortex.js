@@ -17,7 +17,16 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/no
 module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
 
 if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
-  await import(program.href);
+  try {
+    await import(program.href);
+  } catch (error) {
+    if (error.code !== "ERR_MODULE_NOT_FOUND" || program !== source) throw error;
+    console.error(
+      `Cortex is not whole in ${fileURLToPath(root)}: ${error.message.split(" imported from ")[0]}.`,
+    );
+    console.error("Run `npm ci` in that folder: it brings the packages that are needed.");
+    process.exitCode = 1;
+  }
 } else {
   const node = fileURLToPath(new URL("node_modules/node/bin/node", root));
   if (existsSync(node)) handOver(node);

@@ -76,10 +76,10 @@ test("in a terminal it asks, and a wrong answer is asked again", LONG, async ({ 
   using home = temporaryFolder();
   const asking = startInTerminal(home.path, "init");
   if (asking === undefined) return skip("neither script nor python3 is here to make a terminal");
-  await asking.says("Model [nothing]:");
+  await asking.says("Model [whatever is found]:");
   asking.type("gpt\r");
   await asking.says("does not say whose model it is");
-  await asking.says("Model [nothing]:");
+  await asking.says("Model [whatever is found]:");
   asking.type("offline\r");
   await asking.says("Sandbox [auto]:");
   asking.type("require\r");
@@ -95,7 +95,7 @@ test("whoever goes away while they are asked gets no files", LONG, async ({ skip
   using home = temporaryFolder();
   const asking = startInTerminal(home.path, "init");
   if (asking === undefined) return skip("neither script nor python3 is here to make a terminal");
-  await asking.says("Model [nothing]:");
+  await asking.says("Model [whatever is found]:");
   asking.type("\u0003");
   await asking.says("Nothing was written");
   expect((await asking.ended).code).toBe(1);

@@ -42,15 +42,16 @@ async function askForModel(
     harmless(
       [
         "Which model answers?",
-        "  anthropic/claude-sonnet-4-5, openai/gpt-5.1, google/gemini-2.5-pro, …: of a provider; it needs a key",
-        "  http://127.0.0.1:11434/v1: of a server of your own",
-        "  offline: the one that comes along, to try things out",
-        `  nothing: whatever is found at each start; now ${profile.model ?? profile.name}, because ${why}`,
+        "  anthropic/claude-sonnet-4-5  of a provider, with a key; or openai/gpt-5.1, …",
+        "  http://127.0.0.1:11434/v1    of a server of your own, such as Ollama",
+        "  offline                      the one that comes along, to try things out",
+        "  Enter                        whatever is found at each start",
+        `Found now: ${profile.model ?? profile.name}, because ${why}.`,
         "",
       ].join("\n"),
     ),
   );
-  return askUntil(lines, "Model [nothing]: ", wishes, async (answer) => {
+  return askUntil(lines, "Model [whatever is found]: ", wishes, async (answer) => {
     const isAddress = /^https?:\/\//.test(answer);
     const wish = {
       model: isAddress ? undefined : answer,
@@ -65,9 +66,9 @@ async function askForSandbox(lines: Interface, wishes: Wishes): Promise<Wishes |
   process.stdout.write(
     [
       "How do commands of agents run?",
-      "  auto: in a sandbox where there is one, else each asks you",
-      "  require: in a sandbox or not at all",
-      "  off: as they are; they can do all that you can",
+      "  auto     in a sandbox where there is one, else each asks you",
+      "  require  in a sandbox or not at all",
+      "  off      as they are; they can do all that you can",
       "",
     ].join("\n"),
   );
@@ -94,7 +95,7 @@ async function askUntil(
       return await use(answer);
     } catch (error) {
       if (!(error instanceof CortexError)) throw error;
-      process.stdout.write(harmless(`${error.message}. ${error.hint}\n`));
+      process.stdout.write(harmless(`${error.message}.\n${error.hint}\n`));
     }
   }
 }
