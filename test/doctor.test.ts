@@ -30,7 +30,7 @@ test("what keeps Cortex from starting ends it with 78, and so does starting; eac
   const { code, out, err } = await run(home.path, ["doctor"]);
   expect({ code, err }).toEqual({ code: 78, err: "" });
   expect(out).toMatch(/^ok +node +\d+\..*\n/);
-  expect(out).toMatch(/^fail +config +.*\n +.*sandbx/m);
+  expect(out).toMatch(/^fail +config +.*sandbx.*\n +Did you mean "sandbox"/m);
   expect(out).toMatch(/\n\n1 failure, \d warnings?\. Cortex does not start like this\.\n$/);
   expect(await run(home.path, ["doctor", "--json"])).toMatchObject({
     code: 78,

@@ -26,7 +26,7 @@ const status = async (home: string, name: string) =>
 test("a new home begins with hooks, and one of them is active", { timeout: 120_000 }, async () => {
   using home = temporaryFolder();
   const { out } = await run(home.path, ["init"]);
-  expect(out).toContain(join(home.path, "hooks", "default-dm-routing.ts"));
+  expect(out).toContain(`Wrote 7 hooks to ${join(home.path, "hooks")}`);
   await using _ = await startServer(home.path);
   const list = async () => (await run(home.path, ["hooks"])).out.split("\n").filter((line) => line !== "");
   await expect.poll(list, PATIENT).toHaveLength(7);

@@ -40,7 +40,7 @@ function describe({ file, bytes, files, verdict, leftOut, madeAtMs }: Backup): s
     `${file}, ${size(bytes)}, is what there was on ${moment(madeAtMs!)}: the database and ${count(files, "file")}.`,
     describeVerdict(verdict),
     ...describeLeftOut(leftOut),
-    "Not in it: logs, what is outside of the home, and the token, which is made anew.",
+    "Not in it: logs, the history of what was typed in chats, what is outside of the home, and the token, which is made anew.",
     `\`cortex restore ${file} --home <folder>\` makes a home of it.`,
   ].join("\n");
 }

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { historyPath, keepEntry, MAX_ENTRY_LENGTH, readHistory } from "./chat-history.ts";
+import { chatHistoryPath } from "../runtime/home.ts";
+import { keepEntry, MAX_ENTRY_LENGTH, readHistory } from "./chat-history.ts";
 import { MAX_HISTORY } from "./editor.ts";
 
 const asIs = Promise.resolve((text: string) => text);
@@ -20,7 +21,7 @@ test("what was typed is there the next time, and only its owner can read it", as
   await keepEntry(home.path, "one\ntwo", asIs);
   await keepEntry(home.path, "three", asIs);
   expect(await readHistory(home.path)).toEqual(["one\ntwo", "three"]);
-  expect(statSync(historyPath(home.path)).mode & 0o777).toBe(0o600);
+  expect(statSync(chatHistoryPath(home.path)).mode & 0o777).toBe(0o600);
 });
 
 test("secrets are not in it, and where it is not known what is one, nothing is kept", async () => {
@@ -44,7 +45,7 @@ test("what is empty or very long is not kept", async () => {
 
 test("the file does not grow for ever, and lines that were cut off are left out", async () => {
   using home = newHome();
-  const path = historyPath(home.path);
+  const path = chatHistoryPath(home.path);
   const lines = Array.from({ length: 2 * MAX_HISTORY + 1 }, (_, at) => JSON.stringify(`line ${at}`));
   writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o600 });
   expect(await readHistory(home.path)).toHaveLength(MAX_HISTORY);

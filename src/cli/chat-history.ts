@@ -3,22 +3,18 @@
  * chats do not disturb each other. Only the owner can read it, and what is configured as a secret is not in it.
  */
 import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 
 import type { Redact } from "../model/redact.ts";
+import { chatHistoryPath } from "../runtime/home.ts";
 import { MAX_HISTORY } from "./editor.ts";
 
 /** What is longer was pasted, and is not typed again. */
 export const MAX_ENTRY_LENGTH = 10_000;
 const OWNER_ONLY = 0o600;
 
-export function historyPath(home: string): string {
-  return join(home, "data", "chat-history");
-}
-
 /** Oldest first. A history that cannot be read is none: it is a convenience. */
 export async function readHistory(home: string): Promise<string[]> {
-  const path = historyPath(home);
+  const path = chatHistoryPath(home);
   const lines = (await readFile(path, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
   const kept = lines.slice(-MAX_HISTORY);
   if (lines.length > 2 * MAX_HISTORY) await replace(path, kept).catch(() => {}); // tried again next time
@@ -30,7 +26,7 @@ export async function keepEntry(home: string, text: string, redact: Promise<Reda
   if (text.trim() === "" || text.length > MAX_ENTRY_LENGTH) return;
   try {
     const entry = `${JSON.stringify((await redact)(text))}\n`;
-    await appendFile(historyPath(home), entry, { mode: OWNER_ONLY });
+    await appendFile(chatHistoryPath(home), entry, { mode: OWNER_ONLY });
   } catch {
     // The disk is full, or it is not known what is a secret.
   }

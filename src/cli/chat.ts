@@ -26,7 +26,7 @@ export async function chat(given: Invocation): Promise<void | false> {
 async function answerLines(
   server: Server,
   talk: Talk,
-  { print, options }: Invocation,
+  { print, options, environment }: Invocation,
 ): Promise<void | false> {
   let failed = false;
   for await (const line of createInterface({ input: process.stdin })) {
@@ -36,7 +36,7 @@ async function answerLines(
       print.data(sent, () => described(sent));
     } catch (error) {
       if (!(error instanceof CortexError) || error.code === "server_missing") throw error;
-      report(error, { verbose: options["verbose"] === true }); // the lines after it may fare better
+      report(error, { verbose: options["verbose"] === true, environment }); // the lines after it may fare better
       failed = true;
     }
   }

@@ -2,8 +2,10 @@
 import { Command, CommanderError } from "commander";
 
 import { CortexError } from "../model/errors.ts";
+import { nearest } from "../model/nearest.ts";
 import { findHome } from "../runtime/home.ts";
 import { type CommandEntry, GLOBAL_OPTIONS, type Invocation, type Run } from "./command.ts";
+import { asCalled } from "./as-called.ts";
 import { createPrinter, type Printer } from "./print.ts";
 import { report } from "./report.ts";
 
@@ -16,12 +18,12 @@ interface Asked {
 
 /** Runs what the arguments ask for. Returns the exit code. */
 export async function runCommandLine(entries: readonly CommandEntry[], asked: Asked): Promise<number> {
-  const { argv } = asked;
+  const { argv, environment } = asked;
   try {
     return await carryOut(entries, asked);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0; // help was asked for, and given
-    return report(error, { verbose: argv.includes("--verbose") });
+    return report(error, { verbose: argv.includes("--verbose"), environment });
   }
 }
 
@@ -83,25 +85,61 @@ function invocation(given: Given, environment: Invocation["environment"]): Invoc
     ...given,
     home: findHome(typeof home === "string" ? { CORTEX_HOME: home } : environment),
     environment,
-    print: createPrinter({ json: json === true, quiet: quiet === true, color: color !== false }),
+    print: createPrinter({
+      json: json === true,
+      quiet: quiet === true,
+      color: color !== false,
+      inWords: (note) => asCalled(note, environment),
+    }),
   };
 }
 
 function refuseInOurWords(command: Command): void {
   command.exitOverride((error) => {
-    throw error.exitCode === 0 ? error : wrongUsage(error.message, commandPath(command));
+    throw error.exitCode === 0 ? error : wrongUsage(error, command);
   });
 }
 
 /** commander writes `error: unknown option '--sesion'` and, on a line of its own, `(Did you mean --session?)`. */
-function wrongUsage(complaint: string, path: string): CortexError {
-  const [, what = "no command was named", guess] =
-    /^error: ([^\n]*)(?:\n\(Did you mean (.*)\?\))?$/.exec(complaint) ?? [];
-  const unknown = /^unknown command '(.*)'$/.exec(what)?.[1];
-  const message = unknown === undefined ? capital(what) : `There is no command "${unknown}"`;
-  const advice =
-    unknown === undefined ? `\`${path} --help\` shows how it is used.` : "`cortex help` lists the commands.";
-  const hint = guess === undefined ? advice : `Did you mean ${guess}? ${advice}`;
+function wrongUsage({ code, message }: CommanderError, command: Command): CortexError {
+  const unknown = unknownWord(command);
+  if (unknown !== undefined) return commandUnknown(unknown, command);
+  const path = commandPath(command);
+  const advice = `\`${path} --help\` shows how it is used.`;
+  const [, what = `\`${path}\` needs the name of a command`, guess] =
+    /^error: ([^\n]*)(?:\n\(Did you mean (.*)\?\))?$/.exec(message) ?? [];
+  if (code === "commander.excessArguments")
+    return refusal(`"${command.args[command.registeredArguments.length]}" is one argument too many`, advice);
+  const isEarly = code === "commander.unknownOption" && command.parent === null;
+  const place = isEarly ? "The options of a command stand after its name. " : "";
+  return refusal(capital(what), guess === undefined ? place + advice : `Did you mean ${guess}? ${advice}`);
+}
+
+/** The word in the place of a command, where there are commands and it is none of them. */
+function unknownWord({ commands, args }: Command): string | undefined {
+  const word = args[0] === "help" ? args[1] : args[0];
+  if (commands.length === 0 || word === undefined || word.startsWith("-")) return undefined;
+  return commands.some((inner) => inner.name() === word) ? undefined : word;
+}
+
+/** Promised, and not there yet: nothing else is meant by them. */
+const PLANNED: ReadonlySet<string> = new Set(["acp", "channels", "export", "import", "mcp", "route"]);
+
+function commandUnknown(word: string, command: Command): CortexError {
+  const isFirst = command.parent === null;
+  const path = commandPath(command);
+  const list = `\`${isFirst ? "cortex help" : `${path} --help`}\` lists the commands.`;
+  if (isFirst && PLANNED.has(word))
+    return refusal(`There is no command "${word}" yet`, `This version comes without it. ${list}`);
+  const guess = nearest(
+    word,
+    command.commands.map((inner) => inner.name()),
+  );
+  const message = `There is no command "${isFirst ? word : `${path.replace(/^cortex /, "")} ${word}`}"`;
+  return refusal(message, guess === undefined ? list : `Did you mean \`${path} ${guess}\`? ${list}`);
+}
+
+function refusal(message: string, hint: string): CortexError {
   return new CortexError("usage", message, { hint });
 }
 

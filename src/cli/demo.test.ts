@@ -26,7 +26,7 @@ test("nothing of the user's is known in a demo", () => {
 });
 
 test("a demo takes no other home", async () => {
-  const print = createPrinter({ json: false, quiet: true, color: false });
+  const print = createPrinter({ json: false, quiet: true, color: false, inWords: String });
   const given = {
     home: "/home/ann",
     args: [],

@@ -84,12 +84,12 @@ export async function next(given: Invocation): Promise<void> {
   );
 }
 
-export async function enable(given: Invocation): Promise<void> {
-  await setEnabled(given, true);
+export async function enable(given: Invocation): Promise<void | false> {
+  return setEnabled(given, true);
 }
 
-export async function disable(given: Invocation): Promise<void> {
-  await setEnabled(given, false);
+export async function disable(given: Invocation): Promise<void | false> {
+  return setEnabled(given, false);
 }
 
 /** What the hook says to an event: one of the ledger, or one that the options describe. */
@@ -126,12 +126,16 @@ type Trial = Pick<HookRunView, "fired" | "result" | "error" | "llmCalls" | "dura
   readonly matches: boolean;
 };
 
-async function setEnabled({ home, args, print }: Invocation, enabled: boolean): Promise<void> {
+/** False: it is meant to judge events, and cannot. */
+async function setEnabled({ home, args, print }: Invocation, enabled: boolean): Promise<void | false> {
   const server = await needServer(home);
   const path = `/api/hooks/${encodeURIComponent(args[0]!)}`;
   const { body } = await ask(server, { method: "PATCH", path, body: { enabled } });
   const hook = body as unknown as HookView;
   print.data(body, () => `${hook.name} is ${statusOf(hook)}.${hook.error === null ? "" : ` ${hook.error}`}`);
+  if (!enabled || hook.status !== "errored") return;
+  print.note(`Mend its file in ${home}/hooks: it is read again when it is saved.`);
+  return false;
 }
 
 function eventOf(given: Invocation): object {

@@ -1,19 +1,23 @@
 /** Makes a home with everything in it, commented: what is there is left alone. Asks, where there is somebody to ask. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
+import { makeFolder, refuseFile } from "../runtime/home.ts";
 import { addShippedHooks } from "../runtime/hook-files.ts";
 import { addShippedRelays, writeRelaySchemas } from "../runtime/relay-files.ts";
 import { findMissingKey, starterProfile } from "../runtime/starter-profile.ts";
+import { calledAs } from "./as-called.ts";
 import { type Invocation, text } from "./command.ts";
 import { askForWishes } from "./init-questions.ts";
 import { isSandbox, SANDBOXES, starterFiles, type StarterFile, type Wishes } from "./starter-files.ts";
+import { count } from "./text.ts";
 
 /** False: a wish was not written, or whoever was asked went away. */
 export async function init(given: Invocation): Promise<void | false> {
   const { home, environment, options, print } = given;
   const folder = join(home, "config");
+  refuseFile(home);
   const asked = await wishesOf(given);
   const isAsking = process.stdin.isTTY && process.stdout.isTTY && !print.json && options["yes"] !== true;
   const wishes = isAsking ? await askForWishes(asked, { folder, environment }) : asked;
@@ -21,27 +25,24 @@ export async function init(given: Invocation): Promise<void | false> {
     print.note("\nNothing was written.");
     return false;
   }
-  makeFolder(folder);
-  const files = [
-    ...starterFiles(wishes).map((file) => writeNew(folder, file)),
-    ...addShippedHooks(home).map((path) => ({ path, written: true, isWished: true })),
-  ];
+  makeConfigFolder(folder);
+  const files = starterFiles(wishes).map((file) => writeNew(folder, file));
+  const hooks = addShippedHooks(home);
   const relays = addShippedRelays(home);
   await writeRelaySchemas(home);
-  const all = [...files, ...relays.map((path) => ({ path, written: true }))];
+  const all = [...files, ...[...hooks, ...relays].map((path) => ({ path, written: true }))];
   const advice = await adviceOnKey(wishes, given);
   print.data({ home, files: all.map(({ path, written }) => ({ path, written })) }, () =>
     [
       ...files.map(({ path, written }) => `${written ? "Wrote" : "Kept"} ${path}`),
+      ...(hooks.length === 0 ? [] : [`Wrote ${count(hooks.length, "hook")} to ${home}/hooks`]),
       ...(relays.length === 0
         ? []
-        : [
-            `Wrote ${relays.length} files of templates of relays to ${folder}/thread-templates and ${home}/prompts`,
-          ]),
+        : [`Wrote ${relays.length} files of relays to ${folder}/thread-templates and ${home}/prompts`]),
       ...advice,
       "",
       "Now try:",
-      ...NEXT.map(([command, about]) => `  ${`${command}${homeFlag(given)}`.padEnd(16)} ${about}`),
+      ...NEXT.map(([command, about]) => `  ${nextCommand(command, given).padEnd(18)} ${about}`),
     ].join("\n"),
   );
   const unmet = files.filter(({ isWished }) => !isWished);
@@ -51,14 +52,14 @@ export async function init(given: Invocation): Promise<void | false> {
 }
 
 const NEXT = [
-  ["cortex up", "start the server; it prints a link to open in a browser"],
-  ["cortex chat", "talk to your agent, in another terminal"],
-  ["cortex status", "see what is going on"],
+  ["up", "start the server; it prints a link to open in a browser"],
+  ["chat", "talk to your agent, in another terminal"],
+  ["status", "see what is going on"],
 ] as const;
 
-function homeFlag({ options }: Invocation): string {
+function nextCommand(command: string, { options, environment }: Invocation): string {
   const { home } = options;
-  return typeof home === "string" ? ` --home ${home}` : "";
+  return `${calledAs(environment)} ${command}${typeof home === "string" ? ` --home ${home}` : ""}`;
 }
 
 async function wishesOf(given: Invocation): Promise<Wishes> {
@@ -84,7 +85,7 @@ async function adviceOnKey({ starter }: Wishes, { home, environment }: Invocatio
   const missing = await findMissingKey(starter, (name) => environment[name]);
   return missing === undefined
     ? []
-    : ["", `${missing.message}.`, `${missing.hint} ${home}/config/.env is a place for it.`];
+    : ["", `${missing.message}.`, missing.hint, `${home}/config/.env is a place for it.`];
 }
 
 /** `isWished`: it holds what was asked for, be it new or not. */
@@ -100,9 +101,9 @@ function writeNew(folder: string, file: StarterFile): { path: string; written: b
   }
 }
 
-function makeFolder(folder: string): void {
+function makeConfigFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
   } catch (error) {
     throw unwritable(folder, error);
   }

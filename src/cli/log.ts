@@ -21,12 +21,14 @@ export async function log(given: Invocation): Promise<void> {
   await using ledger = await openLedger(home);
   const labels = await readLabels(ledger);
   const asked = args[0] ?? MAIN_SESSION;
-  const head = options["all"] === true ? undefined : await findTurn(asked, ledger);
+  // Nobody has named the main session who has not begun it yet.
+  const isNew = args[0] === undefined && (await ledger.sessions.get(MAIN_SESSION)) === undefined;
+  const head = options["all"] === true || isNew ? undefined : await findTurn(asked, ledger);
   const heads = options["all"] === true ? [...labels.keys()] : head === undefined ? [] : [head];
   const turns = await collectTurns(ledger, heads, limit);
   const views = await Promise.all(turns.map(async ({ id }) => turnView((await ledger.turns.read(id))!)));
   print.data(views, () => {
-    if (views.length === 0) return "No turn yet.";
+    if (views.length === 0) return "No turn yet. `cortex chat` begins a conversation.";
     const nodes = views.map((view) => ({
       id: view.id,
       parent: view.parentId ?? undefined,

@@ -7,7 +7,7 @@ import { createPrinter } from "./print.ts";
 const NOW_MS = Date.parse("2026-03-01T12:00:00Z");
 
 function read(since?: string): number | undefined {
-  const print = createPrinter({ json: true, quiet: true, color: false });
+  const print = createPrinter({ json: true, quiet: true, color: false, inWords: String });
   const given: Invocation = { home: "", args: [], words: [], options: { since }, environment: {}, print };
   return momentOf(given, "since", NOW_MS);
 }

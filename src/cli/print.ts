@@ -20,9 +20,11 @@ export interface PrinterOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly color: boolean;
+  /** Puts what is advised into the words that work here. */
+  readonly inWords: (note: string) => string;
 }
 
-export function createPrinter({ json, quiet, color }: PrinterOptions): Printer {
+export function createPrinter({ json, quiet, color, inWords }: PrinterOptions): Printer {
   return {
     json,
     data(value, forPeople) {
@@ -30,7 +32,7 @@ export function createPrinter({ json, quiet, color }: PrinterOptions): Printer {
       if (said !== "") process.stdout.write(`${said}\n`);
     },
     note(sentence) {
-      if (!quiet) process.stderr.write(`${harmlessInColour(sentence)}\n`);
+      if (!quiet) process.stderr.write(`${harmlessInColour(inWords(sentence))}\n`);
     },
     style: (format, words) => (color ? styleText(format, words, { stream: process.stdout }) : words),
   };

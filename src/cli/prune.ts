@@ -1,5 +1,5 @@
 import { CortexError } from "../model/errors.ts";
-import { type Pruned, pruneHome, readPrunable } from "../runtime/prune.ts";
+import { type OnPruned, type Pruned, pruneHome, readPrunable } from "../runtime/prune.ts";
 import { ask } from "./ask.ts";
 import type { Invocation } from "./command.ts";
 import { momentOf } from "./moment.ts";
@@ -28,7 +28,9 @@ export async function prune(given: Invocation): Promise<void> {
     });
     return;
   }
-  const { pruned, isRewritten } = await pruneNow(home, { beforeMs, nowMs });
+  if (process.stderr.isTTY)
+    print.note("Pruning. It can be cut off: the next one goes on where this one was…");
+  const { pruned, isRewritten } = await pruneNow(home, { beforeMs, nowMs }, createProgress(print));
   print.data({ before, dryRun: false, ...pruned, isRewritten }, () => {
     const what = isNothing(pruned) ? ["There was nothing to prune."] : ["Pruned:", describe(pruned)];
     return [...what, isRewritten ? REWRITTEN : KEPT_SIZE].join("\n");
@@ -43,13 +45,27 @@ Cortex is stopped, with room for a copy of it, writes it anew.`;
 async function pruneNow(
   home: string,
   when: { beforeMs: number; nowMs: number },
+  onPruned: OnPruned,
 ): ReturnType<typeof pruneHome> {
   const server = await findServer(home);
-  if (server === undefined) return pruneHome(home, when);
+  if (server === undefined) return pruneHome(home, when, onPruned);
   const before = new Date(when.beforeMs).toISOString();
   const { body } = await ask(server, { method: "POST", path: "/api/prune", body: { before } });
   const { before: _, ...pruned } = body as unknown as Pruned & { before: string };
   return { pruned, isRewritten: false };
+}
+
+/** Every so many of a kind, a word: for whoever looks on. */
+const SAY_EVERY = 10_000;
+
+function createProgress(print: Invocation["print"]): OnPruned {
+  let saidAt = 0;
+  return (kind, pruned) => {
+    if (pruned < saidAt) saidAt = 0; // the next kind
+    if (!process.stderr.isTTY || pruned < saidAt + SAY_EVERY) return;
+    saidAt = pruned;
+    print.note(`${pruned} ${kind} so far…`);
+  };
 }
 
 function describe(counts: Pruned): string {

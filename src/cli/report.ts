@@ -1,5 +1,6 @@
 import { CortexError } from "../model/errors.ts";
-import { REFUSES_TO_START } from "./command.ts";
+import { asCalled } from "./as-called.ts";
+import { type Invocation, REFUSES_TO_START } from "./command.ts";
 import { harmless } from "./text.ts";
 
 const FAILED = 1;
@@ -16,9 +17,12 @@ export const EXIT_CODES: readonly (readonly [code: number, means: string])[] = [
 ];
 
 /** Says what went wrong: one line of what happened, one of what to do. Returns the exit code. */
-export function report(error: unknown, { verbose }: { verbose: boolean }): number {
+export function report(
+  error: unknown,
+  { verbose, environment }: { verbose: boolean; environment: Invocation["environment"] },
+): number {
   const { message, hint } = error instanceof CortexError ? error : unforeseen(error);
-  console.error(harmless(`${sentence(message)}\n${hint}`));
+  console.error(harmless(`${sentence(message)}\n${asCalled(hint, environment)}`));
   if (verbose && error instanceof Error) console.error(error);
   return exitCode(error);
 }

@@ -8,6 +8,6 @@ export function sessionUnknown(name: string): CortexError {
 
 export function turnUnknown(id: string): CortexError {
   return new CortexError("turn_unknown", `No turn is called "${id}"`, {
-    hint: "`cortex log --all` shows the turns there are.",
+    hint: "`cortex log --all` shows the turns there are; an id has 26 characters.",
   });
 }

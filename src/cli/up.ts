@@ -39,7 +39,7 @@ export async function up(given: Invocation): Promise<void | typeof REFUSES_TO_ST
     // A home that is not there yet is not made to say that it cannot be.
     if (existsSync(given.home)) toFile(`Cortex has ended: ${error.message}`);
     if (!REFUSALS.has(error.code)) throw error;
-    report(error, { verbose: given.options["verbose"] === true });
+    report(error, { verbose: given.options["verbose"] === true, environment: given.environment });
     return REFUSES_TO_START;
   }
 }
@@ -49,7 +49,7 @@ type Log = (line: string) => void;
 /** What `log` is told is said aloud too. */
 async function serveHome(given: Invocation, { log, toFile }: { log: Log; toFile: Log }): Promise<void> {
   const { home, environment, options, print } = given;
-  const stopped = stopSignal({
+  using signal = stopSignal({
     isTied: options["tied"] === true,
     onFirst: () => log("Cortex is stopping. A second signal ends it at once."),
   });
@@ -63,7 +63,7 @@ async function serveHome(given: Invocation, { log, toFile }: { log: Log; toFile:
   await using cortex = await openCortex({ home, environment, flags, log });
   const { host, port } = cortex.config().server;
   await using server = await serve(cortex, { host, port, log });
-  const { profile, why } = cortex.model();
+  const { profile, why, keyMissing } = cortex.model();
   const { resumed } = cortex;
   const { url } = server;
   const loginLink = server.loginLink();
@@ -75,31 +75,46 @@ async function serveHome(given: Invocation, { log, toFile }: { log: Log; toFile:
       `Cortex is up at ${print.style("bold", url)}, on ${home}.`,
       `Open it in a browser, once, with ${loginLink}`,
       `It answers with ${describeModel(profile)}, because ${why}.`,
-      `Another model: set ANTHROPIC_API_KEY, or "defaultProfile" in ${home}/config/profiles.json.`,
+      keyMissing === undefined
+        ? `Another model: set ANTHROPIC_API_KEY, or "defaultProfile" in ${home}/config/profiles.json.`
+        : `It has no key yet, and cannot answer: set ${keyMissing} in ${home}/config/.env.`,
       describeSandbox(sandbox),
       ...(resumed === 0 ? [] : [`It is back, and has resumed ${count(resumed, "turn")}.`]),
       "Ctrl-C stops it.",
     ].join("\n"),
   );
-  await stopped;
+  await signal.stopped;
 }
 
 function describeModel({ name, model }: { readonly name: string; readonly model?: string }): string {
   return model === undefined ? `the profile "${name}"` : `${model} (the profile "${name}")`;
 }
 
-/** Resolves with the first signal; the second ends the process. Where it is tied, the end of the input is a signal too. */
-function stopSignal({ isTied, onFirst }: { isTied: boolean; onFirst: () => void }): Promise<void> {
-  return new Promise((resolve) => {
-    let isStopping = false;
-    const onSignal = (): void => {
-      if (isStopping) process.exit(ENDED_BY_INTERRUPT);
-      isStopping = true;
-      if (isTied) process.stdin.pause(); // one that is open would keep the process from ending
-      onFirst();
-      resolve();
-    };
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
-    if (isTied) process.stdin.on("end", onSignal).on("error", onSignal).resume();
-  });
+/** Is over with the first signal; the second ends the process. Where it is tied, the end of the input is a signal too. */
+function stopSignal({
+  isTied,
+  onFirst,
+}: {
+  isTied: boolean;
+  onFirst: () => void;
+}): Disposable & { readonly stopped: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isStopping = false;
+  const onSignal = (): void => {
+    if (isStopping) process.exit(ENDED_BY_INTERRUPT);
+    isStopping = true;
+    if (isTied) process.stdin.pause(); // one that is open would keep the process from ending
+    onFirst();
+    resolve();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  if (isTied) process.stdin.on("end", onSignal).on("error", onSignal).resume();
+  return {
+    stopped: promise,
+    [Symbol.dispose]: () => {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
 }
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;

@@ -9,6 +9,8 @@ export interface ModelChoice {
   readonly profile: Profile;
   /** Why this one, as a sentence without a full stop. */
   readonly why: string;
+  /** The variable that should hold its key and does not. */
+  readonly keyMissing?: string;
 }
 
 type Environment = (name: string) => string | undefined;
@@ -30,9 +32,21 @@ const LOCAL = [
 const PROBE_MS = 300;
 
 /** The model that is configured, where one is. */
-export function configuredModel(config: Config): ModelChoice | undefined {
+export function configuredModel(config: Config, environment: Environment): ModelChoice | undefined {
   const profile = activeProfile(config);
-  return profile === undefined ? undefined : { profile, why: "it is configured" };
+  if (profile === undefined) return undefined;
+  const keyMissing = findMissingVariable(profile, environment);
+  return { profile, why: "it is configured", ...(keyMissing !== undefined && { keyMissing }) };
+}
+
+/** As far as it can be said without loading providers; `cortex doctor` looks closer. */
+function findMissingVariable(profile: Profile, environment: Environment): string | undefined {
+  if (profile.backend !== "pi") return undefined;
+  const { apiKeyEnv, provider, extraEnv } = profile;
+  const variable = apiKeyEnv ?? KEYED.find((known) => known.provider === provider)?.variable;
+  if (variable === undefined || (extraEnv?.[variable] ?? environment(variable) ?? "") !== "")
+    return undefined;
+  return variable;
 }
 
 export async function chooseModel(environment: Environment, request: typeof fetch): Promise<ModelChoice> {

@@ -5,6 +5,7 @@ import { formatPath } from "../config/problem.ts";
 import { type LoadedConfig, readConfig } from "../config/read.ts";
 import { readTeamConfig, type TeamConfigSources } from "../config/team-config.ts";
 import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
+import { refuseFile } from "./home.ts";
 import { systemTimezone } from "./system-timezone.ts";
 
 export interface Configured {
@@ -25,6 +26,7 @@ interface Setting {
 
 /** Throws one `config_invalid` that lists all that is wrong. */
 export async function readConfigured(sources: Sources): Promise<Configured> {
+  refuseFile(sources.home);
   return toConfigured(await readConfig({ ...sources, systemTimezone: systemTimezone() }));
 }
 
@@ -49,7 +51,7 @@ function toConfigured({ config, environment }: LoadedConfig): Configured {
     config,
     settings: listSettings(config),
     variable: environment,
-    model: async () => configuredModel(config) ?? chooseModel(environment, fetch),
+    model: async () => configuredModel(config, environment) ?? chooseModel(environment, fetch),
   };
 }
 

@@ -73,7 +73,7 @@ async function checkProfiles(
   { config, variable }: Configured,
   request: typeof fetch | undefined,
 ): Promise<Check[]> {
-  const configured = configuredModel(config);
+  const configured = configuredModel(config, variable);
   const { profile, why } = configured ?? (await chooseModel(variable, request ?? unreachable));
   const others = Object.values(config.profiles).filter(({ name }) => name !== profile.name);
   const [problem, ...problems] = await Promise.all(

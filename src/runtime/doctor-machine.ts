@@ -3,9 +3,9 @@ import { access, constants, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { changeMode } from "./doctor-changes.ts";
-import { type Check, ok, refusal, warn } from "./doctor-check.ts";
+import { type Check, ok, refusal, refusalBy, warn } from "./doctor-check.ts";
 import { LARGE_WAL_BYTES, LOW_DISK_BYTES } from "./health.ts";
-import { databasePath, logFolder, tokenPath } from "./home.ts";
+import { chatHistoryPath, databasePath, logFolder, refuseFile, tokenPath } from "./home.ts";
 import { readVitals } from "./vitals.ts";
 
 /** As in package.json. */
@@ -14,6 +14,11 @@ const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
 
 export async function checkMachine(home: string, nodeVersion: string): Promise<Check[]> {
+  try {
+    refuseFile(home);
+  } catch (error) {
+    return [checkNode(nodeVersion), refusalBy("home", error)];
+  }
   const mode = await modeOf(home);
   if (mode === undefined)
     return [checkNode(nodeVersion), ok("home", `${home} is not there yet; \`cortex up\` makes it`)];
@@ -23,6 +28,7 @@ export async function checkMachine(home: string, nodeVersion: string): Promise<C
     checkPrivate("token", tokenPath(home)),
     checkPrivate(".env", join(home, "config", ".env")),
     checkPrivate("data", dirname(databasePath(home))),
+    checkPrivate("history", chatHistoryPath(home)),
     checkPrivate("logs", logFolder(home)),
   ]);
   const open = (mode & OTHERS_WRITE) !== 0;

@@ -38,12 +38,12 @@ export function diagnosisView({ state, canStart, checks }: Diagnosis) {
 export async function examine(parts: DoctorParts): Promise<Diagnosis> {
   const { home, environment = process.env, nowMs, request } = parts;
   const isServed = parts.server !== undefined;
-  const all = await Promise.all([
-    checkMachine(home, process.versions.node),
-    checkConfig({ home, environment, request, isServed }),
-    checkStore(home, nowMs),
-  ]);
-  const checks = [...all.flat(), checkServer(parts)];
+  const machine = await checkMachine(home, process.versions.node);
+  // On a home that cannot be one, there is nothing more to look at.
+  const rest = machine.some(({ name, stopsStart }) => name === "home" && stopsStart)
+    ? []
+    : await Promise.all([checkConfig({ home, environment, request, isServed }), checkStore(home, nowMs)]);
+  const checks = [...machine, ...rest.flat(), checkServer(parts)];
   return { state: worst(checks), canStart: !checks.some(({ stopsStart }) => stopsStart), checks };
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -13,21 +13,34 @@ export function findHome(environment: Readonly<Record<string, string | undefined
 /** What was said is for nobody else on this machine. */
 const OWNER_ONLY = 0o700;
 
+/** Throws `home_unwritable` where the home, or what is to hold it, is a file. */
+export function refuseFile(home: string): void {
+  for (let path = home; path !== dirname(path); path = dirname(path)) {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory() === true) return;
+    if (stats === undefined) continue;
+    throw new CortexError("home_unwritable", `The home ${home} cannot be made: ${path} is a file`, {
+      hint: "Name another home with --home or CORTEX_HOME, or move that file away.",
+    });
+  }
+}
+
 /** Makes the folders of a home that everything else lies in. Throws `home_unwritable`. */
 export function makeHome(home: string): void {
+  refuseFile(home);
   try {
     makeFolder(home);
     for (const folder of [dirname(databasePath(home)), logFolder(home)]) makeFolder(folder, OWNER_ONLY);
   } catch (cause) {
     throw new CortexError("home_unwritable", `The home ${home} cannot be made`, {
-      hint: "Check the permissions of the folder above it, or name another home with CORTEX_HOME.",
+      hint: "Check the permissions of the folder above it, or name another home with --home or CORTEX_HOME.",
       cause,
     });
   }
 }
 
-/** Node's own way to make a folder with those above it tries for ever where the system refuses with ENOENT, as in /proc. */
-function makeFolder(path: string, mode?: number): void {
+/** With those above it. Node's own way to do so tries for ever where the system refuses with ENOENT, as in /proc. */
+export function makeFolder(path: string, mode?: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
@@ -51,6 +64,11 @@ export function tokenPath(home: string): string {
 /** Where a running server says how to reach it. */
 export function serverNotePath(home: string): string {
   return join(home, "data", "server.json");
+}
+
+/** What was typed in `cortex chat`. */
+export function chatHistoryPath(home: string): string {
+  return join(home, "data", "chat-history");
 }
 
 /** What a server says while it runs. */

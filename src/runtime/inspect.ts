@@ -1,8 +1,9 @@
 import { openSqliteLedger } from "../store/sqlite/sqlite-ledger.ts";
 import type { Ledger } from "../store/store.ts";
-import { databasePath } from "./home.ts";
+import { databasePath, refuseFile } from "./home.ts";
 
 /** What a home has on record, for reading only: also beside a Cortex that runs. */
-export function openLedger(home: string): Promise<Ledger> {
+export async function openLedger(home: string): Promise<Ledger> {
+  refuseFile(home);
   return openSqliteLedger({ path: databasePath(home) });
 }

@@ -13,10 +13,14 @@ const STEP_ROWS = 100;
 
 export type Pruned = Readonly<Record<PruneKind, number>>;
 
+/** How far it is: so many of a kind are done. */
+export type OnPruned = (kind: PruneKind, pruned: number) => void;
+
 /** Prunes in steps. One that is cut off leaves what it has done, and is gone on with by the next. */
 export async function pruneStore(
   store: Pick<Store, "prune" | "forgetPruned">,
   { beforeMs, nowMs }: { readonly beforeMs: number; readonly nowMs: number },
+  onPruned: OnPruned = () => {},
 ): Promise<Pruned> {
   checkMoment(beforeMs, nowMs);
   const pruned: Record<PruneKind, number> = { turns: 0, events: 0, deliveries: 0, approvals: 0, relays: 0 };
@@ -25,6 +29,7 @@ export async function pruneStore(
     do {
       const step = await store.prune(kind, { beforeMs, after, max: STEP_ROWS });
       pruned[kind] += step.pruned;
+      onPruned(kind, pruned[kind]);
       after = step.next;
     } while (after !== undefined);
   }
@@ -39,16 +44,21 @@ export async function pruneStore(
 export async function pruneHome(
   home: string,
   when: { beforeMs: number; nowMs: number },
+  onPruned?: OnPruned,
 ): Promise<{ pruned: Pruned; isRewritten: boolean }> {
   checkMoment(when.beforeMs, when.nowMs);
   await (await openLedger(home))[Symbol.asyncDispose](); // makes no home where there is none
-  const pruned = await openAndPrune(databasePath(home), when);
+  const pruned = await openAndPrune(databasePath(home), when, onPruned);
   return { pruned, isRewritten: rewrite(databasePath(home)) };
 }
 
-async function openAndPrune(path: string, when: { beforeMs: number; nowMs: number }): Promise<Pruned> {
+async function openAndPrune(
+  path: string,
+  when: { beforeMs: number; nowMs: number },
+  onPruned: OnPruned | undefined,
+): Promise<Pruned> {
   await using store = await openSqliteStore({ path, clock: Date.now });
-  return await pruneStore(store, when);
+  return await pruneStore(store, when, onPruned);
 }
 
 function rewrite(path: string): boolean {

@@ -39,7 +39,7 @@ export interface RestoreRequest {
 /** Looks at a backup and changes nothing. Throws `store_corrupt`, `store_newer`, `store_foreign`. */
 export function inspectBackup(file: string): CheckedBackup {
   if (!existsSync(file)) throw fileMissing(file);
-  return checkBackup(file, archivedChecker(file));
+  return check(file);
 }
 
 /** The home must not be there, or be empty. A plain copy of a database is taken too. */
@@ -47,7 +47,7 @@ export function restore({ file, home, onStep }: RestoreRequest): CheckedBackup {
   if (!existsSync(file)) throw fileMissing(file);
   if (!isFree(home)) throw homeExists(home);
   onStep("checking");
-  const checked = inspectBackup(file);
+  const checked = check(file);
   onStep("writing");
   const place = existsSync(home) ? realpathSync(home) : home;
   mkdirSync(dirname(place), { recursive: true });
@@ -116,6 +116,22 @@ function giveName(growing: string, home: string): void {
       },
     );
   }
+}
+
+function check(file: string): CheckedBackup {
+  try {
+    return checkBackup(file, archivedChecker(file));
+  } catch (error) {
+    const { cause } = error as { readonly cause?: NodeJS.ErrnoException };
+    throw /^SQLITE_(NOTADB|CANTOPEN|IOERR)/.test(cause?.code ?? "") ? noBackup(file, error) : error;
+  }
+}
+
+function noBackup(file: string, cause: unknown): CortexError {
+  return new CortexError("store_corrupt", `${file} is not a backup of Cortex`, {
+    hint: "Name the file that `cortex backup <file>` has made. Nothing was changed.",
+    cause,
+  });
 }
 
 function fileMissing(file: string): CortexError {

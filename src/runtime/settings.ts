@@ -56,7 +56,7 @@ export async function openSettings({
   await writeSchemas(home);
   // Looked for once: what is found later counts from the next start, and is said there.
   const found = await chooseModel(watch.current.environment, fetch);
-  const model = (): ModelChoice => configuredModel(watch.current.config) ?? found;
+  const model = (): ModelChoice => configuredModel(watch.current.config, watch.current.environment) ?? found;
   /** What was found has a name too: a turn that goes on after a crash asks for it. */
   const profile = (name: string): Profile => {
     const { config } = watch.current;

@@ -70,7 +70,7 @@ async function findTurn(id: string, { store }: Cortex): Promise<TurnId> {
 
 function turnUnknown(id: string): CortexError {
   return new CortexError("turn_unknown", `No turn has the id "${id.slice(0, 80)}"`, {
-    hint: "GET /api/sessions/<key>/turns lists the turns of a session.",
+    hint: "`cortex log --all` or GET /api/sessions/<key>/turns shows the turns there are; an id has 26 characters.",
   });
 }
 

@@ -199,7 +199,9 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     await store.turns.commit(turnFor(next!));
     clock.advance(DAY_MS);
     await pruneAll(store, clock());
-    expect(await store.queue.unseenDrops(session("work"))).toMatchObject([{ event: { content: "message b" } }]);
+    expect(await store.queue.unseenDrops(session("work"))).toMatchObject([
+      { event: { content: "message b" } },
+    ]);
   });
 
   test("a session that is taken up while it is pruned keeps what was not pruned yet", async () => {

@@ -75,6 +75,6 @@ export async function findProject(
 
 export function memberUnknown(name: string): CortexError {
   return new CortexError("member_unknown", `Nobody on the team is called "${name}"`, {
-    hint: "`cortex team list` shows who is, and `cortex team register` takes somebody in.",
+    hint: "`cortex team list` shows who is, and `cortex team register <name>` takes somebody in.",
   });
 }

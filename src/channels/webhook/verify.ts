@@ -60,7 +60,11 @@ interface Signature {
 function readSignature(scheme: keyof typeof HEADERS, { header }: WebhookRequest): Signature {
   const name = HEADERS[scheme];
   const value = header(name);
-  if (value === undefined) throw refused(`The request has no ${name}`, "Let the sender sign its requests.");
+  if (value === undefined)
+    throw refused(
+      `The request has no ${name}`,
+      "Let the sender sign its requests; docs/webhooks.md says how.",
+    );
   switch (scheme) {
     case "github":
       return { signatures: [hexAfter("sha256=", value, name)], signed: "" };

@@ -1,0 +1,11 @@
+import type { Invocation } from "./command.ts";
+
+/** What is typed to call Cortex. npm tells what it runs: whoever calls `npx cortex` has no `cortex` in the PATH. */
+export function calledAs(environment: Invocation["environment"]): string {
+  return environment["npm_command"] === "exec" ? "npx cortex" : "cortex";
+}
+
+/** Advice in words that work where it is read. */
+export function asCalled(advice: string, environment: Invocation["environment"]): string {
+  return advice.replaceAll(/(?<=`)cortex(?= )/g, calledAs(environment));
+}
