@@ -35,15 +35,15 @@ export function checkAtRest(path: string): string[] {
   }
 }
 
-type Count = (sql: string, ...params: unknown[]) => number;
+type Count = (sql: string, key: string) => number;
 
-/** There are thousands of acknowledgements, and few kinds of them. */
+/** A query gives how much there is of each thing. It is made once: there are thousands of acknowledgements to look up. */
 function prepareCount(db: Database.Database): Count {
-  const prepared = new Map<string, Database.Statement<unknown[], number>>();
-  return (sql, ...params) => {
-    const statement = prepared.get(sql) ?? db.prepare<unknown[], number>(sql).pluck();
-    prepared.set(sql, statement);
-    return statement.get(...params)!;
+  const counted = new Map<string, Map<string, number>>();
+  return (sql, key) => {
+    const found = counted.get(sql) ?? new Map(db.prepare<[], [string, number]>(sql).raw().all());
+    counted.set(sql, found);
+    return found.get(key) ?? 0;
   };
 }
 
@@ -53,59 +53,44 @@ function lostOf(each: Acknowledgement, count: Count): string[] {
   switch (each.kind) {
     case "event":
       return [
-        ...lost(`event ${each.event}`, count("select count(*) from event where id = ?", each.event)),
-        ...lost(`item ${each.item}`, count("select count(*) from item where id = ?", each.item)),
+        ...lost(`event ${each.event}`, count("select id, 1 from event", each.event)),
+        ...lost(`item ${each.item}`, count("select id, 1 from item", each.item)),
       ];
     case "heard":
-      return lost(`event ${each.event}`, count("select count(*) from event where id = ?", each.event));
+      return lost(`event ${each.event}`, count("select id, 1 from event", each.event));
     case "judged":
       return lost(
         `judgement of ${each.hook} on ${each.event}`,
         count(
-          "select count(*) from hook_runs where event_id = ? and hook_id = ? and fired = ?",
-          each.event,
-          each.hook,
-          Number(each.fired),
+          "select event_id || ' ' || hook_id || ' ' || fired, 1 from hook_runs",
+          `${each.event} ${each.hook} ${Number(each.fired)}`,
         ),
       );
     case "claim":
-      return lost(`run ${each.run}`, count("select count(*) from run where id = ?", each.run));
-    case "journal": {
-      const range = `key / 65536 = (select turn from run where turn_id = ? limit 1)`;
+      return lost(`run ${each.run}`, count("select id, 1 from run", each.run));
+    case "journal":
       return [
-        ...lost(
-          `a message of ${each.turn}`,
-          count(`select count(*) from message where ${range}`, each.turn),
-          each.messages,
-        ),
-        ...lost(
-          `a call of ${each.turn}`,
-          count(`select count(*) from tool_call where ${range}`, each.turn),
-          each.calls,
-        ),
+        ...lost(`a message of ${each.turn}`, count(writtenIn("message"), each.turn), each.messages),
+        ...lost(`a call of ${each.turn}`, count(writtenIn("tool_call"), each.turn), each.calls),
       ];
-    }
     case "turn":
-      return lost(`turn ${each.turn}`, count("select count(*) from turn where id = ?", each.turn));
+      return lost(`turn ${each.turn}`, count("select id, 1 from turn", each.turn));
     case "failed":
-      return lost(
-        `failure of ${each.run}`,
-        count("select count(*) from run where id = ? and state = 'failed'", each.run),
-      );
+      return lost(`failure of ${each.run}`, count("select id, 1 from run where state = 'failed'", each.run));
     case "dead":
       return lost(
         `dead letter ${each.item}`,
-        count("select count(*) from item where id = ? and turn is not null", each.item),
+        count("select id, 1 from item where turn is not null", each.item),
       );
     case "fork":
-      return lost(`fork ${each.label}`, count("select count(*) from session where label = ?", each.label));
+      return lost(`fork ${each.label}`, count("select label, 1 from session", each.label));
     case "sent":
       return lost(
         `sending of ${each.delivery}/${each.chunk}`,
         count(
-          "select count(*) from chunk c join delivery d on d.key = c.delivery where d.id = ? and c.place = ? and c.state = 'sent'",
-          each.delivery,
-          each.chunk,
+          `select d.id || '/' || c.place, 1 from chunk c join delivery d on d.key = c.delivery
+           where c.state = 'sent'`,
+          `${each.delivery}/${each.chunk}`,
         ),
       );
     case "violation":
@@ -114,6 +99,12 @@ function lostOf(each: Acknowledgement, count: Count): string[] {
     case "drained":
       return [];
   }
+}
+
+/** How many rows each turn has in a table. */
+function writtenIn(table: "message" | "tool_call"): string {
+  return `with written as (select key / 65536 as turn, count(*) as rows from ${table} group by 1)
+    select r.turn_id, max(w.rows) from run r join written w on w.turn = r.turn group by 1`;
 }
 
 /** Halves of what the child writes: its turns say how much belongs to them, and each has a delivery. */

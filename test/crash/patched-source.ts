@@ -7,7 +7,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { temporaryFolder } from "../support/temporary.ts";
+import { memoryParent, temporaryFolder } from "../support/temporary.ts";
 
 export interface Patch {
   readonly file: string;
@@ -19,7 +19,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The folder of the copy, gone when it is disposed of. */
 export function patchedSource(patches: readonly Patch[]): Disposable & { readonly path: string } {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(memoryParent());
   cpSync(join(ROOT, "src"), join(folder.path, "src"), { recursive: true });
   cpSync(join(ROOT, "test"), join(folder.path, "test"), { recursive: true });
   cpSync(join(ROOT, "bin"), join(folder.path, "bin"), { recursive: true });

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -8,7 +8,13 @@ export function temporaryFolder(parent: string = tmpdir()): Disposable & { reado
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
+const MEMORY = "/dev/shm";
+/** Containers have little of it, unless they are told to have more. */
+const ENOUGH_BYTES = 2 ** 30;
+
 /** Memory where the system offers it: for tests that need many files and say nothing about disks. */
 export function memoryParent(): string {
-  return existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > ENOUGH_BYTES ? MEMORY : tmpdir();
 }
