@@ -51,11 +51,15 @@ export async function converseIn(
   let isAborting = false;
   let isLost = false;
   let hasTyped = false;
+  /** Whether it was said what the agent does: that is newer than what was asked for before. */
+  let hasHeard = false;
   /** Whether something else is asked than was when the line was begun. */
   let hasChanged = false;
   /** What is sent before nobody reads along would be answered unseen. */
   const opened = Promise.withResolvers<void>();
   const relaysTold = new Set<string>();
+  /** What is decided may be heard before what was asked. */
+  const decided = new Set<string>();
 
   terminal.listen({
     onLine(line) {
@@ -104,7 +108,7 @@ export async function converseIn(
     void readMode();
     try {
       const { state, head, wait } = await server.session(session);
-      if (state !== "idle")
+      if (state !== "idle" && !hasHeard)
         become({ ...view, state: state === "suspended" ? "waiting" : "working", wait: wait ?? "" });
       if (head !== null) await recall();
       for (const request of await server.requests(session)) tellRequest(request);
@@ -189,6 +193,7 @@ export async function converseIn(
 
   function follow(event: StreamEvent): void {
     const { type, state, itemId, approvalId, relayId, turnId } = event;
+    if (type === "run.state") hasHeard = true;
     if (type === "run.state" && state === "idle") isAborting = false;
     const shown = showEvent(view, event);
     become(shown.view);
@@ -243,6 +248,7 @@ export async function converseIn(
 
   async function followRequest(id: string, state: StreamEvent[string]): Promise<void> {
     if (state !== "open") {
+      decided.add(id);
       return awaitReply(requests.filter((request) => request.id !== id));
     }
     try {
@@ -254,7 +260,8 @@ export async function converseIn(
 
   /** Says what the agent asks, and how to decide it here. */
   function tellRequest(request: ApprovalView): void {
-    if (request.status !== "open" || requests.some(({ id }) => id === request.id)) return;
+    if (request.status !== "open" || decided.has(request.id)) return;
+    if (requests.some(({ id }) => id === request.id)) return;
     tell(describeRequest(request));
     awaitReply([...requests, request]);
   }
