@@ -28,9 +28,9 @@ export default defineConfig({
     ],
     exclude: ["**/node_modules/**"],
     // Child processes of ours do real work on the same cores: a test that waits for one is not stuck.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 30_000, interval: 20 } },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 90_000, interval: 20 } },
     // Much of the time is spent waiting for child processes and disks: more files at once than there are cores.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     globalSetup: "./test/support/compile-once.ts",

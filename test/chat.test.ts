@@ -14,7 +14,7 @@ import {
 import { temporaryFolder } from "./support/temporary.ts";
 import { openPane } from "./support/tmux.ts";
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 300_000 };
 const NO_TERMINAL = "neither script nor python3 is here to make a terminal";
 const NO_TMUX = "there is no tmux here";
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { MAX_CALL_LENGTH } from "../src/cli/show.ts";
 import { fetchJson, readNote, run, runJson, start, startServer } from "./support/cli.ts";
+import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
 describe("what is asked for wrongly", () => {
@@ -182,6 +183,8 @@ describe("up", () => {
 
   test("a turn that was cut off by a kill is resumed by the next start, which says so", async () => {
     using home = temporaryFolder();
+    mkdirSync(join(home.path, "config"));
+    writeFileSync(join(home.path, "config", "cortex.json"), '{ "broker": { "shutdownMs": 0 } }');
     const first = start(home.path, "up", "--port", "0");
     await first.says("Ctrl-C stops it");
     expect((await run(home.path, ["send", '/tool Bash {"command":"sleep 60"}'])).code).toBe(0);
@@ -462,9 +465,7 @@ describe("with a server", () => {
       code: 0,
       out: `${item} is queued again.\n`,
     });
-    await expect
-      .poll(() => run(home, ["dead", "drop", item]), { timeout: 30_000 })
-      .toMatchObject({ code: 0 });
+    await expect.poll(() => run(home, ["dead", "drop", item]), PATIENT).toMatchObject({ code: 0 });
     expect(await run(home, ["dead", "show", item])).toMatchObject({ code: 1 });
   });
 
@@ -512,7 +513,7 @@ describe("--start", () => {
     expect(await run(home.path, ["send", "hello", "--wait"])).toMatchObject({ code: 0, err: "" });
     expect(readFileSync(join(home.path, "logs", "up.log"), "utf8")).toContain("Cortex is up");
     process.kill(pid, "SIGTERM");
-    await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid), PATIENT).toBe(false);
   });
 
   test("says why where none could be started", async () => {

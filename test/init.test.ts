@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { run, runJson, startInTerminal } from "./support/cli.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 300_000 };
 
 async function settingsOf(home: string): Promise<Record<string, unknown>> {
   const settings = (await runJson(home, "config")) as { path: string; value: unknown }[];

@@ -7,7 +7,7 @@ import { logPath } from "../src/cli/log-file.ts";
 import { run, runJson, start, startServer } from "./support/cli.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 300_000 };
 const at = (second: number): string => new Date(Date.UTC(2026, 2, 1, 12, 0, second)).toISOString();
 
 test("what a server says is there afterwards, with its time", LONG, async () => {

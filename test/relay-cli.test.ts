@@ -8,14 +8,27 @@ import { writeHome } from "./support/home.ts";
 import { SMALL_RELAYS, SMALL_SCRIPT } from "./support/small-relays.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 300_000 };
 
-function newHome() {
+function newHome(script = SMALL_SCRIPT) {
   const home = temporaryFolder();
   const profiles = { profiles: { scripted: { backend: "offline", script: "script.yaml" } } };
-  writeHome(home.path, { relays: SMALL_RELAYS, script: SMALL_SCRIPT, profiles });
+  writeHome(home.path, { relays: SMALL_RELAYS, script, profiles });
   return home;
 }
+
+/** Each agent waits for a file of its name: a step that is over soon may be told of as the one after it. */
+const GATED_SCRIPT = `
+- when: "(?s)WRITE (.*?) TO (\\\\S+)"
+  plays:
+    - calls: [{ tool: Bash, args: { command: "until [ -e ~/writer ]; do sleep 0.05; done" } }]
+    - calls: [{ tool: Write, args: { path: "$2", content: "written: $1" } }]
+    - { say: "I wrote $1" }
+- when: "(?s)READ (.*?) IN"
+  plays:
+    - calls: [{ tool: Bash, args: { command: "until [ -e ~/reader ]; do sleep 0.05; done" } }]
+    - { say: "I read $1" }
+`;
 
 const SCRIPTED = ["--profile", "scripted"];
 const idIn = (text: string): string => /thr_[0-9a-f]{8}/.exec(text)![0];
@@ -235,14 +248,16 @@ test("a chat takes !thread, and a line of a pipe is replied to", LONG, async () 
 });
 
 test("in a terminal, a chat follows the relays that were started in it", LONG, async ({ skip }) => {
-  using home = newHome();
+  using home = newHome(GATED_SCRIPT);
   await using _ = await startServer(home.path);
   const chat = startInTerminal(home.path, "chat", ...SCRIPTED);
   if (chat === undefined) return skip("neither script nor python3 is here to make a terminal");
   await chat.says("Ctrl-D leaves");
   chat.type("!thread pair a letter\r");
   await chat.says("step 1 · writer");
+  writeFileSync(join(home.path, "writer"), "");
   await chat.says("step 2 · reader");
+  writeFileSync(join(home.path, "reader"), "");
   await chat.says("written: a letter");
   await chat.says("is completed (no_matching_transition): 2 steps");
   chat.type("\u0004");

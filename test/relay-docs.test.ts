@@ -107,7 +107,7 @@ test("every command of the pages does what it is shown for", LONG, async () => {
   await cortex(...wordsOf(add, { things: { thr_1a2b3c4d: id } }), "--wait");
 });
 
-test("the script of the page counts the words", { timeout: 60_000 }, async () => {
+test("the script of the page counts the words", async () => {
   using home = newHome(scripts);
   const play = { calls: [{ tool: "Write", args: { path: "$1", content: "three small words" } }] };
   const script = JSON.stringify([{ when: "(/\\S+/artifact\\.md)", plays: [play, { say: "planned" }] }]);

@@ -69,9 +69,7 @@ async function killedInStep(home: string): Promise<RelayId> {
   const relay = startRelay(home);
   const id = await relay.id;
   const artifact = join(home, "tmp", "threads", id, "artifact.md");
-  await expect
-    .poll(() => (existsSync(artifact) ? readFileSync(artifact, "utf8") : ""), { timeout: 60_000 })
-    .toBe("plan\ncode\n");
+  await expect.poll(() => (existsSync(artifact) ? readFileSync(artifact, "utf8") : "")).toBe("plan\ncode\n");
   await relay.kill();
   writeFileSync(join(home, "config", "script.yaml"), script(0));
   return id;
@@ -141,6 +139,6 @@ test.each([
   ]);
   expect(scripts!.map(({ error }) => error)).toEqual([expect.stringMatching(/nobody knows what it did/)]);
   expect(groupsIn(home.path)).toEqual([group]);
-  await expect.poll(() => isAlive(group), { timeout: 50_000 }).toBe(false);
+  await expect.poll(() => isAlive(group)).toBe(false);
   expect(await cortex.relays.artifact(id)).toBe("plan\ncode\n");
 });

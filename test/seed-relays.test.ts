@@ -212,7 +212,7 @@ test("the examples load as they are written", async () => {
   });
 });
 
-test("every command of a chat does what the document says", { timeout: 60_000 }, async () => {
+test("every command of a chat does what the document says", async () => {
   using home = seedHome();
   await using cortex = await openTestCortex({}, { home: home.folders.home });
   const templates = await write(cortex, "!thread templates");

@@ -93,7 +93,7 @@ async function runShipped(
   return { record, artifact: (await cortex.relays.artifact(id as RelayId)) ?? "" };
 }
 
-test.each(CASES)("$template comes to its end in two rounds", { timeout: 60_000 }, async (expected) => {
+test.each(CASES)("$template comes to its end in two rounds", async (expected) => {
   const { template, script, path, headings } = expected;
   const { record, artifact } = await runShipped(template, script.join("\n"));
   const steps = record.steps.map(({ agentSlotId, stage }) => printEndpoint({ agent: agentSlotId, stage }));
@@ -106,12 +106,8 @@ test.each(CASES)("$template comes to its end in two rounds", { timeout: 60_000 }
   for (const heading of headings) expect(artifact).toContain(heading);
 });
 
-test.each(CASES)(
-  "$template ends at a limit where nobody is ever content",
-  { timeout: 60_000 },
-  async (given) => {
-    const { record } = await runShipped(given.template, "[]");
-    expect([record.status, record.stopReason]).toEqual(["completed", "max_iterations"]);
-    expect(record.steps.length).toBeGreaterThan(given.path.length);
-  },
-);
+test.each(CASES)("$template ends at a limit where nobody is ever content", async (given) => {
+  const { record } = await runShipped(given.template, "[]");
+  expect([record.status, record.stopReason]).toEqual(["completed", "max_iterations"]);
+  expect(record.steps.length).toBeGreaterThan(given.path.length);
+});

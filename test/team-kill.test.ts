@@ -10,7 +10,7 @@ import { SMALL_RELAYS } from "./support/small-relays.ts";
 import { type TeamHome, teamHome } from "./support/team-home.ts";
 
 const CHILD = fileURLToPath(new URL("support/team-child.ts", import.meta.url));
-const LONG = { timeout: 60_000 };
+const LONG = { timeout: 180_000 };
 const task = (title: string): string => `## ${title}\n**Status:** ready\n\nDo it.\n\n`;
 
 /** The worker leaves a trace; before it answers, it takes its time. */

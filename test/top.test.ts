@@ -3,9 +3,10 @@ import { expect, test } from "vitest";
 
 import { run, runJson, start, startInTerminal, startServer } from "./support/cli.ts";
 import { writeHome } from "./support/home.ts";
+import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 300_000 };
 
 /** A server with one turn that was answered and one that waits for a yes. */
 async function busyHome(home: string) {
@@ -15,7 +16,7 @@ async function busyHome(home: string) {
   await run(home, ["send", "hello", "--wait"]);
   await run(home, ["send", '/tool Write {"path":"a.txt","content":"x"}', "--session", "agent:main:ask"]);
   await expect
-    .poll(async () => (await runJson(home, "approvals")) as { items: unknown[] }, { timeout: 45_000 })
+    .poll(async () => (await runJson(home, "approvals")) as { items: unknown[] }, PATIENT)
     .toMatchObject({ items: [{ tool: "Write" }] });
   return server;
 }

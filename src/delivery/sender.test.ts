@@ -30,7 +30,7 @@ const unsure = fail(deliveryUncertain("cut", { hint }));
 
 /** Waits for as long as busy cores may take. */
 function eventually<Value>(look: () => Value | Promise<Value>) {
-  return expect.poll(look, { timeout: 30_000, interval: 2 });
+  return expect.poll(look, { interval: 2 });
 }
 
 interface Desk extends AsyncDisposable {

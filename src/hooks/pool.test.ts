@@ -10,7 +10,7 @@ import { POOL_LIMITS } from "./pool.ts";
 const GOOD = `export default async function () { return { fire: true }; }`;
 /** Of the hooks that are stopped: short enough for a test, long enough for a busy machine. */
 const SHORT = { deadlineMs: 5_000, lookMs: 50, maxMissed: 10 };
-const PATIENT = { timeout: 30_000, interval: 5 };
+const PATIENT = { interval: 5 };
 
 /** The time of deadlines goes on only where a test says so, however long a process takes to start. */
 function stopTime(): Disposable & { advance: (ms: number) => void } {

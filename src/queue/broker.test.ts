@@ -60,7 +60,7 @@ const untilCut = ({ cut }: ActiveRun): Promise<void> =>
   new Promise((resolve) => cut.addEventListener("abort", () => resolve()));
 
 async function emptied(store: Store, turns: number): Promise<void> {
-  await expect.poll(async () => (await store.counts()).turns, { timeout: 30_000 }).toBe(turns);
+  await expect.poll(async () => (await store.counts()).turns).toBe(turns);
 }
 
 test("what waits is run, never more at once than there are slots, and never two of one session", async () => {

@@ -97,7 +97,7 @@ test("a script is stopped with all that it started when the relay is cancelled",
   const cancel = new AbortController();
   const command = "sleep 600 & echo $! > written; mv written pid; wait;";
   const answer = ask(command, { home: home.path, signal: cancel.signal });
-  await expect.poll(() => existsSync(join(home.path, "pid")), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(home.path, "pid"))).toBe(true);
   cancel.abort();
   expect(await answer).toEqual({ kind: "failed", error: "It was stopped" });
   await gone(Number(readFileSync(join(home.path, "pid"), "utf8")));
@@ -166,7 +166,7 @@ test("a process that detaches itself and keeps the output open does not hold the
 
 /** Killed processes are gone once the system has taken note of it. */
 async function gone(pid: number): Promise<void> {
-  await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
 }
 
 function isAlive(pid: number): boolean {

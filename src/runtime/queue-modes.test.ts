@@ -81,7 +81,7 @@ const THREADS: Readonly<Record<State, Readonly<Record<QueueMode, string>>>> = {
 const DEBOUNCE_MS = 50;
 const LARGE_WINDOW = 100_000;
 const SMALL_WINDOW = 3_000;
-const PATIENT = { timeout: 30_000 };
+const PATIENT = { timeout: 90_000 };
 const NEVER = new AbortController().signal;
 
 let server: ModelServer;

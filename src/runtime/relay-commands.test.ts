@@ -58,7 +58,7 @@ test("what is under way is shown, listed wherever it was started, and cancelled"
     `*Active Thread* \`${id}\` (pair)\nStatus: running | Active agent: writer`,
   );
   await expect
-    .poll(() => write(cortex, "!thread agents"), { timeout: 30_000 })
+    .poll(() => write(cortex, "!thread agents"))
     .toMatch(/\*Agents of\* `thr_\w+`[^]*• → `writer` running/);
   expect((await write(cortex, "!thread list --running")).split("\n")).toHaveLength(3);
   for (const command of [`!thread status ${id}`, "!thread status"])

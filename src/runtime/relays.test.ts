@@ -17,7 +17,7 @@ import type { Cortex, CortexOptions } from "./cortex.ts";
 import { readRelayView } from "./relay-views.ts";
 
 const NEVER = new AbortController().signal;
-const PATIENT = { timeout: 30_000 };
+const PATIENT = { timeout: 90_000 };
 
 interface Home extends Disposable {
   readonly path: string;

@@ -12,7 +12,7 @@ import type { StoredEvent } from "../store/store.ts";
 import type { Cortex, CortexOptions } from "./cortex.ts";
 import { MAX_LATE_MS, MAX_SESSION_SCRIPTS } from "./session-scripts.ts";
 
-const PATIENT = { timeout: 30_000 };
+const PATIENT = { timeout: 90_000 };
 const SCRIPT = [entry("note", undefined, plays([], "noted")), entry(".*", undefined, plays([], "answered"))];
 
 interface Home extends Disposable {

@@ -6,7 +6,7 @@ import { CortexError } from "../model/errors.ts";
 import type { IndexStep } from "../store/store.ts";
 import { Indexer, type IndexerParts, STEP_EVENTS } from "./indexer.ts";
 
-const PATIENT = { timeout: 30_000, interval: 5 };
+const PATIENT = { interval: 5 };
 
 /** The real store, with a look at what is asked of it. */
 function watched(opened: TestStore, before: () => void = () => {}) {

@@ -223,7 +223,7 @@ async function takeAll({ folder, read }: TestTeam): Promise<string[]> {
     const complete = { kind: "complete", task, stamp, summary: "by us" } as const;
     const { text } = await folder.edit(TASKS, { file: "tasks", edit: complete });
     const isTheirTurnOver = (): boolean => nextOf(text) === undefined || read(TASKS) !== text;
-    await expect.poll(isTheirTurnOver, { interval: 1, timeout: 30_000 }).toBe(true);
+    await expect.poll(isTheirTurnOver, { interval: 1 }).toBe(true);
   }
 }
 

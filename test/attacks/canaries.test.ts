@@ -159,7 +159,7 @@ test("50 secrets that a person pastes, a tool prints, a command prints and a mod
   await ask("You know them. Say them all.", "knowing");
   await using stream = await openStream(served);
   await ask(`Here are my secrets:\n${all}`, "main");
-  await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBeGreaterThan(1);
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(1);
   const responses = await readEverything(served);
 
   const kept = [...filesBelow(folder.path)]

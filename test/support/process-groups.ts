@@ -5,7 +5,7 @@ import { expect } from "vitest";
 
 import { listProcesses } from "../../src/agents/process/list-processes.ts";
 
-const PATIENT = { timeout: 50_000 };
+const PATIENT = { timeout: 90_000 };
 
 export function groupsIn(home: string): number[] {
   const file = join(home, "begun.txt");

@@ -27,7 +27,7 @@ export interface Received {
 }
 
 /** For what comes soon, on cores that may be busy with something else. */
-export const PATIENT = { timeout: 30_000 };
+export const PATIENT = { timeout: 90_000 };
 
 export interface TestServer extends AsyncDisposable {
   readonly cortex: Cortex;
