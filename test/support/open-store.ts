@@ -2,6 +2,7 @@
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { testClock } from "./sample.ts";
 import { memoryParent, temporaryFolder } from "./temporary.ts";
+import { connectWarmThread } from "./warm-writer.ts";
 
 export interface TestStore extends AsyncDisposable {
   readonly clock: ReturnType<typeof testClock>;
@@ -14,7 +15,8 @@ export interface TestStore extends AsyncDisposable {
 export async function openTestStore(): Promise<TestStore> {
   const folder = temporaryFolder(memoryParent());
   const clock = testClock();
-  const open = (): Promise<SqliteStore> => openSqliteStore({ path: `${folder.path}/cortex.db`, clock });
+  const open = (): Promise<SqliteStore> =>
+    openSqliteStore({ path: `${folder.path}/cortex.db`, clock, connect: connectWarmThread });
   let store = await open();
   return {
     clock,

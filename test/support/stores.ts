@@ -5,6 +5,7 @@ import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Claim, Ledger, Store } from "../../src/store/store.ts";
 import { alice, dispatch, event, testClock, toSession, turnFor } from "./sample.ts";
 import { memoryParent, temporaryFolder } from "./temporary.ts";
+import { connectWarmThread } from "./warm-writer.ts";
 
 interface Opened extends AsyncDisposable {
   readonly store: Store;
@@ -18,7 +19,7 @@ export const STORES: Readonly<Record<string, () => Promise<Opened>>> = {
     const folder = temporaryFolder(memoryParent());
     const clock = testClock();
     const path = `${folder.path}/cortex.db`;
-    const store = await openSqliteStore({ path, clock });
+    const store = await openSqliteStore({ path, clock, connect: connectWarmThread });
     return {
       store,
       clock,
