@@ -7,7 +7,7 @@ import { createRandom, type Random } from "../simulation/random.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import type { Acknowledgement } from "./acknowledgement.ts";
 import { checkAtRest, checkDatabase } from "./check.ts";
-import { deathPoints, patchedSource, type SeededBug, STORE_POINTS } from "./patched-source.ts";
+import { compiledIn, deathPoints, type SeededBug, STORE_POINTS, warmSource } from "./patched-source.ts";
 
 export interface CrashOptions {
   readonly kills: number;
@@ -31,9 +31,8 @@ const SILENCE_MS = 30_000;
 
 export async function killAgainAndAgain({ kills, seed, bug }: CrashOptions): Promise<CrashReport> {
   const points = deathPoints(STORE_POINTS, bug?.patches ?? []);
-  using source = patchedSource([...points.patches, ...(bug?.patches ?? [])]);
+  using source = await warmSource([...points.patches, ...(bug?.patches ?? [])], warmUp);
   const parts = { source: source.path, points: points.names, random: createRandom(seed), bug };
-  await warmUp(source.path);
   const rounds: CrashReport[] = [];
   const isFound = (): boolean =>
     rounds.some(({ problems }) => problems.some((problem) => bug?.symptom.test(problem) ?? true));
@@ -81,7 +80,6 @@ async function killOn(kills: number, { source, points, random, bug }: Parts): Pr
   return { kills, acknowledged: said.length, problems: [] };
 }
 
-/** Lets a child end in peace, so that those after it find the source compiled: one that is killed keeps nothing. */
 async function warmUp(source: string): Promise<void> {
   using folder = temporaryFolder();
   const args = [join(folder.path, "cortex.db"), "drain", "1", "1"];
@@ -108,7 +106,7 @@ async function runChild(
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
-      NODE_COMPILE_CACHE: join(source, "compiled"),
+      ...compiledIn(source),
       CRASH_POINT: life.drains ? "" : (life.point ?? ""),
       CRASH_COUNT: String(life.count ?? 0),
     },

@@ -17,8 +17,38 @@ export interface Patch {
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
+/** What children need to find what others have compiled before, in this copy or in one that it was made from. */
+export function compiledIn(source: string): {
+  NODE_COMPILE_CACHE: string;
+  NODE_COMPILE_CACHE_PORTABLE: string;
+} {
+  return { NODE_COMPILE_CACHE: join(source, "compiled"), NODE_COMPILE_CACHE_PORTABLE: "1" };
+}
+
+let compiled: Promise<string> | undefined;
+
+/** A copy that is compiled: one that is killed keeps nothing, so `warmUp` lets a child of it end in peace. */
+export async function warmSource(
+  patches: readonly Patch[],
+  warmUp: (source: string) => Promise<void>,
+): Promise<ReturnType<typeof patchedSource>> {
+  compiled ??= compileUnpatched(warmUp);
+  const source = patchedSource(patches);
+  cpSync(await compiled, compiledIn(source.path).NODE_COMPILE_CACHE, { recursive: true });
+  await warmUp(source.path);
+  return source;
+}
+
+/** Most of each copy is as it is here, and need not be compiled again. It is kept for as long as this process. */
+async function compileUnpatched(warmUp: (source: string) => Promise<void>): Promise<string> {
+  const source = patchedSource([]);
+  process.once("exit", () => source[Symbol.dispose]());
+  await warmUp(source.path);
+  return compiledIn(source.path).NODE_COMPILE_CACHE;
+}
+
 /** The folder of the copy, gone when it is disposed of. */
-export function patchedSource(patches: readonly Patch[]): Disposable & { readonly path: string } {
+function patchedSource(patches: readonly Patch[]): Disposable & { readonly path: string } {
   const folder = temporaryFolder(memoryParent());
   cpSync(join(ROOT, "src"), join(folder.path, "src"), { recursive: true });
   cpSync(join(ROOT, "test"), join(folder.path, "test"), { recursive: true });

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { createRandom, type Random } from "../../simulation/random.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
-import { deathPoints, patchedSource, type SeededBug } from "../patched-source.ts";
+import { deathPoints, type SeededBug, warmSource } from "../patched-source.ts";
 import { checkAfterDeath, checkAtRest, countOf, type Figures, type Witness, workUnderWay } from "./check.ts";
 import { killChildren, leftBehind } from "./children.ts";
 import { chooseDeath, die } from "./death.ts";
@@ -54,10 +54,10 @@ const LOOK_MS = 20;
 export async function killRuntime(options: RuntimeCrashOptions): Promise<RuntimeCrashReport> {
   const { kills, seed, killsPerHome = KILLS_PER_HOME, managing = MANAGING, bug } = options;
   const points = deathPoints(RUNTIME_POINTS, bug?.patches ?? []);
-  using source = patchedSource([...points.patches, ...(bug?.patches ?? [])]);
   const random = createRandom(seed);
   await using model = await startModel(random);
-  await warmUp(source.path, model);
+  const patches = [...points.patches, ...(bug?.patches ?? [])];
+  using source = await warmSource(patches, (path) => warmUp(path, model));
   const homes: RuntimeCrashReport[] = [];
   const isFound = (): boolean =>
     homes.some(({ problems }) => problems.some((problem) => bug?.symptom.test(problem) ?? true));

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { compiledIn } from "../patched-source.ts";
 import { WORKER } from "./manager.ts";
 
 export interface Address {
@@ -132,7 +133,7 @@ export function startServed(
       HOME: home,
       CORTEX_HOME: home,
       TZ: "UTC",
-      NODE_COMPILE_CACHE: join(source, "compiled"),
+      ...compiledIn(source),
       CRASH_POINT: death?.point ?? "",
       CRASH_COUNT: String(death?.count ?? 0),
     },

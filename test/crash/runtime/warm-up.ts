@@ -6,7 +6,7 @@ import { makeHome, startServed } from "./served.ts";
 const PATIENCE_MS = 20_000;
 const NOWHERE = "http://127.0.0.1:1";
 
-/** Lets a server work and end in peace, so that those after it find the source compiled: one that is killed keeps nothing. */
+/** Lets a server work and end in peace. */
 export async function warmUp(source: string, model: Model): Promise<void> {
   using home = temporaryFolder();
   makeHome(home.path, { model: model.url, inbox: NOWHERE });
