@@ -1,5 +1,6 @@
 /** A demo from its first line to its last: what there is to know before, the steps, and what to try next. */
 import { findBubblewrap } from "../runtime/sandbox.ts";
+import { calledAs } from "./as-called.ts";
 import type { CommandEntry, Invocation } from "./command.ts";
 import { fillDemoHome } from "./demo-home.ts";
 import { KILL, VERIFY } from "./demo-lasting.ts";
@@ -14,9 +15,9 @@ import { duration } from "./text.ts";
 const STEPS: readonly DemoStep[] = [CHAT, STEER, FORK, WEBHOOK_AND_HOOK, RELAY, TEAM, KILL, VERIFY];
 
 const NEXT = [
-  ["cortex init", "make a home of your own, and choose a model"],
-  ["cortex chat --start", "talk to your agent"],
-  ["cortex help", "see what else there is"],
+  ["init", "make a home of your own, and choose a model"],
+  ["chat --start", "talk to your agent"],
+  ["help", "see what else there is"],
 ] as const;
 
 /** For whoever looks at it: how long a step can be read, and how long the model seems to think. */
@@ -50,7 +51,8 @@ export async function playDemo(parts: DemoParts): Promise<void> {
     script: { thinkMs, receiptMs: NEVER_MS },
   });
   const isSilent = isQuiet || print.json;
-  const stage = openStage({ home: home.path, environment, commands, style, isSilent, signal });
+  const program = calledAs(given.environment);
+  const stage = openStage({ home: home.path, program, environment, commands, style, isSilent, signal });
   introduce(stage, found);
   stage.shell(`export CORTEX_HOME=${home.path}`);
   stage.takeCommands();
@@ -73,7 +75,10 @@ export async function playDemo(parts: DemoParts): Promise<void> {
     if (isPaced && at < STEPS.length - 1) await pause(READ_MS, style);
   }
   stage.say(`\nThat took ${duration(performance.now() - beganMs)}. Now try:`);
-  stage.say(NEXT.map(([command, about]) => `  ${command.padEnd(20)} ${about}`).join("\n"), "bold");
+  stage.say(
+    NEXT.map(([command, about]) => `  ${program} ${command.padEnd(12)}  ${about}`).join("\n"),
+    "bold",
+  );
 }
 
 function introduce(stage: Stage, found: Awaited<ReturnType<typeof findBubblewrap>>): void {

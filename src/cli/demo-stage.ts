@@ -34,6 +34,8 @@ export interface Stage {
 
 export interface StageOptions {
   readonly home: string;
+  /** What somebody types for `cortex`. */
+  readonly program: string;
   readonly environment: Invocation["environment"];
   readonly commands: readonly CommandEntry[];
   readonly style: Printer["style"];
@@ -46,7 +48,8 @@ export interface StageOptions {
 const DEFAULT_COLUMNS = 100;
 const MAX_COLUMNS = 110;
 
-export function openStage({ home, environment, commands, style, isSilent, signal }: StageOptions): Stage {
+export function openStage(options: StageOptions): Stage {
+  const { home, program, environment, commands, style, isSilent, signal } = options;
   const columns = Math.min(process.stdout.columns || DEFAULT_COLUMNS, MAX_COLUMNS) - 1;
   let transcript: Transcript = EMPTY_TRANSCRIPT;
   let shown: string[] = [];
@@ -54,10 +57,13 @@ export function openStage({ home, environment, commands, style, isSilent, signal
   const write = (text: string): void => {
     if (!isSilent && !signal.aborted) process.stdout.write(`${text}\n`);
   };
-  const shell = (line: string): void => {
-    shown.push(line);
-    write(`\n${style(["bold", "cyan"], "$")} ${style("bold", line)}`);
+  const show = (line: string): string => {
+    const asTyped = line.replace(/^cortex(?= )/, program);
+    shown.push(asTyped);
+    return asTyped;
   };
+  const shell = (line: string): void =>
+    write(`\n${style(["bold", "cyan"], "$")} ${style("bold", show(line))}`);
   const add = (...pieces: readonly Piece[]): void => {
     for (const piece of pieces) {
       const added = addPiece(transcript, piece, columns);
@@ -87,10 +93,7 @@ export function openStage({ home, environment, commands, style, isSilent, signal
     say: (text, format) =>
       add({ kind: "lines", lines: text.split("\n").map((line) => ({ spans: [{ text: line, format }] })) }),
     shell,
-    suggest(about, line) {
-      shown.push(line);
-      write(`\n${style("dim", `${about}:`)} ${line}`);
-    },
+    suggest: (about, line) => write(`\n${style("dim", `${about}:`)} ${show(line)}`),
     async cortex<Data>(...words: string[]) {
       shell(typed(words));
       return run<Data>(words, true);
