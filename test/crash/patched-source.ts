@@ -3,8 +3,8 @@
  * or to have a bug that the harness must catch. So the program itself carries no switches for its
  * tests. A change that no longer fits the source fails loudly.
  */
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { memoryParent, temporaryFolder } from "../support/temporary.ts";
@@ -25,7 +25,7 @@ export function compiledIn(source: string): {
   return { NODE_COMPILE_CACHE: join(source, "compiled"), NODE_COMPILE_CACHE_PORTABLE: "1" };
 }
 
-let compiled: Promise<string> | undefined;
+let compiled: Promise<ReadonlyMap<string, Buffer>> | undefined;
 
 /** A copy that is compiled: one that is killed keeps nothing, so `warmUp` lets a child of it end in peace. */
 export async function warmSource(
@@ -34,17 +34,25 @@ export async function warmSource(
 ): Promise<ReturnType<typeof patchedSource>> {
   compiled ??= compileUnpatched(warmUp);
   const source = patchedSource(patches);
-  cpSync(await compiled, compiledIn(source.path).NODE_COMPILE_CACHE, { recursive: true });
+  for (const [name, code] of await compiled) {
+    const path = join(source.path, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, code);
+  }
   await warmUp(source.path);
   return source;
 }
 
-/** Most of each copy is as it is here, and need not be compiled again. It is kept for as long as this process. */
-async function compileUnpatched(warmUp: (source: string) => Promise<void>): Promise<string> {
-  const source = patchedSource([]);
-  process.once("exit", () => source[Symbol.dispose]());
+/** Most of each copy is as it is here, and need not be compiled again. */
+async function compileUnpatched(
+  warmUp: (source: string) => Promise<void>,
+): Promise<ReadonlyMap<string, Buffer>> {
+  using source = patchedSource([]);
   await warmUp(source.path);
-  return compiledIn(source.path).NODE_COMPILE_CACHE;
+  const folder = compiledIn(source.path).NODE_COMPILE_CACHE;
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name));
+  return new Map(paths.map((path) => [relative(source.path, path), readFileSync(path)]));
 }
 
 /** The folder of the copy, gone when it is disposed of. */
