@@ -65,6 +65,15 @@ describe("while a turn is under way", () => {
     expect(steering([item("a", { dueMs: NOW + 1 })], item("x"))).toBe("");
   });
 
+  test("what an agent wrote before does not say with whom a message goes", () => {
+    const heard = item("m", {
+      event: { id: "agent:m" as EventId, metadata: { kind: "message" } },
+    });
+    const answered = item("x", { dispatch: { delivery: { place: "shop" } } });
+    const pending = [item("a"), item("b", { dispatch: { delivery: { place: "shop" } } })];
+    expect(names(selectSteering(pending, { items: [heard, answered], nowMs: NOW }))).toBe("b");
+  });
+
   test("a turn without messages is steered by none", () => {
     expect(selectSteering([item("a")], { items: [], nowMs: NOW })).toEqual([]);
   });

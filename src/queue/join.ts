@@ -8,7 +8,7 @@
  * wherever the answer goes.
  */
 import { canonicalJson } from "../model/json.ts";
-import { stampOf } from "../model/stamp.ts";
+import { answeredMessage, stampOf } from "../model/stamp.ts";
 import type { QueueItem } from "../store/store.ts";
 
 /** The waiting messages that go into a turn which is under way, in order. */
@@ -16,9 +16,9 @@ export function selectSteering(
   pending: readonly QueueItem[],
   running: { readonly items: readonly QueueItem[]; readonly nowMs: number },
 ): QueueItem[] {
-  const [first] = running.items;
-  if (first === undefined) return [];
-  return pending.filter((item) => steers(item) && item.dueMs <= running.nowMs && goesWith(item, first));
+  const answered = answeredMessage(running.items);
+  if (answered === undefined) return [];
+  return pending.filter((item) => steers(item) && item.dueMs <= running.nowMs && goesWith(item, answered));
 }
 
 /** The messages of a turn that begins: the one that it was claimed for, and those that join it, as they were queued. */

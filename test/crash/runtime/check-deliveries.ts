@@ -112,5 +112,19 @@ function wishes(db: Database): string[] {
   );
   return [...answers.all(), ...notices.all()]
     .filter(({ wanted, sent }) => wanted !== sent)
-    .map(({ turn, wanted, sent }) => `${turn} was to be delivered to ${wanted}, and was to ${sent}`);
+    .map(
+      ({ turn, wanted, sent }) =>
+        `${turn} was to be delivered to ${wanted}, and was to ${sent}: ${JSON.stringify(messagesOf(db, turn))}`,
+    );
+}
+
+/** What is needed to understand it: the home is gone when somebody reads this. */
+function messagesOf(db: Database, turn: string): unknown[] {
+  return db
+    .prepare(
+      `select i.key, i.state, i.mode, e.id as event, d.hook, d.outcome, d.delivery, r.state as run, r.attempt
+       from run r join item i on i.turn = r.turn join event e on e.seq = i.event left join dispatch d on d.item = i.key
+       where r.turn_id = ? order by i.key`,
+    )
+    .all(turn);
 }
