@@ -15,7 +15,7 @@ import {
   turnFor,
 } from "../../test/support/sample.ts";
 import { begin, finishTurn, STORES } from "../../test/support/stores.ts";
-import type { ApprovalId, DelegationId, EventId, RelayId, TurnId } from "../model/ids.ts";
+import type { ApprovalId, DelegationId, EventId, ItemId, RelayId, TurnId } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { PRUNE_KINDS, type PruneKind, type Store } from "./store.ts";
 
@@ -240,6 +240,34 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     expect(await pruneAll(store, clock())).toMatchObject({ deliveries: 0 });
   });
 
+  test("of what has failed stays that it did, and not the words, which may quote what was said", async () => {
+    await using opened = await open();
+    const { store, clock } = opened;
+    const error = '"a secret" is refused';
+    const retry = { kind: "retry", atMs: clock() } as const;
+    const fine = await begin(store, "a", "fine");
+    await store.runs.requestAbort(fine.run, error);
+    await store.runs.fail({ lease: fine.lease, run: fine.run, error, outcome: retry });
+    const [again] = await store.queue.lease(alice, 1);
+    await store.turns.commit(turnFor(again!));
+    const dead = await begin(store, "b", "dead");
+    await store.runs.fail({ lease: dead.lease, run: dead.run, error, outcome: { kind: "dead" } });
+    await store.hooks.sync([{ name: "h", mode: "persistent", digest: "1" }]);
+    const { id } = event("c");
+    await store.events.accept(event("c"));
+    await store.hooks.record({ event: id, hook: "h", fired: false, error, startedAtMs: 1, endedAtMs: 2 });
+    clock.advance(DAY_MS);
+    expect(await pruneAll(store, clock())).toMatchObject({ turns: 1, events: 2 });
+    expect((await store.hooks.runs("h")).items).toMatchObject([{ error: "(pruned)" }]);
+    expect(await store.runs.get(fine.run)).toMatchObject({ state: "failed", error: "(pruned)" });
+    expect(await store.runs.get(dead.run)).toMatchObject({ error });
+
+    await store.queue.dropDead("item-b" as ItemId);
+    expect(await pruneAll(store, clock())).toMatchObject({ events: 1 });
+    expect(await store.runs.get(dead.run)).toMatchObject({ state: "failed", error: "(pruned)" });
+    expect(JSON.stringify(await store.query("select * from runs"))).not.toContain("a secret");
+  });
+
   test("of a request to a person stays which tool it was for, and how it was decided", async () => {
     await using opened = await open();
     const { store, clock } = opened;
@@ -272,11 +300,14 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       userMessage: "a letter",
       agents: { writer: { slotId: "writer", lastOutput: "Dear" } },
       metadata: { trigger: "chat", pendingMessages: ["and sign it"] },
+      error: 'writer: "Dear Ana" is refused',
       abortReason: "it is late, Ana",
     };
-    const step = { step: 0, slot: "writer", record: { input: "Write", output: "Dear", costUsd: 0.5 } };
+    const said = { input: "Write", output: "Dear", error: "Dear is refused", costUsd: 0.5 };
+    const step = { step: 0, slot: "writer", record: said };
+    const detail = { leg: 1, ending: { stopReason: "failed", error: "Dear is refused", abortReason: null } };
     await store.relays.create({ id, template: "two", state: "running", record });
-    const ended = { state: "completed", record, steps: [{ ...step, isEnded: true }] } as const;
+    const ended = { state: "completed", record, detail, steps: [{ ...step, isEnded: true }] } as const;
     await store.relays.save(id, 1, ended);
     clock.advance(DAY_MS);
     expect(await pruneAll(store, clock())).toMatchObject({ relays: 0 });
@@ -288,10 +319,15 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       userMessage: "",
       agents: { writer: { slotId: "writer", lastOutput: null } },
       metadata: { trigger: "chat" },
-      abortReason: "",
+      error: "(pruned)",
+      abortReason: "(pruned)",
+    });
+    expect((await store.relays.get(id))!.detail).toEqual({
+      leg: 1,
+      ending: { stopReason: "failed", error: "(pruned)", abortReason: null },
     });
     expect(await store.relays.steps(id)).toMatchObject([
-      { record: { input: "", output: null, costUsd: 0.5 } },
+      { record: { input: "", output: null, error: "(pruned)", costUsd: 0.5 } },
     ]);
     expect(await pruneAll(store, clock())).toMatchObject({ relays: 0 });
   });

@@ -64,6 +64,15 @@ function writingOver(db: Database, change: () => void): void {
   }
 }
 
+/** An error or a reason may quote what was said. That there was one stays. */
+const GONE = "(pruned)";
+
+function gone(column: string): string {
+  return `${column} = iif(${column} is null, null, '${GONE}')`;
+}
+
+const RUN_WORDS = `pinned = null, ${gone("error")}, ${gone("abort")}`;
+
 /** Which turns are kept is found out once for a pass, and in each step, for those sessions that were used since. */
 function pruneTurns(db: Database): Pruner {
   const readKept = db
@@ -83,10 +92,10 @@ function pruneTurns(db: Database): Pruner {
   );
   // What its attempts were told, the prompt of the system say. The last of them is the only one that has completed.
   const emptyRuns = db.prepare(
-    `update run set pinned = null where turn_id = (select id from turn where key = @key) and state <> 'completed'`,
+    `update run set ${RUN_WORDS} where turn_id = (select id from turn where key = @key) and state <> 'completed'`,
   );
   const emptyLastRun = db.prepare(
-    "update run set pinned = null where key = (select run from turn where key = @key)",
+    `update run set ${RUN_WORDS} where key = (select run from turn where key = @key)`,
   );
   const mark = db.prepare("update turn set pruned_ms = ? where key = ?");
   let kept: { readonly beforeMs: number; readonly keys: Set<number>; sinceMs: number } | undefined;
@@ -133,13 +142,25 @@ function pruneEvents(db: Database): Pruner {
   );
   const forget = db.prepare("delete from search where rowid = ?");
   const emptyDispatches = db.prepare("update dispatch set message = null, context = null where event = ?");
-  const emptyHookRuns = db.prepare("update hook_run set result = null where event = ?");
+  const emptyHookRuns = db.prepare(`update hook_run set result = null, ${gone("error")} where event = ?`);
+  const emptyDelegations = db.prepare(
+    `update delegation set ${gone("error")} where item in (select key from item where event = ?)`,
+  );
+  // Of a dead letter that was given up there is no turn with which its attempts would go.
+  const isGivenUp = db.prepare(
+    "select 1 from item where event = ? and state = 'dropped' and turn is not null",
+  );
+  const emptyRuns = db.prepare(
+    `update run indexed by run_turn set ${RUN_WORDS} where source = ? and state <> 'completed'`,
+  );
   return {
     find: (asked) => find.pluck().all(asked),
     prune(key, nowMs) {
       forget.run(key);
       emptyDispatches.run(key);
       emptyHookRuns.run(key);
+      emptyDelegations.run(key);
+      if (isGivenUp.get(key) !== undefined) emptyRuns.run(key);
       empty.run(nowMs, key);
     },
   };
@@ -149,7 +170,7 @@ function pruneDeliveries(db: Database): Pruner {
   const find = db.prepare<[Asked], number>(
     `select d.key from delivery d where d.key > @after and ${PRUNABLE.deliveries} order by d.key limit @max`,
   );
-  const empty = db.prepare("update delivery set content = null where key = ?");
+  const empty = db.prepare(`update delivery set content = null, ${gone("error")} where key = ?`);
   const emptyChunks = db.prepare("update chunk set content = '' where delivery = ?");
   return {
     find: (asked) => find.pluck().all(asked),
@@ -179,9 +200,16 @@ function pruneRelays(db: Database): Pruner {
     `select r.key from relay r where r.key > @after and ${PRUNABLE.relays} order by r.key limit @max`,
   );
   const read = db.prepare<[number], string>("select record from relay where key = ?").pluck();
-  const write = db.prepare("update relay set record = ? where key = ?");
+  const write = db.prepare(
+    `update relay set record = ?, detail = json_replace(detail,
+       '$.ending.error', iif(detail ->> '$.ending.error' is null, null, '${GONE}'),
+       '$.ending.abortReason', iif(detail ->> '$.ending.abortReason' is null, null, '${GONE}'))
+     where key = ?`,
+  );
   const emptySteps = db.prepare(
-    "update relay_step set record = json_replace(record, '$.input', '', '$.output', null) where relay = ?",
+    `update relay_step set record = json_replace(record, '$.input', '', '$.output', null,
+       '$.error', iif(record ->> 'error' is null, null, '${GONE}'))
+     where relay = ?`,
   );
   return {
     find: (asked) => find.pluck().all(asked),
@@ -196,6 +224,7 @@ function pruneRelays(db: Database): Pruner {
 interface RecordedRelay {
   readonly agents?: Readonly<Record<string, object>>;
   readonly metadata?: Readonly<Record<string, unknown>> | null;
+  readonly error?: string | null;
   readonly abortReason?: string | null;
 }
 
@@ -204,13 +233,14 @@ function withoutWords(relay: RecordedRelay): object {
     name,
     { ...slot, lastOutput: null },
   ]);
-  const { metadata = null, abortReason = null } = relay;
+  const { metadata = null, error = null, abortReason = null } = relay;
   const { pendingMessages: _, ...given } = metadata ?? {};
   return {
     ...relay,
     userMessage: "",
     agents: Object.fromEntries(agents) as object,
     ...(metadata === null ? {} : { metadata: given }),
-    ...(abortReason === null ? {} : { abortReason: "" }),
+    ...(error === null ? {} : { error: GONE }),
+    ...(abortReason === null ? {} : { abortReason: GONE }),
   };
 }
