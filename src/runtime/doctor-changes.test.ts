@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  statSync,
+  writeFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -49,6 +58,21 @@ test("what has become different since is left alone", async () => {
   expect(await applyChange({ kind: "mode", path, from: 0o644, to: 0o600 })).toBe(false);
   expect(await applyChange({ kind: "remove", path: `${path}-gone`, content: "" })).toBe(false);
   expect(existsSync(path)).toBe(true);
+});
+
+test("a note that others write meanwhile is there afterwards, whatever was removed", async () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, "note");
+  for (let i = 0; i < 50; i++) {
+    writeFileSync(path, "old");
+    const removing = applyChange({ kind: "remove", path, content: "old" });
+    await new Promise((resolve) => void setImmediate(resolve));
+    writeFileSync(`${path}.draft`, "new");
+    renameSync(`${path}.draft`, path); // as a server does that starts
+    await removing;
+    expect(readFileSync(path, "utf8")).toBe("new");
+  }
+  expect(readdirSync(folder.path)).toEqual(["note"]);
 });
 
 test("what cannot be changed says so", async () => {

@@ -2,7 +2,7 @@
  * What the doctor would change, and changing it. Only what cannot lose anything: who may read a file, a folder that
  * is named and not there, a note that a process which is gone left behind. Files of configuration are for people.
  */
-import { chmod, mkdir, readFile, rm, stat } from "node:fs/promises";
+import { chmod, link, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 
 import { CortexError } from "../model/errors.ts";
 
@@ -51,9 +51,7 @@ export async function applyChange(change: Change): Promise<boolean> {
         await mkdir(path, { recursive: true });
         return true;
       case "remove":
-        if ((await readFile(path, "utf8")) !== change.content) return false;
-        await rm(path);
-        return true;
+        return await removeUnchanged(change);
     }
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return false;
@@ -62,6 +60,26 @@ export async function applyChange(change: Change): Promise<boolean> {
       cause,
     });
   }
+}
+
+/** It is taken away before it is looked at: what a process that just starts writes in between is never removed. */
+async function removeUnchanged({ path, content }: Change & { kind: "remove" }): Promise<boolean> {
+  if ((await readFile(path, "utf8")) !== content) return false;
+  const aside = `${path}.${process.pid}.removed`;
+  await rename(path, aside);
+  try {
+    if ((await readFile(aside, "utf8")) === content) return true;
+    await link(aside, path).catch(unless("EEXIST")); // then there is a newer one already
+    return false;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+function unless(code: string): (error: NodeJS.ErrnoException) => void {
+  return (error) => {
+    if (error.code !== code) throw error;
+  };
 }
 
 function codeOf(error: unknown): string {
