@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 
 import { openCortex } from "../runtime/cortex.ts";
 import { describeSandbox } from "../runtime/sandbox.ts";
-import { serve } from "../server/serve.ts";
+import { openPort, type OpenPort, serve } from "../server/serve.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { type Invocation, REFUSES_TO_START, text } from "./command.ts";
 import { logPath, openLog } from "./log-file.ts";
@@ -60,9 +60,19 @@ async function serveHome(given: Invocation, { log, toFile }: { log: Log; toFile:
     ...teamFlags(given),
   };
 
-  await using cortex = await openCortex({ home, environment, flags, log });
-  const { host, port } = cortex.config().server;
-  await using server = await serve(cortex, { host, port, log });
+  let port: OpenPort | undefined;
+  await using opened = new AsyncDisposableStack();
+  const cortex = opened.use(
+    await openCortex({
+      home,
+      environment,
+      flags,
+      log,
+      // A server that is refused its port has sent nobody anything.
+      beforeWork: async ({ server }) => void (port = opened.use(await openPort(home, { ...server, log }))),
+    }),
+  );
+  await using server = await serve(cortex, { ...cortex.config().server, log, opened: port! });
   const { profile, why, keyMissing } = cortex.model();
   const { resumed } = cortex;
   const { url } = server;

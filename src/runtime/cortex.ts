@@ -76,6 +76,8 @@ export interface CortexOptions {
   readonly tools?: readonly Tool[];
   /** Told, in one line, of what somebody should look at. */
   readonly log?: (line: string) => void;
+  /** Awaited when the home is this process's and its config is read, before any work begins. What it throws ends the start. */
+  readonly beforeWork?: (config: Config) => Promise<void>;
 }
 
 /** A running Cortex. */
@@ -134,6 +136,7 @@ export async function openCortex(options: CortexOptions): Promise<Cortex> {
     clock,
     redact: (text) => redact?.(text) ?? text,
   });
+  let settings: Settings | undefined;
   try {
     const live = new Live(store, clock);
     let onChanged: (() => void) | undefined;
@@ -141,7 +144,8 @@ export async function openCortex(options: CortexOptions): Promise<Cortex> {
       live.announce("config.changed");
       onChanged?.();
     };
-    const settings = await openSettings({ home, environment, flags: options.flags ?? {}, log, onChange });
+    settings = await openSettings({ home, environment, flags: options.flags ?? {}, log, onChange });
+    await options.beforeWork?.(settings.config());
     const follow = followSecrets({ home, environment, settings, clock });
     redact = follow;
     const logged = (line: string): void => log(follow(line));
@@ -159,6 +163,7 @@ export async function openCortex(options: CortexOptions): Promise<Cortex> {
       watch,
     });
   } catch (error) {
+    await settings?.[Symbol.asyncDispose]();
     await store[Symbol.asyncDispose]();
     throw error;
   }

@@ -2,9 +2,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { DONE, openTestCortex, testTool } from "../../test/support/home.ts";
+import { DONE, openTestCortex, testTool, writeHome } from "../../test/support/home.ts";
+import * as sample from "../../test/support/sample.ts";
 import { openTestServer } from "../../test/support/server.ts";
-import { checkBind, serve } from "./serve.ts";
+import { temporaryFolder } from "../../test/support/temporary.ts";
+import { openCortex } from "../runtime/cortex.ts";
+import { databasePath } from "../runtime/home.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { checkBind, openPort, serve } from "./serve.ts";
 
 const quiet = (): void => {};
 
@@ -45,6 +50,34 @@ test("a port that is taken is named, and nothing is left behind", async () => {
     hint: expect.stringContaining("--port"),
   });
   expect(existsSync(join(cortex.home, "data", "server.json"))).toBe(false);
+});
+
+test("a port is refused before any work begins, and what is asked of one meanwhile waits", async () => {
+  using folder = temporaryFolder();
+  writeHome(folder.path);
+  const opening = { home: folder.path, environment: {} };
+  {
+    await using store = await openSqliteStore({ path: databasePath(folder.path), clock: Date.now });
+    const dispatch = { ...sample.dispatch("left", sample.toSession("work")), hook: "direct" };
+    await store.events.accept(sample.event("left"), { dispatch });
+  }
+  await using first = await openTestServer();
+  const { port } = first.server;
+  const refused = openCortex({
+    ...opening,
+    beforeWork: async () => void (await openPort(folder.path, { host: "127.0.0.1", port, log: quiet })),
+  });
+  await expect(refused).rejects.toMatchObject({ code: "port_in_use" });
+  {
+    await using store = await openSqliteStore({ path: databasePath(folder.path), clock: Date.now });
+    expect(await store.counts()).toMatchObject({ events: 1, turns: 0 });
+  }
+
+  await using opened = await openPort(folder.path, { host: "127.0.0.1", port: 0, log: quiet });
+  const asked = fetch(`http://127.0.0.1:${opened.port}/api/health`);
+  await using cortex = await openCortex(opening);
+  await using _ = await serve(cortex, { host: "127.0.0.1", port: 0, log: quiet, opened });
+  expect((await asked).status).toBe(200);
 });
 
 test("an address that is not this machine's is named", async () => {

@@ -1,6 +1,6 @@
 /** Cortex over HTTP: listens, says where, and closes without cutting off what is under way. */
 import { readFile } from "node:fs/promises";
-import { createServer, type Server as HttpServer } from "node:http";
+import { createServer, type RequestListener, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 
@@ -16,14 +16,19 @@ import { allowedAddresses, inUrl, isLoopback } from "./guard.ts";
 import { removeNote, writeNote } from "./note.ts";
 import { secure } from "./pages.ts";
 import { routes } from "./routes.ts";
-import { openToken } from "./token.ts";
+import { openToken, type Token } from "./token.ts";
 
-export interface ServeOptions {
+export interface ListenOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;
   /** Told, in one line, of what somebody should look at. */
   readonly log: (line: string) => void;
+}
+
+export interface ServeOptions extends ListenOptions {
+  /** The port, where it is open already. */
+  readonly opened?: OpenPort;
   readonly clock?: () => number;
   readonly waitMs?: number;
   readonly heartbeatMs?: number;
@@ -45,17 +50,39 @@ const CLOSE_MS = 2_000;
 /** Streams and waiting requests each hold a connection. */
 const MAX_CONNECTIONS = 2_048;
 
-export async function serve(cortex: Cortex, options: ServeOptions): Promise<Server> {
-  const { host, log, clock = Date.now } = options;
-  const token = await openToken(tokenPath(cortex.home), log);
+/** A port on which requests wait until somebody serves them. */
+export interface OpenPort extends AsyncDisposable {
+  readonly server: HttpServer;
+  readonly port: number;
+  readonly token: Token;
+  serve(listener: RequestListener): void;
+}
+
+/** All that can be refused to a server, before its Cortex begins any work that somebody would see. */
+export async function openPort(home: string, { host, port, log }: ListenOptions): Promise<OpenPort> {
+  const token = await openToken(tokenPath(home), log);
   checkBind(host, token.isProtected());
   if (!isLoopback(host)) log(`Others can reach ${host}, and read along: put a proxy with TLS before it.`);
-  const version = await readVersion();
   const server = createServer({ requireHostHeader: false }); // its absence is refused in our words
   server.maxConnections = MAX_CONNECTIONS;
-  const port = await listen(server, host, options.port);
+  const listener = Promise.withResolvers<RequestListener>();
+  server.on("request", (incoming, outgoing) => {
+    void listener.promise.then((serve) => serve(incoming, outgoing));
+  });
+  return {
+    server,
+    port: await listen(server, host, port),
+    token,
+    serve: listener.resolve,
+    [Symbol.asyncDispose]: () => close(server),
+  };
+}
 
-  // No request can have come yet: connections are taken when this function next waits.
+export async function serve(cortex: Cortex, options: ServeOptions): Promise<Server> {
+  const { host, log, clock = Date.now } = options;
+  const version = await readVersion();
+  const opened = options.opened ?? (await openPort(cortex.home, options));
+  const { server, port, token } = opened;
   const closing = new AbortController();
   const startedAtMs = clock();
   const loop = new LoopMonitor();
@@ -82,7 +109,7 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Serv
     overrideGlobalObjects: false,
     errorHandler: (error) => secure(errorReply(requestInvalid(error), log)),
   });
-  server.on("request", (incoming, outgoing) => {
+  opened.serve((incoming, outgoing) => {
     // A client keeps its connection after the reply, and would hold up the closing with it.
     outgoing.once("close", () => closing.signal.aborted && server.closeIdleConnections());
     void listener(incoming, outgoing);
