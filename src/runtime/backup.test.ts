@@ -245,6 +245,8 @@ describe("a home is restored", () => {
 
   const DAMAGE: Readonly<Record<string, [string, (file: string) => void]>> = {
     "a turn was changed": ["store_corrupt", (file) => change(file, "update message set content = 'forged'")],
+    "an event was changed": ["store_corrupt", (file) => change(file, "update event set sender = 'forged'")],
+    "its hash was taken out": ["store_corrupt", (file) => change(file, "update backup set seal = x''")],
     "a file was changed": ["store_corrupt", (file) => change(file, "update sqlar set data = x'00', sz = 1")],
     "a packed file was changed": [
       "store_corrupt",
@@ -295,6 +297,22 @@ describe("a home is restored", () => {
     expect(() => restoreTo(file, home)).toThrow(refusal(code));
     expect(readdirSync(dirname(home)).toSorted()).toEqual(["a.backup", "home"]);
   });
+});
+
+test("a backup in which any byte has changed is refused, and leaves nothing", async () => {
+  await using place = await openPlace();
+  const { file } = make(place);
+  const good = readFileSync(file);
+  const damaged = place.beside("damaged");
+  for (let at = 0; at < good.length; at += Math.ceil(good.length / 40)) {
+    const bytes = Buffer.from(good);
+    bytes[at]! ^= 1;
+    writeFileSync(damaged, bytes);
+    expect(() => restoreTo(damaged, place.beside("restored")), `byte ${at}`).toThrow(
+      expect.objectContaining({ name: "CortexError" }),
+    );
+  }
+  expect(readdirSync(dirname(file)).toSorted()).toEqual(["a.backup", "damaged", "home"]);
 });
 
 function change(file: string, sql: string): void {

@@ -11,7 +11,7 @@ export function draftBeside(path: string): string {
   const beginning = `${basename(path)}.unfinished-`;
   for (const name of readdirSync(dirname(path))) {
     if (!name.startsWith(beginning)) continue;
-    const pid = name.slice(beginning.length);
+    const pid = name.slice(beginning.length).replace(/-journal$/, ""); // SQLite keeps one beside a database that grows
     const isMine = pid === String(process.pid); // of one before that had the same number
     if (isMine || (/^\d+$/.test(pid) && !isAlive(Number(pid)))) {
       rmSync(join(dirname(path), name), { recursive: true, force: true });

@@ -2,7 +2,7 @@
  * A backup is one file: a copy of the database, with the files of the home in a table of it. That table has the form of
  * an SQLite archive, so that `sqlite3 backup -A` lists and extracts them without Cortex.
  */
-import { hash } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
 import Database from "better-sqlite3";
 
@@ -10,6 +10,7 @@ import { CortexError } from "../../model/errors.ts";
 import type { Verdict } from "../store.ts";
 import { storeFailure } from "./failure.ts";
 import { checkDatabase, versionOf } from "./migrate.ts";
+import { emptySeal, isSealWhole, MARK_BYTES, sealFile } from "./seal.ts";
 import { verifyTurns } from "./verify.ts";
 
 /** A file of a home: its path below the home, with slashes. */
@@ -32,20 +33,22 @@ export const MAX_ARCHIVED_BYTES = 256 * 1024 * 1024;
 /** What a symbolic link has for its size, in SQLite archives. */
 const LINK_SIZE = -1;
 
-/** Adds files to a copy of a database. Whoever asks for it syncs the file as a whole. */
+/** Adds files to a copy of a database, and the hash of it all. Whoever asks for it syncs the file as a whole. */
 export function addFiles(path: string, files: Iterable<ArchivedFile>, madeAtMs: number): void {
   change(path, (db) => {
     db.pragma("synchronous = off");
     db.transaction(() => writeFiles(db, files, madeAtMs))();
   });
+  sealFile(path, "backup");
 }
 
 function writeFiles(db: Database.Database, files: Iterable<ArchivedFile>, madeAtMs: number): void {
   db.exec(`
     create table sqlar (name text primary key, mode int, mtime int, sz int, data blob);
-    create table backup (made_ms integer not null);
+    create table backup (made_ms integer not null, seal blob not null);
     create table backup_file (name text primary key, sha256 text not null);`);
-  db.prepare("insert into backup (made_ms) values (?)").run(madeAtMs);
+  const seal = emptySeal(randomBytes(MARK_BYTES));
+  db.prepare("insert into backup (made_ms, seal) values (?, ?)").run(madeAtMs, seal);
   const insert = db.prepare("insert into sqlar (name, mode, mtime, sz, data) values (?, ?, ?, ?, ?)");
   const note = db.prepare("insert into backup_file (name, sha256) values (?, ?)");
   for (const file of files) {
@@ -60,7 +63,7 @@ function writeFiles(db: Database.Database, files: Iterable<ArchivedFile>, madeAt
 }
 
 /**
- * Looks at all of a backup: pages, hashes of turns, hashes of files. Throws `store_corrupt` where one is wrong, and what
+ * Looks at all of a backup: pages, hashes of turns, hashes of files, the hash of it all. Throws `store_corrupt` where one is wrong, and what
  * `check` throws, which is shown each file.
  */
 export function checkBackup(path: string, check: (file: ArchivedFile) => void): CheckedBackup {
@@ -74,11 +77,17 @@ export function checkBackup(path: string, check: (file: ArchivedFile) => void): 
       check(file);
       files++;
     }
-    const madeAtMs = isBackup(db, path)
-      ? db.prepare<[], number>("select made_ms from backup").pluck().get()
-      : undefined;
+    const madeAtMs = isBackup(db, path) ? readMadeAt(db, path) : undefined;
     return { schema: versionOf(db), madeAtMs, files, verdict };
   });
+}
+
+/** What no other hash is over, which is most of the database, is checked with the file as a whole. */
+function readMadeAt(db: Database.Database, path: string): number | undefined {
+  const row = db.prepare<[], { made_ms: number; seal?: Buffer }>("select * from backup").get();
+  // One that an older Cortex has made has no such hash.
+  if (row?.seal !== undefined && !isSealWhole(db, "backup")) throw damaged(path, "its hash is another one");
+  return row?.made_ms;
 }
 
 /** Hands out the files of a backup, one after the other. */
