@@ -1,9 +1,19 @@
 /** `cortex service` from outside, with a systemctl that only writes down what it is asked. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { run, runJson, startServer } from "./support/cli.ts";
+import { BIN, environmentOf, run, runJson, startServer } from "./support/cli.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
 /** It runs from the moment at which it is restarted until it is disabled. */
@@ -93,6 +103,20 @@ describe.runIf(process.platform === "linux")("on Linux", () => {
       out: expect.stringMatching(/ExecStart=[^]*systemctl --user enable/),
     });
     expect([units(), asked()]).toEqual([[], []]);
+  });
+
+  test("what npx calls by a link among its copies is installed from where it is", async () => {
+    const link = join(tools.path, "_npx", "cortex");
+    mkdirSync(join(tools.path, "_npx"));
+    symlinkSync(BIN, link);
+    const env = environmentOf(home.path);
+    const { stdout, stderr } = spawnSync(process.execPath, [link, "service", "install", "--dry-run"], {
+      env,
+    });
+    expect({ out: String(stdout), err: String(stderr) }).toEqual({
+      out: expect.stringContaining(BIN),
+      err: "",
+    });
   });
 
   test("where there is no systemd to talk to, the file is written and the commands are named", async () => {

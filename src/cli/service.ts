@@ -1,4 +1,5 @@
 /** Cortex as a service of the user: started at login, restarted when it fails. */
+import { realpathSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, sep } from "node:path";
@@ -13,7 +14,7 @@ import { table } from "./text.ts";
 
 export async function install(given: Invocation): Promise<void | false> {
   const { print, environment, home } = given;
-  refusePassing(process.argv[1]!);
+  refusePassing(programPath());
   const { file, manager } = describeService(given);
   const before = await readOurs(file);
   const isNew = before !== file.content;
@@ -37,7 +38,7 @@ export async function install(given: Invocation): Promise<void | false> {
     [
       `${isNew ? "Wrote" : "Kept"} ${file.path}`,
       `It does not see the variables of this shell: keys of models belong into ${home}/config/.env.`,
-      ...afterStart(started, manager),
+      ...afterStart(started, manager).map(print.advice),
     ].join("\n"),
   );
   if (started.kind === "failed") return false;
@@ -79,7 +80,7 @@ export async function status(given: Invocation): Promise<void> {
   const { name, path } = file;
   print.data({ name, path, installed, state, server: server?.pid ?? null }, () =>
     table([
-      ["service", `${name}, ${INSTALLED[installed]}`],
+      ["service", print.advice(`${name}, ${INSTALLED[installed]}`)],
       ["file", path],
       ["state", look.kind === "absent" ? `unknown: ${look.why}` : state],
       ["server", server === undefined ? "none runs on this home" : `process ${server.pid}`],
@@ -101,10 +102,15 @@ function describeService({ home, environment }: Invocation): { file: ServiceFile
     isDefaultHome: home === findHome({}),
     userFolder: environment["HOME"] ?? homedir(),
     configFolder: environment["XDG_CONFIG_HOME"] || undefined,
-    program: [process.execPath, process.argv[1]!],
+    program: [process.execPath, programPath()],
     path: environment["PATH"] ?? "",
   });
   return { file, manager: managerOf(file, { platform, userId: process.getuid?.() ?? 0 }) };
+}
+
+/** In a clone, npx calls it by a link among its copies. */
+function programPath(): string {
+  return realpathSync(process.argv[1]!);
 }
 
 /** What npx fetches is removed some day. */
