@@ -1,5 +1,5 @@
 /** The command line from outside. One server is shared by the tests that only talk to it. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -282,6 +282,26 @@ describe("with a server", () => {
       text: expect.stringMatching(/^Hello!/),
       costUsd: 0,
     });
+  });
+
+  test("send --wait says what a person is asked before it can be answered", async () => {
+    const call = '/tool AskUser {"question": "Which colour?"}';
+    const asking = start(home, "send", call, "--session", "asking", "--wait");
+    await asking.says("asking waits for your answer: Which colour?");
+    await asking.says(/`cortex approvals answer \S+ <text>` answers it/);
+    const { items } = (await fetchJson(home, "/api/approvals?state=open&session=asking")) as {
+      items: [{ id: string }];
+    };
+    expect(await run(home, ["approvals", "answer", items[0].id, "Blue"])).toMatchObject({ code: 0 });
+    expect(await asking.ended).toMatchObject({ code: 0, out: expect.stringContaining("Blue") });
+  });
+
+  test("a token that was deleted is made anew for the next command", async () => {
+    const token = join(home, "data", "token");
+    const before = readFileSync(token, "utf8");
+    rmSync(token);
+    expect(await run(home, ["send", "hello", "--session", "token", "--wait"])).toMatchObject({ code: 0 });
+    expect(readFileSync(token, "utf8")).not.toBe(before);
   });
 
   test("send reads its message from standard input", async () => {

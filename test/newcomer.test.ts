@@ -739,6 +739,8 @@ describe("where it runs", () => {
     const fresh = join(folder.path, "through-npx");
     const made = await runHere({ ...environment, npm_command: "exec" }, ["init", "--yes", "--home", fresh]);
     expect(made.out).toContain("npx cortex up --home");
+    const found = await runHere({ ...environment, npm_command: "exec" }, ["status", "--home", fresh]);
+    expect(found.out).toContain("`npx cortex up` starts one");
     expect(readFileSync(join(fresh, "config", "cortex.json"), "utf8")).toContain("sandbox");
   });
 });

@@ -40,7 +40,7 @@ export async function create(given: Invocation): Promise<void> {
   print.data(agentView(id, agent), () =>
     [
       `${id} is a ${agent.role} with the persona ${agent.persona}, in ${agent.workspace}.`,
-      `\`cortex send --session agent:${id}:main hello\` talks to it.`,
+      print.advice(`\`cortex send --session agent:${id}:main hello\` talks to it.`),
     ].join("\n"),
   );
 }

@@ -45,7 +45,7 @@ export async function show({ home, args, print }: Invocation): Promise<void> {
         ...(view.reason === null ? [] : [["because", harmless(view.reason)]]),
       ]),
       indent(harmless(view.question ?? `${view.tool ?? ""} ${JSON.stringify(view.args, null, 2)}`)),
-      ...(view.status === "open" ? [howTo(view)] : []),
+      ...(view.status === "open" ? [print.advice(howTo(view))] : []),
     ].join("\n\n"),
   );
 }
@@ -73,11 +73,11 @@ async function decide({ home, args, print }: Invocation, body: object, done: str
   print.data(reply.body, () => `${args[0]} is ${done}.`);
 }
 
-function what({ tool, args, question }: ApprovalView): string {
+export function what({ tool, args, question }: ApprovalView): string {
   return firstLine(question ?? `${tool ?? ""} ${JSON.stringify(args)}`, MAX_REQUEST_LENGTH);
 }
 
-function howTo({ kind, id }: ApprovalView): string {
+export function howTo({ kind, id }: ApprovalView): string {
   return kind === "question"
     ? `\`cortex approvals answer ${id} <text>\` answers it.`
     : `\`cortex approvals approve ${id}\` or \`cortex approvals deny ${id} [reason]\` decides it.`;

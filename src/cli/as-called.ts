@@ -5,7 +5,7 @@ export function calledAs(environment: Invocation["environment"]): string {
   return environment["npm_command"] === "exec" ? "npx cortex" : "cortex";
 }
 
-/** Advice in words that work where it is read. */
-export function asCalled(advice: string, environment: Invocation["environment"]): string {
-  return advice.replaceAll(/(?<=`)cortex(?= )/g, calledAs(environment));
+/** Advice in words that work where it is read: commands stand in backticks, or indented on a line of their own. */
+export function asCalled(advice: string, program: string): string {
+  return advice.replaceAll(/(?<=`|^ {2})cortex(?= )/gm, program);
 }

@@ -32,7 +32,7 @@ export async function backup({ home, args, options, print }: Invocation): Promis
     turns: verdict.turns,
     pruned: verdict.pruned,
   };
-  print.data(view, () => describe(made));
+  print.data(view, () => print.advice(describe(made)));
 }
 
 function describe({ file, bytes, files, verdict, leftOut, madeAtMs }: Backup): string {

@@ -32,7 +32,7 @@ async function answerLines(
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue;
     try {
-      const sent = await sendAndWait(server, messageOf(line, talk, "followup"));
+      const sent = await sendAndWait(server, messageOf(line, talk, "followup"), print);
       print.data(sent, () => described(sent));
     } catch (error) {
       if (!(error instanceof CortexError) || error.code === "server_missing") throw error;

@@ -5,7 +5,7 @@ import { CortexError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
 import { findHome } from "../runtime/home.ts";
 import { type CommandEntry, GLOBAL_OPTIONS, type Invocation, type Run } from "./command.ts";
-import { asCalled } from "./as-called.ts";
+import { asCalled, calledAs } from "./as-called.ts";
 import { createPrinter, type Printer } from "./print.ts";
 import { report } from "./report.ts";
 
@@ -89,7 +89,7 @@ function invocation(given: Given, environment: Invocation["environment"]): Invoc
       json: json === true,
       quiet: quiet === true,
       color: color !== false,
-      inWords: (note) => asCalled(note, environment),
+      inWords: (advice) => asCalled(advice, calledAs(environment)),
     }),
   };
 }

@@ -34,11 +34,13 @@ export async function converseIn(
   given: {
     readonly terminal: Terminal;
     readonly home: string;
+    /** Puts what is advised into the words that work here. */
+    readonly advice: (text: string) => string;
     /** Keeps a line for the next time. */
     readonly keep: (line: string) => void;
   },
 ): Promise<Left> {
-  const { terminal, home, keep } = given;
+  const { terminal, home, advice, keep } = given;
   const { session } = talk;
   const left = new AbortController();
   const server = openChatServer(home, left.signal);
@@ -230,7 +232,7 @@ export async function converseIn(
   /** Says so if something does not work. The conversation goes on. */
   function attempt(done: Promise<void>): void {
     done.catch((error: unknown) =>
-      tell(error instanceof CortexError ? `${error.message}. ${error.hint}` : String(error)),
+      tell(error instanceof CortexError ? `${error.message}. ${advice(error.hint)}` : String(error)),
     );
   }
 
@@ -254,7 +256,7 @@ export async function converseIn(
     try {
       tellRequest(await server.request(id));
     } catch {
-      tell(`\`cortex approvals show ${id}\` says what is asked.`); // the server is gone
+      tell(advice(`\`cortex approvals show ${id}\` says what is asked.`)); // the server is gone
     }
   }
 
@@ -283,16 +285,16 @@ export async function converseIn(
       if (output !== null) show(...wholeText(output));
       tell(endLine(record, Date.now()));
     } catch {
-      tell(`\`cortex relay show ${id}\` says what came of it.`); // the server is gone
+      tell(advice(`\`cortex relay show ${id}\` says what came of it.`)); // the server is gone
     }
   }
 
   /** Says why a message could not be answered. */
   async function tellDead(item: string): Promise<void> {
     try {
-      tell(`${await server.deadReason(item)}. \`cortex dead retry ${item}\` tries it again.`);
+      tell(`${await server.deadReason(item)}. ${advice(`\`cortex dead retry ${item}\` tries it again.`)}`);
     } catch {
-      tell(`\`cortex dead show ${item}\` says why.`); // the server is gone, or the letter is
+      tell(advice(`\`cortex dead show ${item}\` says why.`)); // the server is gone, or the letter is
     }
   }
 }

@@ -21,7 +21,7 @@ export async function converse(first: Talk, given: Invocation): Promise<void> {
     const { stdin: input, stdout: output } = process;
     using terminal = new Terminal({ input, output, style: print.style, history });
     for (let talk: Talk | undefined = first; talk !== undefined;) {
-      const left = await converseIn(talk, { terminal, home, keep });
+      const left = await converseIn(talk, { terminal, home, advice: print.advice, keep });
       leftAtWork = left.isAtWork;
       talk = left.next;
     }

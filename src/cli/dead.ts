@@ -45,7 +45,9 @@ export async function show({ home, args, print }: Invocation): Promise<void> {
       ]),
       `The message:\n${indent(harmless(view.item?.content ?? view.delivery?.content ?? "nothing"))}`,
       `The error:\n${indent(harmless(view.error))}`,
-      `\`cortex dead retry ${id}\` tries it again, \`cortex dead drop ${id}\` gives it up, \`cortex why ${id}\` tells all.`,
+      print.advice(
+        `\`cortex dead retry ${id}\` tries it again, \`cortex dead drop ${id}\` gives it up, \`cortex why ${id}\` tells all.`,
+      ),
     ].join("\n\n"),
   );
 }

@@ -4,6 +4,7 @@
  */
 import { clearLine, cursorTo } from "node:readline";
 
+import { asCalled } from "./as-called.ts";
 import { wholeText } from "./chat-view.ts";
 import { carryOut } from "./command-line.ts";
 import type { CommandEntry, Invocation } from "./command.ts";
@@ -82,6 +83,7 @@ export function openStage(options: StageOptions): Stage {
         const said = isSilent || !isSeen ? "" : forPeople().trimEnd();
         if (said !== "") write(said);
       },
+      advice: (text) => asCalled(text, program),
       note: (sentence) => (isSeen ? write(style("dim", sentence)) : undefined),
     };
     const code = await carryOut(commands, { argv: [...words, "--home", home], environment, print });

@@ -10,7 +10,7 @@ import {
 } from "../runtime/doctor.ts";
 import { ask } from "./ask.ts";
 import { type Invocation, REFUSES_TO_START } from "./command.ts";
-import { findServer } from "./server.ts";
+import { findServer, urlOf } from "./server.ts";
 import { count, harmless, table } from "./text.ts";
 import { readVersion } from "./version.ts";
 
@@ -22,7 +22,7 @@ export async function doctor(given: Invocation): Promise<void | false | typeof R
   const diagnosis = fixed === undefined || fixed.length === 0 ? before : await look(given);
   const diffs = fixed?.map(describeChange) ?? null;
   print.data({ ...diagnosisView(diagnosis), fixed: diffs }, () =>
-    [...describeFixed(fixed), describe(diagnosis, print.style)].join("\n\n"),
+    [...describeFixed(fixed), print.advice(describe(diagnosis, print.style))].join("\n\n"),
   );
   if (!diagnosis.canStart) return REFUSES_TO_START;
   if (diagnosis.state === "fail") return false;
@@ -53,8 +53,7 @@ async function askServer(home: string): Promise<{ url: string; version: string }
   if (server === undefined) return undefined;
   try {
     const { body } = await ask(server, { path: "/api/health" });
-    const host = server.host.includes(":") ? `[${server.host}]` : server.host;
-    return { url: `http://${host}:${server.port}`, version: (body as { version: string }).version };
+    return { url: urlOf(server), version: (body as { version: string }).version };
   } catch {
     return undefined;
   }

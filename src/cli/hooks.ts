@@ -23,7 +23,7 @@ export async function list({ home, print }: Invocation): Promise<void> {
   const items = await readHooks(ledger);
   print.data({ items, next: null }, () =>
     items.length === 0
-      ? "No hooks. `cortex hooks new <name>` writes one."
+      ? print.advice("No hooks. `cortex hooks new <name>` writes one.")
       : table(items.map((hook) => [hook.name, statusOf(hook), firedOf(hook), aboutOf(hook)])),
   );
 }
@@ -113,9 +113,9 @@ export async function create(given: Invocation): Promise<void> {
     [
       `Wrote ${path}`,
       "Fill it in. While a server runs,",
-      `  cortex hooks test ${args[0]} ${trial}`,
+      print.advice(`  cortex hooks test ${args[0]} ${trial}`),
       "says what it would do, and",
-      `  cortex hooks enable ${args[0]}`,
+      print.advice(`  cortex hooks enable ${args[0]}`),
       "lets it judge what comes in.",
     ].join("\n"),
   );

@@ -28,7 +28,7 @@ export async function log(given: Invocation): Promise<void> {
   const turns = await collectTurns(ledger, heads, limit);
   const views = await Promise.all(turns.map(async ({ id }) => turnView((await ledger.turns.read(id))!)));
   print.data(views, () => {
-    if (views.length === 0) return "No turn yet. `cortex chat` begins a conversation.";
+    if (views.length === 0) return print.advice("No turn yet. `cortex chat` begins a conversation.");
     const nodes = views.map((view) => ({
       id: view.id,
       parent: view.parentId ?? undefined,

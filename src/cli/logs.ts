@@ -22,7 +22,7 @@ export async function logs(given: Invocation): Promise<void> {
   const older = entriesOf(seen.text).length < limit ? read(`${path}.1`, 0).text : "";
   const items = entriesOf(older + seen.text).slice(-limit);
   if (options["follow"] !== true) {
-    const nothing = "Nothing was said yet; `cortex up` starts a server.";
+    const nothing = print.advice("Nothing was said yet; `cortex up` starts a server.");
     return print.data({ items, next: null }, () =>
       items.length === 0 ? nothing : items.map(describe).join("\n"),
     );

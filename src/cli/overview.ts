@@ -4,7 +4,7 @@ import { type Health, STILL_RUN_MS } from "../runtime/health.ts";
 import { approvalView, itemView, runView } from "../runtime/views.ts";
 import { ask } from "./ask.ts";
 import { openLedger } from "./ledger.ts";
-import { findServer } from "./server.ts";
+import { findServer, urlOf } from "./server.ts";
 
 /** Of each kind, those that have been there for longest are named. */
 const MAX_NAMED = 20;
@@ -51,8 +51,11 @@ async function readServer(home: string) {
   const { model } = config.body as unknown as {
     model: { profile: { name: string; model: string | null }; why: string };
   };
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return { server: { url, pid, startedAt, host, port }, model, health: health.body as unknown as Health };
+  return {
+    server: { url: urlOf(server), pid, startedAt, host, port },
+    model,
+    health: health.body as unknown as Health,
+  };
 }
 
 async function readLedger(home: string, nowMs: number) {

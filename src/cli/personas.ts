@@ -59,7 +59,7 @@ export async function create(given: Invocation): Promise<void> {
   print.data(personaView(id, persona), () =>
     [
       `${id} is there, called ${harmless(persona.identity.name)}.`,
-      `\`cortex agents create <id> --persona ${id}\` makes an agent that has it.`,
+      print.advice(`\`cortex agents create <id> --persona ${id}\` makes an agent that has it.`),
     ].join("\n"),
   );
 }

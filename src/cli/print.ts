@@ -13,6 +13,8 @@ export interface Printer {
   data(value: unknown, forPeople: () => string): void;
   /** What somebody may want to know beside the data. */
   note(sentence: string): void;
+  /** Advice, in words that work where it is read: for what is said among the data. */
+  readonly advice: (text: string) => string;
   readonly style: Style;
 }
 
@@ -21,7 +23,7 @@ export interface PrinterOptions {
   readonly quiet: boolean;
   readonly color: boolean;
   /** Puts what is advised into the words that work here. */
-  readonly inWords: (note: string) => string;
+  readonly inWords: (advice: string) => string;
 }
 
 export function createPrinter({ json, quiet, color, inWords }: PrinterOptions): Printer {
@@ -34,6 +36,7 @@ export function createPrinter({ json, quiet, color, inWords }: PrinterOptions): 
     note(sentence) {
       if (!quiet) process.stderr.write(`${harmlessInColour(inWords(sentence))}\n`);
     },
+    advice: inWords,
     style: (format, words) => (color ? styleText(format, words, { stream: process.stdout }) : words),
   };
 }

@@ -23,7 +23,9 @@ export async function prune(given: Invocation): Promise<void> {
         `This is ${old}:`,
         describe(counts),
         `What was said in it, about ${size(bytes)}, would go. Ids, times, hashes, costs and the tree stay.`,
-        "Nothing was changed: `--yes` does it, and it cannot be undone. `cortex backup` keeps a copy.",
+        print.advice(
+          "Nothing was changed: `--yes` does it, and it cannot be undone. `cortex backup` keeps a copy.",
+        ),
       ].join("\n");
     });
     return;

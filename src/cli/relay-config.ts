@@ -16,7 +16,9 @@ export async function templates(given: Invocation): Promise<void> {
   const { templates: items } = config;
   given.print.data({ items, next: null }, () =>
     items.length === 0
-      ? "No templates. `cortex init` writes some; docs/relay-templates.md tells how to write your own."
+      ? given.print.advice(
+          "No templates. `cortex init` writes some; docs/relay-templates.md tells how to write your own.",
+        )
       : table(items.map((template) => [template.name, template.agents.join(", "), about(template)])),
   );
   mention(config, given);
@@ -27,7 +29,9 @@ export async function agents(given: Invocation): Promise<void> {
   const { agents: items } = config;
   given.print.data({ items, next: null }, () =>
     items.length === 0
-      ? "No agents of relays. `cortex init` writes some; docs/relay-templates.md tells how to write your own."
+      ? given.print.advice(
+          "No agents of relays. `cortex init` writes some; docs/relay-templates.md tells how to write your own.",
+        )
       : table(items.map((agent) => [agent.name, agent.profile, stagesOf(agent), about(agent)])),
   );
   mention(config, given);

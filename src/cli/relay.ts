@@ -26,7 +26,7 @@ export async function list(given: Invocation): Promise<void> {
     page.items.length === 0
       ? running
         ? "No relay is under way."
-        : "No relays. `cortex relay run <template> <message>` starts one."
+        : given.print.advice("No relays. `cortex relay run <template> <message>` starts one.")
       : table(page.items.map(cells)),
   );
 }

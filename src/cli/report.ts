@@ -1,5 +1,5 @@
 import { CortexError } from "../model/errors.ts";
-import { asCalled } from "./as-called.ts";
+import { asCalled, calledAs } from "./as-called.ts";
 import { type Invocation, REFUSES_TO_START } from "./command.ts";
 import { harmless } from "./text.ts";
 
@@ -22,7 +22,7 @@ export function report(
   { verbose, environment }: { verbose: boolean; environment: Invocation["environment"] },
 ): number {
   const { message, hint } = error instanceof CortexError ? error : unforeseen(error);
-  console.error(harmless(`${sentence(message)}\n${asCalled(hint, environment)}`));
+  console.error(harmless(`${sentence(message)}\n${asCalled(hint, calledAs(environment))}`));
   if (verbose && error instanceof Error) console.error(error);
   return exitCode(error);
 }

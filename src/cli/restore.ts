@@ -24,7 +24,7 @@ export async function restore({ home, args, options, print }: Invocation): Promi
         ? "a plain copy of a database, without files"
         : `a backup of ${moment(madeAt)}: the database and ${count(rest.files, "file")}`;
     const good = [`${file} is ${what}.`, describeVerdict(verdict)];
-    return (isCheck ? good : [...good, ...next(home)]).join("\n");
+    return (isCheck ? good : [...good, ...next(home).map(print.advice)]).join("\n");
   });
 }
 

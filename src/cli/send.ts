@@ -1,12 +1,18 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 
+import type { ApprovalView } from "../runtime/views.ts";
 import { type Invocation, text } from "./command.ts";
 import { CHANNEL, type NewMessage } from "./message.ts";
 import { ask } from "./ask.ts";
+import type { Printer } from "./print.ts";
 import { readMessage } from "./read-message.ts";
 import type { Server } from "./server.ts";
 import { needOrStartServer } from "./start-server.ts";
 import { harmless } from "./text.ts";
+
+/** Whoever waits longer may be asked something. */
+const LOOK_EVERY_MS = 1_000;
 
 /** What became of a message: with a turn, it was answered; without a dispatch, it was a command to Cortex. */
 export interface Sent {
@@ -37,7 +43,9 @@ export async function send(given: Invocation): Promise<void> {
     smart: options["smart"] === true ? true : undefined,
     idempotencyKey: text(given, "key"),
   };
-  const sent = await (options["wait"] === true ? sendAndWait(server, message) : sendOnly(server, message));
+  const sent = await (options["wait"] === true
+    ? sendAndWait(server, message, print)
+    : sendOnly(server, message));
   print.data(sent, () => described(sent));
 }
 
@@ -57,10 +65,38 @@ async function sendOnly(server: Server, message: NewMessage): Promise<Sent> {
  * Sends a message and waits until it is answered, however long that takes: the server lets go after some
  * minutes, and the same key asks for the same message again.
  */
-export async function sendAndWait(server: Server, message: NewMessage): Promise<Sent> {
-  const body = { ...message, idempotencyKey: message["idempotencyKey"] ?? randomUUID(), wait: true };
+export async function sendAndWait(server: Server, message: NewMessage, print: Printer): Promise<Sent> {
+  const body = { ...message, idempotencyKey: message["idempotencyKey"] ?? randomUUID() };
+  const answered = new AbortController();
+  // Beside the answer, so it may fail: whatever is wrong, the answer says it.
+  if (!print.json) tellRequests(server, body, { print, signal: answered.signal }).catch(() => {});
+  try {
+    for (;;) {
+      const wanted = { method: "POST", path: "/api/messages", body: { ...body, wait: true } } as const;
+      const answer = await ask(server, wanted);
+      if (answer.status !== 202) return answer.body as unknown as Sent;
+    }
+  } finally {
+    answered.abort();
+  }
+}
+
+/** Says what a person is asked in the session of a message before it can be answered. */
+async function tellRequests(
+  server: Server,
+  message: NewMessage,
+  { print, signal }: { readonly print: Printer; readonly signal: AbortSignal },
+): Promise<never> {
+  const told = new Set<string>();
+  let path: string | undefined;
   for (;;) {
-    const answer = await ask(server, { method: "POST", path: "/api/messages", body });
-    if (answer.status !== 202) return answer.body as unknown as Sent;
+    await pause(LOOK_EVERY_MS, undefined, { signal });
+    path ??= `/api/approvals?state=open&session=${encodeURIComponent((await sendOnly(server, message)).session)}`;
+    const { items } = (await ask(server, { path, signal })).body as unknown as { items: ApprovalView[] };
+    const { howTo, what } = await import("./approvals.ts");
+    for (const request of items.filter(({ id }) => !told.has(id))) {
+      told.add(request.id);
+      print.note(`${request.session} waits for your answer: ${what(request)}\n${howTo(request)}`);
+    }
   }
 }

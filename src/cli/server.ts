@@ -17,16 +17,30 @@ export interface Server {
 /** The server that runs on this home. A note that a dead process left behind counts as none. */
 export async function findServer(home: string): Promise<Server | undefined> {
   try {
-    const [note, token] = await Promise.all([
-      readFile(serverNotePath(home), "utf8"),
-      readFile(tokenPath(home), "utf8"),
-    ]);
+    const note = await readFile(serverNotePath(home), "utf8");
     const server = JSON.parse(note) as Omit<Server, "home" | "token"> | null;
-    return server !== null && isAlive(server.pid) ? { ...server, home, token: token.trim() } : undefined;
+    if (server === null || !isAlive(server.pid)) return undefined;
+    return { ...server, home, token: await readToken(home, urlOf(server)) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR" || error instanceof SyntaxError) return undefined;
     throw error;
+  }
+}
+
+export function urlOf({ host, port }: Pick<Server, "host" | "port">): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** One that was deleted is made anew by the server when it is asked for anything. */
+async function readToken(home: string, url: string): Promise<string> {
+  const read = async (): Promise<string> => (await readFile(tokenPath(home), "utf8")).trim();
+  try {
+    return await read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    await fetch(`${url}/api/sessions`).catch(() => {}); // nobody listens there: then there is still no token
+    return read();
   }
 }
 

@@ -5,7 +5,7 @@ import { count, duration, harmless, moment, table, usd } from "./text.ts";
 export async function status({ home, print }: Invocation): Promise<void> {
   const overview = await readOverview(home, Date.now());
   print.data(overview, () =>
-    table([["home", home], ...describeServer(overview), ...describeLedger(overview)]),
+    print.advice(table([["home", home], ...describeServer(overview), ...describeLedger(overview)])),
   );
 }
 
@@ -27,7 +27,7 @@ function describeLedger({ counts, runs, waiting, approvals, costs }: Overview): 
   const { events, turns, sessions, running, suspended, queued, deliveries } = counts;
   const dead = counts.dead + deliveries.dead;
   return [
-    ["ledger", `${events} events, ${turns} turns, ${sessions} sessions`],
+    ["ledger", `${count(events, "event")}, ${count(turns, "turn")}, ${count(sessions, "session")}`],
     ["work", `${running} running, ${suspended} suspended, ${queued} queued, ${dead} dead`],
     ...runs.map(({ session, state, startedAt, stillMs, isStuck }) => [
       "",

@@ -24,7 +24,9 @@ export async function init(given: Invocation): Promise<void | false> {
   const made = await setUpTeam(sources, { isForeign: options["foreign"] === true });
   const { root, written, kept, git, config, configFile, isConfigNew } = made;
   const settings = Object.fromEntries(config.settings.map(({ key, text }) => [key, text]));
-  print.data({ root, written, kept, git, configFile, isConfigNew, settings }, () => harmless(describe(made)));
+  print.data({ root, written, kept, git, configFile, isConfigNew, settings }, () =>
+    harmless(print.advice(describe(made))),
+  );
 }
 
 /** In the order in which they are asked for; each can be left as it is. */

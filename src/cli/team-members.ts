@@ -34,8 +34,8 @@ export async function register(given: Invocation): Promise<void> {
   if (print.json) return;
   print.note(
     isManaged
-      ? `Give it work: cortex team dispatch ${slug} "<title>" "<what is to be done>"`
-      : `Tell its program how to take part: cortex team adapter <runtime> ${slug}`,
+      ? `Give it work: \`cortex team dispatch ${slug} "<title>" "<what is to be done>"\`.`
+      : `Tell its program how to take part: \`cortex team adapter <runtime> ${slug}\`.`,
   );
 }
 

@@ -39,7 +39,10 @@ export function describeTeam({ root, members, problems }: TeamView, style: Style
     ...members.flatMap((member, at) => [rows[at]!, ...taskLines(member, style)]),
     ...(problems.length === 0
       ? []
-      : ["", style("yellow", `${count(problems.length, "problem")} in the files: cortex team lint`)]),
+      : [
+          "",
+          style("yellow", `${count(problems.length, "problem")} in the files: \`cortex team lint\` tells.`),
+        ]),
   ].join("\n");
 }
 

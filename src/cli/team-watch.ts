@@ -17,7 +17,7 @@ export async function watch(given: Invocation): Promise<void> {
     watch: (onChange) => team.watch(onChange),
     async look() {
       const view = teamView(await team.status(), print.json ? "all" : "active");
-      const told = (): string => describeTeam(view, print.style);
+      const told = (): string => print.advice(describeTeam(view, print.style));
       return {
         value: view,
         key: withoutTime(view),

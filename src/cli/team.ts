@@ -16,7 +16,7 @@ export async function list(given: Invocation): Promise<void> {
   const { members, problems } = await (await openTeam(given)).status();
   const items = members.map(memberView);
   print.data({ items, next: null }, () =>
-    items.length === 0 ? `Here, ${NOBODY}` : memberRows(items, print.style).join("\n"),
+    items.length === 0 ? print.advice(`Here, ${NOBODY}`) : memberRows(items, print.style).join("\n"),
   );
   if (problems.length > 0 && !print.json)
     print.note(`${count(problems.length, "problem")} in the files: \`cortex team lint\` tells.`);
@@ -32,7 +32,7 @@ export async function status(given: Invocation): Promise<void> {
     return print.data(member, () => describeMember(member, print.style));
   }
   const view = teamView(team);
-  print.data(view, () => describeTeam(view, print.style));
+  print.data(view, () => print.advice(describeTeam(view, print.style)));
 }
 
 export async function briefing(given: Invocation): Promise<void> {

@@ -13,7 +13,7 @@ export async function top({ home, print }: Invocation): Promise<void> {
     async look() {
       const nowMs = Date.now();
       const view = topView(await readOverview(home, nowMs), nowMs);
-      const told = (): string => describeTop(view, print.style);
+      const told = (): string => print.advice(describeTop(view, print.style));
       return {
         value: view,
         key: withoutTime(view),

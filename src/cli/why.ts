@@ -23,7 +23,7 @@ type Delivery = Turn["deliveries"][number];
 export async function why({ home, args, print }: Invocation): Promise<void> {
   await using ledger = await openLedger(home);
   const explanation = await explain(ledger, args[0]!);
-  print.data(explanation, () => drawTimeline(timelineOf(explanation)));
+  print.data(explanation, () => print.advice(drawTimeline(timelineOf(explanation))));
 }
 
 /** In the order of time; what happened at the same moment keeps the order of the pipeline. */
