@@ -1,18 +1,15 @@
 /** The demo as somebody runs it: all of it, and ended in the middle. */
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 import { listProcesses } from "../src/agents/process/list-processes.ts";
 import { environmentOf, run, start, startInTerminal, type Started } from "./support/cli.ts";
+import { runHere } from "./support/run-here.ts";
 import { shellWords } from "./support/shell-words.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
 const LONG = { timeout: 120_000 };
-const RUNNER = fileURLToPath(new URL("support/run-commands.ts", import.meta.url));
 const PATIENT = { timeout: 50_000 };
 
 interface Told {
@@ -86,25 +83,14 @@ test("the demo shows what it says, and whoever keeps its home can type what it s
   const shown = steps.flatMap(({ commands }) => commands);
   const reading = shown.map(shellWords).filter((words) => NEED_NO_SERVER.test(words.join(" ")));
   expect(reading).toHaveLength(8);
-  expect(await endsOf(reading, begun!.home)).toEqual(reading.map((argv) => ({ argv, code: 0 })));
+  const environment = { ...environmentOf(begun!.home), CORTEX_PROFILE: undefined };
+  for (const argv of reading) expect([argv, (await runHere(environment, argv)).code]).toEqual([argv, 0]);
 
   expect(home.isAsItWas()).toBe(true);
   for (const pid of [kill!["killed"], kill!["pid"]]) expect(await isLeft(pid as number)).toBe(false);
 });
 
 const NEED_NO_SERVER = /^(diff|events|log|relay show|show|team status|verify)\b/;
-
-/** How commands end that are typed into a home. */
-async function endsOf(commands: readonly (readonly string[])[], home: string): Promise<unknown[]> {
-  const env = { ...environmentOf(home), CORTEX_PROFILE: undefined };
-  const child = spawn(process.execPath, [RUNNER], { env, stdio: ["pipe", "ignore", "pipe"] });
-  child.stdin.end(JSON.stringify(commands));
-  const said = await text(child.stderr);
-  return said
-    .split("\n")
-    .filter((line) => line.startsWith('{"argv":'))
-    .map((line) => JSON.parse(line) as unknown);
-}
 
 /** Starts a demo for programs, and waits until its server is up. */
 async function startDemo(home: string): Promise<Started & { readonly home: string; readonly pid: number }> {
