@@ -237,6 +237,12 @@ describe("up", () => {
     });
   });
 
+  test("a server that is tied and refuses to start ends, whatever it is tied to", async () => {
+    using home = temporaryFolder();
+    const { ended } = start(home.path, "up", "--tied", "--port", "hello"); // its input stays open
+    expect(await ended).toMatchObject({ code: 78, err: expect.stringContaining("--port") });
+  });
+
   test("a home that cannot be made is an error with a hint", async () => {
     using home = temporaryFolder();
     const file = join(home.path, "file");

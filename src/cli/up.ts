@@ -110,10 +110,12 @@ function stopSignal({
 }): Disposable & { readonly stopped: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isStopping = false;
+  /** An input that is read keeps the process from ending. */
+  const untie = (): void => void (isTied && process.stdin.pause());
   const onSignal = (): void => {
     if (isStopping) process.exit(ENDED_BY_INTERRUPT);
     isStopping = true;
-    if (isTied) process.stdin.pause(); // one that is open would keep the process from ending
+    untie();
     onFirst();
     resolve();
   };
@@ -123,6 +125,7 @@ function stopSignal({
     stopped: promise,
     [Symbol.dispose]: () => {
       for (const signal of SIGNALS) process.off(signal, onSignal);
+      untie();
     },
   };
 }
