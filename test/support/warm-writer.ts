@@ -21,7 +21,8 @@ export const connectWarmThread: Connect = async (data) => {
     async close() {
       for (const name of ["message", "error", "exit"]) thread.removeAllListeners(name);
       thread.postMessage(null);
-      await once(thread, "message");
+      // The answer to a last batch may come first: the next store must not take what is left for its own.
+      while ((await once(thread, "message"))[0] !== "closed") continue;
       thread.unref();
       idle.push(thread);
     },
