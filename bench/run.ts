@@ -7,12 +7,15 @@ import { readResults, type Result, saveResult, summarize } from "./results.ts";
 
 const names = Object.keys(BENCHES);
 const titles = Object.fromEntries(names.map((name) => [name, BENCHES[name]!.title]));
-const save = process.argv.includes("--save");
-const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-const unknown = named.filter((name) => BENCHES[name] === undefined);
+const given = process.argv.slice(2);
+const save = given.includes("--save");
+const named = given.filter((word) => word !== "--save");
+const unknown = named.filter((word) => !Object.hasOwn(BENCHES, word));
 if (unknown.length > 0) {
-  console.error(`There is no benchmark ${unknown.join(", ")}. There are: ${names.join(", ")}.`);
-  process.exit(2);
+  const isHelp = unknown.every((word) => word === "--help");
+  if (!isHelp) console.error(`There is no benchmark ${unknown.join(", ")}.`);
+  console.error(`npm run bench -- [--save] [name …], where the names are ${names.join(", ")}.`);
+  process.exit(isHelp ? 0 : 2);
 }
 
 const measured: Record<string, Result> = {};
