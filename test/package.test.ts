@@ -51,9 +51,11 @@ test("the package holds the program, what comes with it, and all that its texts 
     "README.md",
     "relays",
   ]);
+  const documentation = readdirSync(join(installed, "docs"), { encoding: "utf8", recursive: true });
+  expect(documentation.filter((path) => /^build|\.ts$/.test(path))).toEqual([]); // how pages and pictures are made
   const texts = [
     "README.md",
-    ...readdirSync(join(installed, "docs")).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : [])),
+    ...documentation.flatMap((path) => (path.endsWith(".md") ? [`docs/${path}`] : [])),
   ];
   for (const text of texts) {
     const links = readFileSync(join(installed, text), "utf8").matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g);
