@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 
 import { playScreen } from "../../test/support/played-screen.ts";
-import { Terminal, type TerminalEvents } from "./terminal.ts";
+import { type Completion, Terminal, type TerminalEvents } from "./terminal.ts";
 import type { Piece } from "./transcript.ts";
 
 const plain = (_: unknown, words: string): string => words;
@@ -73,6 +73,25 @@ test("Tab asks how the text goes on, and keys that follow at once wait for it", 
   type("\t\r");
   await expect.poll(() => heard).toEqual(["/x!!"]);
   expect(screen.rows()).toEqual(["›"]);
+});
+
+test("Ctrl-C does not wait for how the text goes on, and what is found later is not taken", async () => {
+  const { screen, terminal, heard, type, close } = open();
+  const found = Promise.withResolvers<Completion>();
+  terminal.listen({
+    onLine: (line) => void heard.push(line),
+    onInterrupt: () => void heard.push("^C"),
+    onEnd: () => {},
+    complete: () => found.promise,
+  });
+  type("/x\t\x03\x03");
+  expect(heard).toEqual(["^C"]);
+  type("/y\t");
+  close();
+  found.resolve({ text: "/x!", choices: [] });
+  await found.promise;
+  await Promise.resolve(); // whoever was waiting has gone on
+  expect(screen.rows()).toEqual([""]);
 });
 
 test("what goes on stands between both, and is gone afterwards", () => {

@@ -117,6 +117,7 @@ export class Terminal implements Disposable {
   [Symbol.dispose](): void {
     const { input, output } = this.#given;
     this.#events = undefined;
+    this.#early = undefined;
     this.status(undefined);
     clearTimeout(this.#frame);
     input.off("keypress", this.#onKey).off("end", this.#onGone).off("error", this.#onGone);
@@ -146,7 +147,9 @@ export class Terminal implements Disposable {
   }
 
   #press(key: Key): void {
-    if (this.#early !== undefined) return void this.#early.push(key);
+    const givesUp = key.ctrl === true && key.name === "c"; // a server that hangs must not hold whoever types
+    if (this.#early !== undefined && !givesUp) return void this.#early.push(key);
+    this.#early = undefined;
     const { editor, asks } = press(this.#editor, key);
     this.#editor = editor;
     this.#hint = editor.search === undefined ? [] : [`in what was typed before: ${editor.search}`];
@@ -182,6 +185,7 @@ export class Terminal implements Disposable {
     const { text, at } = this.#editor;
     const early: Key[] = (this.#early = []);
     const found = await this.#events?.complete(text.slice(0, at));
+    if (this.#early !== early) return; // given up, or the terminal is left
     this.#early = undefined;
     if (found !== undefined) {
       this.#editor = withText(this.#editor, found.text + text.slice(at), found.text.length);
