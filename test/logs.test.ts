@@ -61,3 +61,16 @@ test("what comes is followed over the end of a file", LONG, async () => {
     "fourth",
   ]);
 });
+
+test("what was told of a log that was put aside is not told again with the next one", LONG, async () => {
+  using home = temporaryFolder();
+  const path = logPath(home.path);
+  mkdirSync(dirname(path));
+  writeFileSync(`${path}.1`, `${at(1)} first\n`);
+  const following = start(home.path, "logs", "--follow", "--json");
+  await following.says('"text":"first"');
+  writeFileSync(path, `${at(2)} second\n`);
+  await following.says('"text":"second"');
+  following.child.kill("SIGINT");
+  expect((await following.ended).out.match(/first/g)).toHaveLength(1);
+});

@@ -8,6 +8,8 @@ import { logPath } from "./log-file.ts";
 import { harmless, moment } from "./text.ts";
 
 const POLL_MS = 250;
+/** In place of an inode. */
+const NO_FILE = 0;
 
 interface Entry {
   readonly at: string;
@@ -31,8 +33,10 @@ export async function logs(given: Invocation): Promise<void> {
   for (;;) {
     await wait(POLL_MS);
     const next = read(path, seen.end);
+    if (next.inode === NO_FILE) continue; // none yet, or it was just put aside and the next one is about to be made
     const isSame = next.inode === seen.inode;
-    const rest = isSame ? "" : read(`${path}.1`, seen.end).text; // what came before it was put aside
+    // What came before it was put aside.
+    const rest = isSame || seen.inode === NO_FILE ? "" : read(`${path}.1`, seen.end).text;
     seen = isSame ? next : read(path, 0);
     for (const entry of entriesOf(rest + seen.text)) print.data(entry, () => describe(entry));
   }
@@ -40,7 +44,7 @@ export async function logs(given: Invocation): Promise<void> {
 
 /** What is in a file from a place on, up to the end of its last line that is whole. */
 function read(path: string, from: number): { text: string; end: number; inode: number } {
-  if (!existsSync(path)) return { text: "", end: 0, inode: 0 };
+  if (!existsSync(path)) return { text: "", end: 0, inode: NO_FILE };
   const file = openSync(path, "r");
   try {
     const { size, ino: inode } = fstatSync(file);
