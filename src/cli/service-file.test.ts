@@ -36,6 +36,11 @@ describe("for systemd", () => {
     expect(content).toContain('Environment="PATH=/$X/%%y"\n');
   });
 
+  test("no name begins a line of its own", () => {
+    const { content } = serviceFile({ ...PARTS, home: "/a\nExecStartPre=b\rExecStartPre=c" });
+    expect(content).not.toMatch(/[\n\r]ExecStartPre/);
+  });
+
   test.runIf(spawnSync(ANALYZE, ["--version"]).status === 0)("systemd finds nothing wrong with it", () => {
     using folder = temporaryFolder();
     const program = [process.execPath, join(folder.path, "it's 100 % $HOME.js")];

@@ -93,7 +93,7 @@ function systemdWord(word: string): string {
 
 /** Percent signs mean something to systemd, and a line ends what is said. */
 function systemdText(text: string): string {
-  return text.replaceAll("%", "%%").replaceAll("\n", " ");
+  return text.replaceAll("%", "%%").replaceAll(/[\n\r]/g, " ");
 }
 
 /** launchd restarts after every failure and knows no code that means never: it waits between two starts instead. */
