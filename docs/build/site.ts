@@ -1,5 +1,5 @@
 /** A site of all pages: plain files that link to each other, so that it needs no server and asks no other host. */
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { DOCS } from "./generate.ts";
@@ -19,11 +19,14 @@ export function writeSite(folder: string): void {
     writeFileSync(path, renderPage({ file, text, titles }));
   }
   for (const asset of ASSETS) copyFileSync(join(import.meta.dirname, asset), join(folder, asset));
-  for (const shown of ["examples", "images"]) {
-    if (!existsSync(join(DOCS, shown))) continue;
-    cpSync(join(DOCS, shown), join(folder, shown), { recursive: true });
-  }
+  for (const shown of ["examples", "images"])
+    cpSync(join(DOCS, shown), join(folder, shown), { recursive: true, filter: isShown });
   writeFileSync(join(folder, "search.js"), searchIndex(texts));
+}
+
+/** Beside the pictures is what draws them. */
+function isShown(path: string): boolean {
+  return !path.endsWith(".ts");
 }
 
 /** Every section with its text. A script and not JSON: pages of `file://` may not fetch anything. */
