@@ -64,7 +64,7 @@ import { costsQuery, prepareAreFew, prepareSpent, toCostRow } from "./read-costs
 import { prepareReadCounts } from "./read-counts.ts";
 import { prepareReadDead } from "./read-dead.ts";
 import { prepareReadDelegations } from "./read-delegations.ts";
-import { prepareReadEvents } from "./read-events.ts";
+import { checkMoment, prepareReadEvents } from "./read-events.ts";
 import { prepareReadHooks } from "./read-hooks.ts";
 import { prepareReadOutbox } from "./read-outbox.ts";
 import { prepareReadPulse } from "./read-pulse.ts";
@@ -164,7 +164,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async prunable(beforeMs: number): Promise<Prunable> {
-    return this.#reader.prunable(checkSince(beforeMs));
+    return this.#reader.prunable(checkMoment(beforeMs));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -394,13 +394,6 @@ function checkSeq(seq: number): number {
   if (Number.isSafeInteger(seq) && seq >= 0) return seq;
   throw new CortexError("request_invalid", `${seq} is not the number of a change`, {
     hint: "Give the number of the last change that was seen, or 0 for all that are kept.",
-  });
-}
-
-function checkSince(atMs: number): number {
-  if (Number.isSafeInteger(atMs)) return atMs;
-  throw new CortexError("request_invalid", `${atMs} is not a moment`, {
-    hint: "Give milliseconds since 1970.",
   });
 }
 
