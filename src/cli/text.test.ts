@@ -63,6 +63,7 @@ test("empty lines are not indented", () => {
 
 test("durations, sizes and counts read as a person says them", () => {
   expect([duration(12.3), duration(1_250), duration(125_000)]).toEqual(["12 ms", "1.3 s", "2 min 5 s"]);
+  expect(duration(119_700)).toBe("2 min 0 s");
   expect([size(1), size(2_048), size(3.5 * 1_024 ** 2), size(2 * 1_024 ** 3)]).toEqual([
     "1 byte",
     "2 KiB",
