@@ -1,7 +1,8 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import { type Invocation, text } from "./command.ts";
 
-const SPAN_MS = { m: 60_000, h: 3_600_000, d: 24 * 3_600_000, w: 7 * 24 * 3_600_000 };
+const SPAN_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
 
 /** A moment as a person gives it: a date, a time, or how long ago it was. Undefined: it was not given. */
 export function momentOf(given: Invocation, option: string, nowMs: number): number | undefined {

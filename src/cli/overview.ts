@@ -1,4 +1,5 @@
 /** What goes on in a home at this moment: its server, what runs, what waits, what does not move, what it costs. */
+import { DAY_MS, HOUR_MS } from "../model/durations.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { type Health, STILL_RUN_MS } from "../runtime/health.ts";
 import { approvalView, itemView, runView } from "../runtime/views.ts";
@@ -8,8 +9,6 @@ import { findServer, urlOf } from "./server.ts";
 
 /** Of each kind, those that have been there for longest are named. */
 const MAX_NAMED = 20;
-const HOUR_MS = 60 * 60_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
 

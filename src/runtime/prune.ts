@@ -1,4 +1,5 @@
 /** Forgetting what is old: in a store that is open, or in one that nobody has open. */
+import { DAY_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import { rewriteDatabase } from "../store/sqlite/copy-database.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
@@ -7,7 +8,7 @@ import { databasePath } from "./home.ts";
 import { openLedger } from "./inspect.ts";
 
 /** What is younger is not pruned: somebody may be in the middle of it. */
-export const MIN_PRUNED_AGE_MS = 24 * 3_600_000;
+export const MIN_PRUNED_AGE_MS = DAY_MS;
 /** What one step takes: some milliseconds of the writer, so that others need not wait long. */
 const STEP_ROWS = 100;
 

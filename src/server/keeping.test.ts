@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 
 import { openTestServer } from "../../test/support/server.ts";
-
-const DAY_MS = 24 * 3_600_000;
+import { DAY_MS } from "../model/durations.ts";
 
 test("what was said long ago is forgotten, and says when it was", async () => {
   let nowMs = Date.UTC(2026, 5, 1);

@@ -15,11 +15,10 @@ import {
   turnFor,
 } from "../../test/support/sample.ts";
 import { begin, finishTurn, STORES } from "../../test/support/stores.ts";
+import { DAY_MS } from "../model/durations.ts";
 import type { ApprovalId, DelegationId, EventId, ItemId, RelayId, TurnId } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { PRUNE_KINDS, type PruneKind, type Store } from "./store.ts";
-
-const DAY_MS = 24 * 3_600_000;
 
 type Clock = ReturnType<typeof testClock>;
 

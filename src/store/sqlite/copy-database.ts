@@ -17,6 +17,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import Database from "better-sqlite3";
 
+import { DAY_MS } from "../../model/durations.ts";
 import { CortexError } from "../../model/errors.ts";
 import { isFull, storeFailure, storeMissing } from "./failure.ts";
 import { takeLock } from "./lock.ts";
@@ -27,7 +28,7 @@ import { MIGRATIONS } from "./schema.ts";
 const BUSY_TIMEOUT_MS = 5_000;
 
 /** After an update: time enough to find out that one wants to go back. */
-export const KEPT_COPY_MS = 7 * 24 * 3_600_000;
+export const KEPT_COPY_MS = 7 * DAY_MS;
 
 /**
  * Writes all that is committed to a new file, in one snapshot, however long it takes. Whoever writes goes on; only
