@@ -8,7 +8,7 @@ import type { Stage } from "./demo-stage.ts";
 import { followStream, type StreamEvent } from "./follow-stream.ts";
 import { messageOf } from "./message.ts";
 
-export interface Talk extends AsyncDisposable {
+export interface DemoTalk extends AsyncDisposable {
   /** Says something, as somebody who types it. */
   say(text: string, mode?: string): Promise<void>;
   /** The next event of this type, after the one that was waited for last. */
@@ -24,7 +24,7 @@ const WAIT_LIMIT_MS = 60_000;
 export async function openTalk(
   session: SessionKey,
   { home, stage }: { readonly home: string; readonly stage: Stage },
-): Promise<Talk> {
+): Promise<DemoTalk> {
   const left = new AbortController();
   const server = openChatServer(home, left.signal);
   const opened = Promise.withResolvers<void>();

@@ -10,7 +10,7 @@ import { checkAgents } from "./check.ts";
 import { chooseModel, configuredModel } from "./choose-model.ts";
 import { type Configured, readConfigured } from "./configured.ts";
 import { type Check, fail, ok, refusalBy, warn } from "./doctor-check.ts";
-import { pingProfile, type Problem } from "./doctor-ping.ts";
+import { pingProfile, type PingProblem } from "./doctor-ping.ts";
 import { checkPort } from "./doctor-port.ts";
 import { checkTeam } from "./doctor-team.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "./sandbox.ts";
@@ -101,7 +101,7 @@ async function findProblem(
   profile: Profile,
   variable: Configured["variable"],
   request: typeof fetch | undefined,
-): Promise<Problem | undefined> {
+): Promise<PingProblem | undefined> {
   if (profile.backend !== "pi") return undefined;
   const [{ openBackend }, { findCredentials }] = await Promise.all([
     import("../agents/pi/provider.ts"),

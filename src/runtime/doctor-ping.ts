@@ -6,7 +6,7 @@ import type { Profile } from "../model/profile.ts";
 
 type Environment = (name: string) => string | undefined;
 
-export interface Problem {
+export interface PingProblem {
   /** refused: it will not work until somebody changes something. silent: it may later. */
   readonly kind: "refused" | "silent";
   readonly message: string;
@@ -21,7 +21,7 @@ const MODELS_NAMED = 5;
 export async function pingProfile(
   profile: Profile,
   { variable, request }: { variable: Environment; request: typeof fetch },
-): Promise<Problem | undefined> {
+): Promise<PingProblem | undefined> {
   const asked = await listRequest(profile, variable);
   if (asked === undefined) return undefined;
   const { url, headers, keyName } = asked;
@@ -87,7 +87,7 @@ const LISTS: Readonly<Record<string, ModelList>> = {
 };
 
 /** Large providers list their models in pages and by aliases; a server of one's own has what it lists. */
-function missesModel({ name, provider, model }: Profile, ids: readonly string[]): Problem | undefined {
+function missesModel({ name, provider, model }: Profile, ids: readonly string[]): PingProblem | undefined {
   if (provider !== "openai-compatible" || model === undefined || ids.length === 0) return undefined;
   if (ids.some((id) => id === model || id === `${model}:latest`)) return undefined;
   const message = `Profile "${name}": its server has no model "${model}"`;
