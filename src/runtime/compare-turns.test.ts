@@ -18,6 +18,17 @@ async function say(store: Store, label: string, query: string, answer: string): 
   return claim.turn;
 }
 
+test("of what was pruned it is not said that it was the same", async () => {
+  await using opened = await open();
+  const { store, clock } = opened;
+  const [left, right] = [await say(store, "work", "a", "b"), await say(store, "other", "c", "d")];
+  clock.advance(1);
+  await store.prune("turns", { beforeMs: clock(), after: undefined, max: 10 });
+  const { diff } = await compareTurns([left, right], store, 10);
+  expect(diff).toContain(`-(${left}, pruned `);
+  expect(diff).toContain(`+(${right}, pruned `);
+});
+
 test("two branches are told apart from where they part", async () => {
   await using opened = await open();
   const { store } = opened;

@@ -49,8 +49,9 @@ function transcript({ turns }: Branch): string {
 }
 
 /** A turn as lines. */
-export function spoken({ query, text, prunedAt }: TurnView): string {
-  if (prunedAt !== null) return `(pruned ${prunedAt})\n`;
+export function spoken({ id, query, text, prunedAt }: TurnView): string {
+  // With its id: whether two that are pruned said the same, nobody knows.
+  if (prunedAt !== null) return `(${id}, pruned ${prunedAt})\n`;
   const asked = query.flatMap(({ content }) => content.split("\n").map((line) => `> ${line}`.trimEnd()));
   return [...asked, "", text, ""].join("\n");
 }
