@@ -15,6 +15,7 @@ import {
   toSession,
   turnFor,
 } from "../../test/support/sample.ts";
+import { canMountSmallDisk, runOnSmallDisk } from "../../test/support/small-disk.ts";
 import { finishTurn } from "../../test/support/stores.ts";
 import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
@@ -143,4 +144,10 @@ test("killed after any step, it leaves a ledger that is good, and the next one g
   }
   expect(pruned).toBe(120);
   expect(await readPrunable(home, when)).toMatchObject({ turns: 0, events: 0 });
+});
+
+test.runIf(canMountSmallDisk())("a disk that is nearly full is not filled by pruning", async () => {
+  const program = new URL("../../test/support/prune-on-full-disk.ts", import.meta.url);
+  const { said, code } = await runOnSmallDisk("8m", program);
+  expect({ said, code }).toEqual({ said: "", code: 0 });
 });

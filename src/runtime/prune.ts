@@ -1,4 +1,6 @@
 /** Forgetting what is old: in a store that is open, or in one that nobody has open. */
+import { statfsSync, statSync } from "node:fs";
+
 import { DAY_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import { rewriteDatabase } from "../store/sqlite/copy-database.ts";
@@ -11,6 +13,8 @@ import { openLedger } from "./inspect.ts";
 export const MIN_PRUNED_AGE_MS = DAY_MS;
 /** What one step takes: some milliseconds of the writer, so that others need not wait long. */
 const STEP_ROWS = 100;
+/** What the log of writes may grow to before anything is freed, where the database is not smaller. */
+const MAX_LOG_BYTES = 64 * 1024 * 1024;
 
 export type Pruned = Readonly<Record<PruneKind, number>>;
 
@@ -49,6 +53,7 @@ export async function pruneHome(
 ): Promise<{ pruned: Pruned; isRewritten: boolean }> {
   checkMoment(when.beforeMs, when.nowMs);
   await (await openLedger(home))[Symbol.asyncDispose](); // makes no home where there is none
+  checkRoom(databasePath(home));
   const pruned = await openAndPrune(databasePath(home), when, onPruned);
   return { pruned, isRewritten: rewrite(databasePath(home)) };
 }
@@ -60,6 +65,21 @@ async function openAndPrune(
 ): Promise<Pruned> {
   await using store = await openSqliteStore({ path, clock: Date.now });
   return await pruneStore(store, when, onPruned);
+}
+
+/** One that began without it would fill the disk, and leave it so. */
+function checkRoom(path: string): void {
+  const needed = Math.min(statSync(path).size, MAX_LOG_BYTES);
+  const { bavail, bsize } = statfsSync(path);
+  if (bavail * bsize >= needed) return;
+  const size = Math.ceil(needed / 1024 / 1024);
+  throw new CortexError(
+    "store_full",
+    `There is no room to prune: it takes ${size} MiB beside ${path} before it frees any`,
+    {
+      hint: "Free as much space, then do it again. Nothing was changed.",
+    },
+  );
 }
 
 function rewrite(path: string): boolean {
