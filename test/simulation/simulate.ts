@@ -838,6 +838,12 @@ class Simulation {
         })),
       ),
     );
+    const forgotten = new Set(
+      rows(
+        `select r.id from run r left join turn t on t.id = r.turn_id left join event e on e.seq = r.source
+       where r.abort = '(pruned)' and coalesce(t.pruned_ms, e.pruned_ms) is not null`,
+      ).map((run) => (run as { id: string }).id),
+    );
     deepStrictEqual(
       sorted(
         rows(
@@ -851,7 +857,7 @@ class Simulation {
           state,
           attempt,
           interruptions,
-          abort: abort ?? null,
+          abort: forgotten.has(id) && abort !== undefined ? "(pruned)" : (abort ?? null),
         })),
       ),
     );
@@ -940,7 +946,12 @@ class Simulation {
       ),
     );
     deepStrictEqual(
-      sorted(rows("select hook_id as hook, event_id as event, fired, error from hook_runs")),
+      sorted(
+        rows(
+          `select hook_id as hook, event_id as event, fired, iif(error = '(pruned)' and event_id in
+             (select id from events where pruned_at is not null), 'failed', error) as error from hook_runs`,
+        ),
+      ),
       sorted(
         [...model.hooks.runs.values()].map(({ hook, event, fired, error }) => ({
           hook,

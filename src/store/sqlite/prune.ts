@@ -151,7 +151,7 @@ function pruneEvents(db: Database): Pruner {
     "select 1 from item where event = ? and state = 'dropped' and turn is not null",
   );
   const emptyRuns = db.prepare(
-    `update run indexed by run_turn set ${RUN_WORDS} where source = ? and state <> 'completed'`,
+    `update run indexed by run_turn set ${RUN_WORDS} where source = ? and state <> 'completed' and ended_ms is not null`,
   );
   return {
     find: (asked) => find.pluck().all(asked),
