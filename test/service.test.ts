@@ -109,7 +109,7 @@ describe.runIf(process.platform === "linux")("on Linux", () => {
     const link = join(tools.path, "_npx", "cortex");
     mkdirSync(join(tools.path, "_npx"));
     symlinkSync(BIN, link);
-    const env = environmentOf(home.path);
+    const env = { ...environmentOf(home.path), PATH: `/clone/node_modules/.bin:${process.env["PATH"]}` };
     const { stdout, stderr } = spawnSync(process.execPath, [link, "service", "install", "--dry-run"], {
       env,
     });
@@ -117,6 +117,7 @@ describe.runIf(process.platform === "linux")("on Linux", () => {
       out: expect.stringContaining(BIN),
       err: "",
     });
+    expect(String(stdout)).not.toContain("/clone/node_modules/.bin");
   });
 
   test("where there is no systemd to talk to, the file is written and the commands are named", async () => {

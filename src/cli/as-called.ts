@@ -1,8 +1,8 @@
 import type { Invocation } from "./command.ts";
 
-/** What is typed to call Cortex. npm tells what it runs: whoever calls `npx cortex` has no `cortex` in the PATH. */
+/** What is typed to call Cortex. npm tells what it runs: after `npx cortex` or `npm start`, no `cortex` is in the PATH. */
 export function calledAs(environment: Invocation["environment"]): string {
-  return environment["npm_command"] === "exec" ? "npx cortex" : "cortex";
+  return ["exec", "start"].includes(environment["npm_command"] ?? "") ? "npx cortex" : "cortex";
 }
 
 /** Advice in words that work where it is read: commands stand in backticks, or indented on a line of their own. */

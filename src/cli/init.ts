@@ -11,7 +11,7 @@ import { calledAs } from "./as-called.ts";
 import { type Invocation, text } from "./command.ts";
 import { askForWishes } from "./init-questions.ts";
 import { isSandbox, SANDBOXES, starterFiles, type StarterFile, type Wishes } from "./starter-files.ts";
-import { count } from "./text.ts";
+import { count, indent, table } from "./text.ts";
 
 /** False: a wish was not written, or whoever was asked went away. */
 export async function init(given: Invocation): Promise<void | false> {
@@ -42,7 +42,7 @@ export async function init(given: Invocation): Promise<void | false> {
       ...advice,
       "",
       "Now try:",
-      ...NEXT.map(([command, about]) => `  ${nextCommand(command, given).padEnd(18)} ${about}`),
+      indent(table(NEXT.map(([command, about]) => [nextCommand(command, given), about]))),
     ].join("\n"),
   );
   const unmet = files.filter(({ isWished }) => !isWished);

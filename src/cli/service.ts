@@ -2,7 +2,7 @@
 import { realpathSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, sep } from "node:path";
+import { delimiter, dirname, sep } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import { findHome } from "../runtime/home.ts";
@@ -103,9 +103,18 @@ function describeService({ home, environment }: Invocation): { file: ServiceFile
     userFolder: environment["HOME"] ?? homedir(),
     configFolder: environment["XDG_CONFIG_HOME"] || undefined,
     program: [process.execPath, programPath()],
-    path: environment["PATH"] ?? "",
+    path: withoutNpm(environment["PATH"] ?? ""),
   });
   return { file, manager: managerOf(file, { platform, userId: process.getuid?.() ?? 0 }) };
+}
+
+/** What npx and `npm run` put before the PATH is for the one command that they call. */
+function withoutNpm(path: string): string {
+  const isOfNpm = (folder: string): boolean => /\/(?:node_modules\/\.bin|node-gyp-bin)$/.test(folder);
+  return path
+    .split(delimiter)
+    .filter((folder) => !isOfNpm(folder))
+    .join(delimiter);
 }
 
 /** In a clone, npx calls it by a link among its copies. */
