@@ -293,7 +293,7 @@ describe("with a server", () => {
   test("send --wait says what a person is asked before it can be answered", async () => {
     const call = '/tool AskUser {"question": "Which colour?"}';
     const asking = start(home, "send", call, "--session", "asking", "--wait");
-    await asking.says("asking waits for your answer: Which colour?");
+    await asking.says("asking waits for your answer to: Which colour?");
     await asking.says(/`cortex approvals answer \S+ <text>` answers it/);
     const { items } = (await fetchJson(home, "/api/approvals?state=open&session=asking")) as {
       items: [{ id: string }];

@@ -96,7 +96,8 @@ async function tellRequests(
     const { howTo, what } = await import("./approvals.ts");
     for (const request of items.filter(({ id }) => !told.has(id))) {
       told.add(request.id);
-      print.note(`${request.session} waits for your answer: ${what(request)}\n${howTo(request)}`);
+      const wanted = request.kind === "question" ? "answer to" : "yes to";
+      print.note(`${request.session} waits for your ${wanted}: ${what(request)}\n${howTo(request)}`);
     }
   }
 }

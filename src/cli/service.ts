@@ -108,12 +108,13 @@ function describeService({ home, environment }: Invocation): { file: ServiceFile
   return { file, manager: managerOf(file, { platform, userId: process.getuid?.() ?? 0 }) };
 }
 
+const OF_NPM = /\/(?:node_modules\/\.bin|node-gyp-bin)$/;
+
 /** What npx and `npm run` put before the PATH is for the one command that they call. */
 function withoutNpm(path: string): string {
-  const isOfNpm = (folder: string): boolean => /\/(?:node_modules\/\.bin|node-gyp-bin)$/.test(folder);
   return path
     .split(delimiter)
-    .filter((folder) => !isOfNpm(folder))
+    .filter((folder) => !OF_NPM.test(folder))
     .join(delimiter);
 }
 

@@ -27,6 +27,7 @@ export function describeVerdict({
   readonly turns: number;
   readonly pruned: number;
 }): string {
+  if (pruned === 0 && turns === 1) return "The one turn is as it was written.";
   if (pruned === 0) return `All ${turns} turns are as they were written.`;
   const rest = turns - pruned;
   const are = rest === 1 ? "is as it was" : "are as they were";

@@ -9,7 +9,7 @@ import { MIN_SECRET_LENGTH } from "../model/redact.ts";
 import { checkAgents } from "./check.ts";
 import { chooseModel, configuredModel } from "./choose-model.ts";
 import { type Configured, readConfigured } from "./configured.ts";
-import { type Check, fail, ok, refusalBy, warn } from "./doctor-check.ts";
+import { type Check, count, fail, ok, refusalBy, warn } from "./doctor-check.ts";
 import { pingProfile, type PingProblem } from "./doctor-ping.ts";
 import { checkPort } from "./doctor-port.ts";
 import { checkTeam } from "./doctor-team.ts";
@@ -63,7 +63,9 @@ async function checkRelays(sources: Sources): Promise<Check[]> {
   const { templates, problems } = await readRelays(sources);
   const [first] = problems;
   if (first === undefined)
-    return templates.size === 0 ? [] : [ok("relays", `${templates.size} templates, all of them right`)];
+    return templates.size === 0
+      ? []
+      : [ok("relays", `${count(templates.size, "template")}, all of them right`)];
   const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.message}`;
   return [fail("relays", message, "`cortex relay validate` tells all of them, and what to do.")];
 }

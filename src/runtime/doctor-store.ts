@@ -4,7 +4,7 @@ import { relative } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import type { Ledger, StoredHook } from "../store/store.ts";
-import { type Check, fail, ok, refusal, refusalBy, warn } from "./doctor-check.ts";
+import { type Check, count, fail, ok, refusal, refusalBy, warn } from "./doctor-check.ts";
 import { databasePath, serverNotePath } from "./home.ts";
 import { openLedger } from "./inspect.ts";
 import { isAlive } from "./is-alive.ts";
@@ -42,7 +42,11 @@ async function checkWhole(ledger: Ledger): Promise<Check> {
     });
     const problem = String(rows[0]?.["problem"]);
     const { events, turns, sessions } = await ledger.counts();
-    if (problem === "ok") return ok("store", `whole; ${events} events, ${turns} turns, ${sessions} sessions`);
+    if (problem === "ok")
+      return ok(
+        "store",
+        `whole; ${count(events, "event")}, ${count(turns, "turn")}, ${count(sessions, "session")}`,
+      );
     return damaged(problem);
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
@@ -118,7 +122,8 @@ function checkHooks(hooks: readonly StoredHook[]): Check[] {
   if (present.length === 0) return [];
   const broken = present.filter(({ state }) => state === "errored" || state === "open");
   const active = present.filter(({ state }) => state === "active").length;
-  if (broken.length === 0) return [ok("hooks", `${present.length}, of which ${active} are active`)];
+  if (broken.length === 0)
+    return [ok("hooks", `${present.length}, of which ${active} ${active === 1 ? "is" : "are"} active`)];
   return broken.slice(0, MAX_HOOKS_NAMED).map(({ name, state, error = "" }) => {
     const what = state === "errored" ? "cannot be loaded" : "rests, because it failed again and again";
     const why = error.split("\n")[0]!.slice(0, MAX_ERROR_LENGTH);

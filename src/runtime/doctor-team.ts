@@ -2,7 +2,7 @@
 import { access, constants } from "node:fs/promises";
 
 import { readTeamConfig } from "../config/team-config.ts";
-import { type Check, fail, failure, ok, warn } from "./doctor-check.ts";
+import { type Check, count, fail, failure, ok, warn } from "./doctor-check.ts";
 import { hasTeam } from "./team-missing.ts";
 
 interface Sources {
@@ -32,7 +32,7 @@ async function checkFiles(sources: Sources, folder: string): Promise<Check> {
   const team = await openOwnTeam({ ...sources, flags: {}, workingDir: folder }, () => {});
   const { members, problems } = await team.status();
   const [first] = problems;
-  if (first === undefined) return ok("team", `${folder}; ${members.length} members`);
+  if (first === undefined) return ok("team", `${folder}; ${count(members.length, "member")}`);
   const more = problems.length === 1 ? "a problem" : `${problems.length} problems`;
   return warn("team", `${more} in the files of ${folder}`, "`cortex team lint` tells, and `--fix` repairs.");
 }
