@@ -1,6 +1,7 @@
 /** Takes what was said out of rows that are old: see prunable.ts for which, and for what stays. */
 import type { Database } from "better-sqlite3";
 
+import { ANSWER_ADAPTER } from "../../model/event.ts";
 import { canonicalJson } from "../../model/json.ts";
 import type { PruneKind } from "../store.ts";
 import { firstKey, lastKey } from "./keys.ts";
@@ -97,6 +98,11 @@ function pruneTurns(db: Database): Pruner {
   const emptyLastRun = db.prepare(
     `update run set ${RUN_WORDS} where key = (select run from turn where key = @key)`,
   );
+  // Its event is pruned later, and by the next prune if this one is cut off: until then nobody is to find it by its words.
+  const forgetAnswer = db.prepare(
+    `delete from search
+     where rowid = (select seq from event where id = '${ANSWER_ADAPTER}:' || (select id from turn where key = ?))`,
+  );
   const mark = db.prepare("update turn set pruned_ms = ? where key = ?");
   let kept: { readonly beforeMs: number; readonly keys: Set<number>; sinceMs: number } | undefined;
   return {
@@ -114,6 +120,7 @@ function pruneTurns(db: Database): Pruner {
       emptyCalls.run(firstKey(key), lastKey(key));
       emptyRuns.run({ key });
       emptyLastRun.run({ key });
+      forgetAnswer.run(key);
       mark.run(nowMs, key);
     },
   };
