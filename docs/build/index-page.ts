@@ -4,7 +4,7 @@ import { SECTIONS } from "./pages.ts";
 
 const HEAD = `# Cortex, page by page
 
-New here? [Getting started](getting-started.md) takes ten minutes and no key. \`npm run docs -- --site <folder>\` makes a site
+New here? [Getting started](getting-started.md) takes five minutes and no key. \`npm run docs -- --site <folder>\` makes a site
 of these pages, which needs no server.`;
 
 export function indexPage(read: (file: string) => string): string {
