@@ -46,8 +46,11 @@ const holdSession = db.prepare(
 const insertMessage = db.prepare("insert into message values (?, ?, ?, ?, null, ?)");
 const insertCall = db.prepare("insert into tool_call values (?, 'call-1', ?, ?, 'ok', ?, null, ?, ?)");
 const insertTurn = db.prepare(
-  `insert into turn values (?, ?, ?, ?, ?, 'normal', 'completed', null, ?, 'main', 'atlas', 'manager', 'none', 'none',
-                            'none', 500, 500, 0, 0, 0, null, 1, null, ?, ?, ?, ?, ?)`,
+  `insert into turn (key, id, parent, depth, jump, type, status, session, agent, persona, role, profile, provider, model,
+                     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, tool_calls,
+                     source, run, started_ms, completed_ms, hash)
+   values (?, ?, ?, ?, ?, 'normal', 'completed', ?, 'main', 'atlas', 'manager', 'none', 'none', 'none', 500, 500, 0, 0, 0, 1,
+           ?, ?, ?, ?, ?)`,
 );
 const insertDelivery = db.prepare(
   `insert into delivery (id, turn, target, channel, account, place, message, state, due_ms, created_ms)
