@@ -29,6 +29,10 @@ const SCRIPT = `
     - calls: [{ tool: create_hook, args: { name: bell, description: Looks, code: "export default {" } }]
     - calls: [{ tool: create_hook, args: { name: bell, description: Looks, code: "const looks = 1;" } }]
     - say: broken
+- when: ^disable
+  plays:
+    - calls: [{ tool: disable_hook, args: { name: door } }]
+    - say: disabled
 - when: ^enable
   plays:
     - calls: [{ tool: enable_hook, args: { name: bell } }]
@@ -106,4 +110,35 @@ test("code that cannot be loaded is not kept, and can be mended under the same n
 
   await tell(cortex, "write it properly");
   expect(await cortex.store.hooks.get("bell")).toMatchObject({ state: "disabled", error: undefined });
+});
+
+/** A hook of the owner's, and a stranger whose messages reach the main session. */
+const DOOR = `export const filter = { channels: ["telegram"] };
+export default async () => ({ fire: true, routing: { session: "main" } });`;
+const WITH_STRANGER = {
+  script: SCRIPT,
+  cortex: { ...FREE, channels: { paired: [{ channel: "telegram", sender: "eve" }] } },
+  hooks: { "door.ts": DOOR },
+};
+
+test("a paired stranger cannot have a hook disabled or written without a person's yes", async () => {
+  await using cortex = await openTestCortex(WITH_STRANGER);
+  for (const [content, tool, args] of [
+    ["disable it", "disable_hook", { name: "door" }],
+    ["write a hook", "create_hook", { name: "bell" }],
+  ] as const) {
+    const { dispatches } = await judge(cortex, { channel: "telegram", sender: "eve", place: "eve", content });
+    const { id, request } = await asked(cortex);
+    expect(request).toMatchObject({ tool, args, reason: expect.stringContaining("hooks are the owner's") });
+    await decide(id, { kind: "deny" }, OWNER, cortex.store);
+    await cortex.outcome(dispatches[0]!.item, AbortSignal.timeout(60_000));
+  }
+  expect(await cortex.store.hooks.get("door")).toMatchObject({ state: "active" });
+  expect(await cortex.store.hooks.get("bell")).toBeUndefined();
+});
+
+test("in a conversation of the owner's alone, a hook is disabled unasked", async () => {
+  await using cortex = await openTestCortex(WITH_STRANGER);
+  await tell(cortex, "disable it");
+  expect(await cortex.store.hooks.get("door")).toMatchObject({ state: "disabled" });
 });

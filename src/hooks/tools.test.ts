@@ -92,10 +92,14 @@ test("there are not more hooks of agents than somebody could look at", async () 
   expect((await scene.call("create_hook", mails)).text).toContain("disabled");
 });
 
-test("every call to enable a hook asks a person, and none to disable one does", async () => {
+test("every call to enable a hook asks a person, and every change does where others have a say", async () => {
   await using scene = await open();
   const asking = scene.tools.filter(({ asks }) => asks !== undefined);
   expect(asking.map(({ name }) => name)).toEqual(["enable_hook"]);
+  const guarded = scene.tools.filter(({ asks, asksForOthers }) => (asks ?? asksForOthers) !== undefined);
+  expect(guarded.map(({ name }) => name)).toEqual(
+    scene.tools.filter((tool) => tool.writes).map(({ name }) => name),
+  );
 
   await scene.call("create_hook", mails);
   expect((await scene.call("enable_hook", { name: "mails" })).text).toBe("The hook mails is active.");

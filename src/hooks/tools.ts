@@ -1,6 +1,7 @@
 /**
  * The tools by which agents write hooks and look after them. A hook decides for itself, long after the turn in which
- * it was written: so what an agent writes does nothing until a person has enabled it.
+ * it was written: so what an agent writes does nothing until a person has enabled it. Hooks belong to the owner: in a
+ * session that holds words of anybody else, every change to them needs a person's yes.
  */
 import { z } from "zod";
 
@@ -28,6 +29,7 @@ export interface HookToolParts {
 }
 
 const name = z.string().min(1).max(64);
+const NOT_THE_OWNERS = "hooks are the owner's, and this conversation holds text by others";
 
 export function createHookTools({ list, add, setEnabled }: HookToolParts): Tool[] {
   return [
@@ -55,6 +57,7 @@ export function createHookTools({ list, add, setEnabled }: HookToolParts): Tool[
       writes: true,
       repeatable: false,
       timeoutMs: TIMEOUT_MS,
+      asksForOthers: NOT_THE_OWNERS,
       async run({ name, description, mode = "persistent", code }) {
         const header = writeHeader({
           title: parseHookName(name),
@@ -101,13 +104,15 @@ export function createHookTools({ list, add, setEnabled }: HookToolParts): Tool[
     }),
     defineTool({
       name: "disable_hook",
-      description: "Keeps a hook from judging events until it is enabled again.",
+      description:
+        "Keeps a hook from judging events until it is enabled again. In a conversation with others, a person is asked first.",
       parameters: z.strictObject({ name }),
       writes: true,
       repeatable: true,
       timeoutMs: TIMEOUT_MS,
       // Whoever can have a hook disabled can have messages ignored.
       trust: { outward: true },
+      asksForOthers: NOT_THE_OWNERS,
       async run({ name }) {
         const { state } = await setEnabled(name, false);
         return { text: `The hook ${name} is ${state}.` };

@@ -25,6 +25,8 @@ export interface Tool {
   readonly isReserved?: true;
   /** Why every call needs a person's yes, whatever the permissions say. Absent: it does not. */
   readonly asks?: string;
+  /** The same, only in a session that holds words of anybody but the owner. */
+  readonly asksForOthers?: string;
   /**
    * Makes a call. The parameters are as the model gave them: the tool checks them. A CortexError is the
    * answer that the model gets; it can try again with other parameters.

@@ -31,7 +31,7 @@ function gate({ permissions, mode = "plain", trust, hook }: Circumstances): Gate
   };
 }
 
-function toolOf(fields: Pick<Partial<Tool>, "trust" | "runsCode" | "asks">): Tool {
+function toolOf(fields: Pick<Partial<Tool>, "trust" | "runsCode" | "asks" | "asksForOthers">): Tool {
   return { ...testTool("Work", async () => ({ kind: "done", result: { text: "" } })), ...fields };
 }
 
@@ -78,6 +78,15 @@ test("a tool that asks says why, also where its persona may do everything and a 
   const asks = "a hook that runs decides for itself";
   expect(await judge({ asks }, { hook: { decision: "allow" } })).toMatchObject({ kind: "ask", reason: asks });
   expect(await judge({ asks }, { hook: { decision: "deny" } })).toMatchObject({ kind: "refuse" });
+});
+
+test("a tool that asks for others does so only where somebody else has a say", async () => {
+  const asksForOthers = "it is the owner's";
+  expect(await judge({ asksForOthers }, {})).toMatchObject({ kind: "make" });
+  expect(await judge({ asksForOthers }, { trust: { untrusted: true } })).toMatchObject({
+    kind: "ask",
+    reason: asksForOthers,
+  });
 });
 
 test("what is asked for is the call as hooks have changed it", async () => {

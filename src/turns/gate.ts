@@ -53,6 +53,7 @@ export async function judgeCall(
   const reasons = [
     ...(said.decision === "ask" ? [said.reason ?? "a hook of the owner wants it"] : []),
     ...(tool.asks === undefined ? [] : [tool.asks]),
+    ...(tool.asksForOthers === undefined || !trust.untrusted ? [] : [tool.asksForOthers]),
     ...(asksBefore(now, tool.name) ? [`${tool.name} is among the tools that need a yes`] : []),
     ...(tool.runsCode === true && mode === "asks" ? ["there is no sandbox for commands"] : []),
     ...(needsConsent(trust, brings) ? [RULE_OF_TWO] : []),
