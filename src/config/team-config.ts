@@ -31,7 +31,7 @@ export interface TeamConfig {
   readonly dailyReview: string | undefined;
   /** Undefined: none is configured. */
   readonly telegramChatId: string | undefined;
-  /** Where the coordinator works: the team directory, unless set. */
+  /** The project of the coordinator: the team directory, unless set. */
   readonly chiefOfStaffProject: string;
   /** The user's own folder, for paths that start with `~/`. */
   readonly user: string | undefined;

@@ -39,7 +39,7 @@ export const TEAM_SETTINGS = {
   chief_of_staff_project: {
     default: "",
     check: checkPath,
-    about: "Where the coordinator works. Empty: in the team directory.",
+    about: "The coordinator's project. Empty: the team directory. Run by Cortex, it then works in the home.",
   },
 } as const satisfies Record<string, { default: string; check: Check; about: string }>;
 

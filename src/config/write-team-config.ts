@@ -68,7 +68,7 @@ daily_briefing: "09:00"
 daily_review: "18:00"
 # Where it reports: a chat of Telegram, "" for none.
 telegram_chat_id: ""
-# Where the coordinator works: the team directory, unless set.
+# The project of the coordinator: the team directory, unless set.
 chief_of_staff_project: ""
 `;
 

@@ -1,5 +1,6 @@
 /** A team that is there, at work: its heartbeats, and a look at its files whenever somebody changes them. */
 import { hostname } from "node:os";
+import { join } from "node:path";
 
 import type { TeamConfig } from "../config/team-config.ts";
 import type { Flags } from "../config/overrides.ts";
@@ -73,6 +74,7 @@ export async function openTeam(sources: TeamSources, config: TeamConfig): Promis
     timezone: () => timezone,
     heartbeatMinutes: () => config.heartbeatMinutes,
     user: user ?? root,
+    workspaceOf: (slug) => join(sources.home, "workspaces", slug),
     agentFor(slug, project) {
       const { id, personaId } = agentFor(settings.config(), slug, { folder: project });
       return { agent: id, persona: personaId };

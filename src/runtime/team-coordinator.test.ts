@@ -1,5 +1,5 @@
 /** Whoever coordinates a team: what it tells people, when, and what it can be told to do. */
-import { symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -267,36 +267,57 @@ test("the coordinator works on what people put into its own file, with its tools
   await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("**Status:** done");
   expect(await resultsOf(opened.cortex, CHIEF)).toEqual([
     expect.stringContaining("**dev** (runs elsewhere)"),
-    expect.stringContaining("ready: Code"),
+    expect.stringContaining("## Code\n**Status:** ready"),
     expect.stringContaining("# Briefing"),
     expect.stringContaining("# Review"),
     "There was nothing to prune.",
   ]);
 });
 
-test(
-  "the coordinator opens the team directory by whatever path its note names it, but not its files",
+test.each([
+  ["the team directory", ""],
+  ["a link to it", "link/"],
+])(
+  "the coordinator whose project is %s cannot open it, and reads it by its tools",
   PATIENT,
-  async () => {
-    using home = teamHome({ "chief-of-staff": { tasks: ready("Look") } });
+  async (_, link) => {
+    using home = teamHome({ "chief-of-staff": { tasks: ready("Look") }, dev: { isForeign: true } });
     symlinkSync(home.team, join(home.path, "link"));
+    mkdirSync(join(home.team, ".git"));
+    writeFileSync(join(home.team, ".git/config"), "[core]\n");
     const note = home.note("chief-of-staff");
+    const project = link === "" ? home.team : join(home.path, link);
     home.write(
       "agents/chief-of-staff/chief-of-staff.md",
-      note.replace(/^project: .*/m, `project: ${home.path}/link/`),
+      note.replace(/^project: .*/m, `project: ${project}`),
     );
-    home.write("projects/site.md", "# Site\n");
-    const reads = plays([
-      ["Read", { path: "projects/site.md" }],
-      ["Read", { path: "agents/chief-of-staff/tasks.md" }],
+    home.write("projects/site.md", "---\ntype: project\n---\n## Next Action\n- Launch it\n");
+    const calls = plays([
+      ["Write", { path: "plan.md", content: "My plan." }],
+      ["Write", { path: join(home.team, ".git/config"), content: "[core]\n\tfsmonitor = touch pwned\n" }],
+      ["Write", { path: join(project, ".git/config"), content: "x" }],
+      ["Read", { path: join(home.team, "agents/dev/dev.md") }],
+      ["Read", { path: join(home.team, "projects/site.md") }],
+      ["team_status", { project: "site" }],
+      ["team_status", { agent: "dev" }],
+      ["team_status", { project: "nothing" }],
     ]);
-    writeFileSync(join(home.path, "config", "script.yaml"), entry("^Cortex custom:", undefined, reads));
+    writeFileSync(join(home.path, "config", "script.yaml"), entry("^Cortex custom:", undefined, calls));
     await using opened = await open(home);
     await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("**Status:** done");
+    const closed = expect.stringContaining("outside the folders");
     expect(await resultsOf(opened.cortex, CHIEF)).toEqual([
-      expect.stringContaining("# Site"),
-      expect.stringContaining("outside the folders"),
+      expect.stringContaining("plan.md"),
+      closed,
+      closed,
+      closed,
+      closed,
+      expect.stringContaining("- Launch it"),
+      expect.stringContaining("### Role\nDo it."),
+      expect.stringContaining('Unknown project "nothing"'),
     ]);
+    expect(readFileSync(join(home.path, "workspaces/chief-of-staff/plan.md"), "utf8")).toBe("My plan.");
+    expect(readFileSync(join(home.team, ".git/config"), "utf8")).toBe("[core]\n");
   },
 );
 

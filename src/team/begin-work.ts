@@ -32,12 +32,12 @@ export async function beginWork(
   { work, state, isFresh }: Beginning,
   parts: WorkParts,
 ): Promise<Begun> {
-  const { folder, store, user } = parts;
+  const { folder, store } = parts;
   const { slug, isCoordinator, note, noteText, tasksPath } = member;
   const task = await claimTask(tasksPath, { work, isFresh }, folder);
   if (task === undefined) return { kind: "lost" };
   if (slug === DEFAULT_AGENT) return { kind: "unfit", reason: OWNERS_SESSION };
-  const project = await findProject(member, { root: folder.root, user });
+  const project = await findProject(member, { ...parts, root: folder.root });
   if (project.kind === "missing") return { kind: "unfit", reason: project.why };
   const given = { slug, isCoordinator, project: project.path };
   if (task.template !== undefined)
@@ -95,7 +95,7 @@ async function startRelay(
       folder: project,
       persona: agentFor(slug, project).persona,
       permissions: { ...(narrowingFor(given) as object), authority: "owner" },
-      hidden: closedTo(project, folder.root),
+      hidden: closedTo(folder.root),
       metadata: { team: folder.root, member: slug, task: task.title },
     });
     return { kind: "relay", relay };

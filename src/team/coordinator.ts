@@ -22,7 +22,7 @@ import type { WorkParts } from "./work-parts.ts";
 
 export interface CoordinatorParts extends Pick<
   WorkParts,
-  "folder" | "store" | "clock" | "mintId" | "timezone" | "user" | "agentFor"
+  "folder" | "store" | "clock" | "mintId" | "timezone" | "user" | "workspaceOf" | "agentFor"
 > {
   readonly readTeam: () => Promise<Team>;
   readonly housekeep: (team: Team) => Promise<Housekept>;
@@ -102,8 +102,9 @@ async function keep(state: MemberState, parts: CoordinatorParts): Promise<void> 
 
 /** Undefined: there is no folder that it could work in. */
 async function findGift(parts: CoordinatorParts): Promise<TeamGift | undefined> {
-  const { folder, user } = parts;
-  const project = await findProject(await readMember(COORDINATOR, folder), { root: folder.root, user });
+  const { folder } = parts;
+  const member = await readMember(COORDINATOR, folder);
+  const project = await findProject(member, { ...parts, root: folder.root });
   if (project.kind === "missing") return undefined;
   return giftFor({ slug: COORDINATOR, isCoordinator: true, project: project.path }, parts);
 }

@@ -1,8 +1,11 @@
 /** A team in a few lines of Markdown: for chats, and for the coordinator. */
+import { CortexError } from "../model/errors.ts";
 import { memberOf } from "./dispatch-task.ts";
 import { flagOf } from "./flag.ts";
 import { count, formatAge } from "./format-facts.ts";
-import type { Task, TaskStatus } from "./task.ts";
+import type { NoteSection } from "./note-sections.ts";
+import { MAX_NOTE_LENGTH } from "./prompt.ts";
+import { isActive, type Task, type TaskStatus } from "./task.ts";
 import type { Member, Team } from "./team.ts";
 
 /** Of one status of one member. How many there are is always said. */
@@ -25,6 +28,45 @@ export function describeStatus(team: Team, agent?: string): string {
       ? []
       : [`${count(problems, "problem")} in the files: \`cortex team lint\``];
   return [...withRest(blocks, MAX_MEMBERS), ...note].join("\n");
+}
+
+/** One member in full: its note and its tasks, as its files say. Throws `member_unknown`. */
+export function describeMember(team: Team, agent: string): string {
+  const member = memberOf(agent, team);
+  const tasks = member.tasks.tasks.filter(isActive);
+  return [
+    memberLine(member),
+    noteText(member.note.sections),
+    ...tasks.slice(0, MAX_TITLES).map(({ text }) => cut(text.trim())),
+    ...rest(tasks.length - MAX_TITLES, "task"),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+/** The note of a project. Throws `request_invalid`. */
+export function describeProject({ projects }: Team, name: string): string {
+  const slug = name.trim().toLowerCase();
+  const project = projects.find((each) => each.slug === slug);
+  if (project === undefined) {
+    const known = projects.slice(0, MAX_MEMBERS).map((each) => each.slug);
+    throw new CortexError("request_invalid", `Unknown project ${JSON.stringify(name)}`, {
+      hint: known.length === 0 ? "The team has no projects yet." : `Known projects: ${known.join(", ")}.`,
+    });
+  }
+  return [`- **${slug}**: ${project.note.status ?? "active"}`, noteText(project.note.sections)].join("\n\n");
+}
+
+function noteText(sections: readonly NoteSection[]): string {
+  return cut(sections.map(({ title, text }) => `### ${title}\n${text.trim()}`).join("\n\n"));
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_NOTE_LENGTH ? text : `${text.slice(0, MAX_NOTE_LENGTH).toWellFormed()}\n[…]`;
+}
+
+function rest(more: number, noun: string): string[] {
+  return more <= 0 ? [] : [`and ${count(more, `more ${noun}`)}`];
 }
 
 function memberLine({ slug, note, counts, liveness, isManaged }: Member): string {

@@ -1,6 +1,6 @@
 /** The files of one member, read for its next move. */
-import { realpath, stat } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { mkdir, realpath, stat } from "node:fs/promises";
+import { relative, sep } from "node:path";
 
 import { expandPath } from "../config/team-config.ts";
 import { CortexError } from "../model/errors.ts";
@@ -9,6 +9,7 @@ import { readTasks } from "./read-tasks.ts";
 import type { TaskFile } from "./task.ts";
 import type { TeamFolder } from "./team-folder.ts";
 import { COORDINATOR } from "./team.ts";
+import type { WorkParts } from "./work-parts.ts";
 
 export interface MemberFiles {
   readonly slug: string;
@@ -50,27 +51,38 @@ export type FoundProject =
   | { readonly kind: "found"; readonly path: string }
   | { readonly kind: "missing"; readonly why: string };
 
-/** Where a member works. The notes and tasks of the team are nobody's project. */
+/** What Cortex, git and the protocol keep in the team directory: nobody works in there. */
+const CLOSED_FOLDERS: ReadonlySet<string> = new Set(["agents", "projects", "templates", ".cortex", ".git"]);
+
+/**
+ * Where a member works. The team directory is nobody's workspace, also where a note names it: whoever could write there
+ * could change the tasks of others, and the git repository that Cortex commits to. That member, usually the coordinator,
+ * gets a folder of its own.
+ */
 export async function findProject(
-  { note }: Pick<MemberFiles, "note">,
-  { root, user }: { readonly root: string; readonly user: string },
+  { slug, note }: Pick<MemberFiles, "slug" | "note">,
+  { root, user, workspaceOf }: { readonly root: string } & Pick<WorkParts, "user" | "workspaceOf">,
 ): Promise<FoundProject> {
   if (note.project === undefined) return { kind: "missing", why: "its note names no project" };
   const path = expandPath(note.project, { user, from: root });
-  const way = relative(join(root, "agents"), path);
-  if (way === "" || !way.startsWith(".."))
-    return { kind: "missing", why: `the project ${path} is among the notes of the team` };
   try {
-    if ((await stat(path)).isDirectory()) {
-      const isRoot = (await realpath(path)) === (await realpath(root)); // by a link, it is still the team directory
-      return { kind: "found", path: isRoot ? root : path };
-    }
-    return { kind: "missing", why: `the project ${path} is not a folder` };
+    if (!(await stat(path)).isDirectory())
+      return { kind: "missing", why: `the project ${path} is not a folder` };
+    const way = relative(await realpath(root), await realpath(path)); // by a link, it is still the same folder
+    if (way === "") return { kind: "found", path: await makeWorkspace(workspaceOf(slug)) };
+    if (CLOSED_FOLDERS.has(way.split(sep, 1)[0]!))
+      return { kind: "missing", why: `the project ${path} is among the files of the team` };
+    return { kind: "found", path };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" || code === "ENOTDIR" ? "does not exist" : `cannot be read (${code})`;
     return { kind: "missing", why: `the project ${path} ${why}` };
   }
+}
+
+async function makeWorkspace(path: string): Promise<string> {
+  await mkdir(path, { recursive: true });
+  return path;
 }
 
 export function memberUnknown(name: string): CortexError {

@@ -84,14 +84,13 @@ function workerOf(given: Given, root: string): Worker {
   return {
     permissions: narrowingFor(given),
     workspace: project,
-    hidden: closedTo(project, root),
+    hidden: closedTo(root),
     tools: isCoordinator ? [...COORDINATOR_TOOLS, FLAG_TOOL] : [FLAG_TOOL],
     ...(isCoordinator ? { role: "manager" } : {}),
   };
 }
 
-/** The files of the team are kept by Cortex, also where a member works in the team directory itself. */
-export function closedTo(project: string, root: string): string[] {
-  const kept = [join(root, "agents"), join(root, ".cortex")];
-  return project === root ? kept : [root, ...kept];
+/** The files of the team are kept by Cortex. Those named stay closed also where a persona's roots open the folder around them. */
+export function closedTo(root: string): string[] {
+  return [root, ...["agents", ".cortex", ".git"].map((name) => join(root, name))];
 }

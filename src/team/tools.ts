@@ -79,11 +79,22 @@ function readingTools(use: () => TeamToolParts): Tool[] {
       ...reading,
       name: "team_status",
       description:
-        "Shows the tasks of the team by member: what is in progress, ready and done, and what is in the way.",
-      parameters: z.strictObject({ agent: line(MAX_NAME_LENGTH).optional().describe("Only this member") }),
-      run: async ({ agent }) => ({
-        text: (await describing()).describeStatus(await use().status(), agent),
+        "Shows the tasks of the team by member: what is in progress, ready and done, and what is in the way. With agent, that " +
+        "member's note and its tasks in full; with project, the note of that project.",
+      parameters: z.strictObject({
+        agent: line(MAX_NAME_LENGTH).optional().describe("The slug or name of a member"),
+        project: line(MAX_NAME_LENGTH).optional().describe("The slug of a project"),
       }),
+      async run({ agent, project }) {
+        const { describeMember, describeProject, describeStatus } = await describing();
+        const team = await use().status();
+        if (agent === undefined && project === undefined) return { text: describeStatus(team) };
+        const texts = [
+          ...(agent === undefined ? [] : [describeMember(team, agent)]),
+          ...(project === undefined ? [] : [describeProject(team, project)]),
+        ];
+        return { text: texts.join("\n\n") };
+      },
     }),
     defineTool({
       ...reading,

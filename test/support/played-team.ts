@@ -105,6 +105,7 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
       timezone: () => "UTC",
       heartbeatMinutes: () => 15,
       user: folder.path,
+      workspaceOf: (slug) => join(folder.path, "workspaces", slug),
       agentFor: (slug) => ({ agent: slug as AgentId, persona: "atlas" as PersonaId }),
       withSlot: async (act) => (await act(undefined)).result,
       settled: async (_: ItemId, signal) => {
