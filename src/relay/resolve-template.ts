@@ -1,9 +1,13 @@
 /** From entries that were checked to what relays run with. */
+import type { z } from "zod";
+
+import { formatPath, type Path } from "../config/problem.ts";
+import { CortexError } from "../model/errors.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { type Endpoint, parseEndpoint, resolveStage } from "./endpoint.ts";
 import type { Loose } from "./loose.ts";
 import type { AgentEntry } from "./agent-schema.ts";
-import type { TemplateEntry } from "./schema.ts";
+import { hooksSchema, type TemplateEntry } from "./schema.ts";
 import {
   ACTIVE_AGENT,
   type RelayAgent,
@@ -159,6 +163,19 @@ function resolveCondition(condition: TemplateEntry["transitions"][number]["condi
     case "output_not_contains":
       return { type, pattern, scope };
   }
+}
+
+/** Scripts that a program gives, in the form that templates have. */
+export type ExtraHooks = z.input<typeof hooksSchema>;
+
+/** `request_invalid` where they do not have that form. */
+export function parseExtraHooks(hooks: ExtraHooks): RelayScripts {
+  const { success, data, error } = hooksSchema.safeParse(hooks);
+  if (success) return resolveScripts(data);
+  const { path, message } = error.issues[0]!;
+  throw new CortexError("request_invalid", `Invalid ${formatPath(["extraHooks", ...(path as Path)])}: ${message}`, {
+    hint: 'Expected {"onStart"?, "onTransition"?, "onEnd"?}, each {"command", "args"?, "timeout"?}; timeout is in milliseconds.',
+  });
 }
 
 function resolveScripts(hooks: TemplateEntry["hooks"] = {}): RelayScripts {

@@ -72,7 +72,7 @@ const scriptSchema = z
   })
   .describe("A command that is given the state of the relay and may answer what to do.");
 
-const hooksSchema = z
+export const hooksSchema = z
   .strictObject({
     onStart: scriptSchema.describe("Runs before the first step.").exactOptional(),
     onTransition: scriptSchema.describe("Runs between two steps.").exactOptional(),

@@ -21,6 +21,7 @@ import { addPending, pendingOf } from "../relay/pending-messages.ts";
 import { asShown } from "../relay/phases.ts";
 import { isTerminal, type RelayRecord } from "../relay/record.ts";
 import { recover } from "../relay/recover.ts";
+import { parseExtraHooks } from "../relay/resolve-template.ts";
 import { archiveOld } from "../relay/retention.ts";
 import { agentIn, type RelayConfig, type RelayScripts, takeSnapshot } from "../relay/snapshot.ts";
 import { importThreads } from "../relay/threads-file.ts";
@@ -103,13 +104,14 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
     async run(request) {
       if (request.profile !== undefined) settings.profile(request.profile);
       if (request.dir !== undefined) checkFolder(request.dir);
+      const { extraHooks = request.extraScripts } = request;
+      const scripts = extraHooks === undefined ? undefined : parseExtraHooks(extraHooks);
       const content = await contentOf(request);
-      const { extraScripts } = request;
       return startRelay(request, content, {
         store,
         home,
         clock,
-        onId: (id) => void (extraScripts !== undefined && extras.set(id, extraScripts)),
+        onId: (id) => void (scripts !== undefined && extras.set(id, scripts)),
       });
     },
 

@@ -505,15 +505,31 @@ test("a relay keeps the templates that it was started with", async () => {
 test("the caller's own scripts run too, from the first moment on", async () => {
   using home = makeHome({ script: PLAYS });
   await using cortex = await home.open();
-  const script = (text: string) => ({
-    command: `echo ${text} >> moments.txt; true`,
-    args: [],
-    timeoutMs: 30_000,
-  });
-  const extraScripts = { onStart: script("start"), onTransition: script("transition"), onEnd: script("end") };
-  const { id } = await cortex.relays.run({ name: "two", message: "a house", extraScripts });
-  await end(cortex, id);
+  const note = 'note() { echo "$1" >> moments.txt; }; note';
+  const extraHooks = {
+    onStart: { command: note, args: ["start"], timeout: 20_000 },
+    onTransition: { command: note, args: ["transition"] },
+    onEnd: { command: "echo end >> moments.txt; true" },
+  };
+  const { id } = await cortex.relays.run({ name: "two", message: "a house", extraHooks });
+  const { steps } = await end(cortex, id);
+  expect(steps.map(({ error }) => error)).toEqual([null, null]);
   expect(readFileSync(join(home.path, "moments.txt"), "utf8")).toBe("start\ntransition\nend\n");
+});
+
+test.each([
+  [{ onEnd: { command: "true", timeoutMs: 5 } }, "extraHooks.onEnd: "],
+  [{ onEnd: { command: "true", timeout: 0 } }, "extraHooks.onEnd.timeout: "],
+  [{ onFinish: { command: "true" } }, "extraHooks: "],
+])("extra hooks that no template could have are refused: %j", async (extraHooks, where) => {
+  using home = makeHome({ script: PLAYS });
+  await using cortex = await home.open();
+  const started = cortex.relays.run({ name: "two", message: "a house", extraHooks: extraHooks as never });
+  await expect(started).rejects.toMatchObject({
+    code: "request_invalid",
+    message: expect.stringContaining(where),
+  });
+  expect((await cortex.relays.list()).items).toEqual([]);
 });
 
 test("a dry run says which way a relay takes, and leaves nothing behind", async () => {

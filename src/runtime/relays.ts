@@ -4,7 +4,8 @@ import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { EngineParts } from "../relay/engine-parts.ts";
 import type { RelayRecord, StopReason } from "../relay/record.ts";
-import type { RelayConfig, RelayScripts } from "../relay/snapshot.ts";
+import type { ExtraHooks } from "../relay/resolve-template.ts";
+import type { RelayConfig } from "../relay/snapshot.ts";
 import type { Listed, Store } from "../store/store.ts";
 import type { Settings } from "./settings.ts";
 
@@ -26,8 +27,13 @@ export interface RelayRequest {
   readonly startedBy?: RelayStarter;
   /** What all of it may cost at most, where the template allows more or says nothing. */
   readonly budgetUsd?: number;
-  /** Run after the template's own. They are not stored: after a restart they do not run. */
-  readonly extraScripts?: RelayScripts;
+  /**
+   * Scripts beside the template's own, which run first: `{onStart?, onTransition?, onEnd?}`, each `{command, args?, timeout?}`
+   * as in a template. They are not stored: after a restart they do not run.
+   */
+  readonly extraHooks?: ExtraHooks;
+  /** The former name of `extraHooks`. */
+  readonly extraScripts?: ExtraHooks;
   /** The same key again is the same relay. */
   readonly idempotencyKey?: string;
   /** What its steps may do at most, as a narrowing: it was started for somebody else than the owner. */
