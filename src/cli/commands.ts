@@ -115,7 +115,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: "sessions",
     about: "list the sessions, most recently used first",
     examples: ["cortex sessions", "cortex sessions --tree --limit 50"],
-    options: [["--tree", "workers below the session that started them"], LIMIT],
+    options: [
+      ["--tree", "workers below the session that started them"],
+      ["--all", "include closed sessions: those of relays that are over"],
+      LIMIT,
+    ],
     run: async (given) => (await import("./sessions.ts")).sessions(given),
   },
   {

@@ -8,14 +8,15 @@ import { count, moment, table } from "./text.ts";
 export async function sessions(given: Invocation): Promise<void> {
   const { home, options, print } = given;
   const limit = limitOf(given);
+  const open = options["all"] !== true;
   await using ledger = await openLedger(home);
   if (options["tree"] === true) {
     const { readSessionTree } = await import("../runtime/session-tree.ts");
-    const items = await readSessionTree(ledger);
+    const items = await readSessionTree(ledger, { open });
     print.data({ items, next: null }, () => describe(items.flatMap((root) => drawTree(root))));
     return;
   }
-  const page = pageOf(await ledger.sessions.list({ limit }), sessionView);
+  const page = pageOf(await ledger.sessions.list({ limit, open }), sessionView);
   print.data(page, () => describe(page.items.map(cells)));
 }
 
@@ -41,7 +42,8 @@ function cells(session: SessionView): string[] {
   return [key, stateOf(session), agent, moment(usedAt), `${head ?? "no turn yet"}${workers}`];
 }
 
-function stateOf({ state, wait, queued }: SessionView): string {
+function stateOf({ state, closed, wait, queued }: SessionView): string {
+  if (closed && state === "idle") return "closed";
   const waiting = queued === 0 ? "" : `, ${queued} queued`;
   return `${wait === null ? state : `waits for ${wait === "child" ? "workers" : wait}`}${waiting}`;
 }

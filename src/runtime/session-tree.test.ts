@@ -75,7 +75,7 @@ test("a session without a turn has cost nothing, and one whose parent is not amo
   clock.advance(1);
   await store.events.accept(event("new"), { dispatch: dispatch("new", toSession("new")) });
   const nothing = { turns: 0, costUsd: 0, unpriced: 0 };
-  expect(await readSessionTree(store, 2)).toMatchObject([
+  expect(await readSessionTree(store, { max: 2 })).toMatchObject([
     { key: "new", ...nothing, total: nothing, children: [] },
     { key: "worker", parentSession: "boss", costUsd: 1 },
   ]);

@@ -20,13 +20,17 @@ export interface SessionNode extends SessionView, Spent {
   readonly children: SessionNode[];
 }
 
-/** Those at the top come most recently used first, workers in the order in which they were opened. */
+/**
+ * Those at the top come most recently used first, workers in the order in which they were opened. With `open`, those
+ * that are closed are left out, with all below them.
+ */
 export async function readSessionTree(
   ledger: Pick<Ledger, "sessions" | "turns">,
-  max: number = MAX_TREE_SESSIONS,
+  { open = false, max = MAX_TREE_SESSIONS }: { readonly open?: boolean; readonly max?: number } = {},
 ): Promise<SessionNode[]> {
   const sessions = await allSessions(ledger, max);
-  return asTree(sessions, await readSpent(ledger, sessions));
+  const tree = asTree(sessions, await readSpent(ledger, sessions));
+  return open ? tree.filter(({ closed }) => !closed) : tree;
 }
 
 async function allSessions({ sessions }: Pick<Ledger, "sessions">, max: number): Promise<SessionView[]> {

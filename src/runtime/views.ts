@@ -91,6 +91,7 @@ export function sessionView(session: StoredSession) {
     persona: session.persona,
     head: session.head ?? null,
     state: session.state,
+    closed: session.isClosed,
     wait: session.wait ?? null,
     channel: session.channel ?? null,
     parentSession: session.parentSession ?? null,

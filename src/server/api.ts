@@ -73,6 +73,7 @@ const Session = z.object({
   persona: z.string(),
   head: z.string().nullable(),
   state: z.enum(["idle", "queued", "streaming", "tool", "suspended"]),
+  closed: z.boolean().describe("It is a step's, of a relay that is over."),
   wait: z.enum(["approval", "question", "child", "other"]).nullable(),
   channel: z.string().nullable(),
   parentSession: z.string().nullable().describe("The session whose agent opened it."),

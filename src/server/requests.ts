@@ -56,6 +56,7 @@ export const SearchQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(MAX_HITS).optional(),
 });
 export const SessionsQuery = PageQuery.extend({
+  all: z.enum(["0", "1"]).optional().describe("1: also those that are closed, because their relay is over."),
   tree: z.enum(["0", "1"]).optional().describe("1: all sessions, each with those that its agent opened."),
 });
 export const QueueQuery = PageQuery.extend({ session: z.string().optional() });

@@ -20,11 +20,12 @@ export const sessionRoutes = [
     summary: "The sessions, those used last first",
     query: SessionsQuery,
     answers: { 200: schemas.Sessions },
-    async handle({ query: { tree, ...options } }, { cortex: { store } }) {
+    async handle({ query: { tree, all, ...options } }, { cortex: { store } }) {
+      const open = all !== "1";
       if (tree === "1") {
-        return { status: 200, body: { items: await readSessionTree(store), next: null } };
+        return { status: 200, body: { items: await readSessionTree(store, { open }), next: null } };
       }
-      const sessions = await store.sessions.list(withoutAbsent(options));
+      const sessions = await store.sessions.list({ ...withoutAbsent(options), open });
       return { status: 200, body: pageOf(sessions, sessionView) };
     },
   }),

@@ -1480,8 +1480,11 @@ export interface SessionReads {
   /** The turn that a session points at: undefined before its first turn. Reading an unknown session is an error. */
   head(session: SessionKey): Promise<TurnId | undefined>;
   get(session: SessionKey): Promise<StoredSession | undefined>;
-  /** Most recently used first. One that is used between two pages moves ahead of both. */
-  list(options?: ListOptions): Promise<Listed<StoredSession>>;
+  /**
+   * Most recently used first. One that is used between two pages moves ahead of both. With `open`, those that are closed
+   * are left out.
+   */
+  list(options?: ListOptions & { readonly open?: boolean }): Promise<Listed<StoredSession>>;
   /** The sessions of its workers, oldest first. An unknown session has none. */
   children(session: SessionKey, options?: { limit?: number }): Promise<StoredSession[]>;
   /** The session that opened it, the one that opened that, and so on. */
@@ -1536,6 +1539,8 @@ export interface StoredSession {
   readonly persona: PersonaId;
   readonly head: TurnId | undefined;
   readonly state: SessionState;
+  /** It is a step's, of a relay that is over. */
+  readonly isClosed: boolean;
   /** What it waits for, where it is suspended. */
   readonly wait: Wait["kind"] | undefined;
   /** Of the event that opened it. */

@@ -25,13 +25,18 @@ interface SessionRow {
   readonly wait_kind: Wait["kind"] | null;
   readonly calling: number;
   readonly holder: string | null;
+  readonly closed: number;
   readonly created_ms: number;
   readonly used_ms: number;
 }
 
+/** `thr:<relay>:<slot>`, of a relay that is over. One that goes on has its sessions back. */
+const IS_CLOSED = `(s.label >= 'thr:' and s.label < 'thr;'
+  and exists (select 1 from relay e where e.id = substr(s.label, 5, 12) and e.ended_ms is not null))`;
+
 const COLUMNS = `s.key, s.label, s.agent, s.persona, s.channel, o.label as parent, s.parent_turn,
   s.parent_call, s.worker, (select count(*) from session c where c.parent_session = s.key) as children, s.settings, t.id as head, r.id as run,
-  r.state as run_state, r.wait_kind, s.holder, s.created_ms, s.used_ms,
+  r.state as run_state, r.wait_kind, s.holder, s.created_ms, s.used_ms, ${IS_CLOSED} as closed,
   (select count(*) from item i where i.session = s.key and i.settled_ms is null and i.state = 'queued') as queued,
   r.state = 'running' and exists (select 1 from tool_call c
     where c.key between r.turn * 65536 and r.turn * 65536 + 65535 and c.status = 'started') as calling`;
@@ -42,12 +47,16 @@ const TABLES = `session s left join turn t on t.key = s.head left join run r on 
 export function prepareReadSessions(db: Database) {
   const find = db.prepare<[string], SessionRow>(`select ${COLUMNS} from ${TABLES} where s.label = ?`);
   // Only the sessions of the page are looked into; the others are compared by when they were used.
-  const list = db.prepare<[number, number, number], SessionRow>(
-    `select ${COLUMNS}
-     from (select key from session where (used_ms, key) < (?, ?) order by used_ms desc, key desc limit ?) w
-       join ${TABLES.replace("session s", "session s on s.key = w.key")}
-     order by s.used_ms desc, s.key desc`,
-  );
+  const prepareList = (condition: string) =>
+    db.prepare<[number, number, number], SessionRow>(
+      `select ${COLUMNS}
+       from (select key from session s where (used_ms, key) < (?, ?) ${condition}
+             order by used_ms desc, key desc limit ?) w
+         join ${TABLES.replace("session s", "session s on s.key = w.key")}
+       order by s.used_ms desc, s.key desc`,
+    );
+  const listAll = prepareList("");
+  const listOpen = prepareList(`and not ${IS_CLOSED}`);
   const findChildren = db.prepare<[string, number], SessionRow>(
     `select ${COLUMNS} from ${TABLES}
      where s.parent_session = (select key from session where label = ?) order by s.key limit ?`,
@@ -72,11 +81,11 @@ export function prepareReadSessions(db: Database) {
       const row = find.get(session);
       return row === undefined ? undefined : toSession(row);
     },
-    list: (options?: ListOptions): Listed<StoredSession> =>
+    list: (options: ListOptions & { readonly open?: boolean } = {}): Listed<StoredSession> =>
       listPage({
         name: "sessions",
         options,
-        find: ([usedMs, key], limit) => list.all(usedMs, key, limit),
+        find: ([usedMs, key], limit) => (options.open === true ? listOpen : listAll).all(usedMs, key, limit),
         place: (row) => [row.used_ms, row.key],
         toItem: toSession,
       }),
@@ -93,6 +102,7 @@ function toSession(row: SessionRow): StoredSession {
     persona: row.persona as PersonaId,
     head: (row.head ?? undefined) as TurnId | undefined,
     state: stateOf(row),
+    isClosed: row.closed === 1,
     wait: row.run_state === "suspended" ? (row.wait_kind ?? undefined) : undefined,
     channel: row.channel ?? undefined,
     parentSession: (row.parent ?? undefined) as SessionKey | undefined,

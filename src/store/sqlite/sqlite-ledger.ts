@@ -263,7 +263,7 @@ export class SqliteLedger implements Ledger {
         (session: SessionKey) => (read().head(session) ?? throwing(sessionUnknown(session).toError())).head,
       ),
       get: this.#reading((session: SessionKey) => read().get(session)),
-      list: this.#reading((options?: ListOptions) => read().list(options)),
+      list: this.#reading((options?: ListOptions & { open?: boolean }) => read().list(options)),
       children: this.#reading((session: SessionKey, options: { limit?: number } = {}) =>
         read().children(session, checkPage(options.limit)),
       ),
