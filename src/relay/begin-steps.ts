@@ -17,7 +17,7 @@ import { pendingOf, withoutPending } from "./pending-messages.ts";
 import type { RelayRecord, RelayStep } from "./record.ts";
 import { beginSteps, type StepStart } from "./record-step.ts";
 import { keepNow } from "./record-ends.ts";
-import { agentIn, type RelayAgent } from "./snapshot.ts";
+import { agentIn } from "./snapshot.ts";
 import { keepFiles, namesChanges, readChanges } from "./step-files.ts";
 import { touchesOfCalls } from "./tool-changes.ts";
 
@@ -47,7 +47,10 @@ export async function beginNext(
   const pending = pendingOf(placed);
   const orders = new Map<number, RelayStepOrder>();
   const starts: StepStart[] = [];
-  for (const [offset, { slot, stage, isResumed, maxCostUsd, section, session: key }] of next.entries()) {
+  for (const [
+    offset,
+    { slot, stage, message, isResumed, maxCostUsd, section, session: key },
+  ] of next.entries()) {
     const agent = agentIn(content, slot);
     if (agent === undefined) throw slotUnknown(slot, placed.id);
     const session = normalizeSessionKey(key);
@@ -56,17 +59,13 @@ export async function beginNext(
       agent,
       stage,
       userMessage: placed.userMessage,
+      message,
       previousOutput: previousOutput(placed),
       isAdHoc,
       isResumed: isResumed && (await hasHead(session, parts)),
       artifactPath: placed.artifactPath,
       sectionPath: section === undefined ? null : await makeSection(workspace, section),
-      ...(await modified(
-        agent,
-        stage,
-        { record: placed, folder: detail.dir ?? placed.workspacePath },
-        parts,
-      )),
+      ...(namesChanges(agent, stage) ? await changesBefore({ record: placed, detail }, parts) : NO_CHANGES),
       pending,
       currentDateTime: parts.localTime(clock()),
     });
@@ -90,16 +89,14 @@ export async function hasHead(session: SessionKey, { store }: Pick<EngineParts, 
   return (await store.sessions.get(session))?.head !== undefined;
 }
 
-const NOTHING = { modifiedFiles: "", modifiedFilesWithDiff: "" };
+export const NO_CHANGES = { modifiedFiles: "", modifiedFilesWithDiff: "" };
 
-/** What the steps before have done to files, where the prompt asks for it. */
-async function modified(
-  agent: RelayAgent,
-  stage: string | null,
-  { record, folder }: { readonly record: RelayRecord; readonly folder: string },
+/** What the steps before have done to files. */
+export async function changesBefore(
+  { record, detail }: Pick<KeptRelay, "record" | "detail">,
   { store, home }: EngineParts,
-): Promise<typeof NOTHING> {
-  if (!namesChanges(agent, stage)) return NOTHING;
+): Promise<typeof NO_CHANGES> {
+  const folder = detail.dir ?? record.workspacePath;
   const called: FileChange[] = [];
   const seen: FileChange[] = [];
   for (const { stepIndex, executionId, artifactBefore } of lastAnswered(record).toSorted(byEnd)) {

@@ -109,6 +109,17 @@ test("the input is the message at first, and then what the agent before answered
   expect(promptOf({ ...facts, previousOutput: "roses" })).toBe("roses | a poem | roses");
 });
 
+test("the input of an agent that was added is what came with it, and the user's message stays the original", () => {
+  const facts = {
+    isAdHoc: true,
+    isResumed: true,
+    agent: agent({ promptTemplate: "{{input}} | {{userMessage}} | {{previousOutput}}" }),
+    previousOutput: "roses",
+  };
+  expect(promptOf({ ...facts, message: "Be strict" })).toBe("Be strict | a poem | roses");
+  expect(promptOf(facts)).toBe("a poem | a poem | roses");
+});
+
 test("every variable is put in", () => {
   const promptTemplate =
     "{{artifactPath}} {{modifiedFiles}} {{modifiedFilesWithDiff}} {{currentDateTime}}{{#if previousOutput}} no{{/if}}";

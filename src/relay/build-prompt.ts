@@ -10,8 +10,10 @@ export interface StepFacts {
   readonly agent: RelayAgent;
   /** Null where the agent has none. */
   readonly stage: string | null;
-  /** What the relay was started with, or what came with an agent that was added. */
+  /** What the relay was started with. */
   readonly userMessage: string;
+  /** What came with an agent that was added. */
+  readonly message?: string | undefined;
   /** What the last step with an answer answered. Null before the first. */
   readonly previousOutput: string | null;
   /** Whether the agent runs by itself and not by a template: it is then given what came before. */
@@ -31,6 +33,9 @@ export interface StepFacts {
   readonly currentDateTime: string;
 }
 
+/** What the variables of a prompt stand for. */
+export type PromptFacts = Omit<StepFacts, "agent" | "stage" | "isResumed" | "pending">;
+
 export interface StepPrompt {
   readonly systemPrompt?: string;
   readonly prompt: string;
@@ -42,6 +47,11 @@ const DEFAULT_PROMPT = "{{input}}";
 export function buildPrompt(facts: StepFacts): StepPrompt {
   const { prompt, ...rest } = buildMessage(facts, stepPrompt(facts));
   return { ...rest, prompt: (prompt + replies(facts)).trim() };
+}
+
+/** What a script asks for, as a prompt: it may name the same variables as a prompt of a file. */
+export function fillPrompt(text: string, facts: PromptFacts): string {
+  return fillVariables(text, valuesOf(facts));
 }
 
 type SessionFacts = Pick<
@@ -64,10 +74,9 @@ export function buildMessage(facts: SessionFacts, text: string): StepPrompt {
   return { systemPrompt: fillSystemVariables(agent.systemPrompt, system), prompt };
 }
 
-/** Whether an agent is told in its prompt what the person who asks for it says. */
+/** Whether the prompt of an agent says what came with it when it was added. */
 export function asksMessage(asked: Pick<StepFacts, "agent" | "stage" | "isAdHoc">): boolean {
-  const template = templateOf(asked);
-  return names(template, "userMessage") || (asked.isAdHoc && names(template, "input"));
+  return asked.isAdHoc && names(templateOf(asked), "input");
 }
 
 function stepPrompt(facts: StepFacts): string {
@@ -93,10 +102,10 @@ function stageOf({
 }
 
 /** An agent that runs by itself is asked what the person asks, and is given the rest beside it. */
-function valuesOf(facts: StepFacts): RuntimeValues {
+function valuesOf(facts: PromptFacts): RuntimeValues {
   const { userMessage, modifiedFiles, modifiedFilesWithDiff, currentDateTime } = facts;
   return {
-    input: facts.isAdHoc ? userMessage : (facts.previousOutput ?? userMessage),
+    input: facts.isAdHoc ? (facts.message ?? userMessage) : (facts.previousOutput ?? userMessage),
     userMessage,
     artifactPath: writesTo(facts),
     previousOutput: facts.previousOutput ?? "",

@@ -84,23 +84,19 @@ const critic = { slotId: "critic", profile: "main", persistSession: true };
 const addition = { slot: critic, stage: null, configHash: "other" };
 
 test("an agent is added to a relay that is completed, and runs next", () => {
-  const record = addAgent(ended(COMPLETED), { ...addition, userMessage: "Be strict" }, 3000);
+  const record = addAgent(ended(COMPLETED), { ...addition, message: "Be strict" }, 3000);
   expect(record).toMatchObject({
     status: "running",
     stopReason: null,
     ending: null,
     endedAt: null,
     activeAgent: "critic",
-    active: [{ agent: "critic", stage: null }],
-    userMessage: "Be strict",
+    active: [{ agent: "critic", stage: null, message: "Be strict" }],
+    userMessage: "Do it",
     configHash: "other",
     phase: { kind: "steps" },
   });
   expect(record.agents["critic"]).toMatchObject({ status: "idle", sessionId: null });
-});
-
-test("without a message the relay keeps the one that it was started with", () => {
-  expect(addAgent(ended(COMPLETED), addition, 3000).userMessage).toBe("Do it");
 });
 
 test("an agent that is added again goes on with its session", () => {
@@ -140,7 +136,7 @@ test("no agent is added to a relay that runs, has failed, was cancelled or abort
 test("no agent is added beside a step that waits for an answer", () => {
   const suspended: RelayRecord = { ...beginSteps(testRecord(), [agentStep(PLANNER)], 0), status: "waiting" };
   expect(() => addAgent(suspended, addition, 0)).toThrow(
-    "Step 0 of relay thr_0a1b2c3d, by planner, has not ended",
+    "Step 1 of relay thr_0a1b2c3d, by planner, has not ended",
   );
 });
 

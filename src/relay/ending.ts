@@ -5,9 +5,9 @@
  * Then the scripts for the end run; and only after them is the relay shown as ended.
  */
 import { CortexError } from "../model/errors.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { newSlot, timestamp } from "./new-record.ts";
 import {
+  type ActiveEnd,
   type Ending,
   isTerminal,
   type RelayRecord,
@@ -77,7 +77,8 @@ function statusOf(reason: Ending["stopReason"]): RelayStatus {
 export interface Addition {
   readonly slot: Pick<Slot, "slotId" | "profile" | "persistSession">;
   readonly stage: string | null;
-  readonly userMessage?: string;
+  /** What the agent is asked. The relay's own message stays what it was started with. */
+  readonly message?: string;
   /** The snapshot with the agent in it. */
   readonly configHash: string;
   /** Made for a relay that had none. */
@@ -94,8 +95,8 @@ export function addAgent(record: RelayRecord, addition: Addition, nowMs: number)
         : "`cortex relay resume` continues a relay that has failed; `!thread <agent>` begins another.",
     );
   requireStill(record);
-  const { slot, stage, userMessage, configHash, workspace } = addition;
-  const entry: Endpoint = { agent: slot.slotId, stage };
+  const { slot, stage, message, configHash, workspace } = addition;
+  const entry: ActiveEnd = { agent: slot.slotId, stage, ...(message === undefined ? {} : { message }) };
   const known = record.agents[slot.slotId];
   return {
     ...reopen(record, nowMs),
@@ -103,7 +104,6 @@ export function addAgent(record: RelayRecord, addition: Addition, nowMs: number)
     leg: record.leg + 1,
     configHash,
     agents: { ...record.agents, [slot.slotId]: { ...(known ?? newSlot(slot)), ...slot } },
-    ...(userMessage === undefined ? {} : { userMessage, userMessageTs: timestamp(nowMs) }),
     ...(workspace === undefined ? {} : { workspacePath: workspace.path, artifactPath: workspace.artifact }),
   };
 }
@@ -125,7 +125,7 @@ function requireStill({ id, steps }: RelayRecord): void {
   const busy = steps.find(({ status }) => status === "running");
   if (busy === undefined) return;
   throw conflict(
-    `Step ${busy.stepIndex} of relay ${id}, by ${busy.agentSlotId}, has not ended`,
+    `Step ${busy.stepIndex + 1} of relay ${id}, by ${busy.agentSlotId}, has not ended`,
     "Answer what it asks for, or wait until it has ended.",
   );
 }

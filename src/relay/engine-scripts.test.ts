@@ -102,6 +102,38 @@ test("a script can send an agent a message in its session", async () => {
   expect(record).toMatchObject({ status: "completed", stopReason: "no_matching_transition" });
 });
 
+test.each([
+  ["an agent that a script inserts", { insertAgent: true }, 1],
+  ["an agent that a script writes to", { targetAgent: "d" }, -1],
+])("the variables of prompts are filled in for %s", async (_, who, step) => {
+  const named =
+    "{{userMessage}}|{{input}}|{{previousOutput}}|{{artifactPath}}|{{currentDateTime}}|{{modifiedFiles}}";
+  const answer = {
+    ...who,
+    prompt: `${named}|{{#if input}}yes{{/if}}|{{theirs}}`,
+    directive: "In {{artifactPath}}.",
+  };
+  const hooks = step === 1 ? { onTransition: tells(answer) } : { onEnd: tells(answer) };
+  await using stage = await openStage(
+    config(hooks),
+    ({ name, session }) => {
+      const path = `${session.split(":")[1]!}.txt`;
+      const calls = [{ tool: "Write", params: { path, content: "x" } }];
+      return { says: `done by ${name}`, calls };
+    },
+    { files },
+  );
+  const record = await stage.ended(await stage.run());
+  const path = record.artifactPath;
+  const before = step === 1 ? "done by a" : "done by b";
+  const written = join(record.workspacePath, `${record.id}.txt`);
+  expect(stage.asked.at(step)!.prompt).toMatch(
+    new RegExp(
+      `In ${path}\\.\n\nDo it\\|${before}\\|${before}\\|${path}\\|\\d{4}-[^|]+\\|- ${written}\\|yes\\|\\{\\{theirs\\}\\}$`,
+    ),
+  );
+});
+
 test("an inserted step counts for the cost, not for the number of steps", async () => {
   const two = relayConfig([always("a", "b")], {
     maxTotalSteps: 2,

@@ -1,17 +1,18 @@
 /** The step that a script asks for: an agent made for this one time, or a message to one that the relay has. */
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { buildSessionKey, normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
-import { hasHead } from "./begin-steps.ts";
+import { changesBefore, hasHead, NO_CHANGES } from "./begin-steps.ts";
 import { leftToSpend } from "./budget.ts";
-import { buildMessage, type StepPrompt } from "./build-prompt.ts";
+import { buildMessage, fillPrompt, type StepPrompt } from "./build-prompt.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { KeptRelay, Update } from "./kept-relay.ts";
-import { scriptSession, targetSession } from "./next-step.ts";
+import { previousOutput, scriptSession, targetSession } from "./next-step.ts";
 import { orderStep } from "./order-step.ts";
 import { markScript } from "./phases.ts";
 import type { RelayRecord, ScriptPoint } from "./record.ts";
 import { keepNow } from "./record-ends.ts";
 import { beginSteps, scriptSlot } from "./record-step.ts";
+import { names } from "./runtime-variables.ts";
 import type { ScriptAnswer } from "./script-answer.ts";
 import { agentIn, type RelayAgent } from "./snapshot.ts";
 import { keepFiles } from "./step-files.ts";
@@ -30,8 +31,8 @@ export async function insertStep(
   const step = record.steps.length;
   const { slot, agent, session, systemPrompt, prompt } =
     answer.kind === "insert"
-      ? inserted(record, point, answer.prompt)
-      : await targeted(relay, answer.agent, answer.prompt, parts);
+      ? inserted(record, point, await filled(relay, answer.prompt, parts))
+      : await targeted(relay, answer.agent, await filled(relay, answer.prompt, parts), parts);
   const { profile = agent.profile } = answer;
   const { hash: artifactBefore } = await keepNow(record, home);
   await keepFiles(relay, [step], parts);
@@ -51,6 +52,24 @@ interface Asked extends StepPrompt {
   readonly agent: RelayAgent;
   readonly session: SessionKey;
 }
+
+/** With all that the prompts of files may name. What came before is whatever has ended last, of this leg too. */
+async function filled({ record, detail }: KeptRelay, prompt: string, parts: EngineParts): Promise<string> {
+  const before = { ...record, leg: NO_LEG };
+  const namesChanges = CHANGES.some((variable) => names(prompt, variable));
+  return fillPrompt(prompt, {
+    userMessage: record.userMessage,
+    previousOutput: previousOutput(before),
+    isAdHoc: false,
+    artifactPath: record.artifactPath,
+    sectionPath: null,
+    ...(namesChanges ? await changesBefore({ record: before, detail }, parts) : NO_CHANGES),
+    currentDateTime: parts.localTime(parts.clock()),
+  });
+}
+
+const NO_LEG = -1;
+const CHANGES = ["modifiedFiles", "modifiedFilesWithDiff"] as const;
 
 function inserted({ id, steps }: RelayRecord, point: ScriptPoint, prompt: string): Asked {
   const agent: RelayAgent = {

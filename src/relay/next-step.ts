@@ -8,6 +8,8 @@ import type { RelayTemplate } from "./snapshot.ts";
 export interface NextStep {
   readonly slot: string;
   readonly stage: string | null;
+  /** What the agent is asked, where it was added with a message. */
+  readonly message: string | undefined;
   readonly session: SessionKey;
   /** Whether the agent goes on with a session that it had before. */
   readonly isResumed: boolean;
@@ -28,6 +30,7 @@ export function nextSteps(record: RelayRecord, template: RelayTemplate | undefin
     return {
       slot: end.agent,
       stage: end.stage,
+      message: end.message,
       session: buildSessionKey(persistSession ? key : { ...key, step: record.steps.length + offset }),
       isResumed: persistSession && sessionId !== null,
       maxCostUsd: left === undefined ? undefined : left / record.active.length,

@@ -1,7 +1,7 @@
 /** How steps enter the record of a relay: when they begin, when they have ended, and where the relay goes from there. */
 import { type Endpoint, printEndpoint } from "./endpoint.ts";
 import { timestamp } from "./new-record.ts";
-import type { RelayRecord, RelayStep, ScriptPoint, Slot } from "./record.ts";
+import type { ActiveEnd, RelayRecord, RelayStep, ScriptPoint, Slot } from "./record.ts";
 
 export interface StepStart {
   readonly kind: "agent" | "inserted";
@@ -145,7 +145,7 @@ export function follow(
 }
 
 export function leadTo(
-  active: readonly Endpoint[],
+  active: readonly ActiveEnd[],
 ): Pick<RelayRecord, "active" | "activeAgent" | "activeStage"> {
   return { active, activeAgent: active[0]!.agent, activeStage: active[0]!.stage };
 }
@@ -156,7 +156,7 @@ export function stepsOfLeg(record: Pick<RelayRecord, "steps" | "leg">): readonly
 }
 
 /** What is to run and neither runs nor has run: all of it as a rule, and after a crash what was not reached. */
-export function unbegun(record: RelayRecord): readonly Endpoint[] {
+export function unbegun(record: RelayRecord): readonly ActiveEnd[] {
   const begun = new Set(
     stepsOfLeg(record)
       .filter(({ status }) => status !== "failed")

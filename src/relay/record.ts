@@ -102,11 +102,16 @@ export interface RelayRecord extends ThreadRecord {
   /** What is done now. */
   readonly phase: Phase;
   /** What runs, or runs next: several in a fan-out. */
-  readonly active: readonly Endpoint[];
+  readonly active: readonly ActiveEnd[];
   /** How many transitions were taken. */
   readonly leg: number;
   /** How it will end, from the moment that is known: its scripts are told first, then everyone. */
   readonly ending: Ending | null;
+}
+
+export interface ActiveEnd extends Endpoint {
+  /** What the agent is asked in place of its usual input: it was added with a message. */
+  readonly message?: string;
 }
 
 export interface RelayStep extends AgentStep {
@@ -145,6 +150,11 @@ export interface Ending {
   readonly abortReason: string | null;
   /** What was done when it came, to go on with if the relay is resumed. Absent: steps. */
   readonly from?: Phase;
+}
+
+/** How many steps a relay has: a script that failed is on the list of steps, and none. */
+export function countSteps({ steps }: { readonly steps: readonly Pick<RelayStep, "kind">[] }): number {
+  return steps.filter(({ kind }) => kind !== "script").length;
 }
 
 const TERMINAL: ReadonlySet<RelayStatus> = new Set(["completed", "failed", "cancelled", "aborted"]);

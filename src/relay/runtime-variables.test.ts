@@ -29,7 +29,6 @@ test.each([
   ["{{#if input}}a{{#if previousOutput}}b{{/if}}c{{/if}}", "ac"],
   ["{{#if previousOutput}}a{{#if input}}b{{/if}}c{{/if}}d", "d"],
   ["{ {input} } {{}} {{in put}}", "{ {input} } {{}} {{in put}}"],
-  ["{{whatever}}", ""],
 ])("%j becomes %j", (text, expected) => {
   expect(fillVariables(text, VALUES)).toBe(expected);
 });
@@ -80,5 +79,12 @@ test("a text without braces comes back as it is", () => {
       expect(fillVariables(text, VALUES)).toBe(text);
       expect(findUnknown(text)).toEqual([]);
     }),
+  );
+});
+
+test("what is no variable stays as it is, with its conditions", () => {
+  const text = "{{theirs}} {{#if theirs}}{{input}}{{/if}} {{#if input}}{{more}}{{/if}} {{/if}}";
+  expect(fillVariables(text, VALUES)).toBe(
+    `{{theirs}} {{#if theirs}}${VALUES.input}{{/if}} {{more}} {{/if}}`,
   );
 });

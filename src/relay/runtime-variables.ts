@@ -54,11 +54,15 @@ export function names(text: string, variable: RuntimeVariable): boolean {
   return Array.from(text.matchAll(PLACEHOLDER)).some(([, , asked, , put]) => (asked ?? put) === variable);
 }
 
-/** What a condition encloses stays where its variable has a value. What a value holds is not looked at again. */
+/**
+ * What a condition encloses stays where its variable has a value. What a value holds is not looked at again. What is no
+ * variable stays as it is: files are checked when they are read, and in a text that a script made up, `{{x}}` may mean
+ * something to somebody else.
+ */
 export function fillVariables(text: string, values: RuntimeValues): string {
   const pieces: string[] = [];
-  /** For each open condition, whether what it encloses stays. */
-  const open: boolean[] = [];
+  /** For each open condition, whether what it encloses stays; null: it is none of ours. */
+  const open: (boolean | null)[] = [];
   let done = 0;
   const keep = (piece: string): void => {
     if (!open.includes(false)) pieces.push(piece);
@@ -67,9 +71,12 @@ export function fillVariables(text: string, values: RuntimeValues): string {
     const [whole, condition, asked, end, put] = match;
     keep(text.slice(done, match.index));
     done = match.index + whole.length;
-    if (condition !== undefined) open.push(valueOf(asked!, values) !== "");
-    else if (end !== undefined) open.pop();
-    else keep(valueOf(put!, values));
+    const value = valueOf(asked ?? put, values);
+    if (condition !== undefined) {
+      if (value === undefined) keep(whole);
+      open.push(value === undefined ? null : value !== "");
+    } else if (end === undefined) keep(value ?? whole);
+    else if ((open.pop() ?? null) === null) keep(whole);
   }
   keep(text.slice(done));
   return pieces.join("");
@@ -81,8 +88,8 @@ export function fillSystemVariables(text: string, values: SystemValues): string 
   );
 }
 
-function valueOf(name: string, values: RuntimeValues): string {
-  return isRuntimeVariable(name) ? values[name] : "";
+function valueOf(name: string | undefined, values: RuntimeValues): string | undefined {
+  return name !== undefined && isRuntimeVariable(name) ? values[name] : undefined;
 }
 
 function isRuntimeVariable(name: string): name is RuntimeVariable {

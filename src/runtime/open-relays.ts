@@ -89,7 +89,7 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
         slot: slotOf(agent),
         stage,
         configHash: snapshot.hash,
-        ...(message === undefined ? {} : { userMessage: message }),
+        ...(message === undefined || !isAsked ? {} : { message }),
       },
       clock(),
     );
@@ -177,7 +177,9 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
         if (read.kind === "read") return read.text;
       }
       const last =
-        step === undefined ? record.steps.findLast((each) => each.artifactHash !== null) : record.steps[step];
+        step === undefined
+          ? record.steps.findLast((each) => each.artifactHash !== null)
+          : record.steps[step - 1];
       return typeof last?.artifactHash === "string" ? readKept(home, last.artifactHash) : undefined;
     },
 
