@@ -10,10 +10,10 @@ import { temporaryFolder } from "./support/temporary.ts";
 
 const LONG = { timeout: 300_000 };
 
-function newHome(script = SMALL_SCRIPT) {
+function newHome(script = SMALL_SCRIPT, relays: object = SMALL_RELAYS) {
   const home = temporaryFolder();
   const profiles = { profiles: { scripted: { backend: "offline", script: "script.yaml" } } };
-  writeHome(home.path, { relays: SMALL_RELAYS, script, profiles });
+  writeHome(home.path, { relays, script, profiles });
   return home;
 }
 
@@ -70,6 +70,13 @@ test("templates, agents and all that is wrong with their files are told without 
     warnings: [{ path: "templates.loop.colour" }, { path: "templates.broken.agents[1]" }],
   });
   expect((await run(home.path, ["relay", "templates"])).err).toMatch(/problems in their files/);
+
+  writeFileSync(join(home.path, "config", "thread-templates.json"), "{ broken");
+  for (const what of ["templates", "agents"]) {
+    const told = await run(home.path, ["relay", what]);
+    expect(told.out).toBe(`No usable ${what}.\n`);
+    expect(told.err).toMatch(/^1 problem in their files:\nthread-templates\.json:1:\d+ /);
+  }
 });
 
 test("a relay is started, watched to its end, and looked at afterwards", LONG, async () => {
@@ -156,7 +163,7 @@ test("a relay is cancelled, resumed, told something and continued", LONG, async 
       err: expect.stringContaining(`\`cortex relay add ${id} <agent>`),
     });
   const added = await run(home.path, ["relay", "add", id, "reader", "the end", "--wait"]);
-  expect(added).toMatchObject({ code: 0, err: expect.stringContaining("I read the end") });
+  expect(added).toMatchObject({ code: 0, err: expect.stringContaining("I read slow") });
   expect(added.err).not.toContain("I wrote slow"); // that was told before
 });
 
@@ -184,16 +191,19 @@ test("every command prints its data as one JSON value", LONG, async () => {
   await expect.poll(() => relay("status"), LONG).toMatchObject({ id, status: "completed" });
   const artifact = "written: slow";
   expect(await relay("show", id)).toMatchObject({ id, artifact, steps: { length: 4 } });
-  expect(await relay("show", id, "--step", "2")).toEqual({ id, step: 1, content: artifact });
+  expect(await relay("show", id, "--step", "2")).toEqual({ id, step: 2, content: artifact });
   const changed = {
     id,
-    changes: [{ stepIndex: 0 }, { diff: expect.stringContaining(`+${artifact}`) }, {}, {}],
+    changes: [{ step: 1 }, { diff: expect.stringContaining(`+${artifact}`) }, {}, {}],
   };
   expect(await relay("show", id, "--diff")).toMatchObject(changed);
 
   const { turnId } = (await runJson(home.path, "send", "hello", "--wait")) as { turnId: string };
   const turn = { templateName: "default", steps: [{ executionId: turnId }] };
   for (const verb of ["status", "show"]) expect(await relay(verb, turnId)).toMatchObject(turn);
+  expect((await run(home.path, ["relay", "status", turnId])).out).toMatch(
+    new RegExp(`^${turnId} is completed `),
+  );
   expect(await run(home.path, ["relay", "cancel", id, "--json"])).toMatchObject({ code: 1, out: "" });
 });
 
@@ -276,3 +286,30 @@ test("in a terminal, one line says where a relay is", LONG, async ({ skip }) => 
   await watching.says("is cancelled");
   expect((await watching.ended).code).toBe(1);
 });
+
+test(
+  "a list and a status count the same steps, and a script that failed is shown with what it said",
+  LONG,
+  async () => {
+    const { pair } = SMALL_RELAYS.templates;
+    const hooks = { onTransition: { command: "echo first >&2; echo oh no >&2; exit 3" } };
+    using home = newHome(SMALL_SCRIPT, { ...SMALL_RELAYS, templates: { pair: { ...pair, hooks } } });
+    await using _ = await startServer(home.path);
+    const ran = await run(home.path, ["relay", "run", "pair", "a letter", "--wait", ...SCRIPTED]);
+    expect(ran.err).toMatch(/is completed \(no_matching_transition\): 2 steps,/);
+    const { out: listed } = await run(home.path, ["relay", "list"]);
+    const [id] = listed.split(" ");
+    expect(listed).toMatch(/ 2 steps /);
+    const { out: status } = await run(home.path, ["relay", "status", id!]);
+    expect(status).toMatch(/is completed \(no_matching_transition\): 2 steps,/);
+    expect(status).toMatch(/^script 2 +hook:transition +failed .*Exit code 3: oh no$/m);
+    expect(status).toMatch(/^step 3 +reader +completed /m);
+    const after = await run(home.path, ["relay", "show", id!, "--step", "3"]);
+    expect(after.out).toBe("written: a letter\n");
+    for (const step of ["0", "4"])
+      expect(await run(home.path, ["relay", "show", id!, "--step", step])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("counted from 1; the last is 3"),
+      });
+  },
+);

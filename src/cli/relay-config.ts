@@ -10,15 +10,15 @@ import type { Invocation } from "./command.ts";
 import { count, firstLine, harmless, indent, table } from "./text.ts";
 
 const MAX_TEXT_LENGTH = 100;
+/** As many problems as a list names that is about something else. */
+const MAX_MENTIONED = 3;
 
 export async function templates(given: Invocation): Promise<void> {
   const config = await read(given);
   const { templates: items } = config;
   given.print.data({ items, next: null }, () =>
     items.length === 0
-      ? given.print.advice(
-          "No templates. `cortex init` writes some; docs/relay-templates.md tells how to write your own.",
-        )
+      ? nothingIn(config, "templates", given)
       : table(items.map((template) => [template.name, template.agents.join(", "), about(template)])),
   );
   mention(config, given);
@@ -29,9 +29,7 @@ export async function agents(given: Invocation): Promise<void> {
   const { agents: items } = config;
   given.print.data({ items, next: null }, () =>
     items.length === 0
-      ? given.print.advice(
-          "No agents of relays. `cortex init` writes some; docs/relay-templates.md tells how to write your own.",
-        )
+      ? nothingIn(config, "agents", given)
       : table(items.map((agent) => [agent.name, agent.profile, stagesOf(agent), about(agent)])),
   );
   mention(config, given);
@@ -58,10 +56,19 @@ async function read({ home, environment }: Invocation): Promise<RelayConfigView>
   return relayConfigView(await readRelays({ home, environment }));
 }
 
+function nothingIn({ problems }: RelayConfigView, what: string, { print }: Invocation): string {
+  if (problems.length > 0) return `No usable ${what}.`;
+  return print.advice(
+    `No relay ${what}. \`cortex init\` writes some; docs/relay-templates.md tells how to write your own.`,
+  );
+}
+
 /** A list is not all that there is while something is wrong. */
 function mention({ problems }: RelayConfigView, { print }: Invocation): void {
   if (problems.length === 0) return;
-  print.note(`${count(problems.length, "problem")} in their files: \`cortex relay validate\` tells.`);
+  print.note(`${count(problems.length, "problem")} in their files:`);
+  for (const problem of problems.slice(0, MAX_MENTIONED)) print.note(describe(problem));
+  if (problems.length > MAX_MENTIONED) print.note(print.advice("`cortex relay validate` lists them all."));
 }
 
 function about({ description }: { readonly description: string }): string {

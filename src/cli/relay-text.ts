@@ -1,5 +1,5 @@
 /** What people read of relays on a terminal. It knows no terminal: values in, text out. */
-import type { RelayView } from "../runtime/relay-views.ts";
+import { briefError, countSteps, type RelayView } from "../runtime/relay-views.ts";
 import type { DryRun } from "../runtime/relays.ts";
 import { count, duration, firstLine, harmless, indent, table } from "./text.ts";
 
@@ -27,10 +27,10 @@ export function price(usd: number): string {
 /** Where a relay is, in one line: step, agent and stage, cost, elapsed. */
 export function progressLine(record: RelayView, nowMs: number): string {
   const { id, status, steps, activeAgent, activeStage, totalCostUsd, createdAt } = record;
-  const done = steps.filter(({ kind, status: state }) => kind !== "script" && state !== "running").length;
+  const current = steps.find((step) => step.status === "running")?.stepIndex ?? steps.length;
   return [
     `${id} ${status}`,
-    `step ${done + 1}`,
+    `step ${current + 1}`,
     placeOf(activeAgent, activeStage),
     price(totalCostUsd),
     duration(Math.max(nowMs - Date.parse(createdAt), 0)),
@@ -45,21 +45,21 @@ export function stepLine(step: Step): string {
 }
 
 export function stepCells(step: Step): string[] {
-  const { stepIndex, agentSlotId, stage, status, costUsd, durationS, output, error } = step;
+  const { stepIndex, kind, agentSlotId, stage, status, costUsd, durationS, output, error } = step;
   return [
-    `step ${stepIndex + 1}`,
+    `${kind === "script" ? "script" : "step"} ${stepIndex + 1}`,
     harmless(placeOf(agentSlotId, stage)),
     status,
     costUsd === null ? "" : price(costUsd),
     durationS === null ? "" : duration(durationS * 1_000),
-    firstLine(error ?? output ?? "", MAX_TEXT_LENGTH),
+    firstLine(error === null ? (output ?? "") : briefError(error), MAX_TEXT_LENGTH),
   ];
 }
 
 /** How a relay ended. */
 export function endLine(record: RelayView, nowMs: number): string {
   const { id, status, stopReason, totalCostUsd, createdAt, endedAt, abortReason, error } = record;
-  const steps = record.steps.filter(({ kind }) => kind !== "script").length;
+  const steps = countSteps(record);
   const endedMs = endedAt === null ? nowMs : Date.parse(endedAt);
   const why = stopReason === null || stopReason === status ? "" : ` (${stopReason})`;
   const trouble = abortReason ?? error;

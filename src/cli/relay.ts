@@ -2,6 +2,7 @@
 import { CortexError } from "../model/errors.ts";
 import type { RelayId } from "../model/ids.ts";
 import {
+  countSteps,
   readArtifactChanges,
   readRelayArtifact,
   readRelayView,
@@ -56,7 +57,7 @@ export async function show(given: Invocation): Promise<void> {
   if (step !== undefined) {
     const artifact = await readRelayArtifact(home, view, step);
     if (artifact === undefined) throw notKept(view, step);
-    print.data({ id: view.id, step, content: artifact }, () => harmless(artifact.trimEnd()));
+    print.data({ id: view.id, step: step + 1, content: artifact }, () => harmless(artifact.trimEnd()));
     if (artifact === "" && !print.json) print.note("The artifact was empty then.");
   } else if (options["diff"] === true) await showChanges(view, given);
   else {
@@ -79,8 +80,8 @@ async function showChanges(view: RelayView, { home, print }: Invocation): Promis
     changes.length === 0
       ? "No step has ended yet."
       : changes
-          .map(({ stepIndex, diff }) => {
-            const step = view.steps.find((candidate) => candidate.stepIndex === stepIndex)!;
+          .map(({ step: number, diff }) => {
+            const step = view.steps[number - 1]!;
             const said =
               diff === null
                 ? "(it is not kept)"
@@ -116,7 +117,7 @@ function stepOf(given: Invocation, { steps }: RelayView): number | undefined {
   const step = Number(wanted) - 1;
   if (steps.some(({ stepIndex }) => stepIndex === step)) return step;
   throw new CortexError("usage", `"${wanted}" is not a step of this relay`, {
-    hint: `It has ${count(steps.length, "step")}.`,
+    hint: steps.length === 0 ? "It has none yet." : `Steps are counted from 1; the last is ${steps.length}.`,
   });
 }
 
@@ -126,21 +127,14 @@ function notKept({ id }: RelayView, step: number): CortexError {
   });
 }
 
-function cells({
-  id,
-  createdAt,
-  status: state,
-  templateName,
-  steps,
-  totalCostUsd,
-  userMessage,
-}: RelayView): string[] {
+function cells(view: RelayView): string[] {
+  const { id, createdAt, status: state, templateName, totalCostUsd, userMessage } = view;
   return [
     id,
     moment(createdAt),
     state,
     templateName ?? "-",
-    count(steps.length, "step"),
+    count(countSteps(view), "step"),
     price(totalCostUsd),
     firstLine(userMessage, MAX_TEXT_LENGTH),
   ];

@@ -1,6 +1,6 @@
 /** What is replied to `!thread …` in a chat. */
 import { type Endpoint, printEndpoint } from "./endpoint.ts";
-import { isTerminal, type RelayRecord } from "./record.ts";
+import { countSteps, isTerminal, type RelayRecord } from "./record.ts";
 import type { RelayAgent, RelayConfig } from "./snapshot.ts";
 import { price, summarise } from "./summary.ts";
 
@@ -14,7 +14,7 @@ export function describeActive(record: RelayRecord | undefined): string {
   return [
     `*Active Thread* \`${id}\` (${nameOf(record)})`,
     `Status: ${status} | Active agent: ${printEndpoint(active(record))}`,
-    `Steps: ${record.steps.length} | Cost: ${price(totalCostUsd)}`,
+    `Steps: ${countSteps(record)} | Cost: ${price(totalCostUsd)}`,
     `Agents: ${Object.keys(agents).join(", ")}`,
     ...(abortReason === null ? [] : [`Abort reason: ${abortReason}`]),
   ].join("\n");
@@ -52,31 +52,45 @@ export function describeList(records: readonly RelayRecord[], scope: "here" | "r
 }
 
 function describeLine(record: RelayRecord): string {
-  const { id, status, steps, totalCostUsd } = record;
-  const count = steps.length === 1 ? "1 step" : `${steps.length} steps`;
+  const { id, status, totalCostUsd } = record;
+  const steps = countSteps(record);
+  const count = steps === 1 ? "1 step" : `${steps} steps`;
   return `• \`${id}\` ${nameOf(record)} — ${status} | ${count} | ${price(totalCostUsd)}`;
 }
 
-export function describeTemplates({ templates }: Pick<RelayConfig, "templates">): string {
-  if (templates.size === 0) return "No thread templates configured.";
+export function describeTemplates(config: Pick<RelayConfig, "templates" | "problems">): string {
+  const templates = [...config.templates.values()].map(
+    ({ name, description, agents }) =>
+      `• \`${name}\`${described(description)} [agents: ${agents.map((agent) => agent.name).join(", ")}]`,
+  );
   return [
-    "*Available Thread Templates*",
-    ...[...templates.values()].map(
-      ({ name, description, agents }) =>
-        `• \`${name}\`${described(description)} [agents: ${agents.map((agent) => agent.name).join(", ")}]`,
-    ),
+    ...(templates.length === 0
+      ? ["No thread templates configured."]
+      : ["*Available Thread Templates*", ...templates]),
+    ...brokenFiles(config),
   ].join("\n");
+}
+
+/** A list is not all that there is while something is wrong. */
+function brokenFiles({ problems }: Pick<RelayConfig, "problems">): string[] {
+  const [first] = problems;
+  if (first === undefined) return [];
+  const others = problems.length === 1 ? "" : ` (and ${problems.length - 1} more: \`cortex relay validate\`)`;
+  return [`⚠️ ${first.source}${first.path === "" ? "" : ` ${first.path}`}: ${first.message}${others}`];
 }
 
 /** With the places of the relay that is under way, of which an arrow points at the one at work. */
 export function describeAgents(
-  { agents }: Pick<RelayConfig, "agents">,
+  config: Pick<RelayConfig, "agents" | "problems">,
   record: RelayRecord | undefined,
 ): string {
-  const known =
-    agents.size === 0
+  const { agents } = config;
+  const known = [
+    ...(agents.size === 0
       ? ["No agents configured."]
-      : ["*Available Agents*", ...[...agents.values()].map(describeAgent)];
+      : ["*Available Agents*", ...[...agents.values()].map(describeAgent)]),
+    ...brokenFiles(config),
+  ];
   if (record === undefined) return known.join("\n");
   const slots = Object.values(record.agents).map(({ slotId, status, sessionName, sessionId }) => {
     const arrow = slotId === record.activeAgent ? "→ " : "";

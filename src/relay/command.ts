@@ -14,7 +14,8 @@ export type RelayCommand =
   | { readonly kind: "status"; readonly id: RelayId | undefined }
   | { readonly kind: "cancel"; readonly which: CancelTarget }
   | { readonly kind: "agents" }
-  | { readonly kind: "templates" };
+  | { readonly kind: "templates" }
+  | { readonly kind: "help" };
 
 export type CancelTarget = { readonly id: RelayId } | "here" | "all";
 
@@ -26,7 +27,7 @@ export function parseRelayCommand(text: string): RelayCommand | undefined {
   return match.groups!["command"] === "cancel" ? parseCancel(rest) : parseThread(rest);
 }
 
-const THREAD_COMMANDS = ["add", "agents", "cancel", "list", "status", "templates"] as const;
+const THREAD_COMMANDS = ["add", "agents", "cancel", "help", "list", "status", "templates"] as const;
 
 /** Whether a word after `!thread` is a command, and nobody's name. */
 export function isThreadCommand(word: string): word is (typeof THREAD_COMMANDS)[number] {
@@ -50,6 +51,7 @@ function parseThread(text: string): RelayCommand {
       return { kind: "list", scope: "here" };
     case "agents":
     case "templates":
+    case "help":
       requireNothing(word, rest);
       return { kind: word };
   }
@@ -98,6 +100,7 @@ export const RELAY_USAGE = `!thread: what is under way in this place
 !thread cancel [id]
 !thread agents
 !thread templates
+!thread help
 !cancel [id | --all]`;
 
 /** Enough of what was written to recognise it. */

@@ -173,9 +173,13 @@ export function parseExtraHooks(hooks: ExtraHooks): RelayScripts {
   const { success, data, error } = hooksSchema.safeParse(hooks);
   if (success) return resolveScripts(data);
   const { path, message } = error.issues[0]!;
-  throw new CortexError("request_invalid", `Invalid ${formatPath(["extraHooks", ...(path as Path)])}: ${message}`, {
-    hint: 'Expected {"onStart"?, "onTransition"?, "onEnd"?}, each {"command", "args"?, "timeout"?}; timeout is in milliseconds.',
-  });
+  throw new CortexError(
+    "request_invalid",
+    `Invalid ${formatPath(["extraHooks", ...(path as Path)])}: ${message}`,
+    {
+      hint: 'Expected {"onStart"?, "onTransition"?, "onEnd"?}, each {"command", "args"?, "timeout"?}; timeout is in milliseconds.',
+    },
+  );
 }
 
 function resolveScripts(hooks: TemplateEntry["hooks"] = {}): RelayScripts {

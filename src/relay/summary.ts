@@ -1,6 +1,6 @@
 /** What is said of a relay when it has ended. */
 import { printEndpoint } from "./endpoint.ts";
-import type { RelayRecord, RelayStatus, RelayStep } from "./record.ts";
+import { countSteps, type RelayRecord, type RelayStatus, type RelayStep } from "./record.ts";
 
 /** The artifact; where that is empty or cannot be read, what was answered last. Undefined: there is neither. */
 export function finalOutput(record: RelayRecord, artifact: string | undefined): string | undefined {
@@ -23,7 +23,7 @@ const ICONS: Readonly<Record<RelayStatus, string>> = {
 export function summarise(record: RelayRecord, nowMs: number): string {
   const { status, stopReason, error, abortReason, totalCostUsd } = record;
   const endedMs = record.endedAt === null ? nowMs : Date.parse(record.endedAt);
-  const steps = record.steps.filter(({ kind }) => kind !== "script").length;
+  const steps = countSteps(record);
   const headline = [
     `${ICONS[status]} Thread ${status === "completed" ? "complete" : status}`,
     steps === 1 ? "1 step" : `${steps} steps`,
@@ -42,9 +42,16 @@ function describeStep({ agentSlotId, stage, numTurns, costUsd, durationS, error 
     ...(numTurns === null ? [] : [numTurns === 1 ? "1 turn" : `${numTurns} turns`]),
     ...(costUsd === null ? [] : [price(costUsd)]),
     ...(durationS === null ? [] : [duration(durationS)]),
-    ...(error === null ? [] : [`failed: ${error.split("\n", 1)[0]!}`]),
+    ...(error === null ? [] : [`failed: ${briefError(error)}`]),
   ];
   return `${printEndpoint({ agent: agentSlotId, stage })}: ${facts.join(" · ")}`;
+}
+
+/** What went wrong, and the last line of what a script wrote about it. */
+export function briefError(error: string): string {
+  const [what = "", ...tail] = error.trim().split("\n");
+  const last = tail.at(-1)?.trim() ?? "";
+  return last === "" ? what : `${what}: ${last}`;
 }
 
 export function price(usd: number): string {

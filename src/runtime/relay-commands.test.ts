@@ -107,7 +107,12 @@ test("an agent is added to what was done last in the session: a relay, or a turn
   const { id } = idIn(await write(cortex, "!thread writer a letter"));
   await ended(cortex, { id });
   expect(idIn(await write(cortex, "!thread add reader a poem"))).toEqual({ id });
-  expect((await ended(cortex, { id })).steps.at(-1)).toMatchObject({ output: "I read a poem" });
+  const added = await ended(cortex, { id });
+  expect(added.userMessage).toBe("a letter");
+  expect(added.steps.at(-1)).toMatchObject({
+    input: expect.stringMatching(/User replies \(1 buffered\):\n\na poem$/),
+    output: "I read a letter",
+  });
 
   const said = await cortex.say({ content: "hello" });
   if (said.kind !== "message") throw new Error("It was taken for a command");
@@ -116,7 +121,10 @@ test("an agent is added to what was done last in the session: a relay, or a turn
   expect(grown.id).not.toBe(id);
   expect(grown).toMatchObject({
     templateName: "default",
-    steps: [{ executionId: (outcome as { turn: string }).turn }, { output: "I read this" }],
+    steps: [
+      { executionId: (outcome as { turn: string }).turn },
+      { input: expect.stringMatching(/this$/), output: "I read hello" },
+    ],
   });
 });
 

@@ -13,7 +13,7 @@ import {
   describeTemplates,
   SHOWN_RELAYS,
 } from "../relay/chat-texts.ts";
-import type { CancelTarget, RelayCommand } from "../relay/command.ts";
+import { type CancelTarget, RELAY_USAGE, type RelayCommand } from "../relay/command.ts";
 import { isTerminal, type RelayRecord } from "../relay/record.ts";
 import { problemsHint } from "../relay/reload-texts.ts";
 import type { RelayConfig } from "../relay/snapshot.ts";
@@ -61,6 +61,8 @@ export async function carryOutRelay(
       return describeAgents(await relays.config(), (await activeIn(place, relays))[0]);
     case "templates":
       return describeTemplates(await relays.config());
+    case "help":
+      return RELAY_USAGE;
   }
 }
 

@@ -8,15 +8,28 @@ import type { Ledger, Store, TurnContent } from "../store/store.ts";
 
 type Reads = Pick<Ledger, "turns" | "events">;
 
-/** Undefined: there is no such turn. */
-export async function viewTurn(id: TurnId, store: Reads): Promise<RelayRecord | undefined> {
+/**
+ * Undefined: there is no such turn. Until an agent is added to it, it has no id of a relay that anybody could name, and
+ * is called by that of the turn.
+ */
+export async function viewTurn(
+  id: TurnId,
+  store: Reads & Pick<Ledger, "relays">,
+): Promise<RelayRecord | undefined> {
+  const record = await recordOfTurn(id, store);
+  if (record === undefined) return undefined;
+  const kept = await store.relays.get(record.id as RelayId);
+  return kept === undefined ? { ...record, id } : record;
+}
+
+async function recordOfTurn(id: TurnId, store: Reads): Promise<RelayRecord | undefined> {
   const content = await store.turns.read(id);
   return content === undefined ? undefined : relayOf(content, store);
 }
 
 /** Kept once: the id of such a relay is made from the turn's. `turn_unknown`. */
 export async function keepTurn(turn: TurnId, store: Reads & Pick<Store, "relays">): Promise<RelayId> {
-  const record = await viewTurn(turn, store);
+  const record = await recordOfTurn(turn, store);
   if (record === undefined) {
     throw new CortexError("turn_unknown", `No turn has the id "${turn}"`, {
       hint: "`cortex log` shows the turns of a session.",

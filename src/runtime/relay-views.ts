@@ -13,6 +13,9 @@ import { viewTurn } from "./relay-of-turn.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import type { Ledger, Listed, StoredRelay, StoredRelayStep } from "../store/store.ts";
 
+export { countSteps } from "../relay/record.ts";
+export { briefError } from "../relay/summary.ts";
+
 /** A record in the form of `threads.json`, with what Cortex has to say beside. */
 export type RelayView = Omit<ReturnType<typeof showRecord>, "steps"> & {
   readonly steps: readonly Omit<RelayStep, "leg" | "artifactBefore">[];
@@ -155,7 +158,8 @@ export async function readRelayArtifact(
 }
 
 export interface ArtifactChange {
-  readonly stepIndex: number;
+  /** Counted from 1. */
+  readonly step: number;
   /** A unified diff. Null: it is not kept what the artifact was like. */
   readonly diff: string | null;
 }
@@ -167,7 +171,10 @@ export async function readArtifactChanges(home: string, { steps }: RelayView): P
   for (const { stepIndex, kind, artifactHash } of steps) {
     if (kind === "script") continue;
     const after = artifactHash === null ? undefined : await readKept(home, artifactHash);
-    changes.push({ stepIndex, diff: after === undefined ? null : await unifiedDiff(before, after) });
+    changes.push({
+      step: stepIndex + 1,
+      diff: after === undefined ? null : await unifiedDiff(before, after),
+    });
     before = after ?? before;
   }
   return changes;

@@ -99,7 +99,7 @@ test("a template runs to its end, each step a turn of its own session", async ()
     ["coder", "coded"],
   ]);
   expect(await cortex.relays.artifact(id as RelayId)).toBe("the plan\nthe code\n");
-  expect(await cortex.relays.artifact(id as RelayId, 0)).toBe("the plan\n");
+  expect(await cortex.relays.artifact(id as RelayId, 1)).toBe("the plan\n");
   const turn = (await cortex.store.turns.get(record.steps[1]!.executionId as TurnId))!;
   expect(turn).toMatchObject({ session: `thr:${id}:coder:1`, agent: "coder", persona: "atlas" });
   expect(turn.facts.role).toBe("worker");
@@ -321,6 +321,7 @@ test("an agent is added to a relay that is over, with what came before it", asyn
   const record = await end(cortex, id);
   expect(outputs(record).at(-1)).toEqual(["critic", "judged"]);
   expect(record.steps[2]!.input).toContain("Previous agent output:\n\ncoded\n\n---\n\nJudge Be strict");
+  expect(record.userMessage).toBe("a house");
   const unknown = cortex.relays.add({ id: id as RelayId, agent: "nobody" });
   await expect(unknown).rejects.toMatchObject({ code: "agent_unknown" });
 });
@@ -558,7 +559,7 @@ test("relays that are over for long leave the lists, and their workspaces go", a
   expect((await cortex.relays.list()).items).toEqual([]);
   expect(await cortex.relays.get(id as RelayId)).toMatchObject({ id, status: "completed" });
   expect(await cortex.relays.artifact(id as RelayId)).toBeUndefined();
-  expect(await cortex.relays.artifact(id as RelayId, 0)).toBeUndefined();
+  expect(await cortex.relays.artifact(id as RelayId, 1)).toBeUndefined();
 
   await cortex.relays.add({ id: id as RelayId, agent: "planner" }); // it is wanted again, in a new folder
   expect(await end(cortex, id)).toMatchObject({ status: "completed" });

@@ -99,7 +99,7 @@ export interface Relays extends AsyncDisposable {
   /** The record as it is shown: `waiting` where a step is suspended. A turn is shown as a relay of one step. */
   get(id: RelayId | TurnId): Promise<RelayRecord | undefined>;
   list(options?: RelayListOptions): Promise<Listed<RelayRecord>>;
-  /** As it was after a step; unless told, as it is now. Undefined: it is not kept, or cannot be read. */
+  /** As it was after a step, counted from 1; unless told, as it is now. Undefined: it is not kept, or cannot be read. */
   artifact(id: RelayId, step?: number): Promise<string | undefined>;
   /** The path that it takes with the offline model. Nothing is kept of it. */
   dryRun(request: RelayRequest): Promise<DryRun>;

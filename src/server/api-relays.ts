@@ -26,7 +26,7 @@ const Slot = z.object({
   persistSession: z.boolean(),
 });
 const Step = z.object({
-  stepIndex: z.number(),
+  stepIndex: z.number().describe("Its place in the list, counted from 0 as in `threads.json`."),
   kind: z
     .enum(["agent", "inserted", "script"])
     .describe("inserted: a script asked for it; script: it is a script that failed."),
@@ -126,7 +126,7 @@ export const RelaysQuery = PageQuery.extend({
   channel: z.string().min(1).optional().describe("Only those that were started there."),
 });
 export const ArtifactQuery = z.strictObject({
-  step: z.coerce.number().int().min(0).optional().describe("As it was after this step."),
+  step: z.coerce.number().int().min(1).optional().describe("As it was after this step, counted from 1."),
 });
 
 const RelayRequest = z
@@ -180,7 +180,11 @@ export const relaySchemas = {
     buffered: z.number().describe("How many messages wait for the next step."),
     dropped: z.number().describe("How many were too many for it."),
   }),
-  RelayArtifact: z.object({ id: z.string(), step: z.number().nullable(), content: z.string() }),
+  RelayArtifact: z.object({
+    id: z.string(),
+    step: z.number().nullable().describe("Counted from 1. Null: as it is now."),
+    content: z.string(),
+  }),
   RelayDryRun: DryRun,
   RelayTemplates: z.object({ items: z.array(Template), next: z.null() }),
   RelayAgents: z.object({ items: z.array(Agent), next: z.null() }),

@@ -41,8 +41,8 @@ test("a relay is started, goes on by itself, and is shown as its record", async 
   for (const hidden of ["phase", "leg", "active", "ending"]) expect(json).not.toHaveProperty(hidden);
   const artifact = await server.send(`/api/relays/${begun.id}/artifact`);
   expect(artifact.json).toEqual({ id: begun.id, step: null, content: "written: a letter" });
-  const after = await server.send(`/api/relays/${begun.id}/artifact?step=0`);
-  expect(after.json).toEqual({ id: begun.id, step: 0, content: "written: a letter" });
+  const after = await server.send(`/api/relays/${begun.id}/artifact?step=1`);
+  expect(after.json).toEqual({ id: begun.id, step: 1, content: "written: a letter" });
 });
 
 test("relays are listed, newest first, and those that run by themselves", async () => {
@@ -99,11 +99,12 @@ test("an agent is added to a relay that is over, and to a turn, and not to a rel
   await ended(server.cortex, { id });
   const added = await post(server, `/api/relays/${id}/add`, { agent: "reader", message: "a poem" });
   expect(added).toMatchObject({ status: 202, json: { id, status: "running", activeAgent: "reader" } });
-  expect((await ended(server.cortex, { id })).steps.at(-1)).toMatchObject({ output: "I read a poem" });
+  expect((await ended(server.cortex, { id })).steps.at(-1)).toMatchObject({ output: "I read a letter" });
 
   const message = { method: "POST", path: "/api/messages", json: { content: "hello", wait: true } };
   const { turnId } = (await server.send(message)).json;
   expect((await server.send(`/api/relays/${turnId}`)).json).toMatchObject({
+    id: turnId, // nothing else would find it
     templateName: "default",
     status: "completed",
     workspacePath: "",
@@ -114,8 +115,10 @@ test("an agent is added to a relay that is over, and to a turn, and not to a rel
   expect(grown).toMatchObject({ status: 202, json: { id: expect.stringMatching(/^thr_/) } });
   expect((await ended(server.cortex, grown.json)).steps).toMatchObject([
     { executionId: turnId },
-    { output: "I read it" },
+    { input: expect.stringMatching(/User replies \(1 buffered\):\n\nit$/), output: "I read hello" },
   ]);
+
+  expect((await server.send(`/api/relays/${turnId}`)).json.id).toBe(grown.json.id);
 
   const running = await start(server, { agent: "writer", message: "slow" });
   expect(await post(server, `/api/relays/${running.id}/add`, { agent: "reader" })).toMatchObject({
@@ -265,4 +268,25 @@ test("whoever reads along is told of a relay, and of those of one session where 
     stopReason: "no_matching_transition",
   });
   expect((await read("")).length).toBeGreaterThan(0);
+});
+
+test("the sessions of a relay that is over are closed, and not in the list unless all are asked for", async () => {
+  await using server = await open();
+  const keys = async (query = "") =>
+    (await server.send(`/api/sessions${query}`)).json.items.map(({ key }: { key: string }) => key);
+  const message = { method: "POST", path: "/api/messages", json: { content: "hello", wait: true } };
+  await server.send(message);
+  const { id } = await start(server, { template: "pair" });
+  await ended(server.cortex, { id });
+  const writer = `thr:${id}:writer:0`;
+  const reader = `thr:${id}:reader:1`;
+  expect(await keys()).toEqual(["agent:main:main"]);
+  expect(await keys("?tree=1")).toEqual(["agent:main:main"]);
+  expect((await keys("?all=1")).toSorted()).toEqual(["agent:main:main", reader, writer]);
+  expect((await keys("?all=1&tree=1")).toSorted()).toEqual(["agent:main:main", reader, writer]);
+  const shown = await server.send(`/api/sessions/${encodeURIComponent(writer)}`);
+  expect(shown.json).toMatchObject({ closed: true, state: "idle" });
+
+  const running = await start(server, { agent: "writer", message: "slow" });
+  await expect.poll(() => keys()).toContain(`thr:${running.id}:writer:0`);
 });
