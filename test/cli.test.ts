@@ -418,8 +418,11 @@ describe("with a server", () => {
     await run(home, ["send", '/tool List {"path":"."}', "--session", "tree", "--wait"]);
     const [, first] = (await runJson(home, "log", "tree")) as { id: string }[];
     expect(
-      (await run(home, ["fork", first!.id, "another", "way", "--session", "branch", "--wait"])).code,
-    ).toBe(0);
+      await run(home, ["fork", first!.id, "another", "way", "--session", "branch", "--wait"]),
+    ).toMatchObject({
+      code: 0,
+      err: "New session: branch\n",
+    });
     const { out } = await run(home, ["log", "tree"]);
     expect(out.split("\n").map((line) => line.replace(/ [0-9A-Z]{26} (?:\((.*?)\) )?.*/, " $1"))).toEqual([
       "* branch",
@@ -463,6 +466,20 @@ describe("with a server", () => {
       out: "",
       err: expect.stringContaining('No event, turn, delivery or queue item has the id "nothing"'),
     });
+  });
+
+  test("why names the pairing that a stranger's message lacks", async () => {
+    const event = {
+      adapter: "telegram",
+      sourceId: "guest-1",
+      channel: "telegram",
+      sender: "4711",
+      content: "hello?",
+    };
+    expect(await fetchJson(home, "/api/events", event)).toMatchObject({ eventId: "telegram:guest-1" });
+    await expect
+      .poll(async () => (await run(home, ["why", "telegram:guest-1"])).out, PATIENT)
+      .toContain('add {"channel":"telegram","sender":"4711"} to channels.paired in config/cortex.json');
   });
 
   test("why tells how a message failed", async () => {

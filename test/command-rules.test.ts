@@ -81,6 +81,53 @@ test.each(ALL)("%s explains itself, with the options that every command has", as
   for (const [flag] of GLOBAL_OPTIONS) expect(out).toContain(flag.split(" ")[0]);
 });
 
+test.each(ALL.filter(([path]) => path.includes(" ")))(
+  "%s --help shows its own options and the global ones, not those of the command above it",
+  async (path, { options = [] }) => {
+    const { out } = await cortex(...path.split(" "), "--help");
+    const shown = Array.from(out.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm), ([, flag]) => flag);
+    const known = [...options, ...GLOBAL_OPTIONS].map(([flag]) => flag.split(" ")[0]);
+    expect(new Set(shown)).toEqual(new Set([...known, "--help"]));
+    expect(shown).toHaveLength(known.length + 1);
+  },
+);
+
+test("an option of the list is refused by the commands beside it, before and after their names", async () => {
+  for (const argv of [
+    ["relay", "cancel", "thr_4f9c2ab1", "--running"],
+    ["dead", "show", "x", "--limit", "5"],
+    ["relay", "--running", "cancel", "thr_4f9c2ab1"],
+    ["dead", "--limit", "5", "show", "x"],
+  ]) {
+    const { code, err } = await cortex(...argv);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/--(running|limit)/) });
+  }
+  expect(await cortex("dead", "--limit", "5", "list")).not.toMatchObject({ code: 2 });
+});
+
+test.each([["staus"], ["relay", "staus"]])(
+  "%s %s --help is an unknown command, with a suggestion",
+  async (...words) => {
+    const path = ["cortex", ...words].join(" ");
+    const { code, out, err } = await cortex(...words, "--help");
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(`There is no command "${words.join(" ")}"`);
+    expect(err).toContain(`Did you mean \`${path.replace("staus", "status")}\`?`);
+  },
+);
+
+test("an id in an example is of the kind that the command takes", () => {
+  const RELAY = /^thr_[0-9a-f]{8}$/;
+  const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+  for (const [path, { usage, examples = [] }] of ALL) {
+    const ids = examples.flatMap((line) => line.split(" ")).filter((word) => /01K5|thr_/.test(word));
+    const takesRelay = /<relay/.test(usage);
+    for (const id of ids) expect([path, takesRelay ? RELAY.test(id) : !RELAY.test(id)]).toEqual([path, true]);
+    const showsEvent = ids.some((id) => id.startsWith("cli:") && ULID.test(id.slice(4)));
+    expect([path, showsEvent]).toEqual([path, /^(hooks test|why)$/.test(path)]);
+  }
+});
+
 test.each(ALL)("%s refuses an option that it does not have, in two lines and with 2", async (path) => {
   const { code, out, err } = await cortex(...path.split(" "), "--nonsense");
   expect({ code, out, lines: err.trimEnd().split("\n").length }).toEqual({ code: 2, out: "", lines: 2 });

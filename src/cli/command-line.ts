@@ -51,10 +51,20 @@ type Act = (run: Run, given: Given) => Promise<void>;
 function buildProgram(entries: readonly CommandEntry[], act: Act): Command {
   const program = new Command("cortex")
     .description("A durable switchboard for AI agents.")
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({
+      showGlobalOptions: true,
+      // Of the commands above it, only the program's options count for all.
+      visibleGlobalOptions: ({ parent }) => (parent === null ? [] : program.options),
+    })
     .configureOutput({ writeErr: () => {} });
   for (const [flags, about] of GLOBAL_OPTIONS) program.option(flags, about);
   refuseInOurWords(program);
+  // commander would explain the program, as if it had not seen the word.
+  program.addHelpText("beforeAll", ({ command }) => {
+    const unknown = unknownWord(command);
+    if (unknown !== undefined) throw commandUnknown(unknown, command);
+    return "";
+  });
   for (const entry of entries) addCommand(program, entry, act);
   return program;
 }
@@ -62,17 +72,35 @@ function buildProgram(entries: readonly CommandEntry[], act: Act): Command {
 function addCommand(parent: Command, entry: CommandEntry, act: Act): void {
   const command = parent.command(entry.usage).description(entry.about);
   refuseInOurWords(command);
+  command.enablePositionalOptions(); // what follows the name of an inner command is that command's
   for (const [flags, about] of entry.options ?? []) command.option(flags, about);
   for (const inner of entry.commands ?? []) addCommand(command, inner, act);
   if (entry.examples !== undefined) command.addHelpText("after", describeExamples(entry.examples));
   const { run } = entry;
   if (run === undefined) return;
   command.action(async () => {
+    checkOuterOptions(command);
     const args = command.processedArgs.map((arg: string | string[] | undefined) =>
       Array.isArray(arg) ? (arg.length === 0 ? undefined : arg.join(" ")) : arg,
     );
     await act(run, { args, words: command.args, options: command.optsWithGlobals() });
   });
+}
+
+/** `cortex relay --running cancel`: an option of the command above that means nothing to this one. */
+function checkOuterOptions(command: Command): void {
+  const outer = command.parent!;
+  if (outer.parent === null) return;
+  const own = new Set(command.options.map(({ long }) => long));
+  const stray = outer.options.find(
+    (option) => !own.has(option.long) && outer.getOptionValue(option.attributeName()) !== undefined,
+  );
+  if (stray === undefined) return;
+  const path = commandPath(command);
+  throw refusal(
+    `${stray.long} is an option of \`${commandPath(outer)}\`, not of \`${path}\``,
+    `\`${path} --help\` shows how it is used.`,
+  );
 }
 
 function describeExamples(examples: readonly string[]): string {

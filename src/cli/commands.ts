@@ -145,7 +145,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: "why <id>",
     about: "tell what became of an event, and why; the id may also be of a turn, a delivery or a queue item",
-    examples: ["cortex why 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
+    examples: ["cortex why cli:01K5G7T9M3V8W2XQ4R6Z0B1C2D", "cortex why 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
     run: async (given) => (await import("./why.ts")).why(given),
   },
   {
@@ -414,7 +414,9 @@ export const COMMANDS: readonly CommandEntry[] = [
       {
         usage: "run",
         about: "be a sub-agent: read its task from standard input, say what comes of it on standard output",
-        examples: [`printf '%s\\n' '{"task":"Say hello."}' | cortex sub-agent run`],
+        examples: [
+          `{ echo '{"type":"init","config":{"id":"1","instruction":"Say hello."},"agentConfig":{"profile":"offline"}}'; sleep 2; } | cortex sub-agent run`,
+        ],
         run: async () => (await import("./sub-agent.ts")).run(),
       },
       {

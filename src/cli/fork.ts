@@ -15,6 +15,7 @@ export async function fork(given: Invocation): Promise<void> {
   const { body } = await ask(server, { method: "POST", path, body: wanted });
   const { session } = body as unknown as Sent;
   if (waits) {
+    print.note(`New session: ${session}`);
     const sent = await sendAndWait(server, { content, session, channel: CHANNEL }, print);
     print.data(sent, () => harmless(sent.text ?? ""));
     return;

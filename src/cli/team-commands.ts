@@ -27,7 +27,7 @@ export const TEAM: CommandEntry = {
   examples: ["cortex team"],
   options: WHERE,
   run: async (given) => (await import("./team.ts")).status(given),
-  commands: [
+  commands: withWhere([
     {
       usage: "init",
       about:
@@ -152,5 +152,9 @@ export const TEAM: CommandEntry = {
       examples: ["cortex team import"],
       run: async (given) => (await import("./team-members.ts")).takeOver(given),
     },
-  ],
+  ]),
 };
+
+function withWhere(commands: readonly CommandEntry[]): CommandEntry[] {
+  return commands.map((command) => ({ ...command, options: [...WHERE, ...(command.options ?? [])] }));
+}

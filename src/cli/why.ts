@@ -73,9 +73,27 @@ function* eventSteps({ event, hooks, dispatches }: Explanation): Generator<Step>
   for (const { hook, session, outcome, createdAt } of dispatches) {
     yield { at: createdAt, what: `hook ${hook} sent it to ${session}: ${outcome}` };
   }
-  if (dispatches.length > 0) return;
-  const why = hooks.some(({ fired }) => fired) ? "its sender may not ask for anything" : "no hook wanted it";
-  yield { at: null, what: `nothing was made of it: ${why}` };
+  if (dispatches.length === 0) yield { at: null, what: undispatched(event, hooks) };
+}
+
+/** Only owners, sources and people who are paired are answered; a relay that a hook starts is no dispatch. */
+function undispatched(
+  { channel, sender }: NonNullable<Explanation["event"]>,
+  hooks: readonly HookRun[],
+): string {
+  const fired = hooks.filter((run) => run.fired);
+  if (fired.length === 0) return "nothing was made of it: no hook wanted it";
+  const starter = fired.find(({ result }) => relayOf(result) !== undefined);
+  if (starter !== undefined) return `hook ${starter.hook} asked for the relay ${relayOf(starter.result)}`;
+  const entry = JSON.stringify({ channel, sender });
+  return (
+    `nothing was made of it: ${sender ?? "its sender"} on ${channel} is not paired; ` +
+    `to have such messages answered, add ${entry} to channels.paired in config/cortex.json`
+  );
+}
+
+function relayOf(result: HookRun["result"]): string | undefined {
+  return (result as { routing?: { relay?: string } } | null)?.routing?.relay;
 }
 
 /** Those that did not fire are one step: there may be a thousand of them. */

@@ -74,12 +74,13 @@ export async function startServer(home: string): Promise<AsyncDisposable & Start
   };
 }
 
-/** What the HTTP interface answers. */
-export async function fetchJson(home: string, path: string): Promise<unknown> {
+/** What the HTTP interface answers: to a POST, where there is a body. */
+export async function fetchJson(home: string, path: string, body?: object): Promise<unknown> {
   const { host, port } = readNote(home);
   const token = readFileSync(join(home, "data", "token"), "utf8").trim();
   const response = await fetch(`http://${host}:${port}${path}`, {
-    headers: { authorization: `Bearer ${token}` },
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
   });
   return response.json();
 }
