@@ -175,7 +175,7 @@ describe("on a home in use", () => {
     mkdirSync(join(home.path, "config"), { recursive: true });
     writeFileSync(
       join(home.path, "config", "cortex.json"),
-      '{ "server": { "port": 0 }, "mcpServers": { "x": { "command": "secret-tool" } } }',
+      '{ "server": { "port": 0 }, "channels": { "webhooks": { "x": { "deliverTo": { "url": "http://127.0.0.1/secret-tool" } } } } }',
     );
     await cortex("team", "init", "--yes");
     server = await startServer(home.path);

@@ -49,12 +49,12 @@ type Given = Pick<Invocation, "args" | "words" | "options">;
 type Act = (run: Run, given: Given) => Promise<void>;
 
 function buildProgram(entries: readonly CommandEntry[], act: Act): Command {
-  const program = new Command("cortex")
+  const program: Command = new Command("cortex")
     .description("A durable switchboard for AI agents.")
     .configureHelp({
       showGlobalOptions: true,
       // Of the commands above it, only the program's options count for all.
-      visibleGlobalOptions: ({ parent }) => (parent === null ? [] : program.options),
+      visibleGlobalOptions: ({ parent }) => (parent === null ? [] : [...program.options]),
     })
     .configureOutput({ writeErr: () => {} });
   for (const [flags, about] of GLOBAL_OPTIONS) program.option(flags, about);

@@ -22,6 +22,7 @@ import {
   MAX_QUEUE_CAP,
 } from "../model/queue-settings.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
+import { planned } from "./planned.ts";
 import { quote } from "./problem.ts";
 
 /** How many agents, personas or profiles there may be, each. */
@@ -179,7 +180,7 @@ const narrowedPermissions = z
 
 const paired = z
   .strictObject({
-    channel: text("The channel, such as telegram."),
+    channel: text("The channel, as `cortex events` shows it."),
     sender: text("The sender's id on it."),
     permissions: narrowedPermissions.exactOptional(),
   })
@@ -364,11 +365,26 @@ const subAgents = z
   })
   .describe("Workers that run as processes.");
 
+/** Chat platforms that this version does not speak to. */
+const PLATFORMS = [
+  "telegram",
+  "discord",
+  "slack",
+  "whatsapp",
+  "signal",
+  "imessage",
+  "email",
+  "matrix",
+] as const;
+
 const admin = z
   .strictObject({
-    channel: text("The channel, such as telegram."),
+    channel: z
+      .enum(["webhook", "http", "cli"])
+      .describe("The channel: webhook, or http or cli to read it in the ledger.")
+      .register(planned, { names: [...PLATFORMS, "web"] }),
     account: text("The account on it, where there are several.").default(DEFAULT_ACCOUNT),
-    place: text("The chat, channel or address on it."),
+    place: text("The webhook, by its name."),
   })
   .describe("Where Cortex reports what its owner should know.");
 
@@ -402,7 +418,11 @@ export const cortexSchema = z
       .enum(["auto", "require", "off"])
       .describe("Commands run in a sandbox: where there is one, always (or not at all), or never.")
       .default("auto"),
-    store: z.enum(["sqlite"]).describe("Where the ledger is kept.").default("sqlite"),
+    store: z
+      .enum(["sqlite"])
+      .describe("Where the ledger is kept.")
+      .register(planned, { names: ["postgres"] })
+      .default("sqlite"),
     timezone: z
       .string()
       .refine(isTimezone, { error: ({ input }) => `${quote(input)} is not a time zone` })
@@ -414,10 +434,10 @@ export const cortexSchema = z
         host: text("The address that the server listens on.").default("127.0.0.1"),
         port: z.int().min(0).max(65_535).describe("Its port; 0 takes any that is free.").default(4747),
       })
-      .describe("HTTP and the web app.")
+      .describe("Where HTTP is served.")
       .prefault({}),
     channels: z
-      .looseObject({
+      .strictObject({
         webhooks: named(webhook, "Webhooks, by name.").default({}),
         files: named(watchedFolder, "Watched folders, by name.").default({}),
         paired: z
@@ -427,11 +447,8 @@ export const cortexSchema = z
           .default([]),
       })
       .describe("Ways in and out, by name.")
+      .register(planned, { names: [...PLATFORMS, "web"] })
       .prefault({}),
-    mcpServers: z
-      .record(z.string(), z.unknown())
-      .describe("MCP servers whose tools agents have.")
-      .default({}),
     webSearch: z
       .strictObject({
         url: z
@@ -483,7 +500,8 @@ export const cortexSchema = z
       "Several peers that are one person: a name for the person, and channel:peer of each.",
     ).default({}),
   })
-  .describe("The configuration of Cortex.");
+  .describe("The configuration of Cortex.")
+  .register(planned, { names: ["mcpServers"] });
 
 export type CortexFile = z.output<typeof cortexSchema>;
 

@@ -24,8 +24,8 @@ test("any single value can be set by its path", async () => {
         CORTEX_BROKER_QUEUE_MODE: "collect",
         CORTEX_HOOKS_LLM_USD_PER_DAY: "0.5",
         CORTEX_TIMEZONE: "Asia/Tokyo",
-        CORTEX_ADMIN_CHANNEL: "telegram",
-        CORTEX_ADMIN_PLACE: "123",
+        CORTEX_ADMIN_CHANNEL: "webhook",
+        CORTEX_ADMIN_PLACE: "desk",
       },
       flags: { "broker-max-concurrent-runs": "2" },
     },
@@ -33,7 +33,7 @@ test("any single value can be set by its path", async () => {
   expect(config.broker).toMatchObject({ maxConcurrentRuns: 2, queue: { debounceMs: 250, mode: "collect" } });
   expect(config.hooks.llmUsdPerDay).toBe(0.5);
   expect(config.timezone).toBe("Asia/Tokyo");
-  expect(config.admin).toEqual({ channel: "telegram", account: "default", place: "123" });
+  expect(config.admin).toEqual({ channel: "webhook", account: "default", place: "desk" });
 });
 
 test("the names of flags and variables follow from the path, and no two are the same", () => {
@@ -76,8 +76,8 @@ test("a flag does not hide that the file is wrong", async () => {
 });
 
 test("a variable that sets half of something is a problem, and not an exception", async () => {
-  expect(await problemsIn({}, { environment: { CORTEX_ADMIN_CHANNEL: "telegram" } })).toEqual([
-    "cortex.json admin.place: is missing. The chat, channel or address on it.",
+  expect(await problemsIn({}, { environment: { CORTEX_ADMIN_CHANNEL: "webhook" } })).toEqual([
+    "cortex.json admin.place: is missing. The webhook, by its name.",
   ]);
 });
 

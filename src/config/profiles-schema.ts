@@ -1,6 +1,7 @@
 /** What `config/profiles.json` may hold. */
 import { z } from "zod";
 import { named } from "./cortex-schema.ts";
+import { planned } from "./planned.ts";
 import { quote } from "./problem.ts";
 
 const text = (description: string) => z.string().min(1).describe(description);
@@ -19,8 +20,9 @@ const price = z
 const profile = z
   .strictObject({
     backend: z
-      .enum(["pi", "claude", "acp", "offline"])
-      .describe("What runs the turn: pi in process, the claude command, an ACP agent, or no model at all.")
+      .enum(["pi", "offline"])
+      .describe("What runs the turn: pi asks a provider's model, offline needs none.")
+      .register(planned, { names: ["claude", "codex", "acp"] })
       .default("pi"),
     provider: text(
       "anthropic, openai, google, openai-compatible, anthropic-compatible, or another that the backend knows.",
@@ -47,8 +49,10 @@ const profile = z
       .describe("The model's window in tokens, where it is not known.")
       .exactOptional(),
     maxTokens: z.int().min(1).describe("The most that one answer may have, in tokens.").exactOptional(),
-    extraEnv: variables.describe("Environment variables for the backend's process.").exactOptional(),
-    extraOption: variables.describe("Command-line options for the backend's process.").exactOptional(),
+    extraEnv: variables
+      .describe("Environment variables for its provider, before those of the process.")
+      .exactOptional(),
+    extraOption: variables.describe("Further parameters of each request, such as top_p.").exactOptional(),
     script: text(
       "Offline: the script it plays, from the config folder where it is relative.",
     ).exactOptional(),

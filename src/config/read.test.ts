@@ -154,8 +154,8 @@ test.each([["[]"], ["5"], ["null"]])("a file that holds %s is a problem of the w
 
 test("what misses a key is shown once, and is not taken for more than it is", async () => {
   expect(await problemsIn({ "cortex.json": { admin: {}, agents: { x: { persona: "nova" } } } })).toEqual([
-    "cortex.json:2:12 admin.channel: is missing. The channel, such as telegram.",
-    "cortex.json:2:12 admin.place: is missing. The chat, channel or address on it.",
+    "cortex.json:2:12 admin.channel: is missing. The channel: webhook, or http or cli to read it in the ledger.",
+    "cortex.json:2:12 admin.place: is missing. The webhook, by its name.",
     'cortex.json:5:18 agents.x.persona: no persona is called "nova". Write one of atlas.',
   ]);
 });
@@ -254,4 +254,58 @@ test("every value says where it came from", async () => {
     "profiles.offline.backend": "default",
   });
   expect(Object.keys(config.origins)).not.toContain("profiles.offline.name");
+});
+
+test("a misspelt key is an error with the key that was meant, in both files and at any depth", async () => {
+  expect(
+    await problemsIn({
+      "cortex.json": {
+        channels: { webhoks: {}, discrod: {} },
+        personas: { atlas: { identity: { sol: "x" } } },
+      },
+      "profiles.json": { defualtProfile: "offline", profiles: { mine: { modle: "x", price: { inpt: 1 } } } },
+    }),
+  ).toEqual([
+    expect.stringMatching(/identity\.sol: is not a key that is known here\. Did you mean "soul"\?$/),
+    expect.stringMatching(/channels\.webhoks: is not a key that is known here\. Did you mean "webhooks"\?$/),
+    expect.stringMatching(
+      /channels\.discrod: is not a key .*Did you mean "discord"\? It is not available in this version; available: webhooks, files, paired\.$/,
+    ),
+    expect.stringMatching(/price\.input: is missing/),
+    expect.stringMatching(/price\.output: is missing/),
+    expect.stringMatching(/price\.inpt: is not a key .*Did you mean "input"\?$/),
+    expect.stringMatching(/profiles\.mine\.modle: is not a key .*Did you mean "model"\?$/),
+    expect.stringMatching(/defualtProfile: is not a key .*Did you mean "defaultProfile"\?$/),
+  ]);
+});
+
+test.each([
+  [
+    "cortex.json",
+    { channels: { telegram: {} } },
+    /channels\.telegram: is not available in this version\. Available: webhooks, files, paired\./,
+  ],
+  ["cortex.json", { mcpServers: {} }, /mcpServers: is not available in this version\./],
+  [
+    "cortex.json",
+    { store: "postgres" },
+    /store: "postgres" is not available in this version\. Available: sqlite\./,
+  ],
+  [
+    "cortex.json",
+    { admin: { channel: "telegram", place: "1" } },
+    /admin\.channel: "telegram" is not available/,
+  ],
+  [
+    "profiles.json",
+    { profiles: { c: { backend: "claude" } } },
+    /backend: "claude" is not available in this version\. Available: pi, offline\./,
+  ],
+  [
+    "profiles.json",
+    { profiles: { c: { backend: "codx" } } },
+    /"codx" is not one of pi, offline\. Did you mean "codex"\? It is not available/,
+  ],
+])("what is not built yet is refused as such: %s %j", async (file, content, problem) => {
+  expect(await problemsIn({ [file]: content })).toEqual([expect.stringMatching(problem)]);
 });

@@ -133,7 +133,10 @@ chief_of_staff_project: [a, b]
 });
 
 test("keys of other programs are their business", async () => {
-  expect((await load("obsidian_vault: true\nteam_dir: /a\n")).teamDir).toBe("/a");
+  expect(await load("obsidian_vault: true\nteam_dir: /a\n")).toMatchObject({
+    teamDir: "/a",
+    foreignKeys: [{ key: "obsidian_vault", source: "config.yaml:1:1" }],
+  });
 });
 
 test.each([

@@ -37,6 +37,8 @@ export interface TeamConfig {
   readonly user: string | undefined;
   /** Every setting as it was written, and where that was: `flag --team-dir`, `config.yaml:3`, `default`. */
   readonly settings: readonly TeamSetting[];
+  /** Keys of the file that mean nothing to Cortex. Other programs may use them. */
+  readonly foreignKeys: readonly { readonly key: string; readonly source: string }[];
 }
 
 export interface TeamSetting {
@@ -70,12 +72,14 @@ export async function loadTeamConfig(sources: TeamConfigSources, file: FileText)
   const { entries, problems: ofFile } = await parseTeamConfig(file);
   const problems = [...ofFile];
   const written = new Map<TeamKey, Given>();
+  const foreignKeys: { key: string; source: string }[] = [];
   for (const { key, text, position } of entries) {
     if (!isTeamKey(key)) {
       const meant = nearest(key, TEAM_KEYS);
       const source = formatSource(TEAM_CONFIG_FILE, position);
       const hint = `Did you mean ${JSON.stringify(meant)}?`;
-      if (meant !== undefined) problems.push({ source, path: key, message: "sets nothing", hint });
+      if (meant === undefined) foreignKeys.push({ key, source });
+      else problems.push({ source, path: key, message: "sets nothing", hint });
     } else if (text !== undefined) {
       const source = formatSource(TEAM_CONFIG_FILE, position);
       written.set(key, { text, source, origin: `${TEAM_CONFIG_FILE}:${position.line}`, from: sources.home });
@@ -100,7 +104,7 @@ export async function loadTeamConfig(sources: TeamConfigSources, file: FileText)
   if (problems.length > 0) throw configInvalid(sources.home, problems);
 
   const user = environment.lookup("HOME") ?? environment.lookup("USERPROFILE");
-  return build(new Map(chosen), user);
+  return { ...build(new Map(chosen), user), foreignKeys };
 }
 
 /** A path with the user's own folder in place of its `~`. */
@@ -131,7 +135,10 @@ function given(text: string | undefined, origin: string, from: string): Given | 
   return text === undefined ? undefined : { text, source: origin, origin, from };
 }
 
-function build(chosen: ReadonlyMap<TeamKey, Given>, user: string | undefined): TeamConfig {
+function build(
+  chosen: ReadonlyMap<TeamKey, Given>,
+  user: string | undefined,
+): Omit<TeamConfig, "foreignKeys"> {
   const textOf = (key: TeamKey): string => chosen.get(key)!.text;
   const pathOf = (key: TeamKey): string =>
     expandPath(textOf(key) || TEAM_SETTINGS[key].default, { user, from: chosen.get(key)!.from });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { z } from "zod";
-import { suggest } from "../model/nearest.ts";
+import { nearest, suggest } from "../model/nearest.ts";
+import { planned } from "./planned.ts";
 import { type Mistake, type Path, quote } from "./problem.ts";
 import { keysOf, schemaAt } from "./schema-tree.ts";
 
@@ -51,12 +52,13 @@ function isEmptyList(value: unknown): boolean {
 function mistakesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): Mistake[] {
   const path = issue.path as Path;
   if (issue.code === "unrecognized_keys") {
-    const known = keysOf(schemaAt(schema, path));
+    const holder = schemaAt(schema, path);
+    const names = { known: keysOf(holder), later: plannedAt(holder) };
     return issue.keys.map((key) => ({
       path: [...path, key],
       at: "key",
-      message: "is not a key that is known here",
-      hint: suggest(key, known),
+      message: names.later.includes(key) ? NOT_AVAILABLE : "is not a key that is known here",
+      hint: adviseOn(key, names),
     }));
   }
   const meant = issue.code === "invalid_union" ? formMeant(issue) : undefined;
@@ -64,7 +66,28 @@ function mistakesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown):
     return meant.flatMap((inner) => mistakesOf({ ...inner, path: [...path, ...inner.path] }, schema, value));
   }
   const found = valueAt(value, path);
-  return [{ path, at: "value", message: messageOf(issue, found), hint: hintOf(issue, schema, found) }];
+  const isLater = typeof found === "string" && plannedAt(schemaAt(schema, path)).includes(found);
+  const message = isLater ? `${quote(found)} ${NOT_AVAILABLE}` : messageOf(issue, found);
+  return [{ path, at: "value", message, hint: hintOf(issue, schema, found) }];
+}
+
+const NOT_AVAILABLE = "is not available in this version";
+
+function plannedAt(schema: z.ZodType | undefined): readonly string[] {
+  return (schema && planned.get(schema)?.names) ?? [];
+}
+
+interface NamesHere {
+  readonly known: readonly string[];
+  readonly later: readonly string[];
+}
+
+/** A typing error may be one of something that is not available either. */
+function adviseOn(word: string, { known, later }: NamesHere): string {
+  if (later.includes(word)) return `Available: ${known.join(", ")}.`;
+  const meant = nearest(word, [...known, ...later]);
+  if (meant === undefined || known.includes(meant)) return suggest(word, known);
+  return `Did you mean ${JSON.stringify(meant)}? It ${NOT_AVAILABLE}; available: ${known.join(", ")}.`;
 }
 
 /** Of several forms that a value may have, what is wrong with it in the one that it was meant to have. */
@@ -80,6 +103,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
       if (value === undefined) return "is missing";
       return `${quote(value)} is not ${KINDS[issue.expected] ?? issue.expected}`;
     case "invalid_value":
+      if (value === undefined) return "is missing";
       return `${quote(value)} is not one of ${issue.values.join(", ")}`;
     case "too_small":
       if (typeof value === "string" || isEmptyList(value)) return "is empty";
@@ -118,7 +142,8 @@ const KINDS: Readonly<Record<string, string>> = {
 
 function hintOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {
   if (issue.code === "invalid_value" && typeof value === "string") {
-    return suggest(value, issue.values.map(String));
+    const later = plannedAt(schemaAt(schema, issue.path as Path));
+    return adviseOn(value, { known: issue.values.map(String), later });
   }
   if (issue.code === "custom" && typeof issue.params?.["hint"] === "string") return issue.params["hint"];
   return descriptionOf(schema, issue.path as Path);

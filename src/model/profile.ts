@@ -1,7 +1,7 @@
 /** A named backend and model, as configured. */
 export interface Profile {
   readonly name: string;
-  readonly backend: "pi" | "claude" | "acp" | "offline";
+  readonly backend: "pi" | "offline";
   /** anthropic, openai, google, openai-compatible, anthropic-compatible, or any other that the backend knows. */
   readonly provider?: string;
   readonly model?: string;

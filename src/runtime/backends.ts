@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Agent } from "../agents/agent.ts";
 import { createLoopAgent } from "../agents/loop.ts";
-import { CortexError } from "../model/errors.ts";
 import type { Profile } from "../model/profile.ts";
 import { searchLedger } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
@@ -35,23 +34,10 @@ export function createBackends(parts: BackendParts): (profile: Profile) => Promi
     },
   };
   const opened: Partial<Record<Profile["backend"], Promise<Agent>>> = {};
-  return async ({ name, backend }) => {
-    if (backend !== "pi" && backend !== "offline") throw backendMissing(name, backend);
-    return (opened[backend] ??= open[backend]());
-  };
+  return ({ backend }) => (opened[backend] ??= open[backend]());
 }
 
 /** An abort ends a delay early; it is no failure. */
 async function delay(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});
-}
-
-function backendMissing(profile: string, backend: string): CortexError {
-  return new CortexError(
-    "model_unconfigured",
-    `The profile "${profile}" needs the backend "${backend}", which is not there yet`,
-    {
-      hint: "Use a profile with the backend pi or offline.",
-    },
-  );
 }

@@ -56,7 +56,7 @@ function toConfigured({ config, environment }: LoadedConfig): Configured {
 }
 
 /** Parts that may hold a secret: it is said that they are set, not to what. */
-const SECRET = new Set(["channels", "mcpServers", "extraEnv", "extraOption"]);
+const SECRET = new Set(["channels", "extraEnv", "extraOption"]);
 const NOT_SHOWN = "(not shown)";
 
 function listSettings({ origins, ...config }: Config): Setting[] {

@@ -60,13 +60,17 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
 /** A home that has no templates is told nothing about them. */
 async function checkRelays(sources: Sources): Promise<Check[]> {
   const { readRelays } = await import("./read-relays.ts");
-  const { templates, problems } = await readRelays(sources);
+  const { templates, problems, warnings } = await readRelays(sources);
   const [first] = problems;
+  if (first === undefined && warnings.length > 0)
+    return warnings.map(({ source, path, message, hint }) =>
+      warn("relays", `${source} ${path}: ${message}`, hint),
+    );
   if (first === undefined)
     return templates.size === 0
       ? []
       : [ok("relays", `${count(templates.size, "template")}, all of them right`)];
-  const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.message}`;
+  const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.path}: ${first.message}`;
   return [fail("relays", message, "`cortex relay validate` tells all of them, and what to do.")];
 }
 

@@ -1,7 +1,8 @@
 /** The settings of the team, and its directory. Not everybody has a team: what is not there needs no mention. */
 import { access, constants } from "node:fs/promises";
 
-import { readTeamConfig } from "../config/team-config.ts";
+import { readTeamConfig, type TeamConfig } from "../config/team-config.ts";
+import { TEAM_KEYS } from "../config/team-settings.ts";
 import { type Check, count, fail, failure, ok, warn } from "./doctor-check.ts";
 import { hasTeam } from "./team-missing.ts";
 
@@ -11,20 +12,28 @@ interface Sources {
 }
 
 export async function checkTeam(sources: Sources): Promise<Check[]> {
-  let folder: string;
+  let config: TeamConfig;
   try {
-    folder = (await readTeamConfig(sources)).teamDir;
+    config = await readTeamConfig(sources);
   } catch (error) {
     return [failure("team", error)];
   }
-  if (!hasTeam(folder)) return [];
+  const { teamDir: folder, foreignKeys } = config;
+  const foreign = foreignKeys.map(({ key, source }) =>
+    warn(
+      "team",
+      `${source}: unknown key "${key}"`,
+      `Cortex ignores it. Known keys: ${TEAM_KEYS.join(", ")}.`,
+    ),
+  );
+  if (!hasTeam(folder)) return foreign;
   try {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return [fail("team", `${folder} cannot be written to (${code})`, "Check its owner and its permissions.")];
   }
-  return [await checkFiles(sources, folder)];
+  return [...foreign, await checkFiles(sources, folder)];
 }
 
 async function checkFiles(sources: Sources, folder: string): Promise<Check> {

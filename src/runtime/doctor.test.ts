@@ -307,3 +307,32 @@ test("a server of another version is to be restarted", async () => {
     hint: expect.stringContaining("Restart"),
   });
 });
+
+test("unknown keys of config.yaml and of relay templates are warnings", async () => {
+  using folder = temporaryFolder();
+  const templates = {
+    agents: {
+      writer: {
+        profile: "offline",
+        persistSession: false,
+        directive: "Write.",
+        promptTemplate: "{{input}}",
+        colour: "red",
+      },
+    },
+    templates: {
+      solo: { agents: ["writer"], entryAgent: "writer", transitions: [], maxTotalSteps: 1, hue: 1 },
+    },
+  };
+  writeHome(folder.path, { relays: templates });
+  writeFileSync(join(folder.path, "config.yaml"), "team_dir: /nonexistent/team\nobsidian_vault: x\n");
+  const { named, canStart } = await check(folder.path);
+  expect(canStart).toBe(true);
+  expect(named("team")).toMatchObject([
+    { state: "warn", message: 'config.yaml:2:1: unknown key "obsidian_vault"' },
+  ]);
+  expect(named("relays").map(({ state, message }) => [state, message.replace(/^\S+ /, "")])).toEqual([
+    ["warn", expect.stringMatching(/^agents\.writer\.colour: /)],
+    ["warn", expect.stringMatching(/^templates\.solo\.hue: /)],
+  ]);
+});

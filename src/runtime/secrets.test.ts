@@ -35,14 +35,13 @@ test("a secret is what the configuration names as one, wherever it does so", asy
           out: { deliverTo: { url: "https://example.com", secretEnv: "SIGN_OUT" } },
           in: { scheme: "generic", secretEnv: "SIGN_IN" },
         },
-        telegram: { accounts: [{ botTokenEnv: "BOT" }] },
       },
       webSearch: { url: "https://example.com/?q={query}", apiKeyEnv: "SEARCH" },
     },
     "profiles.json": { profiles: { mine: { provider: "openai", model: "x", apiKeyEnv: "MINE" } } },
   };
   const environment = Object.fromEntries(
-    ["DEPLOY", "SIGN_OUT", "SIGN_IN", "BOT", "SEARCH", "MINE"].map((name) => [name, `value of ${name}`]),
+    ["DEPLOY", "SIGN_OUT", "SIGN_IN", "SEARCH", "MINE"].map((name) => [name, `value of ${name}`]),
   );
   expect(await namesOf(files, { ...environment, EDITOR: "vi vi vi vi" }, "token\n")).toEqual({
     ...environment,
@@ -79,7 +78,7 @@ test.each(["TOKENIZERS_PARALLELISM", "KEYBOARD", "MONKEY", "PASSWORDLESS"])(
 
 test("what profiles set for a backend is a secret where its name says so", async () => {
   const profile = {
-    backend: "claude",
+    backend: "pi",
     apiKeyEnv: "MINE",
     extraEnv: { MINE: "mine", OTHER_TOKEN: "token", MODE: "fast" },
     extraOption: { "api-key": "option", verbose: "yes" },

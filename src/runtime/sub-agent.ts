@@ -36,10 +36,13 @@ async function openModel(
         delay: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
       });
     }
-    case "claude":
-    case "acp":
-      throw new CortexError("model_unconfigured", `The profile "${name}" needs the backend "${backend}"`, {
-        hint: "A sub-agent works with the backends pi and offline.",
-      });
+    default: // it came by the protocol
+      throw new CortexError(
+        "model_unconfigured",
+        `Backend "${backend as string}" of profile "${name}" is not available`,
+        {
+          hint: "A sub-agent works with the backends pi and offline.",
+        },
+      );
   }
 }

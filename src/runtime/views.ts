@@ -337,7 +337,6 @@ export function configView(config: Config) {
     store,
     relay,
     channels: Object.keys(config.channels),
-    mcpServers: Object.keys(config.mcpServers),
   };
 }
 

@@ -8,9 +8,6 @@ export async function windowOf(profile: Profile): Promise<number | undefined> {
         return await (await import("../agents/pi/provider.ts")).modelWindow(profile);
       case "offline":
         return (await import("../agents/offline/offline-model.ts")).offlineWindow(profile);
-      case "claude":
-      case "acp":
-        return profile.contextWindow; // such an agent sees to its window itself
     }
   } catch {
     return undefined; // whoever asks the model is told what is wrong with the profile

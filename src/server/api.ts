@@ -1,6 +1,6 @@
 /**
  * What goes over the wire, by name. Requests are checked against their schemas when they come, replies by the
- * compiler when they are written; the OpenAPI document and the types of the web app are made of them.
+ * compiler when they are written; the OpenAPI document is made of them.
  */
 import { z } from "zod";
 

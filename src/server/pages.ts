@@ -1,4 +1,4 @@
-/** What a person sees in a browser before there is a web app: that it works, and where to read on. */
+/** What a person sees in a browser: that it works, and where to read on. */
 export const WELCOME = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Cortex</title></head>
