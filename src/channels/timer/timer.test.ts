@@ -178,10 +178,26 @@ test("an event that is not taken in is tried again in its minute, and the troubl
   expect([...minutes.keys()]).toEqual([START_MS]);
 });
 
-test("a timer that was started makes events by itself until it is closed", async () => {
-  const { minutes, open } = ledger();
+test("a timer that was started makes the event of every minute by itself, also after a failure, until it is closed", async () => {
+  const { minutes, world, problems, open } = ledger();
+  world.nowMs = START_MS + MINUTE_MS - 1; // it never waits longer than until the next minute, which is always near
   const timer = open();
   timer.start();
   await expect.poll(() => minutes.size).toBe(1);
+
+  world.isFull = true;
+  world.nowMs += MINUTE_MS;
+  await expect.poll(() => problems).toHaveLength(1);
+  world.isFull = false;
+  await expect.poll(() => minutes.size).toBe(2);
+
+  world.nowMs += MINUTE_MS;
+  await expect.poll(() => minutes.size).toBe(3);
+  expect([...minutes.keys()]).toEqual([START_MS, START_MS + MINUTE_MS, START_MS + 2 * MINUTE_MS]);
+  expect([...minutes.values()].map(({ metadata }) => metadata)).toEqual([{}, {}, {}]);
+
   await timer[Symbol.asyncDispose]();
+  world.nowMs += MINUTE_MS;
+  await timer.look();
+  expect(minutes.size).toBe(3);
 });
