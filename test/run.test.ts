@@ -19,7 +19,7 @@ const FIRST = `
     return true;
   };`;
 const IMPORTS = `import { afterAll, beforeAll, describe, expect, test } from "vitest";${FIRST}`;
-const PASSES = `${IMPORTS} test("a", () => {}); test.skip("b", () => {});`;
+const PASSES = `${IMPORTS} test("a", () => {}); test("b", ({ skip }) => skip("no moon"));`;
 
 /** Runs the test files that are given, and says how that ended. */
 function runTests({ ci, files }: { readonly ci: boolean; readonly files: Readonly<Record<string, string>> }) {
@@ -106,7 +106,7 @@ test("a file that does not load, fails in a hook or takes its process with it is
   );
   const run = runTests({ ci: true, files: { ...Object.fromEntries(bad), "shared/good.test.ts": PASSES } });
   expect(run).toMatchObject({ status: 0, last: "17 passed, 0 failed, 3 skipped" });
-  expect(run.notes).toEqual(
+  expect(run.notes.filter((note) => note.startsWith("FLAKY"))).toEqual(
     bad.map(([path]) => `FLAKY: ${path} failed, then passed alone. Its first failure:`).toSorted(),
   );
   expect(run.again).toHaveLength(bad.length);
@@ -136,6 +136,16 @@ test("more failures than ten are not run again", () => {
     last: "0 passed, 11 failed",
     again: [],
   });
+});
+
+test("what a test could not try is said above the last line, with the reason", () => {
+  for (const ci of [true, false]) {
+    const { lines } = runTests({ ci, files: { "own/good.test.ts": PASSES } });
+    expect(lines.slice(-2)).toEqual([
+      "NOT TESTED: own/good.test.ts > b: no moon",
+      "1 passed, 0 failed, 1 skipped",
+    ]);
+  }
 });
 
 test("without CI nothing is run again, and what fails outside of a test is counted", () => {

@@ -13,7 +13,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-import { closingLine, countFailed, type FileOutcome, OUTCOME_FILE, type Outcome } from "./support/outcome.ts";
+import {
+  closingLines,
+  countFailed,
+  type FileOutcome,
+  OUTCOME_FILE,
+  type Outcome,
+} from "./support/outcome.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
 const MAX_RERUNS = 10;
@@ -39,7 +45,7 @@ function runWithSecondChance(): number {
   const files = isAccident ? first.files.map((file) => runFailedAgain(file, notes)) : first.files;
   for (const error of first.stray) notes.push(`NOT IN A TEST: ${error.split("\n", 1)[0]}`);
   const last = { ...first, files };
-  for (const line of [...notes, closingLine(last)]) console.log(line);
+  for (const line of closingLines(last, notes)) console.log(line);
   return countFailed(last) === 0 ? 0 : 1;
 }
 

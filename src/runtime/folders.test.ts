@@ -61,9 +61,12 @@ test("commands are given the variables that the turn's permissions name, and no 
   });
 });
 
-test.each([undefined, await findSandbox("the environment of commands in a sandbox")])(
-  "nothing else of our environment reaches a command (%#)",
-  async (sandbox) => {
+const found = await findSandbox("the environment of commands in a sandbox");
+
+test.for([["with", found] as const, ["without", undefined] as const])(
+  "nothing else of our environment reaches a command %s a sandbox",
+  async ([kind, sandbox], { skip }) => {
+    skip(kind === "with" && sandbox === undefined, "no sandbox");
     const poison = Object.fromEntries(
       ["OPENAI_API_KEY", "LD_PRELOAD", "BASH_ENV", "NODE_OPTIONS", "PROMPT_COMMAND", "CORTEX_HOME"].map(
         (name) => [name, `/canary/${name}`],

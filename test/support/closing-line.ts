@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import type { Reporter, SerializedError, TestModule, TestSpecification } from "vitest/node";
 
-import { closingLine, type Failure, type FileOutcome, OUTCOME_FILE } from "./outcome.ts";
+import { closingLines, type Failure, type FileOutcome, OUTCOME_FILE } from "./outcome.ts";
 
 export default class ClosingLine implements Reporter {
   #specifications: readonly TestSpecification[] = [];
@@ -18,7 +18,7 @@ export default class ClosingLine implements Reporter {
     const path = process.env[OUTCOME_FILE];
     if (path !== undefined) writeFileSync(path, JSON.stringify(outcome));
     // In its own turn, so that it stands below the summary of the reporter before it.
-    else process.on("exit", () => console.log(closingLine(outcome)));
+    else process.on("exit", () => console.log(closingLines(outcome).join("\n")));
   }
 }
 
@@ -33,19 +33,23 @@ function outcomeOf(
     const death = [...stray].find(({ cause }) => cause?.message.endsWith(` ${moduleId}`));
     if (death !== undefined) stray.delete(death);
     const error = death?.cause === undefined ? "The file did not run to its end" : textOf(death.cause);
-    return { ...file, passed: 0, skipped: 0, failures: [{ test: undefined, error }] };
+    return { ...file, passed: 0, skipped: 0, untested: [], failures: [{ test: undefined, error }] };
   }
   const count = { passed: 0, skipped: 0, failed: 0, pending: 0 };
   const failures: Failure[] = [testModule, ...testModule.children.allSuites()].flatMap((suite) =>
     suite.errors().map((error) => ({ test: undefined, error: textOf(error) })),
   );
+  const untested: string[] = [];
   for (const test of testModule.children.allTests()) {
-    const { state, errors } = test.result();
+    const result = test.result();
+    const { state, errors } = result;
     count[state]++;
+    if (result.state === "skipped" && result.note !== undefined)
+      untested.push(`${test.fullName}: ${result.note}`);
     if (state === "failed")
       failures.push({ test: test.fullName, error: (errors ?? []).map(textOf).join("\n") });
   }
-  return { ...file, passed: count.passed, skipped: count.skipped, failures };
+  return { ...file, passed: count.passed, skipped: count.skipped, untested, failures };
 }
 
 function textOf({ stack, message }: SerializedError): string {

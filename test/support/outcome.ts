@@ -10,6 +10,8 @@ export interface FileOutcome {
   readonly path: string;
   readonly passed: number;
   readonly skipped: number;
+  /** Tests that skipped themselves, each with the reason. */
+  readonly untested: readonly string[];
   readonly failures: readonly Failure[];
 }
 
@@ -26,9 +28,13 @@ export function countFailed({ files, stray }: Outcome): number {
   return stray.length + files.reduce((sum, { failures }) => sum + failures.length, 0);
 }
 
-/** The last line of a run, which programs read. */
-export function closingLine(outcome: Outcome): string {
+/** What could not be tested here, what else there is to say, and last the count, which programs read. */
+export function closingLines(outcome: Outcome, notes: readonly string[] = []): string[] {
   const passed = outcome.files.reduce((sum, file) => sum + file.passed, 0);
   const skipped = outcome.files.reduce((sum, file) => sum + file.skipped, 0);
-  return `${passed} passed, ${countFailed(outcome)} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
+  return [
+    ...outcome.files.flatMap(({ path, untested }) => untested.map((test) => `NOT TESTED: ${path} > ${test}`)),
+    ...notes,
+    `${passed} passed, ${countFailed(outcome)} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`,
+  ];
 }
