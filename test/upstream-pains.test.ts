@@ -28,22 +28,32 @@ interface Scene extends AsyncDisposable {
   start(options?: Partial<CortexOptions>): Promise<Cortex>;
 }
 
-/** A home whose profiles `a` and `b` are models on a server that refuses what the strictest provider would. */
-async function openScene({ limits = {}, broker = {}, receiver }: SceneOptions = {}): Promise<Scene> {
+/** A home whose profiles `a`, `b` and `c` are models on a server that refuses what the strictest provider would. */
+async function openScene({
+  limits = {},
+  broker = {},
+  fallbacks = {},
+  receiver,
+}: SceneOptions = {}): Promise<Scene> {
   const folder = temporaryFolder();
   let reply: (request: ModelRequest) => Reply | undefined = () => undefined;
   const server = await startModelServer({
     strict: true,
     answer: (request) => reply(request) ?? { text: `re ${lastWords(request)}` },
   });
-  const profile = (model: string) => ({ provider: "openai-compatible", baseUrl: server.openaiUrl, model });
+  const profile = (model: "a" | "b" | "c") => ({
+    provider: "openai-compatible",
+    baseUrl: server.openaiUrl,
+    model,
+    fallback: fallbacks[model] ?? [],
+  });
   writeHome(folder.path, {
     cortex: {
       broker: { retryMs: 0, shutdownMs: 0, ...broker },
       agents: { main: { limits } },
       channels: receiver && { webhooks: { ops: { deliverTo: { url: receiver.url } } } },
     },
-    profiles: { defaultProfile: "a", profiles: { a: profile("a"), b: profile("b") } },
+    profiles: { defaultProfile: "a", profiles: { a: profile("a"), b: profile("b"), c: profile("c") } },
   });
   const started: Cortex[] = [];
   return {
@@ -65,6 +75,7 @@ async function openScene({ limits = {}, broker = {}, receiver }: SceneOptions = 
 interface SceneOptions {
   readonly limits?: object;
   readonly broker?: object;
+  readonly fallbacks?: Partial<Record<"a" | "b" | "c", readonly string[]>>;
   readonly receiver?: Receiver;
 }
 
@@ -302,14 +313,43 @@ describe("nobody has to say:", () => {
     expect((await cortex.store.counts()).dead).toBe(0);
   });
 
-  test("one session sent what the provider refuses, and the provider was shut off for all others", async () => {
-    await using scene = await openScene();
+  test("one session sent what the provider refuses, and one model after another was shut off for all others", async () => {
+    await using scene = await openScene({ fallbacks: { a: ["b"], b: ["c"] } });
     const refused: Reply = { fault: { status: 400, body: { error: { message: "No." } } } };
-    scene.play((request) => (lastWords(request) === "bad" ? refused : undefined));
+    const refusing: Readonly<Record<string, string>> = { bad: "ab", worse: "abc" };
+    scene.play((request) => (refusing[lastWords(request)]?.includes(request.model) ? refused : undefined));
     const cortex = await scene.start();
+    const modelsAsked = async (words: string, ...other: readonly ["other"?, "b"?]): Promise<string> => {
+      const before = scene.server.requests.length;
+      const [session = "one", profile] = other;
+      expect(await ended(cortex, await cortex.send({ content: words, session, profile }))).toContain(
+        words === "worse" ? "No." : `re ${words}`,
+      );
+      return scene.server.requests
+        .slice(before)
+        .map(({ model }) => model)
+        .join("");
+    };
 
-    expect(await ask(cortex, "bad", "one")).toContain("No.");
-    expect(await ask(cortex, "good", "other")).toBe("re good");
+    expect(await modelsAsked("bad")).toBe("abc");
+    expect(await modelsAsked("good", "other")).toBe("a");
+    expect(await modelsAsked("good", "other", "b")).toBe("b");
+    expect(await modelsAsked("worse")).toBe("abc");
+    expect(await modelsAsked("good", "other")).toBe("a");
+    expect(await modelsAsked("good", "other", "b")).toBe("b");
+    expect(await modelsAsked("good")).toBe("a"); // nor is the session itself kept from them
+  });
+
+  test("one model was busy, and those beside it were shut off with it", async () => {
+    await using scene = await openScene({ fallbacks: { a: ["b", "c"], b: ["c"] } });
+    const busy: Reply = { fault: { status: 429, headers: { "retry-after": "3600" } } };
+    scene.play(({ model }) => (model === "a" ? busy : undefined));
+    const cortex = await scene.start();
+    for (const session of ["one", "two", "three"])
+      expect(await ask(cortex, "hello", session)).toBe("re hello");
+    const other = await cortex.send({ content: "hello", session: "other", profile: "c" });
+    expect(await ended(cortex, other)).toBe("re hello");
+    expect(scene.server.requests.map(({ model }) => model).join("")).toBe("abbbc");
   });
 
   test.each([
