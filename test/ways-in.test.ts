@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import type { Cortex } from "../src/runtime/cortex.ts";
+import type { StoredEvent } from "../src/store/store.ts";
 import { writeHome } from "./support/home.ts";
+import { runHere } from "./support/run-here.ts";
 import { openTestServer, PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
@@ -97,5 +99,38 @@ test("nine o'clock that was missed has one turn after the start, through the hoo
     await expect.poll(() => timers(cortex), PATIENT).toBe(3);
     await expect.poll(() => cortex.store.hooks.unjudged(), PATIENT).toEqual([]);
     expect(await cortex.store.query("select hook_id from dispatches")).toEqual([{ hook_id: "morning" }]);
+  });
+});
+
+test("a scheduled time that passed while nothing ran is told of in the hook's runs and by why", async () => {
+  using folder = temporaryFolder();
+  const home = join(folder.path, "home");
+  writeHome(home, {
+    cortex: { timezone: "UTC" },
+    hooks: { "morning.ts": hookOf("schedules").replace('catchUp: "once"', 'catchUp: "skip"') },
+  });
+  let nowMs = Date.parse("2026-11-16T07:30:00Z");
+  const timerEvents = async (): Promise<readonly StoredEvent[]> => {
+    await using server = await openTestServer({}, { home, clock: () => nowMs });
+    const { store } = server.cortex;
+    const list = async () => (await store.events.list({ channel: "timer" })).items;
+    await expect.poll(async () => (await list()).map(({ atMs }) => atMs), PATIENT).toContain(nowMs);
+    await expect.poll(() => store.hooks.unjudged(), PATIENT).toEqual([]);
+    return list();
+  };
+  await timerEvents();
+  nowMs = Date.parse("2026-11-16T11:30:00Z");
+  const [newest] = await timerEvents();
+
+  const reason =
+    'missed its scheduled time 2026-11-16T09:00:00.000Z because Cortex was not running, and its catchUp is "skip"';
+  const run = (...argv: string[]) => runHere({ CORTEX_HOME: home }, argv);
+  expect(await run("hooks", "runs", "morning")).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/ skipped .*missed its scheduled time 2026-11-16T09:00/),
+  });
+  expect(await run("why", newest!.id)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`hook morning ${reason}`),
   });
 });

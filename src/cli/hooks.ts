@@ -206,9 +206,10 @@ function aboutOf({ error, description }: HookView): string {
   return firstLine(error ?? description, MAX_TEXT_LENGTH);
 }
 
-function runCells({ startedAt, fired, error, eventId, durationMs, llmCalls }: HookRunView): string[] {
-  const outcome = error !== null ? "failed" : fired ? "fired" : "no";
-  const note = error ?? (llmCalls === 0 ? "" : count(llmCalls, "model call"));
+function runCells(run: HookRunView): string[] {
+  const { startedAt, fired, error, skipped, eventId, durationMs, llmCalls } = run;
+  const outcome = error !== null ? "failed" : fired ? "fired" : skipped !== null ? "skipped" : "no";
+  const note = error ?? skipped ?? (llmCalls === 0 ? "" : count(llmCalls, "model call"));
   return [moment(startedAt), outcome, duration(durationMs), eventId, firstLine(note, MAX_TEXT_LENGTH)];
 }
 

@@ -98,12 +98,13 @@ function relayOf(result: HookRun["result"]): string | undefined {
 
 /** Those that did not fire are one step: there may be a thousand of them. */
 function* hookSteps(runs: readonly HookRun[]): Generator<Step> {
-  for (const { hook, fired, error, durationMs, startedAt } of runs) {
+  for (const { hook, fired, error, skipped, durationMs, startedAt } of runs) {
+    if (skipped !== null) yield { at: startedAt, what: `hook ${hook} ${reason(skipped)}` };
     const took = `after ${duration(durationMs)}`;
     if (error !== null) yield { at: startedAt, what: `hook ${hook} failed ${took}: ${reason(error)}` };
     else if (fired) yield { at: startedAt, what: `hook ${hook} fired ${took}` };
   }
-  const silent = runs.filter(({ fired, error }) => !fired && error === null);
+  const silent = runs.filter(({ fired, error, skipped }) => !fired && error === null && skipped === null);
   if (silent.length === 0) return;
   const names = silent.slice(0, MAX_HOOKS_NAMED).map(({ hook }) => hook);
   const more = silent.length > names.length ? ", …" : "";

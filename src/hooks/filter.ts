@@ -80,10 +80,15 @@ export function hasPattern(filter: unknown): boolean {
 
 /** Whether a hook is to be asked about an event. */
 export function passes(filter: CompiledFilter, event: StoredEvent, given: Circumstances): boolean {
+  return isMeant(filter, event) && (filter.schedule === undefined || isScheduled(filter, event, given));
+}
+
+/** Whether an event is one for the hook, at whatever time. */
+function isMeant(filter: CompiledFilter, event: StoredEvent): boolean {
   const { channels, senders, types, metadata, match, schedule } = filter;
   if (!filter.directions.has(event.direction)) return false;
   if (channels !== undefined && !matches(channels, event.channel)) return false;
-  if (schedule !== undefined && !isScheduled(filter, event, given)) return false;
+  if (schedule !== undefined && event.channel !== TIMER) return false;
   if (senders !== undefined && (event.sender === undefined || !matches(senders, event.sender))) return false;
   if (types !== undefined && !typesOf(event).some((type) => matches(types, type))) return false;
   if (metadata.some(([field, value]) => fieldOf(event.metadata, field) !== value)) return false;
@@ -98,24 +103,45 @@ export function passes(filter: CompiledFilter, event: StoredEvent, given: Circum
  * event, of which the next event tells.
  */
 export function missedMinute(
-  { schedule, timezone, catchUp }: CompiledFilter,
-  { metadata, atMs }: StoredEvent,
+  filter: CompiledFilter,
+  event: StoredEvent,
+  given: Circumstances,
+): number | undefined {
+  if (filter.catchUp !== "once" || isDue(filter, event, given)) return undefined; // one firing is enough
+  return newestMissed(filter, event, given);
+}
+
+/** The newest moment of a hook's schedule that was missed and is not made up for, because the hook does not want it. */
+export function skippedMinute(
+  filter: CompiledFilter,
+  event: StoredEvent,
+  given: Circumstances,
+): number | undefined {
+  if (filter.schedule === undefined || filter.catchUp !== "skip" || !isMeant(filter, event)) return undefined;
+  return newestMissed(filter, event, given);
+}
+
+function newestMissed(
+  { schedule, timezone }: CompiledFilter,
+  { metadata }: StoredEvent,
   { timezone: usual, createdAtMs }: Circumstances,
 ): number | undefined {
   const missed = objectOf(objectOf(metadata)?.["missed"]);
-  const zone = timezone ?? usual;
-  if (schedule === undefined || missed === undefined || catchUp !== "once") return undefined;
-  if (matchesMinute(schedule, atMs, zone)) return undefined; // one firing is enough
+  if (schedule === undefined || missed === undefined) return undefined;
   const [fromMs, toMs] = [Number(missed["fromMs"]), Number(missed["toMs"])];
-  return missedSince(schedule, Math.max(fromMs, createdAtMs) - 1, toMs, zone);
+  return missedSince(schedule, Math.max(fromMs, createdAtMs) - 1, toMs, timezone ?? usual);
 }
 
 function isScheduled(filter: CompiledFilter, event: StoredEvent, given: Circumstances): boolean {
-  if (event.channel !== TIMER) return false;
-  return (
-    matchesMinute(filter.schedule!, event.atMs, filter.timezone ?? given.timezone) ||
-    missedMinute(filter, event, given) !== undefined
-  );
+  return isDue(filter, event, given) || missedMinute(filter, event, given) !== undefined;
+}
+
+function isDue(
+  { schedule, timezone }: CompiledFilter,
+  { atMs }: StoredEvent,
+  { timezone: usual }: Circumstances,
+): boolean {
+  return schedule !== undefined && matchesMinute(schedule, atMs, timezone ?? usual);
 }
 
 function typesOf({ contentType, metadata }: StoredEvent): string[] {

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { openTestStore } from "../../test/support/open-store.ts";
 import { event, session, toSession } from "../../test/support/sample.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
+import { HOUR_MS, MINUTE_MS } from "../model/durations.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import { CIRCUIT_ERRORS, CIRCUIT_REST_MS, type HookRun, type NewEvent, type Store } from "../store/store.ts";
 import { Catalogue } from "./catalogue.ts";
@@ -320,4 +321,48 @@ test("an event is judged even where there are no hooks any more", async () => {
   await using scene = await openScene({});
   scene.start();
   expect(await scene.judged(await scene.accept("a"))).toEqual([]);
+});
+
+test("a time that was missed and is not made up for is recorded with the reason, and changes nothing else of the hook", async () => {
+  const daily = (catchUp: string) =>
+    `export const filter = { channels: ["timer"], cron: "0 9 * * *", catchUp: "${catchUp}" }; export default async () => ({ fire: false });`;
+  await using scene = await openScene({
+    skips: daily("skip"),
+    "makes-up": daily("once"),
+    fails: daily("skip").replace("({ fire: false })", "{ throw new Error('no') }"),
+  });
+  const nine = Date.UTC(2030, 0, 2, 9);
+  const minute = (atMs: number, missedFromMs?: number) =>
+    scene.accept(`minute-${atMs}`, {
+      channel: "timer",
+      content: null,
+      atMs,
+      ...(missedFromMs !== undefined && {
+        metadata: { missed: { fromMs: missedFromMs, toMs: atMs - MINUTE_MS } },
+      }),
+    });
+  scene.start();
+  await scene.judged(await minute(nine));
+  const before = await scene.store.hooks.get("fails");
+  expect(before).toMatchObject({ state: "active", error: expect.stringContaining("Error: no") });
+
+  const later = await scene.judged(await minute(nine + 25 * HOUR_MS, nine + MINUTE_MS));
+  const skipped = {
+    fire: false,
+    skipped: `missed its scheduled time 2030-01-03T09:00:00.000Z because Cortex was not running, and its catchUp is "skip"`,
+  };
+  expect(later).toMatchObject([
+    { hook: "fails", fired: false, result: skipped, error: undefined },
+    { hook: "makes-up", fired: false, result: { fire: false, disable: false } },
+    { hook: "skips", fired: false, result: skipped },
+  ]);
+  expect(await scene.store.hooks.get("fails")).toEqual({ ...before, lastRunAtMs: expect.any(Number) });
+  expect((await scene.store.hooks.health("fails")).consecutiveErrors).toBe(1);
+
+  // At nine of another day it is asked, and still says what it has missed since.
+  const nineAgain = await scene.judged(await minute(nine + 72 * HOUR_MS, nine + 26 * HOUR_MS));
+  expect(nineAgain.map(({ hook, result }) => [hook, result])).toContainEqual([
+    "skips",
+    { fire: false, disable: false, skipped: expect.stringContaining("2030-01-04T09:00") },
+  ]);
 });

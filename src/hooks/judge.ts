@@ -19,7 +19,7 @@ import type {
   Unjudged,
 } from "../store/store.ts";
 import type { Catalogue, Entry } from "./catalogue.ts";
-import { missedMinute, passes } from "./filter.ts";
+import { missedMinute, passes, skippedMinute } from "./filter.ts";
 import { toHookEvent } from "./hook-event.ts";
 import { normaliseResult, type Verdict } from "./normalise-result.ts";
 import type { CallOutcome, HookPool, ToAsk } from "./pool.ts";
@@ -139,7 +139,10 @@ export class Judge implements AsyncDisposable {
     const { store, pool, clock, timezone } = this.#parts;
     const nowMs = clock();
     const entries = this.#wanted(event, asked, nowMs);
-    if (entries.length === 0) return store.hooks.judged(event.id);
+    const skipped = this.#skipped(event, nowMs);
+    const unasked = [...skipped].filter(([name]) => !entries.some(({ stored }) => stored.name === name));
+    const silent = unasked.map(([hook, reason]) => skippedRun(hook, reason, nowMs));
+    if (entries.length === 0) return store.hooks.judged(event.id, silent);
     const hookEvent = toHookEvent(event, await this.#explicitTarget(event));
     // A schedule is judged by the minute that the event stands for, however late that is.
     const outcomes = pool.judge(
@@ -148,13 +151,27 @@ export class Judge implements AsyncDisposable {
       entries.map((entry) => toAsk(entry, event, timezone())),
     );
     const runs = await Promise.all(
-      outcomes.map(async (outcome, at) => this.#conclude(event, entries[at]!, await outcome)),
+      outcomes.map(async (outcome, at) => {
+        const entry = entries[at]!;
+        return this.#conclude(event, entry, await outcome, skipped.get(entry.stored.name));
+      }),
     );
     if (this.#stopping && runs.includes("left")) return; // and is judged after the next start
-    await store.hooks.judged(
-      event.id,
-      runs.filter((run) => typeof run === "object"),
-    );
+    await store.hooks.judged(event.id, [...runs.filter((run) => typeof run === "object"), ...silent]);
+  }
+
+  /** Which hooks have missed a time that they do not want to make up for, and why that is. */
+  #skipped(event: StoredEvent, nowMs: number): Map<string, string> {
+    const { catalogue, timezone } = this.#parts;
+    const skipped = new Map<string, string>();
+    for (const { filter, stored } of catalogue.due(nowMs)) {
+      const missedMs = skippedMinute(filter, event, {
+        timezone: timezone(),
+        createdAtMs: stored.createdAtMs,
+      });
+      if (missedMs !== undefined) skipped.set(stored.name, skipReason(missedMs));
+    }
+    return skipped;
   }
 
   #wanted(event: StoredEvent, asked: readonly string[], nowMs: number): Entry[] {
@@ -182,13 +199,14 @@ export class Judge implements AsyncDisposable {
     event: StoredEvent,
     entry: Entry,
     outcome: CallOutcome,
+    skipped: string | undefined,
   ): Promise<SilentHookRun | "recorded" | "left"> {
     const { name } = entry.stored;
     const wasTried = this.#trying.has(name);
     try {
       if (outcome.isPassedOver) return "left";
       const judged = this.#read(outcome);
-      const run = toRun(name, outcome, judged);
+      const run = toRun(name, outcome, judged, skipped);
       if (judged.verdict?.fire !== true) {
         if (judged.error === undefined && !judged.verdict.disable && !wasTried) return run;
         await this.#record({ ...run, event: event.id, fired: false });
@@ -264,11 +282,16 @@ type Judged =
   | { readonly verdict: Verdict; readonly error?: undefined }
   | { readonly verdict?: undefined; readonly error: string };
 
-function toRun(hook: string, outcome: CallOutcome, { verdict, error }: Judged): SilentHookRun {
+function toRun(
+  hook: string,
+  outcome: CallOutcome,
+  { verdict, error }: Judged,
+  skipped: string | undefined,
+): SilentHookRun {
   const { llmCalls, costUsd, startedAtMs, endedAtMs } = outcome;
   return {
     hook,
-    ...(verdict === undefined ? { error } : { result: toJson(verdict) }),
+    ...(verdict === undefined ? { error } : { result: toJson({ ...verdict, ...(skipped && { skipped }) }) }),
     ...(verdict?.disable === true ? { disable: true } : {}),
     llmCalls,
     costUsd,
@@ -277,7 +300,17 @@ function toRun(hook: string, outcome: CallOutcome, { verdict, error }: Judged): 
   };
 }
 
-function toJson(verdict: Verdict): NonNullable<SilentHookRun["result"]> {
+function skippedRun(hook: string, skipped: string, nowMs: number): SilentHookRun {
+  const result = { fire: false, skipped };
+  return { hook, result, startedAtMs: nowMs, endedAtMs: nowMs, wasSkipped: true };
+}
+
+function skipReason(missedMs: number): string {
+  const at = new Date(missedMs).toISOString();
+  return `missed its scheduled time ${at} because Cortex was not running, and its catchUp is "skip"`;
+}
+
+function toJson(verdict: Verdict & { readonly skipped?: string }): NonNullable<SilentHookRun["result"]> {
   return verdict as unknown as NonNullable<SilentHookRun["result"]>; // it came as JSON
 }
 

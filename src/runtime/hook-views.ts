@@ -39,11 +39,18 @@ export function hookRunView(run: HookRun) {
     fired: run.fired,
     result: run.result ?? null,
     error: run.error ?? null,
+    skipped: skippedOf(run),
     llmCalls: run.llmCalls,
     costUsd: run.costUsd,
     startedAt: isoTime(run.startedAtMs),
     durationMs: run.endedAtMs - run.startedAtMs,
   };
+}
+
+/** Why a scheduled time passed without the hook, where one did. */
+function skippedOf({ result }: HookRun): string | null {
+  const skipped = (result as { readonly skipped?: unknown } | null | undefined)?.skipped;
+  return typeof skipped === "string" ? skipped : null;
 }
 
 function timeOrNull(ms: number | undefined): string | null {

@@ -313,6 +313,7 @@ const HookRun = z.object({
   fired: z.boolean(),
   result: z.unknown(),
   error: z.string().nullable(),
+  skipped: z.string().nullable().describe("Why a scheduled time passed without the hook being asked."),
   llmCalls: z.number(),
   costUsd: z.number().nullable(),
   startedAt: time,

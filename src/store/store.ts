@@ -587,6 +587,8 @@ export interface SilentHookRun {
   readonly costUsd?: number | null;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
+  /** The hook was not asked; the run only records why. Its failures in a row, and whether it is paused, stay as they are. */
+  readonly wasSkipped?: boolean;
 }
 
 export interface NewHookRun extends SilentHookRun {

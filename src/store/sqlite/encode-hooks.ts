@@ -45,6 +45,7 @@ export function encodeHookRun(run: SilentHookRun & { readonly fired?: boolean })
     costUsd: run.costUsd ?? null,
     startedMs: run.startedAtMs,
     endedMs: run.endedAtMs,
+    skipped: Number(run.wasSkipped ?? false),
   };
 }
 

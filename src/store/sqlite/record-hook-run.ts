@@ -41,6 +41,7 @@ const runCodec = record({
   costUsd: realOrNull,
   startedMs: number,
   endedMs: number,
+  skipped: number,
 });
 
 type RunInput = Decoded<typeof runCodec>;
@@ -140,6 +141,7 @@ const prepareRecordRun = oncePerDatabase((db: Database) => {
     const key = insert(hook.key, event.seq, fired, run);
     if (fired) changes.hookRun(key, "fired");
     else if (run.error !== null) changes.hookRun(key, "failed");
+    if (run.skipped === 1) return { fresh: true, fired, state: hook.state, dispatched };
     return { fresh: true, fired, state: adjust(hook, fired, run, moment.nowMs), dispatched };
   };
 
