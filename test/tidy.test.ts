@@ -30,24 +30,25 @@ const STEPS = [
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   model: [],
+  programs: ["model"],
   config: ["model"],
-  store: ["model"],
-  agents: ["model"],
+  store: ["model", "programs"],
+  agents: ["model", "programs"],
   channels: ["model"],
   personas: ["model", "store", "config"],
   events: ["model", "store", "config"],
-  hooks: ["model", "store", "config"],
+  hooks: ["model", "store", "config", "programs"],
   routing: ["model", "store", "config"],
   search: ["model", "store", "config"],
   queue: ["model", "store", "config"],
   relay: ["model", "store", "config"],
-  team: ["model", "store", "config"],
+  team: ["model", "store", "config", "programs"],
   delegation: ["model", "store", "config"],
   delivery: ["model", "store", "config", "channels"],
   turns: ["model", "store", "config", "agents", "personas"],
-  runtime: ["model", ...PORTS, ...STEPS],
+  runtime: ["model", "programs", ...PORTS, ...STEPS],
   server: ["model", "runtime"],
-  cli: ["model", "runtime", "server"],
+  cli: ["model", "programs", "runtime", "server"],
   "index.ts": ["model", "store", "runtime"],
 };
 
@@ -59,6 +60,10 @@ const OPENER = "runtime";
 
 /** The files that may compute what they import. */
 const COMPUTED_IMPORTS: readonly string[] = ["hooks/load-hook.ts"]; // the files of people's hooks
+
+/** The one file that starts programs: what they are given of our environment is decided there. */
+const LAUNCHER = "programs/launch.ts";
+const STARTS_PROGRAMS = /^(node:)?(child_process|cluster)$/;
 
 /** Such a folder collects what has no place: a function lives with the thing it serves. */
 const NAMES_OF_NOTHING = new Set(["utils", "helpers", "common", "shared", "types"]);
@@ -89,14 +94,19 @@ test("the check sees the files and imports that there are", () => {
 const PLANTED: Readonly<Record<string, readonly string[]>> = {
   clean: [],
   "static-import": [
-    "hooks/judge.ts imports routing/resolve.ts, and hooks may import only model, store, config",
+    "hooks/judge.ts imports routing/resolve.ts, and hooks may import only model, store, config, programs",
   ],
-  "type-only-import": ["store/store.ts imports config/read.ts, and store may import only model"],
+  "type-only-import": ["store/store.ts imports config/read.ts, and store may import only model, programs"],
   "inline-type-import": ["model/target.ts imports queue/claim.ts, and model may import nothing"],
   "re-export": ["server/api.ts imports queue/claim.ts, and server may import only model, runtime"],
   "empty-re-export": ["server/api.ts imports queue/claim.ts, and server may import only model, runtime"],
-  "dynamic-import": ["cli/up.ts imports hooks/judge.ts, and cli may import only model, runtime, server"],
+  "dynamic-import": [
+    "cli/up.ts imports hooks/judge.ts, and cli may import only model, programs, runtime, server",
+  ],
   "computed-import": ["hooks/load.ts computes what it imports"],
+  "program-started-elsewhere": [
+    "queue/claim.ts imports node:child_process, which only programs/launch.ts does",
+  ],
   "implementation-from-a-step": ["queue/claim.ts opens store/sqlite, which only runtime does"],
   "implementation-from-its-port": ["store/store.ts opens store/sqlite, which only runtime does"],
   "implementation-from-another": ["store/postgres/open.ts opens store/sqlite, which only runtime does"],
@@ -217,6 +227,8 @@ function importViolations(
 ): string[] {
   if (specifier === undefined)
     return computedImports.includes(file) ? [] : [`${file} computes what it imports`];
+  if (STARTS_PROGRAMS.test(specifier) && file !== LAUNCHER && !isTest(file))
+    return [`${file} imports ${specifier}, which only ${LAUNCHER} does`];
   const isOwn = target !== undefined || /^([#/]|file:)/.test(specifier);
   if (isOwn && !target?.endsWith(".ts")) {
     return [`${file} imports "${specifier}", which is not a relative path that ends in .ts`];

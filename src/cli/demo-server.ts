@@ -1,7 +1,7 @@
 /** The server of a demo: a process of its own, which does not outlive the demo, however that ends. */
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
+import type { ChildProcess } from "../programs/launch.ts";
 import type { Invocation } from "./command.ts";
 import type { Server } from "./server.ts";
 import { startServer } from "./start-server.ts";

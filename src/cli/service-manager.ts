@@ -1,6 +1,7 @@
 /** systemd and launchd as they are asked: which commands start, stop and look at a service, and how they end. */
-import { execFile } from "node:child_process";
 
+import { serviceEnvironment } from "../programs/environment.ts";
+import { type RunEnd, runToEnd } from "../programs/run-to-end.ts";
 import type { ServiceFile, ServiceParts } from "./service-file.ts";
 
 type Command = readonly [program: string, ...args: string[]];
@@ -61,15 +62,19 @@ export async function runAll(commands: readonly Command[], environment: NodeJS.P
   return { kind: "done" };
 }
 
-export function run([program, ...args]: Command, environment: NodeJS.ProcessEnv): Promise<Outcome> {
-  return new Promise((resolve) => {
-    execFile(program, args, { env: environment, timeout: TIMEOUT_MS }, (error, _, stderr) => {
-      if (error === null) return resolve({ kind: "done" });
-      if (error.code === "ENOENT") return resolve({ kind: "absent", why: `${program} is not there` });
-      const why = stderr.trim().split("\n")[0] || `it ended with ${error.code ?? error.signal}`;
-      resolve({ kind: NO_SESSION.test(why) ? "absent" : "failed", why: `${program}: ${why}` });
-    });
-  });
+export async function run([program, ...args]: Command, environment: NodeJS.ProcessEnv): Promise<Outcome> {
+  let end: RunEnd;
+  try {
+    const given = { file: program, args, environment: serviceEnvironment(environment) };
+    end = await runToEnd({ ...given, timeoutMs: TIMEOUT_MS });
+  } catch (error) {
+    const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
+    if (isAbsent) return { kind: "absent", why: `${program} is not there` };
+    return { kind: "failed", why: `${program}: ${String(error)}` };
+  }
+  if (end.exitCode === 0) return { kind: "done" };
+  const why = end.errors.trim().split("\n")[0] || `it ended with ${end.exitCode ?? end.signal}`;
+  return { kind: NO_SESSION.test(why) ? "absent" : "failed", why: `${program}: ${why}` };
 }
 
 export function asLine(command: Command): string {

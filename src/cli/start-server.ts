@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { CortexError } from "../model/errors.ts";
+import { wholeEnvironment } from "../programs/environment.ts";
+import { type ChildProcess, launch } from "../programs/launch.ts";
 import { logFolder } from "../runtime/home.ts";
 import type { Invocation } from "./command.ts";
 import { ask } from "./ask.ts";
@@ -16,14 +17,14 @@ const START_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
 /** The server of this home; with `--start`, one is started in the background where none runs. */
-export async function needOrStartServer({ home, options, print }: Invocation): Promise<Server> {
+export async function needOrStartServer({ home, options, print, environment }: Invocation): Promise<Server> {
   const running = await findServer(home);
   if (options["start"] !== true) {
     if (running === undefined) throw serverMissing(home);
     return running;
   }
   if (running !== undefined && (await answers(running))) return running;
-  const { child, ready } = startServer(home);
+  const { child, ready } = startServer(home, { environment });
   const server = await ready;
   child.unref();
   print.note(`Started a server in the background, process ${server.pid}.`);
@@ -31,7 +32,7 @@ export async function needOrStartServer({ home, options, print }: Invocation): P
 }
 
 interface Starting {
-  readonly environment?: NodeJS.ProcessEnv;
+  readonly environment: Invocation["environment"];
   /** Whether it stops when this process ends, however that happens. */
   readonly isTied?: boolean;
 }
@@ -42,17 +43,20 @@ interface Started {
   readonly ready: Promise<Server>;
 }
 
-export function startServer(home: string, { environment, isTied = false }: Starting = {}): Started {
+export function startServer(home: string, { environment, isTied = false }: Starting): Started {
   const logs = logFolder(home);
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const log = join(logs, "up.log"); // of this start; what the server says later is in cortex.log
   const output = openSync(log, "w", 0o600);
   const tie = isTied ? ["--tied"] : [];
-  const child = spawn(process.execPath, [process.argv[1]!, "up", "--quiet", "--home", home, ...tie], {
-    detached: true,
-    stdio: [isTied ? "pipe" : "ignore", output, output],
-    env: environment,
-  });
+  const child = launch(
+    {
+      file: process.execPath,
+      args: [process.argv[1]!, "up", "--quiet", "--home", home, ...tie],
+      environment: wholeEnvironment(environment),
+    },
+    [isTied ? "pipe" : "ignore", output, output],
+  );
   closeSync(output);
   return { child, ready: awaitReady(child, home, log) };
 }

@@ -53,6 +53,10 @@ const variable = (description: string) =>
     .string()
     .regex(/^[A-Za-z_]\w*$/, { error: ({ input }) => `${quote(input)} is not the name of a variable` })
     .describe(description);
+/** Beside a command: programs inherit nothing that is not on the list of every program, or named here. */
+export const env = z
+  .array(variable("The name of a variable of the environment or of config/.env, never its value."))
+  .describe("The variables that it is given beside the few that every program has, by name.");
 const hosts = (description: string) =>
   z
     .array(
@@ -192,6 +196,7 @@ const toolHook = z
     match: text("The tools whose calls it sees; * stands for any characters.").default("*"),
     command: text("What is run: a line for the shell, which is given the call as JSON on standard input."),
     timeoutMs: whole(1, "How long it may take, in milliseconds.").max(MAX_TOOL_HOOK_MS).default(10_000),
+    env: env.default([]),
   })
   .describe("A program that looks at tool calls.");
 
@@ -349,6 +354,11 @@ const subAgentType = z
       .min(1, { error: "is empty" })
       .describe("A program that speaks the protocol of sub-agents, and its arguments.")
       .exactOptional(),
+    env: env.exactOptional(),
+  })
+  .refine(({ command, env: named }) => named === undefined || command !== undefined, {
+    path: ["env"],
+    error: "is for a type with a command: processes of Cortex itself are given what they need",
   })
   .describe("A type of sub-agent. What is not said of one that comes with Cortex stays as it is.");
 
@@ -399,6 +409,7 @@ export const cortexSchema = z
       .strictObject({
         profile: text("The profile that hooks ask.").default(ACTIVE_PROFILE),
         llmUsdPerDay: usd("What hooks may spend on models in a day, in USD.").default(1),
+        env: env.describe("The variables that hooks see, by name.").default([]),
       })
       .describe("What hooks may use.")
       .prefault({}),

@@ -143,7 +143,9 @@ test("tool hooks see every tool and have ten seconds, and agents are reminded, u
       agents: { main: { memory: false } },
     },
   });
-  expect(config.toolHooks).toEqual([{ event: "before", match: "*", command: "./check", timeoutMs: 10_000 }]);
+  expect(config.toolHooks).toEqual([
+    { event: "before", match: "*", command: "./check", timeoutMs: 10_000, env: [] },
+  ]);
   expect(config.memory).toEqual({ tokens: 1_000, threshold: 0.3 });
   expect(Object.values(config.agents)[0]!.memory).toBe(false);
   expect(config.webSearch).toBeUndefined();
@@ -187,6 +189,16 @@ test.each([
   ],
   [types({ mine: { description: "x", command: [] } }), "subAgents.types.mine.command"],
   [types({ mine: { description: "x", command: [""] } }), "subAgents.types.mine.command"],
+  [
+    types({ mine: { description: "x", env: ["KEY"] } }),
+    "subAgents.types.mine.env: is for a type with a command",
+  ],
+  [
+    types({ mine: { description: "x", command: ["x"], env: ["A KEY"] } }),
+    '"A KEY" is not the name of a variable',
+  ],
+  [{ toolHooks: [{ event: "before", command: "x", env: ["$KEY"] }] }, '"$KEY" is not the name of a variable'],
+  [{ hooks: { env: "KEY" } }, "hooks.env"],
   [types({ mine: { description: "x", maxTurns: 0 } }), "0 is less than 1"],
   [
     types({ mine: { description: "x", timeoutMs: MAX_SUB_AGENT_MS + 1 } }),
@@ -195,7 +207,7 @@ test.each([
   [{ broker: { maxDepth: MAX_DEPTH + 1 } }, `is more than ${MAX_DEPTH}`],
   [{ broker: { maxHops: MAX_HOPS + 1 } }, `is more than ${MAX_HOPS}`],
   [{ broker: { maxHops: 0 } }, "0 is less than 1"],
-])("of sub-agents, %j is refused", async (cortex, problem) => {
+])("of programs, %j is refused", async (cortex, problem) => {
   expect((await problemsIn({ "cortex.json": cortex })).join("\n")).toContain(problem);
 });
 

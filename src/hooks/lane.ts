@@ -5,15 +5,17 @@
  * It is no thread, because a thread cannot be ended for certain: a loop that V8 has compiled, or a query of SQLite, may
  * never look whether it is to stop. What it takes until then is memory of the whole program.
  */
-import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
+import { type ChildProcess, launchModule } from "../programs/launch.ts";
 import type { GuardLimits } from "./guard.ts";
 import type { FromLane, LaneData, ToLane } from "./lane-protocol.ts";
 
 export interface LaneParts<Call> {
   readonly data: Omit<LaneData, "guard">;
   readonly limits: GuardLimits;
+  /** Those that were named for hooks. */
+  readonly variables: Readonly<Record<string, string>>;
   readonly onMessage: (message: FromLane, lane: Lane<Call>) => void;
   /** With the calls that it had not answered. Told once. */
   readonly onEnd: (cause: LaneEnd, left: readonly Call[], lane: Lane<Call>) => void;
@@ -43,15 +45,16 @@ export class Lane<Call> {
 
   constructor(parts: LaneParts<Call>) {
     this.#parts = parts;
-    const { data, limits } = parts;
+    const { data, limits, variables } = parts;
     const { memoryMb, lookMs } = limits;
     const name = `hook-process.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`;
     const given: LaneData = { ...data, guard: { memoryMb, lookMs, parent: process.pid } };
-    this.#child = fork(fileURLToPath(new URL(name, import.meta.url)), [JSON.stringify(given)], {
-      serialization: "advanced",
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
-      // Flags of whoever started this process are not meant for hooks.
-      execArgv: ["--disable-warning=ExperimentalWarning"],
+    this.#child = launchModule({
+      path: fileURLToPath(new URL(name, import.meta.url)),
+      args: [JSON.stringify(given)],
+      variables,
+      flags: ["--disable-warning=ExperimentalWarning"],
+      output: "inherit",
     });
     this.#child.on("message", (messages) => {
       this.missed = 0;

@@ -16,6 +16,8 @@ import type { Ask, FromLane, HookSource, Inspected, LaneData, Service } from "./
 
 export interface PoolParts {
   readonly data: Omit<LaneData, "guard">;
+  /** Those that were named for hooks, for each process that is started. */
+  readonly variables?: () => Readonly<Record<string, string>>;
   readonly timezone: () => string;
   readonly clock: () => number;
   readonly services: Services;
@@ -218,6 +220,7 @@ export class HookPool implements AsyncDisposable {
     const lane = new Lane<Call>({
       data: this.#parts.data,
       limits: this.#limits,
+      variables: this.#parts.variables?.() ?? {},
       onMessage: (message, from) => this.#receive(message, from),
       onEnd: (cause, left, ended) => this.#onEnd(cause, left, ended),
     });

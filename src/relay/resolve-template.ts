@@ -183,9 +183,9 @@ export function parseExtraHooks(hooks: ExtraHooks): RelayScripts {
 }
 
 function resolveScripts(hooks: TemplateEntry["hooks"] = {}): RelayScripts {
-  const scripts = Object.entries(hooks).map(([moment, { command, args, timeout }]): [string, RelayScript] => [
+  const scripts = Object.entries(hooks).map(([moment, { timeout, ...script }]): [string, RelayScript] => [
     moment,
-    { command, args, timeoutMs: timeout },
+    { ...script, timeoutMs: timeout },
   ]);
   return Object.fromEntries(scripts);
 }

@@ -6,7 +6,7 @@
  * validate-agent.ts, validate-conditions.ts and validate-templates.ts.
  */
 import { z } from "zod";
-import { named } from "../config/cortex-schema.ts";
+import { env, named } from "../config/cortex-schema.ts";
 import { quote } from "../config/problem.ts";
 import { agentSchema, description, flag, name, overrideSchema, schemaAddress, text } from "./agent-schema.ts";
 import { DEFAULT_MAX_ITERATIONS } from "./convergence.ts";
@@ -69,6 +69,7 @@ const scriptSchema = z
     timeout: whole(MAX_SCRIPT_TIMEOUT_MS, "How long it may take, in milliseconds.").default(
       DEFAULT_SCRIPT_TIMEOUT_MS,
     ),
+    env: env.exactOptional(),
   })
   .describe("A command that is given the state of the relay and may answer what to do.");
 

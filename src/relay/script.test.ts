@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { runGroup } from "../agents/tools/process-group.ts";
+import { runGroup } from "../programs/run-group.ts";
 import { MAX_SCRIPT_ERROR_BYTES, MAX_SCRIPT_OUTPUT_BYTES, type RunProgram, runScript } from "./script.ts";
 
 const ENVIRONMENT = { PATH: process.env["PATH"]! };

@@ -14,6 +14,8 @@ interface Program {
   readonly file: string;
   readonly args: readonly string[];
   readonly folder: string;
+  /** The variables that it is given beside those of every program. */
+  readonly env: readonly string[];
   /** What it reads, if it does. */
   readonly input: string;
   readonly timeoutMs: number;
@@ -70,6 +72,7 @@ export async function runCommand({ script, home, context, signal, run }: Command
       file: "sh",
       args: ["-c", `${script.command} "$@"`, "hook", ...script.args],
       folder: home,
+      env: script.env ?? [],
       input: JSON.stringify(context),
       timeoutMs: script.timeoutMs,
       signal: AbortSignal.any([signal, tooMuch.signal]),

@@ -1,6 +1,7 @@
 /** The scripts of sessions, as `config/session-hooks.json` names them. */
 import { z } from "zod";
 
+import { env } from "../config/cortex-schema.ts";
 import { parseJsonFile, readText } from "../config/json-file.ts";
 import { sourceOf } from "../config/part.ts";
 import { formatPath, type Problem } from "../config/problem.ts";
@@ -22,6 +23,7 @@ const sessionScriptSchema = z
       .max(MAX_SCRIPT_TIMEOUT_MS)
       .describe("How long it may take, in milliseconds.")
       .default(DEFAULT_SESSION_SCRIPT_TIMEOUT_MS),
+    env: env.exactOptional(),
   })
   .describe("A command that is told of a session. What it writes is said to the agent of the session.");
 
@@ -50,8 +52,8 @@ export async function readSessionScripts(configFolder: string): Promise<SessionS
   for (const moment of ["onNew", "onMessageEnd"] as const) {
     const entry = output[moment];
     if (entry === undefined || wrong.has(moment)) continue;
-    const { command, args, timeout } = entry;
-    scripts[moment] = { command, args, timeoutMs: timeout };
+    const { timeout, ...script } = entry;
+    scripts[moment] = { ...script, timeoutMs: timeout };
   }
   const problems = mistakes.map(({ path, at, message, hint }) => ({
     source: sourceOf(file, path, at),

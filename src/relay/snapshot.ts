@@ -108,6 +108,8 @@ export interface RelayScript {
   readonly command: string;
   readonly args: readonly string[];
   readonly timeoutMs: number;
+  /** The variables that it is given beside those of every program. */
+  readonly env?: readonly string[];
 }
 
 /** All agents and templates that are right; what is wrong with the others; what may be wrong. */

@@ -228,7 +228,12 @@ async function assemble(parts: Parts): Promise<Cortex> {
     toolEnvironment: ({ credentials }: Permissions) =>
       toolEnvironment(environment, { credentials, variable: (name) => settings.variable(name) }),
     sandbox: () => ({ mode: sandbox.mode().effective, sandbox: sandbox.sandbox() }),
-    toolHooks: createAgentToolHooks({ home, config: () => settings.config(), log }),
+    toolHooks: createAgentToolHooks({
+      home,
+      config: () => settings.config(),
+      variable: settings.variable,
+      log,
+    }),
     redact,
     dayStartMs: () => dayStart(clock(), settings.config().timezone),
     selectSteering,
@@ -289,6 +294,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     home,
     broker,
     relays: () => relays,
+    variable: settings.variable,
     log,
   });
   const delegating = delegationParts({
@@ -308,6 +314,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     clock,
     mintId,
     environment,
+    variable: settings.variable,
     isPerson: (sender) => ["owner", "paired"].includes(authorityOf(sender, settings.config())),
     withSlot: broker.withSlot.bind(broker),
     log,

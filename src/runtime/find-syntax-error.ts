@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { runToEnd } from "../programs/run-to-end.ts";
 
 /** Of a file that may be as large as a hook may be. */
 const TIMEOUT_MS = 20_000;
@@ -16,13 +16,10 @@ const PROGRAM = `
 /** What keeps a text from being TypeScript, found without running it. Undefined: nothing does. */
 export async function findSyntaxError(source: string): Promise<string | undefined> {
   const args = ["--disable-warning=ExperimentalWarning", "--eval", PROGRAM];
-  return new Promise((resolve, reject) => {
-    const options = { env: {}, timeout: TIMEOUT_MS };
-    const child = execFile(process.execPath, args, options, (error, output) => {
-      if (error !== null) reject(error);
-      else resolve(output.trim() === "" ? undefined : output.trim());
-    });
-    child.stdin!.on("error", () => {}); // it has ended early, which is told above
-    child.stdin!.end(source);
-  });
+  const run = { file: process.execPath, args, environment: {}, input: source, timeoutMs: TIMEOUT_MS };
+  const { exitCode, signal, output, errors } = await runToEnd(run);
+  if (exitCode !== 0)
+    throw new Error(`The check of its syntax ended with ${exitCode ?? signal}: ${errors.trim()}`);
+  const problem = output.toString().trim();
+  return problem === "" ? undefined : problem;
 }

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 
 import { CortexError } from "../model/errors.ts";
 import type { Setup } from "../personas/lookup.ts";
+import { childEnvironment, type Named, type Variables } from "../programs/environment.ts";
 import type { Folders } from "../turns/prepare.ts";
 import { toolOutputPath } from "./home.ts";
 
@@ -24,36 +25,14 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** What child processes of any agent see of our environment: nothing that could be a secret. */
-export const PASSED_ON: readonly string[] = [
-  "PATH",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "LANG",
-  "LC_ALL",
-  "LC_CTYPE",
-  "TZ",
-  "TMPDIR",
-];
-
 interface Given {
   /** The variables that the turn's permissions name. */
   readonly credentials: readonly string[];
-  /** Looks one up, in our environment or in `config/.env`. */
-  readonly variable: (name: string) => string | undefined;
+  readonly variable: Named["variable"];
 }
 
-/** The environment of commands: what is passed on to all, and what this turn may know. A name without a value is left out. */
-export function toolEnvironment(
-  environment: Readonly<Record<string, string | undefined>>,
-  { credentials, variable }: Given = { credentials: [], variable: () => undefined },
-): Readonly<Record<string, string>> {
-  const all = [
-    ...PASSED_ON.map((name) => [name, environment[name]] as const),
-    ...credentials.map((name) => [name, variable(name)] as const),
-  ];
-  const there = all.filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { ...Object.fromEntries(there), TERM: "dumb" };
+/** The environment of commands: what is passed on to all, and what this turn may know. */
+export function toolEnvironment(own: Variables, given?: Given): Readonly<Record<string, string>> {
+  const named = given && { names: given.credentials, variable: given.variable };
+  return { ...childEnvironment(own, named), TERM: "dumb" };
 }

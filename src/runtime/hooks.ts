@@ -14,6 +14,7 @@ import { CortexError } from "../model/errors.ts";
 import type { Direction } from "../model/event.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import { namedVariables } from "../programs/environment.ts";
 import type { Broker } from "../queue/broker.ts";
 import type { SqlValue, Store, StoredEvent, StoredHook } from "../store/store.ts";
 import { databasePath } from "./home.ts";
@@ -29,6 +30,8 @@ export interface HooksParts extends Omit<HookLlmParts, "store"> {
   readonly broker: Pick<Broker, "withSlot">;
   /** For hooks that start one. */
   readonly relays: () => Pick<Relays, "run">;
+  /** Looks one up that was named for hooks, in our environment or in `config/.env`. */
+  readonly variable: (name: string) => string | undefined;
   readonly log: (line: string) => void;
   readonly limits?: Partial<PoolLimits>;
 }
@@ -67,6 +70,7 @@ export async function openHooks(parts: HooksParts): Promise<Hooks> {
   const folder = hooksPath(home);
   const pool = new HookPool({
     data: { folder, dbPath: databasePath(home) },
+    variables: () => namedVariables({ names: config().hooks.env, variable: parts.variable }),
     timezone: () => config().timezone,
     clock,
     services: {

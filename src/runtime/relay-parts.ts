@@ -2,12 +2,13 @@
 import { join } from "node:path";
 
 import { StrayNotes } from "../agents/process/strays.ts";
-import { runGroup } from "../agents/tools/process-group.ts";
+import { runGroup } from "../programs/run-group.ts";
 import { deliveriesOf, parseDelivery } from "../delivery/address.ts";
 import { agentFor } from "../personas/lookup.ts";
 import type { EngineParts } from "../relay/engine-parts.ts";
 import type { RunProgram } from "../relay/script.ts";
 import { dayStart } from "../model/day.ts";
+import { childEnvironment, type Variables } from "../programs/environment.ts";
 import type { RelaySources } from "./relays.ts";
 
 /** How long a script has between being told to end and being killed. */
@@ -33,7 +34,11 @@ export function relayParts(
       const { id, personaId } = agentFor(settings.config(), name, named);
       return { agent: id, persona: personaId };
     },
-    run: scriptRunner(environment, new StrayNotes(relayScriptsFile(home), log)),
+    run: scriptRunner({
+      environment,
+      variable: settings.variable,
+      strays: new StrayNotes(relayScriptsFile(home), log),
+    }),
     usdPerDay: () => settings.config().relay.usdPerDay,
     dayStartMs: () => dayStart(clock(), settings.config().timezone),
     deliver(delivery, text) {
@@ -53,23 +58,27 @@ export function relayScriptsFile(home: string): string {
   return join(home, "data", "relay-scripts.json");
 }
 
-/** Scripts are the owner's own, and have the variables that Cortex has. */
-export function scriptRunner(
-  environment: Readonly<Record<string, string | undefined>>,
-  strays: StrayNotes,
-): RunProgram {
-  const inherited = Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+interface ScriptParts {
+  readonly environment: Variables;
+  /** Looks one up that a script names, in our environment or in `config/.env`. */
+  readonly variable: (name: string) => string | undefined;
+  /** What Cortex tells the script. */
+  readonly told?: Readonly<Record<string, string>>;
+  readonly strays: StrayNotes;
+}
+
+/** Scripts are the owner's own, and are given the variables that they name. */
+export function scriptRunner({ environment, variable, told = {}, strays }: ScriptParts): RunProgram {
   const times = { graceMs: SCRIPT_GRACE_MS, drainMs: SCRIPT_DRAIN_MS };
-  return async (program) => {
+  return async ({ env, ...program }) => {
+    const given = { ...childEnvironment(environment, { names: env, variable }), ...told };
     let begun: number | undefined;
     const onBegun = (group: number): void => {
       begun = group;
       void strays.add(group); // it never rejects, and is done before it is removed
     };
     try {
-      return await runGroup({ ...program, ...times, environment: inherited, onBegun });
+      return await runGroup({ ...program, ...times, environment: given, onBegun });
     } finally {
       if (begun !== undefined) await strays.remove(begun);
     }

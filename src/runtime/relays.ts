@@ -117,7 +117,7 @@ export interface RelayListOptions {
 
 /** What relays need of the rest of Cortex, beside what is made for them when they are opened. */
 export interface RelaySources extends Pick<EngineParts, "store" | "home" | "clock" | "mintId" | "withSlot"> {
-  readonly settings: Pick<Settings, "config" | "profile">;
+  readonly settings: Pick<Settings, "config" | "profile" | "variable">;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log: (line: string) => void;
   /** Tells whoever watches that the templates have changed. */

@@ -2,15 +2,15 @@
  * Whether commands of agents run in a sandbox, and what becomes of them if not. Bubblewrap may be installed and
  * still not work, where the kernel or a container gives no namespaces: so it is tried.
  */
-import { execFile } from "node:child_process";
 import { access, constants, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { promisify } from "node:util";
 
 import { inSandbox } from "../agents/tools/sandbox.ts";
 import type { Config } from "../config/config.ts";
 import type { Sandbox } from "../model/tool.ts";
+import type { Variables } from "../programs/environment.ts";
+import { runToEnd } from "../programs/run-to-end.ts";
 
 export interface SandboxMode {
   readonly setting: Config["sandbox"];
@@ -36,11 +36,9 @@ interface SandboxWatch {
   lookAgain(): Promise<void>;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 export async function openSandbox(given: {
   readonly home: string;
-  readonly environment: Environment;
+  readonly environment: Variables;
   readonly setting: () => Config["sandbox"];
 }): Promise<SandboxWatch> {
   const { home, environment, setting } = given;
@@ -85,7 +83,7 @@ const SENTENCES: Readonly<Record<SandboxMode["effective"], string>> = {
 };
 
 /** Looks for `bwrap` on the path, and lets it do what it will be needed for. */
-export async function findBubblewrap(environment: Environment): Promise<Found> {
+export async function findBubblewrap(environment: Variables): Promise<Found> {
   const folders = (environment["PATH"] ?? "").split(":").filter((folder) => isAbsolute(folder));
   for (const folder of folders) {
     const bubblewrap = join(folder, "bwrap");
@@ -108,7 +106,7 @@ async function tryOut(bubblewrap: string, PATH: string): Promise<Found> {
   let folder: string | undefined;
   try {
     folder = await mkdtemp(join(tmpdir(), "cortex-sandbox-"));
-    const { file, args, environment } = await inSandbox(
+    const program = await inSandbox(
       { file: "/bin/sh", args: ["-c", ":"], folder, environment: { PATH } },
       {
         workspace: folder,
@@ -120,15 +118,19 @@ async function tryOut(bubblewrap: string, PATH: string): Promise<Found> {
       },
       { drainMs: 0 },
     );
-    await promisify(execFile)(file, args, { cwd: folder, env: environment, timeout: TRY_MS });
-    return { bubblewrap };
+    const { exitCode, signal, output } = await runToEnd({ ...program, timeoutMs: TRY_MS });
+    if (exitCode === 0) return { bubblewrap };
+    const said = output.toString().trim().split("\n").at(-1);
+    return doesNotWork(bubblewrap, said || `it ended with ${exitCode ?? signal}`);
   } catch (error) {
-    const { stdout = "", message } = error as { stdout?: string; message: string };
-    const said = stdout.trim().split("\n").at(-1);
-    return { problem: `${bubblewrap} does not work here (${said || message})`, hint: NOT_ALLOWED };
+    return doesNotWork(bubblewrap, error instanceof Error ? error.message : String(error));
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
+}
+
+function doesNotWork(bubblewrap: string, why: string): Found {
+  return { problem: `${bubblewrap} does not work here (${why})`, hint: NOT_ALLOWED };
 }
 
 async function isProgram(path: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { SETTINGS } from "../config/overrides.ts";
 import { createRedact, type Redact, type Secret } from "../model/redact.ts";
-import { PASSED_ON } from "./folders.ts";
+import { PASSED_ON } from "../programs/environment.ts";
 import { tokenPath } from "./home.ts";
 import type { Settings } from "./settings.ts";
 
@@ -95,12 +95,14 @@ function variablesNamedInConfig(config: Config): string[] {
   return parts.flatMap((part) => variablesNamedIn({ [part]: config[part] }));
 }
 
-/** Wherever the configuration wants a secret, it takes the name of a variable: `apiKeyEnv`, `secretEnv`. */
+/** Wherever the configuration wants a secret, it takes the name of a variable: `apiKeyEnv`, `secretEnv`, `env`. */
 function variablesNamedIn(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) =>
-    typeof inner === "string" ? (key.endsWith("Env") ? [inner] : []) : variablesNamedIn(inner),
-  );
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (typeof inner === "string") return key.endsWith("Env") ? [inner] : [];
+    if (key === "env" && Array.isArray(inner)) return inner.map(String);
+    return variablesNamedIn(inner);
+  });
 }
 
 function readToken(home: string): string | undefined {

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { endStrays, StrayNotes } from "../agents/process/strays.ts";
 import { configFolder, SESSION_SCRIPTS_FILE } from "../config/read.ts";
 import { CortexError } from "../model/errors.ts";
+import type { Variables } from "../programs/environment.ts";
 import { runCommand } from "../relay/script.ts";
 import { readSessionScripts, type SessionMoment } from "../relay/session-scripts-file.ts";
 import type { RelayScript } from "../relay/snapshot.ts";
@@ -37,7 +38,8 @@ export interface SessionScriptParts {
   readonly clock: () => number;
   readonly mintId: () => string;
   readonly isPerson: (sender: Pick<NewEvent, "channel" | "sender">) => boolean;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Variables;
+  readonly variable: (name: string) => string | undefined;
   readonly withSlot: <Result>(
     act: (claim: LeaseRequest | undefined) => Promise<{ result: Result; claim: Claim | undefined }>,
   ) => Promise<Result>;
@@ -189,14 +191,14 @@ export class SessionScriptRunner implements AsyncDisposable {
   }
 
   async #run(begun: Begun, script: RelayScript, occasion: Occasion): Promise<void> {
-    const { home, environment } = this.#parts;
+    const { home, environment, variable } = this.#parts;
     const { context } = occasion;
     const end = await runCommand({
       script,
       home,
       context,
       signal: this.#abort.signal,
-      run: scriptRunner({ ...environment, ...variablesOf(context) }, this.#strays),
+      run: scriptRunner({ environment, variable, told: variablesOf(context), strays: this.#strays }),
     });
     if (end.kind === "failed") return this.#fail(begun, end.error);
     const output = end.output.trim();

@@ -13,7 +13,7 @@ export interface Settings extends AsyncDisposable {
   profile(name: string): Profile;
   model(): ModelChoice;
   /** A variable of the environment or of `config/.env`. */
-  variable(name: string): string | undefined;
+  readonly variable: (name: string) => string | undefined;
   /** All that `config/.env` holds. */
   fileVariables(): ReadonlyMap<string, string>;
 }

@@ -1,5 +1,5 @@
 import { type CheckOptions, type CheckResult, checkSubAgent as check } from "../agents/process/check.ts";
-import { passOn } from "../agents/process/pool.ts";
+import { ownEnvironment, type Variables } from "../programs/environment.ts";
 
 export { CHECK_LIMITS, type CheckResult } from "../agents/process/check.ts";
 
@@ -8,7 +8,7 @@ export function checkSubAgent({
   environment,
   ...options
 }: Omit<CheckOptions, "environment"> & {
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Variables;
 }): Promise<CheckResult[]> {
-  return check({ ...options, environment: passOn(environment) });
+  return check({ ...options, environment: ownEnvironment(environment) });
 }

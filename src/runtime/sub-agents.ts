@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import type { Agent } from "../agents/agent.ts";
 import type { ProcessPool } from "../agents/process/pool.ts";
 import type { Profile } from "../model/profile.ts";
+import { namedVariables } from "../programs/environment.ts";
 import type { WorkerWork } from "../turns/run-turn.ts";
 import type { Settings } from "./settings.ts";
 
@@ -50,13 +51,15 @@ export function openSubAgents(parts: SubAgentParts): SubAgents {
         import("../agents/process/process-agent.ts"),
         usePool(),
       ]);
+      const names = (type === undefined ? undefined : settings.config().subAgents.types[type]?.env) ?? [];
+      const variables = command === undefined ? {} : namedVariables({ names, variable: settings.variable });
       return createProcessAgent({
         pool: opened,
         clock,
         mintId,
         inner,
         credentials: (wanted) => credentialsOf(wanted, settings.variable),
-        worker: { type, parentSession, maxTurns, command, folder: folders.workspace },
+        worker: { type, parentSession, maxTurns, command, variables, folder: folders.workspace },
         silenceMs: settings.config().subAgents.silenceMs,
       });
     },

@@ -10,11 +10,14 @@ import { denyingPatterns } from "../personas/tool-patterns.ts";
 export interface ToolHookSources {
   readonly home: string;
   readonly config: () => Config;
+  /** Looks one up that a hook names, in our environment or in `config/.env`. */
+  readonly variable: (name: string) => string | undefined;
   readonly log: (line: string) => void;
 }
 
 /** Read anew for every run. The hooks of a plugin that cannot be read let no call through: they may be guards. */
-export function createAgentToolHooks({ home, config, log }: ToolHookSources): (setup: Setup) => ToolHooks {
+export function createAgentToolHooks(sources: ToolHookSources): (setup: Setup) => ToolHooks {
+  const { home, config, variable, log } = sources;
   return (setup) => {
     let opened: Promise<ToolHooks> | undefined;
     const open = (): Promise<ToolHooks> => (opened ??= openHooks(setup));
@@ -41,17 +44,18 @@ export function createAgentToolHooks({ home, config, log }: ToolHookSources): (s
       import("../agents/tools/tool-hooks.ts"),
       import("../agents/tools/plugin-hooks.ts"),
     ]);
-    const configured = toolHooks.map(({ event, match, command, timeoutMs }, i): ToolHookCommand => ({
+    const configured = toolHooks.map(({ event, match, command, timeoutMs, env }, i): ToolHookCommand => ({
       name: `toolHooks[${i}]`,
       event,
       isFor: (tool) => matches(denyingPatterns([match]), tool),
       command,
       folder: home,
       timeoutMs,
+      env,
       isGuard: true,
     }));
     const ofPlugins = (await Promise.all(plugins.map(readPluginHooks))).flat();
     const commands = [...configured, ...ofPlugins];
-    return createToolHooks(() => commands, { log });
+    return createToolHooks(() => commands, { log, variable });
   }
 }

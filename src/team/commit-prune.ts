@@ -12,7 +12,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { gitList, type GitPlace, GitRefused, gitText, runGit } from "./git.ts";
+import { gitList, type GitPlace, GitRefused, gitText, runGit } from "../programs/git.ts";
 import { readObjects, type Repository, type Version } from "./repository.ts";
 
 export interface PrunedFile {
@@ -40,7 +40,7 @@ export async function commitPrune(
 ): Promise<string | undefined> {
   const wanted = await keepTracked(repository, files);
   if (wanted.length === 0) return undefined;
-  const scratch = mkdtempSync(join(repository.gitFolder, "cortex-"));
+  const scratch = mkdtempSync(join(repository.repository.gitFolder, "cortex-"));
   try {
     const changes = await prepare(repository, wanted, scratch);
     // The index first: whoever is killed in between leaves the pruning staged, and not its reverse.
@@ -183,6 +183,7 @@ async function changeIndex(
   await runGit(repository, ["update-index", "-z", "--index-info"], call);
 }
 
+/** Of the pieces that a commit is made of: `git commit` would also look at all files, and ask hooks. */
 async function commit(
   repository: Repository,
   { committed, message }: Changes,
@@ -192,18 +193,29 @@ async function commit(
   const index = join(scratch, "index");
   if (head !== undefined) await runGit(repository, ["read-tree", head], { index });
   await changeIndex(repository, committed, index);
-  const identity = (await knowsUser(repository)) ? {} : { identity: OURSELVES };
-  const args = ["commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file=-"];
-  await runGit(repository, args, { index, input: message, ...identity });
-  const [id, parent] = (await gitText(repository, ["rev-list", "--parents", "-1", "HEAD"])).split(" ");
-  if (parent !== head) await takeBack(repository, id!, parent!);
-  return id!;
+  const tree = await gitText(repository, ["write-tree"], { index });
+  const parent = head === undefined ? [] : ["-p", head];
+  const identity = (await knowsUser(repository)) ? {} : { identity: repository.user ?? OURSELVES };
+  const id = await gitText(repository, ["commit-tree", "--no-gpg-sign", ...parent, "-F", "-", tree], {
+    input: message,
+    ...identity,
+  });
+  await moveHead(repository, { id, head });
+  return id;
 }
 
-/** Somebody has committed since we looked, and ours was made from what was there before: it would undo theirs. */
-async function takeBack(repository: Repository, id: string, parent: string): Promise<never> {
-  await runGit(repository, ["update-ref", "HEAD", parent, id]);
-  throw new GitRefused("somebody else has committed at the same moment", {});
+/** Not where somebody has committed since we looked: ours was made from what was there before, and would undo theirs. */
+async function moveHead(
+  repository: Repository,
+  { id, head = "" }: { id: string; head: string | undefined },
+): Promise<void> {
+  try {
+    await runGit(repository, ["update-ref", "-m", `commit: ${PRUNE_SUBJECT}`, "HEAD", id, head]);
+  } catch (error) {
+    const now = await gitText(repository, ["rev-parse", "--quiet", "--verify", "HEAD"]).catch(() => "");
+    if (now === head) throw error;
+    throw new GitRefused("somebody else has committed at the same moment", { cause: error });
+  }
 }
 
 async function knowsUser(repository: Repository): Promise<boolean> {

@@ -6,6 +6,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
+import { gitDirectoryOf } from "../programs/git-directory.ts";
 import { hasCode } from "./file-failure.ts";
 
 /** What Cortex keeps beside the files of a team: snapshots and journals. */
@@ -28,8 +29,8 @@ export function confine(root: string, path: string): TeamPlace {
   const real = realPath(join(realRoot, path), path);
   if (!real.startsWith(realRoot + sep)) throw forbidden(path, "leads out of the team directory");
   const names = real.slice(realRoot.length + 1).split(sep);
-  const [first] = names;
-  if (first === KEPT_FOLDER || first === ".git") throw forbidden(path, `leads into ${first}`);
+  if (names[0] === KEPT_FOLDER) throw forbidden(path, `leads into ${KEPT_FOLDER}`);
+  if (gitDirectoryOf(real) !== undefined) throw forbidden(path, "leads into a git directory");
   return { file: real, path: names.join("/") };
 }
 

@@ -31,6 +31,11 @@ function files(tasks: string, log = LATEST): Record<string, string> {
   return member("billing-dev", { tasks, log });
 }
 
+const HOOKS =
+  "pre-commit prepare-commit-msg commit-msg post-commit post-rewrite reference-transaction post-index-change".split(
+    " ",
+  );
+
 /** A person with their own settings of git, on whose machine Cortex runs. */
 class Person implements Disposable {
   readonly #owned = new DisposableStack();
@@ -73,17 +78,18 @@ class Person implements Disposable {
     return housekeep(folder, team, { nowMs: NOW_MS, timezone: TIMEZONE, environment, gitTimeoutMs });
   }
 
-  /** A script that git runs before a commit. */
-  hook(script: string): void {
-    this.team.write({ ".git/hooks/pre-commit": `#!/bin/sh\n${script}\n` });
-    chmodSync(join(this.team.path, ".git/hooks/pre-commit"), 0o755);
+  /** A script that git runs before a commit, and after many other things. */
+  hook(script: string, name = "pre-commit"): void {
+    this.team.write({ [`.git/hooks/${name}`]: `#!/bin/sh\n${script}\n` });
+    chmodSync(join(this.team.path, ".git/hooks", name), 0o755);
   }
 
   /** Lets something happen right before our commit. */
   beforeCommit(script: string): void {
     const folder = this.#owned.use(temporaryFolder());
     const real = execFileSync("which", ["git"], { encoding: "utf8" }).trim();
-    const git = `#!/bin/sh\nif [ "$1" = commit ]; then (unset GIT_INDEX_FILE; git() { "${real}" "$@"; }; ${script}); fi\nexec "${real}" "$@"\n`;
+    const own = `unset GIT_INDEX_FILE GIT_CONFIG_GLOBAL; HOME="${this.#home.path}"; git() { "${real}" "$@"; }`;
+    const git = `#!/bin/sh\ncase " $* " in *" commit-tree "*) (${own}; ${script}) || exit 1;; esac\nexec "${real}" "$@"\n`;
     writeFileSync(join(folder.path, "git"), git, { mode: 0o755 });
     this.environment.PATH = `${folder.path}:${this.environment.PATH}`;
   }
@@ -295,31 +301,28 @@ test("where HEAD is detached nothing is pruned: the commit would belong to no br
   expect(ann.read(TASKS)).toBe(OLD + RECENT);
 });
 
-test("where a hook refuses the commit nothing is pruned, and what was staged is as it was", async () => {
+test("where git refuses the commit nothing is pruned, and what was staged is as it was", async () => {
   using ann = new Person({ ...files(OLD + RECENT), "README.md": "1\n" });
   ann.commitAll();
   ann.team.write({ "README.md": "2\n", [TASKS]: `# Staged\n\n${OLD}${RECENT}` });
   ann.git("add", "--all");
   const staged = ann.git("diff", "--cached");
-  ann.hook("echo 'tasks must rhyme' >&2; exit 1");
+  ann.beforeCommit("echo 'no room' >&2; exit 1");
 
-  expect(await ann.housekeep()).toMatchObject({ isPostponed: true, uncommitted: "tasks must rhyme" });
+  expect(await ann.housekeep()).toMatchObject({ isPostponed: true, uncommitted: "no room" });
   expect(ann.read(TASKS)).toBe(`# Staged\n\n${OLD}${RECENT}`);
   expect(ann.git("diff", "--cached")).toBe(staged);
   expect(ann.git("rev-list", "--count", "HEAD")).toBe("1");
   expect(readdirSync(join(ann.team.path, ".git")).filter((name) => name.startsWith("cortex-"))).toEqual([]);
 });
 
-test("hooks see what is about to be committed, and nothing else as staged", async () => {
-  using ann = new Person({ ...files(OLD + RECENT), "README.md": "1\n" });
+test("no hook of the repository is run", async () => {
+  using ann = new Person(files(OLD + RECENT));
   ann.commitAll();
-  ann.team.write({ "README.md": "2\n" });
-  ann.git("add", "README.md");
-  ann.hook("git diff --cached --name-only > .git/seen");
+  for (const name of HOOKS) ann.hook(`echo ${name} >> "${ann.team.path}/ran"; exit 1`, name);
 
-  await ann.housekeep();
-
-  expect(ann.read(".git/seen")).toBe(`${TASKS}\n`);
+  expect((await ann.housekeep()).committed).toMatch(/^[0-9a-f]{40}$/);
+  expect(existsSync(join(ann.team.path, "ran"))).toBe(false);
 });
 
 test("a commit that somebody else makes at the same moment is not undone", async () => {
@@ -349,10 +352,10 @@ test("a task that somebody edits while it is being pruned stays in the file", as
   expect(ann.read(TASKS)).toBe(`${RECENT}${OLD}And the rest of it.\n`);
 });
 
-test("a hook that does not end is stopped, and nothing is pruned", async () => {
+test("git that does not end is stopped, and nothing is pruned", async () => {
   using ann = new Person(files(OLD + RECENT));
   ann.commitAll();
-  ann.hook("sleep 600");
+  ann.beforeCommit("exec sleep 600");
 
   const { isPostponed, uncommitted } = await ann.housekeep(ann.team.path, 500);
 
@@ -389,14 +392,15 @@ test("a linked work tree has its own branch, on which the commit is made", async
 test("a repository with longer object names is the same to us", async () => {
   using ann = new Person({ ...files(OLD + RECENT) });
   ann.git("init", "--quiet", "--object-format=sha256");
-  ann.hook("exit 1");
+  const { PATH } = ann.environment;
+  ann.beforeCommit("exit 1");
 
   expect(await ann.housekeep()).toMatchObject({
     isPostponed: true,
-    uncommitted: "git commit has ended with 1",
+    uncommitted: "git commit-tree has ended with 1",
   });
   expect(ann.git("ls-files")).toBe("");
-  ann.hook("exit 0");
+  ann.environment.PATH = PATH;
   expect((await ann.housekeep()).committed).toMatch(/^[0-9a-f]{64}$/);
 });
 

@@ -8,10 +8,11 @@
  */
 import { DAY_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
+import type { Variables } from "../programs/environment.ts";
+import { GitRefused } from "../programs/git.ts";
 import { applyEdit } from "./apply-edit.ts";
 import { commitPrune, type PrunedFile } from "./commit-prune.ts";
 import type { FileEdit } from "./edit.ts";
-import { type Environment, GitRefused } from "./git.ts";
 import { readTasks } from "./read-tasks.ts";
 import { findRepository } from "./repository.ts";
 import { isStamp, toStamp } from "./stamp.ts";
@@ -36,8 +37,8 @@ export interface Housekept {
 export interface HousekeepingParts {
   readonly nowMs: number;
   readonly timezone: string;
-  /** That git is run with. */
-  readonly environment: Environment;
+  /** Ours, of which git sees a part. */
+  readonly environment: Variables;
   readonly gitTimeoutMs?: number;
 }
 

@@ -1,5 +1,5 @@
 /** A team directory should be a git repository: what housekeeping removes stays in its history. */
-import { type GitPlace, GitRefused, runGit } from "./git.ts";
+import { type GitPlace, GitRefused, readUserSettings, runGit } from "../programs/git.ts";
 
 export type GitStart =
   | { readonly kind: "made" }
@@ -10,8 +10,9 @@ export type GitStart =
 
 export async function initGit(place: GitPlace): Promise<GitStart> {
   try {
-    if (await isInRepository(place)) return { kind: "there" };
-    await runGit(place, ["init", "--quiet"]);
+    const { passedOn: settings } = await readUserSettings(place);
+    if (await isInRepository({ ...place, settings })) return { kind: "there" };
+    await runGit({ ...place, settings }, ["init", "--quiet", "--template="]);
     return { kind: "made" };
   } catch (error) {
     if (error instanceof GitRefused) return { kind: "none", why: error.message };

@@ -1,9 +1,18 @@
 /** The git repository that a team directory is, or lies in: whether a commit can be made now, and what it holds. */
 import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
-import { gitList, type GitPlace, GitRefused, gitText, runGit } from "./git.ts";
+import {
+  gitList,
+  type GitPlace,
+  GitRefused,
+  gitText,
+  type Identity,
+  readUserSettings,
+  runGit,
+} from "../programs/git.ts";
+import { requireHarmlessConfig } from "../programs/git-config.ts";
 
 export type RepositoryState =
   | { readonly kind: "ready"; readonly repository: Repository }
@@ -13,7 +22,9 @@ export type RepositoryState =
   | { readonly kind: "blocked"; readonly why: string };
 
 export interface Repository extends GitPlace {
-  readonly gitFolder: string;
+  readonly repository: NonNullable<GitPlace["repository"]>;
+  /** Git's user, where the user's own settings say who that is. */
+  readonly user: Identity | undefined;
   /** From its top to the team directory: empty, or with `/` at its end. */
   readonly prefix: string;
   /** Undefined: nothing was ever committed. */
@@ -44,8 +55,9 @@ export async function findRepository(place: GitPlace): Promise<RepositoryState> 
     return await lookAt(place);
   } catch (error) {
     if (!(error instanceof GitRefused)) throw error;
-    const isNone = error.isMissing || /not a git repository/.test(error.message);
-    if (isNone) return none(error.isMissing ? error.message : "it is no git repository");
+    if (error.isMissing) return none(error.message);
+    if (/not a git repository/.test(error.message)) return none("it is no git repository");
+    if (/must be run in a work tree/.test(error.message)) return none("it is no work tree of git");
     return blocked(error.message);
   }
 }
@@ -70,26 +82,32 @@ export async function readObjects(
 }
 
 async function lookAt(place: GitPlace): Promise<RepositoryState> {
-  const found = await gitText(place, [
+  const { identity: user, passedOn: settings } = await readUserSettings(place);
+  const found = await gitText({ ...place, settings }, [
     "rev-parse",
     "--is-inside-work-tree",
     "--absolute-git-dir",
+    "--git-common-dir",
+    "--show-toplevel",
     "--show-prefix",
   ]);
-  const [isInside, gitFolder, prefix = ""] = found.split("\n");
-  if (isInside !== "true" || gitFolder === undefined) return none("it is no work tree of git");
+  const [isInside, gitFolder, commonFolder, workTree, prefix = ""] = found.split("\n");
+  if (isInside !== "true" || gitFolder === undefined || commonFolder === undefined || workTree === undefined)
+    return none("it is no work tree of git");
+  const checked = { ...place, settings, repository: { gitFolder, workTree } };
+  const staged = versions(await gitList(checked, ["ls-files", "--stage", "-z"]), STAGED);
+  // A team in a corner of somebody's home that is a repository is none of that repository's business.
+  if (prefix !== "" && staged?.size === 0) return none("git tracks nothing of it");
+  await requireHarmlessConfig(place, { gitFolder, commonFolder: resolve(place.folder, commonFolder) });
   const why = Object.keys(UNDERWAY).find((name) => existsSync(join(gitFolder, name)));
   if (why !== undefined) return blocked(UNDERWAY[why]!);
-  if ((await answer(place, ["symbolic-ref", "--quiet", "HEAD"])) === undefined)
+  if ((await answer(checked, ["symbolic-ref", "--quiet", "HEAD"])) === undefined)
     return blocked("HEAD is detached: a commit would belong to no branch");
-  const staged = versions(await gitList(place, ["ls-files", "--stage", "-z"]), STAGED);
   if (staged === undefined) return blocked("some files have conflicts that are not resolved");
-  // A team in a corner of somebody's home that is a repository is none of that repository's business.
-  if (prefix !== "" && staged.size === 0) return none("git tracks nothing of it");
-  const head = await answer(place, ["rev-parse", "--quiet", "--verify", "HEAD^{commit}"]);
-  const tree = head === undefined ? [] : await gitList(place, ["ls-tree", "-r", "-z", head]);
+  const head = await answer(checked, ["rev-parse", "--quiet", "--verify", "HEAD^{commit}"]);
+  const tree = head === undefined ? [] : await gitList(checked, ["ls-tree", "-r", "-z", head]);
   const committed = versions(tree, COMMITTED) ?? new Map<string, Version>();
-  return { kind: "ready", repository: { ...place, gitFolder, prefix, head, committed, staged } };
+  return { kind: "ready", repository: { ...checked, prefix, head, committed, staged, user } };
 }
 
 /** Undefined: git says no, without a reason. */

@@ -12,6 +12,7 @@ import { loadAttacks } from "./corpus/loads.ts";
 import { nameAttacks } from "./corpus/names.ts";
 import { exfiltrationAttacks, serverSideAttacks } from "./corpus/network.ts";
 import { pathAttacks } from "./corpus/paths.ts";
+import { repositoryAttacks } from "./corpus/repositories.ts";
 import { workerAttacks } from "./corpus/workers.ts";
 
 export interface Family {
@@ -22,6 +23,7 @@ export interface Family {
 
 export const CALLS: Readonly<Record<string, Family>> = {
   "paths that lead out of the workspace": { attacks: pathAttacks, sandbox: "missing" },
+  "files of git directories": { attacks: repositoryAttacks, sandbox: "missing" },
   "private data for the attacker": { attacks: exfiltrationAttacks, sandbox: "missing" },
   "requests into the owner's network": { attacks: serverSideAttacks, sandbox: "missing" },
   "tools that the agent does not have": { attacks: nameAttacks, sandbox: "missing" },

@@ -23,6 +23,7 @@ import { type Attacker, openAttacker, openInside } from "./attacker.ts";
 import type { Family } from "./attacks.ts";
 import { canary, filesBelow } from "./canary.ts";
 import { forgedFiles } from "./corpus/forgeries.ts";
+import { plantRepositories } from "./corpus/repositories.ts";
 import { obey } from "./obedient-model.ts";
 
 const OWNER = { name: "owner", isOwner: true };
@@ -79,10 +80,14 @@ export interface SceneOptions {
   readonly answer?: (request: ModelRequest) => Reply | Promise<Reply>;
   /** Whether people say no to whatever they are asked. They do, unless told. */
   readonly refuses?: boolean;
+  /** The path on which programs are found, where it is not that of the sandbox's kind. */
+  readonly path?: string | undefined;
+  /** Puts more into the home before it is opened. */
+  readonly prepare?: (home: string) => void;
 }
 
 export async function openScene(options: SceneOptions = {}): Promise<Scene> {
-  const { sandbox = "missing", cortex = {}, profile = {}, answer = obey, refuses = true } = options;
+  const { sandbox = "missing", cortex = {}, profile = {}, answer = obey, refuses = true, path } = options;
   await using opened = new AsyncDisposableStack();
   const folder = opened.use(temporaryFolder());
   const base = realpathSync(folder.path);
@@ -127,9 +132,11 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   };
   for (const [path, text] of Object.entries(files)) writeBelow(path, text);
   plantLinks(workspace, outside);
+  plantRepositories(workspace);
+  options.prepare?.(home);
 
   const environment = {
-    PATH: sandbox === "missing" || sandbox === "required" ? "/nowhere" : process.env["PATH"],
+    PATH: path ?? (sandbox === "missing" || sandbox === "required" ? "/nowhere" : process.env["PATH"]),
     HOME: outside,
     MODEL_KEY: secrets["environment"],
   };

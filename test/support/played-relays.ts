@@ -4,7 +4,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
-import { runGroup } from "../../src/agents/tools/process-group.ts";
+import { runGroup } from "../../src/programs/run-group.ts";
 import type { AgentId, DeliveryId, PersonaId, RelayId } from "../../src/model/ids.ts";
 import type { Json } from "../../src/model/json.ts";
 import { createUlidSource } from "../../src/model/ulid.ts";

@@ -13,6 +13,7 @@ import {
 } from "../../../test/support/sub-agents.ts";
 import type { CortexError } from "../../model/errors.ts";
 import { type AssistantBody, assistantBody } from "../../model/message.ts";
+import { PASSED_ON } from "../../programs/environment.ts";
 import type { AgentRequest, AgentResult } from "../agent.ts";
 import { MAX_LINE_BYTES } from "./lines.ts";
 import type { ChildTimes } from "./child.ts";
@@ -185,7 +186,7 @@ test("a child sees nothing of our environment that could be a secret", async () 
   const { names } = JSON.parse(answerOf(await runBad("tells its environment")).content) as {
     names: string[];
   };
-  const known = new Set(["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_COMPILE_CACHE"]);
+  const known = new Set([...PASSED_ON, "NODE_COMPILE_CACHE", "NODE_EXTRA_CA_CERTS"]);
   expect(names.filter((name) => !known.has(name))).toEqual([]);
   expect(names).toContain("PATH");
 });

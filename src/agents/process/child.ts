@@ -4,10 +4,10 @@
  * Whatever it does, nobody waits for it without a bound. What it writes to its standard error is read all the
  * time, or a program that complains much would stand still; the last of it is told where it fails.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 
 import { CortexError } from "../../model/errors.ts";
+import { type ChildProcessWithoutNullStreams, launchPiped, type Program } from "../../programs/launch.ts";
 import { LineReader, MAX_LINE_BYTES, writeLine } from "./lines.ts";
 import {
   type ChildLine,
@@ -18,13 +18,6 @@ import {
 } from "./protocol.ts";
 import { StderrTail } from "./stderr-tail.ts";
 import { within } from "./within.ts";
-
-export interface Program {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly folder: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
 
 export interface ChildTimes {
   /** From its start, or from being given work, to `ready`. */
@@ -64,18 +57,13 @@ export class Child {
   #version = 1;
 
   /** Rejects with `sub_agent_failed` where there is no such program. */
-  static async start({ file, args, folder, environment }: Program, times: ChildTimes): Promise<Child> {
+  static async start(program: Program & { readonly folder: string }, times: ChildTimes): Promise<Child> {
     try {
-      const started = spawn(file, args, {
-        cwd: folder,
-        env: { ...environment },
-        detached: true,
-        stdio: "pipe",
-      });
+      const started = launchPiped(program);
       await once(started, "spawn");
       return new Child(started, times);
     } catch (cause) {
-      throw notStarted(file, folder, cause);
+      throw notStarted(program.file, program.folder, cause);
     }
   }
 

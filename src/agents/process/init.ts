@@ -15,6 +15,8 @@ export interface ProcessWorker {
   readonly timeoutMs?: number | undefined;
   /** The program of somebody else. Absent: our own. */
   readonly command?: readonly string[] | undefined;
+  /** The variables that were named for it. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
   /** Where the program is started. Absent: where the pool says. */
   readonly folder?: string | undefined;
 }

@@ -2,9 +2,9 @@
  * The processes of this machine: from /proc where there is one, else from `ps`. Without those that have ended and
  * that nobody has asked about yet.
  */
-import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
-import { promisify } from "node:util";
+
+import { runToEnd } from "../../programs/run-to-end.ts";
 
 export interface Listed {
   readonly pid: number;
@@ -12,6 +12,11 @@ export interface Listed {
   /** As the system tells it: the same text is the same moment. */
   readonly began: string;
 }
+
+/** All that `ps` needs. */
+const ENVIRONMENT = { PATH: "/bin:/usr/bin", LC_ALL: "C" };
+const PS_MS = 10_000;
+const MAX_PS_BYTES = 16 * 1024 * 1024;
 
 /** A zombie. */
 const ENDED = "Z";
@@ -26,7 +31,7 @@ export async function listProcesses(): Promise<readonly Listed[]> {
 /** Undefined: there is none, or none any more. */
 export async function findProcess(pid: number): Promise<Listed | undefined> {
   if (process.platform === "linux") return findByProc(pid);
-  return (await listByPs("-p", String(pid)).catch(() => []))[0]; // it ends with 1 where there is none
+  return (await listByPs("-p", String(pid)))[0];
 }
 
 async function findByProc(pid: number): Promise<Listed | undefined> {
@@ -45,10 +50,19 @@ async function findByProc(pid: number): Promise<Listed | undefined> {
 }
 
 async function listByPs(...which: readonly string[]): Promise<readonly Listed[]> {
-  const { stdout } = await promisify(execFile)("ps", [...which, "-o", "pid=,pgid=,state=,lstart="]);
-  return stdout.split("\n").flatMap((line) => {
-    const [, pid, group, state, began] = /^\s*(\d+)\s+(\d+)\s+(\S)\S*\s+(.+?)\s*$/.exec(line) ?? [];
-    if (began === undefined || state === ENDED) return [];
-    return { pid: Number(pid), group: Number(group), began };
+  const { output } = await runToEnd({
+    file: "ps",
+    args: [...which, "-o", "pid=,pgid=,state=,lstart="],
+    environment: ENVIRONMENT,
+    timeoutMs: PS_MS,
+    maxOutputBytes: MAX_PS_BYTES,
   });
+  return output
+    .toString()
+    .split("\n")
+    .flatMap((line) => {
+      const [, pid, group, state, began] = /^\s*(\d+)\s+(\d+)\s+(\S)\S*\s+(.+?)\s*$/.exec(line) ?? [];
+      if (began === undefined || state === ENDED) return [];
+      return { pid: Number(pid), group: Number(group), began };
+    });
 }

@@ -5,7 +5,8 @@
  * Programs of others are started for each piece of work and ended after it.
  */
 import { CortexError } from "../../model/errors.ts";
-import { Child, CHILD_TIMES, type ChildTimes, type Program } from "./child.ts";
+import { ownEnvironment, type Variables } from "../../programs/environment.ts";
+import { Child, CHILD_TIMES, type ChildTimes } from "./child.ts";
 import { endStrays, StrayNotes } from "./strays.ts";
 
 export interface ProcessPoolParts {
@@ -15,7 +16,7 @@ export interface ProcessPoolParts {
   /** Where programs are started that do not say where. */
   readonly folder: string;
   /** All of ours; children are given only what is no secret. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Variables;
   /** How many there may be at the same time, those that are kept included. */
   readonly maxProcesses: () => number;
   /** How many are kept when their work is done, and for how long. */
@@ -40,15 +41,14 @@ interface Wanted {
   /** Absent: our own child. */
   readonly command?: readonly string[] | undefined;
   readonly folder?: string | undefined;
+  /** The variables that were named for the command. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
 }
-
-/** What children see of our environment. */
-const PASSED_ON = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_COMPILE_CACHE"];
 
 export function createProcessPool(parts: ProcessPoolParts): ProcessPool {
   const { maxProcesses, warm, warmMs, strayFile, log } = parts;
   const times = { ...CHILD_TIMES, ...parts.times };
-  const environment = passOn(parts.environment);
+  const environment = ownEnvironment(parts.environment);
   const notes = new StrayNotes(strayFile, log);
   const swept = endStrays(strayFile, log);
   const busy = new Map<Child, { readonly isOwn: boolean }>();
@@ -65,11 +65,11 @@ export function createProcessPool(parts: ProcessPoolParts): ProcessPool {
       return { busy: busy.size, kept: kept.size, waiting: waiting.length };
     },
 
-    async acquire({ command, folder }, signal) {
+    async acquire({ command, ...place }, signal) {
       if (!(await takePermit(signal))) return undefined;
       try {
         const isOwn = command === undefined;
-        const child = isOwn ? (takeKept() ?? (await start())) : await start(command, folder);
+        const child = isOwn ? (takeKept() ?? (await start())) : await start(command, place);
         busy.set(child, { isOwn });
         return child;
       } catch (error) {
@@ -130,12 +130,15 @@ export function createProcessPool(parts: ProcessPoolParts): ProcessPool {
     admit();
   }
 
-  async function start(command?: readonly string[], folder = parts.folder): Promise<Child> {
+  async function start(
+    command?: readonly string[],
+    { folder = parts.folder, variables = {} }: Omit<Wanted, "command"> = {},
+  ): Promise<Child> {
     const [file, ...args] = command ?? [parts.program, ...parts.args];
     // One that is kept has no permit, but is a process all the same.
     const oldest = permits + kept.size > maxProcesses() ? kept.keys().next().value : undefined;
     if (oldest !== undefined) await dropKept(oldest);
-    const program: Program = { file: file!, args, folder, environment };
+    const program = { file: file!, args, folder, environment: { ...environment, ...variables } };
     const starting = Child.start(program, times);
     track(Promise.allSettled([starting]));
     const child = await starting;
@@ -182,12 +185,6 @@ export function createProcessPool(parts: ProcessPoolParts): ProcessPool {
     unfinished.add(work);
     void work.then(() => unfinished.delete(work));
   }
-}
-
-/** Of an environment, what children see. */
-export function passOn(environment: ProcessPoolParts["environment"]): Record<string, string> {
-  const names = PASSED_ON.filter((name) => environment[name] !== undefined);
-  return Object.fromEntries(names.map((name) => [name, environment[name]!]));
 }
 
 function closed(): CortexError {

@@ -3,10 +3,10 @@
  * keeps what breaks the protocol instead of giving up on it. It is started in a process group of its own, of which
  * nothing is left when the probe is disposed of.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
 
+import { type ChildProcessWithoutNullStreams, launchPiped } from "../../programs/launch.ts";
 import { MAX_LINE_BYTES } from "./lines.ts";
 
 /** What of a line is kept: enough to recognise it. Messages are kept whole. */
@@ -44,7 +44,7 @@ export class Probe implements AsyncDisposable {
 
   /** Rejects with what the system says where the program cannot be started. */
   static async start({ command: [file, ...args], environment }: ProbeOptions): Promise<Probe> {
-    const child = spawn(file!, args, { env: { ...environment }, detached: true, stdio: "pipe" });
+    const child = launchPiped({ file: file!, args, environment });
     const probe = new Probe(child);
     await once(child, "spawn");
     return probe;

@@ -10,6 +10,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 
 import { CortexError } from "../../model/errors.ts";
 import type { ToolContext } from "../../model/tool.ts";
+import { gitDirectoryOf } from "../../programs/git-directory.ts";
 import { hasCode } from "./file-failure.ts";
 
 /** Linux's PATH_MAX: no call of the system takes a longer one. */
@@ -27,7 +28,7 @@ export interface Place {
 
 /**
  * Finds where a path leads, or throws `path_forbidden`. What is too long for the model is kept in the
- * output folder, so that may be read, and is not to be written.
+ * output folder, so that may be read, and is not to be written. Nor is a git directory.
  */
 export async function confine(path: string, folders: Folders, access: "read" | "write"): Promise<Place> {
   if (path.includes("\0")) throw forbidden(path, "holds a NUL byte", "Give a path without it.");
@@ -48,8 +49,14 @@ export async function confine(path: string, folders: Folders, access: "read" | "
     const list = allowed.map((folder) => JSON.stringify(folder)).join(", ");
     throw forbidden(path, "is outside the folders of this agent", `Use a path inside one of ${list}.`);
   }
+  const repository = access === "write" ? gitDirectoryOf(real) : undefined;
+  if (repository !== undefined)
+    throw forbidden(path, `leads into the git directory ${JSON.stringify(repository)}`, GIT_HINT);
   return { path: real, shown: isInside(real, workspace) ? relative(workspace, real) || "." : real };
 }
+
+/** What is in there decides which programs git runs, and not only in a sandbox. */
+const GIT_HINT = "Files of git are not written by hand: use git itself, with Bash.";
 
 /**
  * The home of Cortex is closed although the folder around it may be open, or the home itself: whoever can write there

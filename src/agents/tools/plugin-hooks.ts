@@ -19,6 +19,7 @@ const Group = z.object({
       type: z.string(),
       command: z.string().min(1).optional(),
       timeout: z.number().positive().max(MAX_TIMEOUT_S).optional(),
+      env: z.array(z.string().regex(/^[A-Za-z_]\w*$/, "is not the name of a variable")).optional(),
     }),
   ),
 });
@@ -34,7 +35,7 @@ export async function readPluginHooks(folder: string): Promise<ToolHookCommand[]
   const { hooks } = parse(text, path);
   const of = (event: ToolHookCommand["event"], groups: readonly z.output<typeof Group>[] = []) =>
     groups.flatMap(({ matcher, hooks: commands }) =>
-      commands.flatMap(({ type, command, timeout = DEFAULT_TIMEOUT_S }): ToolHookCommand[] =>
+      commands.flatMap(({ type, command, timeout = DEFAULT_TIMEOUT_S, env = [] }): ToolHookCommand[] =>
         type !== "command" || command === undefined
           ? []
           : [
@@ -45,7 +46,8 @@ export async function readPluginHooks(folder: string): Promise<ToolHookCommand[]
                 command,
                 folder,
                 timeoutMs: timeout * 1_000,
-                environment: { CLAUDE_PLUGIN_ROOT: folder },
+                told: { CLAUDE_PLUGIN_ROOT: folder },
+                env,
                 isGuard: false,
               },
             ],

@@ -1,7 +1,7 @@
 /** Runs a program for a tool, in the sandbox where there is one, and says what became of it. */
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { CommandOutput, type ShownOutput } from "./command-output.ts";
-import { type GroupEnd, runGroup } from "./process-group.ts";
+import { type GroupEnd, runGroup } from "../../programs/run-group.ts";
 import { inSandbox } from "./sandbox.ts";
 
 export interface ProgramLimits {

@@ -8,6 +8,7 @@ import type { Json } from "../../model/json.ts";
 import type { BeforeCall } from "../../model/tool-hook.ts";
 import { createToolHooks, MAX_HOOK_OUTPUT, type ToolHookCommand } from "./tool-hooks.ts";
 
+const VARIABLES: Readonly<Record<string, string>> = { CHECK_TOKEN: "t-1" };
 const TIMEOUT_MS = 20_000;
 
 interface Played extends Partial<ToolHookCommand> {
@@ -33,7 +34,10 @@ function hooksOf({ context }: TestWorkspace, ...played: readonly Played[]) {
       ...fields,
     });
   }
-  const hooks = createToolHooks(() => commands, { log: (line) => logged.push(line) });
+  const hooks = createToolHooks(() => commands, {
+    log: (line) => logged.push(line),
+    variable: (name) => VARIABLES[name],
+  });
   const before = (params: Json): Promise<BeforeCall> => hooks.before({ tool: "Bash", params, context });
   return { hooks, before, logged };
 }

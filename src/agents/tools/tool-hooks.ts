@@ -12,7 +12,8 @@ import { z } from "zod";
 import type { Json } from "../../model/json.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import type { BeforeCall, HookedCall, ToolHooks } from "../../model/tool-hook.ts";
-import { type GroupEnd, runGroup } from "./process-group.ts";
+import { type Named, namedVariables } from "../../programs/environment.ts";
+import { type GroupEnd, runGroup } from "../../programs/run-group.ts";
 
 export interface ToolHookCommand {
   /** As the owner knows it: `toolHooks[0]`, or the file of a plugin. */
@@ -24,8 +25,10 @@ export interface ToolHookCommand {
   /** Where it is run. Not in a workspace: a program that it names could be one that the agent has put there. */
   readonly folder: string;
   readonly timeoutMs: number;
-  /** Beside the variables that every command has. */
-  readonly environment?: Readonly<Record<string, string>>;
+  /** What it is told of itself. */
+  readonly told?: Readonly<Record<string, string>>;
+  /** The variables that it is given beside those that the agent's commands have. */
+  readonly env?: readonly string[];
   /** A call is refused where this one cannot be asked. */
   readonly isGuard: boolean;
 }
@@ -42,8 +45,10 @@ const REFUSED = 2;
 
 export function createToolHooks(
   commands: () => readonly ToolHookCommand[],
-  { log }: { readonly log: (line: string) => void },
+  { log, variable }: { readonly log: (line: string) => void; readonly variable: Named["variable"] },
 ): ToolHooks {
+  const ask = (hook: ToolHookCommand, call: HookedCall, result: ToolResult | undefined): Promise<Answer> =>
+    run(hook, { call, result, variables: namedVariables({ names: hook.env ?? [], variable }) });
   const asked = (event: ToolHookCommand["event"], tool: string): readonly ToolHookCommand[] =>
     commands().filter((command) => command.event === event && command.isFor(tool));
   return {
@@ -90,7 +95,13 @@ interface Answer {
   readonly problem?: string;
 }
 
-async function ask(hook: ToolHookCommand, call: HookedCall, result: ToolResult | undefined): Promise<Answer> {
+interface Asked {
+  readonly call: HookedCall;
+  readonly result: ToolResult | undefined;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+async function run(hook: ToolHookCommand, { call, result, variables }: Asked): Promise<Answer> {
   const [output, errors] = [new Heard(), new Heard()];
   let end: GroupEnd;
   try {
@@ -98,7 +109,7 @@ async function ask(hook: ToolHookCommand, call: HookedCall, result: ToolResult |
       file: "/bin/sh",
       args: ["-c", hook.command],
       folder: hook.folder,
-      environment: { ...call.context.environment, ...hook.environment },
+      environment: { ...call.context.environment, ...variables, ...hook.told },
       signal: call.context.signal,
       timeoutMs: hook.timeoutMs,
       graceMs: GRACE_MS,

@@ -1,7 +1,7 @@
-import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 import { CortexError, type ErrorCode } from "../../model/errors.ts";
+import { type ChildProcess, launchModule } from "../../programs/launch.ts";
 import type { Prunable, Row, SearchHit, SqlValue, Verdict } from "../store.ts";
 import { storeClosed } from "./failure.ts";
 import { moduleBeside } from "./module-beside.ts";
@@ -108,12 +108,8 @@ export class Reader {
   }
 
   #open(): ChildProcess {
-    const program = fileURLToPath(moduleBeside(import.meta.url, "reader-process"));
-    const child = fork(program, [this.#path], {
-      serialization: "advanced",
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-      execArgv: [],
-    });
+    const path = fileURLToPath(moduleBeside(import.meta.url, "reader-process"));
+    const child = launchModule({ path, args: [this.#path], output: "ignore" });
     child.on("message", (answer: ReaderAnswer) => this.#receive(answer));
     child.on("error", (cause) => this.#lose(child, cause));
     child.on("exit", (code) => this.#lose(child, new Error(`it exited with ${code}`)));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import { testWorkspace } from "../../../test/support/tool-context.ts";
-import { runGroup } from "./process-group.ts";
+import { testWorkspace } from "../../test/support/tool-context.ts";
+import { runGroup } from "./run-group.ts";
 
 test("a program waits until its output is dealt with, so that it does not pile up", async () => {
   using files = testWorkspace();

@@ -5,15 +5,12 @@
  * here is without a bound: each is followed by a harder measure, the last of which is to stop listening.
  * A process that has left the group on purpose is out of reach; keeping those is the sandbox's work.
  */
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as after } from "node:timers/promises";
 
-interface GroupCommand {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly folder: string;
-  readonly environment: Readonly<Record<string, string>>;
+import { launch, type Program } from "./launch.ts";
+
+interface GroupCommand extends Program {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   /** How long the group has between being told to end and being killed. */
@@ -40,16 +37,11 @@ export interface GroupEnd {
 /** Rejects only if the program cannot be started. */
 export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
   const { graceMs, drainMs } = command;
-  const child = spawn(command.file, command.args, {
-    cwd: command.folder,
-    env: { ...command.environment },
-    detached: true,
-    stdio: [
-      command.input === undefined ? "ignore" : "pipe",
-      "pipe",
-      command.onErrors === undefined ? "ignore" : "pipe",
-    ],
-  });
+  const child = launch(command, [
+    command.input === undefined ? "ignore" : "pipe",
+    "pipe",
+    command.onErrors === undefined ? "ignore" : "pipe",
+  ]);
   const end: { -readonly [Key in keyof GroupEnd]: GroupEnd[Key] } = {
     exitCode: undefined,
     signal: undefined,
