@@ -177,7 +177,7 @@ export function parseExtraHooks(hooks: ExtraHooks): RelayScripts {
     "request_invalid",
     `Invalid ${formatPath(["extraHooks", ...(path as Path)])}: ${message}`,
     {
-      hint: 'Expected {"onStart"?, "onTransition"?, "onEnd"?}, each {"command", "args"?, "timeout"?}; timeout is in milliseconds.',
+      hint: 'Expected {"onStart"?, "onTransition"?, "onEnd"?}, each {"command", "args"?, "timeout"?, "env"?}; timeout is in milliseconds.',
     },
   );
 }
