@@ -9,7 +9,7 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { CortexError } from "../model/errors.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeWhole } from "../store/write-whole.ts";
 
 /** A larger artifact is not read: it could be no agent's prompt either. */
 export const MAX_ARTIFACT_BYTES = 10 * 1024 * 1024;

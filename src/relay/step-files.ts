@@ -19,7 +19,7 @@ import {
 } from "./folder-snapshot.ts";
 import type { KeptRelay } from "./kept-relay.ts";
 import type { RelayAgent, SnapshotContent } from "./snapshot.ts";
-import { writeWhole } from "./write-whole.ts";
+import { writeWhole } from "../store/write-whole.ts";
 
 type Relay = Pick<KeptRelay, "record" | "detail" | "content">;
 type Parts = Pick<EngineParts, "home" | "clock">;
