@@ -1,6 +1,6 @@
 /**
  * @name Direct messages
- * @description Answers direct messages: they go to the main session
+ * @description Answers direct messages, in the session that dmScope gives them
  * @mode persistent
  */
 import type { Filter, HookContext, HookResult } from "cortexd/hooks";
@@ -11,16 +11,8 @@ export const filter: Filter = {
 };
 
 export default async function ({ event }: HookContext): Promise<HookResult> {
-  if (event.target) return { fire: false }; // whoever sent it has said where it goes
-  if (!event.content || isGroup(event)) return { fire: false };
-  // For a session of its own for each person: `${event.channel}:dm:${event.sender_id}`.
-  return { fire: true, routing: { session: "main" } };
-}
-
-/** Channels mark what was said among many, each in the words of its platform. */
-function isGroup({ metadata }: HookContext["event"]): boolean {
-  const { is_group, isGroup, chat_type } = (metadata ?? {}) as Record<string, unknown>;
-  return (
-    is_group === true || isGroup === true || ["group", "supergroup", "channel"].includes(String(chat_type))
-  );
+  if (event.target) return { fire: false }; // the sender has named a session
+  if (!event.content || event.place_kind === "group" || event.place_kind === "channel")
+    return { fire: false };
+  return { fire: true }; // without `routing`, the event's own session
 }

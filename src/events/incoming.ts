@@ -5,6 +5,8 @@ import {
   type Direction,
   eventId,
   type EventSource,
+  type PlaceKind,
+  placeKindOf,
   RELAY_ADAPTER,
   SCRIPT_ADAPTER,
   TEAM_ADAPTER,
@@ -26,6 +28,11 @@ export interface Incoming {
   readonly account?: string;
   readonly place?: string;
   readonly topic?: string;
+  /** Told from the metadata where it is not given: platforms mark a group there. */
+  readonly placeKind?: PlaceKind;
+  readonly placeName?: string;
+  readonly parentPlace?: string;
+  readonly mentionsMe?: boolean;
   readonly replyTo?: string;
   readonly content: string | null;
   readonly contentType?: string;
@@ -59,12 +66,27 @@ export function toEvent(incoming: Incoming): NewEvent {
       : typeof sourceId === "string"
         ? { kind: "id", sourceId }
         : sourceId;
-  return { ...rest, id: eventId(adapter, source), direction, atMs: timestampMs };
+  const kind = placeKindOf(rest);
+  if (kind !== undefined && kind !== "dm" && rest.place === undefined && rest.placeKind !== undefined)
+    throw placeMissing(kind);
+  return {
+    ...rest,
+    ...(kind === undefined ? {} : { placeKind: kind }),
+    id: eventId(adapter, source),
+    direction,
+    atMs: timestampMs,
+  };
 }
 
 function adapterReserved(adapter: string): CortexError {
   return new CortexError("event_invalid", `No event from outside can be of the adapter "${adapter}"`, {
     hint: "What agents say is; give the adapter another name.",
+  });
+}
+
+function placeMissing(kind: PlaceKind): CortexError {
+  return new CortexError("event_invalid", `Missing \`place\`: the event is from a ${kind}`, {
+    hint: "Give the id of the place on its platform.",
   });
 }
 

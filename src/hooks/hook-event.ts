@@ -1,4 +1,4 @@
-import { splitEventId } from "../model/event.ts";
+import { placeKindOf, splitEventId } from "../model/event.ts";
 import { DEFAULT_ACCOUNT } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
@@ -20,6 +20,8 @@ export function toHookEvent(event: StoredEvent, target: SessionKey | undefined):
     account: event.account ?? null,
     place: event.place ?? null,
     topic: event.topic ?? null,
+    place_kind: placeKindOf(event) ?? null,
+    mentions_me: event.mentionsMe ?? null,
     reply_to: event.replyTo ?? null,
     metadata: event.metadata ?? {},
     payload: event.payload ?? null,

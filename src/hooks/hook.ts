@@ -46,6 +46,10 @@ export interface HookEvent {
   readonly account: string | null;
   readonly place: string | null;
   readonly topic: string | null;
+  /** Null: the adapter does not say. */
+  readonly place_kind: "dm" | "group" | "channel" | null;
+  /** Whether the agent was addressed by name. Null: the adapter does not say. */
+  readonly mentions_me: boolean | null;
   readonly reply_to: string | null;
   // What adapters put here differs from one to the next, and a hook knows its own.
   // oxlint-disable-next-line typescript/no-explicit-any

@@ -20,6 +20,7 @@ export type ErrorCode =
   | "event_invalid"
   | "event_too_large"
   | "event_unknown"
+  | "attachment_unknown"
   | "head_moved"
   | "hook_failed"
   | "hook_unknown"

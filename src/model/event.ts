@@ -7,6 +7,31 @@ import { canonicalJson, type Json } from "./json.ts";
 /** `received` from outside, `sent` by an agent; the others are changes that an adapter only observed. */
 export type Direction = "received" | "sent" | "observed" | "created" | "updated" | "deleted";
 
+/** How many take part where something was said: two, or a group that somebody was taken into, or a channel that all may read. */
+export const PLACE_KINDS = ["dm", "group", "channel"] as const;
+export type PlaceKind = (typeof PLACE_KINDS)[number];
+
+const KIND_OF_CHAT_TYPE: Readonly<Record<string, PlaceKind>> = {
+  private: "dm",
+  dm: "dm",
+  group: "group",
+  supergroup: "group",
+  channel: "channel",
+};
+
+/** As the adapter says it, or else as platforms mark it in the metadata. Undefined: nobody says. */
+export function placeKindOf(event: {
+  readonly placeKind?: PlaceKind;
+  readonly metadata?: Json;
+}): PlaceKind | undefined {
+  if (event.placeKind !== undefined) return event.placeKind;
+  const { is_group, isGroup, chat_type } = (event.metadata ?? {}) as Readonly<Record<string, unknown>>;
+  const type = String(chat_type);
+  if (Object.hasOwn(KIND_OF_CHAT_TYPE, type)) return KIND_OF_CHAT_TYPE[type];
+  if (is_group === true || isGroup === true) return "group";
+  return is_group === false || isGroup === false ? "dm" : undefined;
+}
+
 /** The adapter of the answers: their ids are made from their turns'. */
 export const ANSWER_ADAPTER = "cortex";
 /** The adapter of what agents write to each other: their ids are made from their tool calls'. */
@@ -21,6 +46,10 @@ export const TEAM_ADAPTER = "team";
 /** A webhook is an adapter of its own, with its name. */
 const ADAPTER = /^(?:webhook:)?[a-z0-9][a-z0-9_.-]{0,63}$/;
 export const MAX_SOURCE_ID_LENGTH = 512;
+
+export const MAX_ATTACHMENTS = 20;
+/** A larger one is recorded with its hash and size, and its bytes are not kept. */
+export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 
 /** What makes an event the same event when it comes a second time. */
 export type EventSource =

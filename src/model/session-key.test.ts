@@ -238,6 +238,17 @@ test.each([
   },
 );
 
+test("an account of a platform has sessions of its own, and the default one is not named", () => {
+  const group = { kind: "place", agent: main, channel: "telegram", placeKind: "group", place: "1" } as const;
+  expect(buildSessionKey({ ...group, account: "work" })).toBe("agent:main:telegram@work:group:1");
+  expect(buildSessionKey({ ...group, account: "default" })).toBe("agent:main:telegram:group:1");
+  expect(normalizeSessionKey("telegram@Work:group:1:topic:7")).toBe(
+    "agent:main:telegram@work:group:1:thread:7",
+  );
+  const dm = { agent: main, scope: "per-channel-peer", channel: "slack", account: "T1", peer: "U1" } as const;
+  expect(dmSessionKey({ ...dm, topic: "7" })).toBe("agent:main:slack@T1:dm:U1:thread:7");
+});
+
 test("a DM without links keeps the ids of platforms on which case matters", () => {
   const dm = { agent: main, channel: "slack", peer: "U123" } as const;
   expect(dmSessionKey({ ...dm, scope: "per-channel-peer" })).toBe("agent:main:slack:dm:U123");
@@ -267,7 +278,7 @@ const channel = fc.oneof(
   fc.constantFrom("telegram", "slack", "dm", "cron"),
   fc.stringMatching(/^[a-z0-9][a-z0-9_.-]{0,20}$/),
 );
-const topic = fc.option(id, { nil: undefined }).map((topic) => (topic === undefined ? {} : { topic }));
+const topic = fc.record({ topic: id, account: id }, { requiredKeys: [] });
 
 const anyParsed: fc.Arbitrary<ParsedSessionKey> = fc.oneof(
   fc.record({ kind: fc.constant("label" as const), label: fc.stringMatching(/^[a-z0-9._-]{1,64}$/) }),

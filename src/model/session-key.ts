@@ -5,11 +5,13 @@
  * or a key of a relay (`thr:thr_0a1b2c3d:writer:2`). Every text that names the same session is
  * normalised to the same key, because the key is compared byte for byte from here on.
  *
+ * Where one platform has several accounts, the channel names the account: `agent:main:telegram@work:group:123`.
+ *
  * Ids of a platform may hold any character: what would break the key (colon, percent, white space)
  * is percent-encoded in the key and decoded by parsing.
  */
 import { CortexError } from "./errors.ts";
-import { type AgentId, DEFAULT_AGENT, isRelayId, parseAgentId } from "./ids.ts";
+import { type AgentId, DEFAULT_ACCOUNT, DEFAULT_AGENT, isRelayId, parseAgentId } from "./ids.ts";
 
 export type SessionKey = string & { readonly __id: "session" };
 
@@ -21,6 +23,7 @@ export type ParsedSessionKey =
       readonly kind: "dm";
       readonly agent: AgentId;
       readonly channel: string;
+      readonly account?: string;
       readonly peer: string;
       readonly topic?: string;
     }
@@ -28,6 +31,7 @@ export type ParsedSessionKey =
       readonly kind: "place";
       readonly agent: AgentId;
       readonly channel: string;
+      readonly account?: string;
       readonly placeKind: "group" | "channel";
       readonly place: string;
       readonly topic?: string;
@@ -97,17 +101,23 @@ export function dmSessionKey(dm: {
   readonly agent: AgentId;
   readonly scope: DmScope;
   readonly channel: string;
+  readonly account?: string;
   readonly peer: string;
+  readonly topic?: string;
   /** Several peers that are one person: a name for the person → `channel:peer` of each. */
   readonly identityLinks?: Readonly<Record<string, readonly string[]>>;
 }): SessionKey {
-  const { agent, scope, channel } = dm;
+  const { agent, scope, channel, account, topic, peer } = dm;
   if (scope === "main") return buildSessionKey({ kind: "main", agent });
   const linked = linkedIdentity(dm);
   if (scope === "per-peer" || linked !== undefined) {
     return buildSessionKey({ kind: "dm", agent, peer: linked ?? dm.peer });
   }
-  return buildSessionKey({ kind: "dm", agent, channel, peer: dm.peer });
+  const further = {
+    ...(account === undefined ? {} : { account }),
+    ...(topic === undefined ? {} : { topic }),
+  };
+  return buildSessionKey({ kind: "dm", agent, channel, peer, ...further });
 }
 
 function parseLabel(key: string): ParsedSessionKey {
@@ -136,16 +146,24 @@ function parseAgentKey(agent: AgentId, rest: readonly string[]): ParsedSessionKe
     return { kind: "dm", agent, peer: words[1]! };
 
   const hasTopic = rest.length === 5 && (words[3] === "thread" || words[3] === "topic");
-  if ((rest.length === 3 || hasTopic) && CHANNEL.test(type!) && second !== undefined) {
-    const id = (at: number): string => (CASE_IGNORED.has(type!) ? words[at]! : rest[at]!);
-    const topic = hasTopic ? { topic: id(4) } : {};
-    if (second === "dm" || second === "direct")
-      return { kind: "dm", agent, channel: type!, peer: id(2), ...topic };
-    if (second === "group" || second === "channel") {
-      return { kind: "place", agent, channel: type!, placeKind: second, place: id(2), ...topic };
-    }
+  const [channel, ...account] = type!.split("@");
+  if ((rest.length === 3 || hasTopic) && CHANNEL.test(channel!) && second !== undefined) {
+    const id = (at: number): string => (CASE_IGNORED.has(channel!) ? words[at]! : rest[at]!);
+    const at = {
+      channel: channel!,
+      ...accountPart(account.length === 0 ? undefined : id(0).slice(channel!.length + 1)),
+      ...(hasTopic ? { topic: id(4) } : {}),
+    };
+    if (second === "dm" || second === "direct") return { kind: "dm", agent, peer: id(2), ...at };
+    if (second === "group" || second === "channel")
+      return { kind: "place", agent, placeKind: second, place: id(2), ...at };
   }
   return { kind: "other", agent, rest: words };
+}
+
+/** The default account is not named, so that each session has one key. */
+function accountPart(account: string | undefined): { readonly account?: string } {
+  return account === undefined || account === "" || account === DEFAULT_ACCOUNT ? {} : { account };
 }
 
 function writeKey(parsed: ParsedSessionKey): SessionKey {
@@ -161,12 +179,12 @@ function parts(parsed: ParsedSessionKey): readonly string[] {
     case "main":
       return ["agent", parsed.agent, "main"];
     case "dm": {
-      const channel = parsed.channel === undefined ? [] : [parsed.channel];
+      const channel = parsed.channel === undefined ? [] : [channelPart(parsed)];
       return ["agent", parsed.agent, ...channel, "dm", encodeId(parsed.channel, parsed.peer), ...topic];
     }
     case "place": {
       const place = encodeId(parsed.channel, parsed.place);
-      return ["agent", parsed.agent, parsed.channel, parsed.placeKind, place, ...topic];
+      return ["agent", parsed.agent, channelPart(parsed), parsed.placeKind, place, ...topic];
     }
     case "subagent":
       return ["agent", parsed.agent, "subagent", encode(parsed.id.toLowerCase())];
@@ -177,6 +195,11 @@ function parts(parsed: ParsedSessionKey): readonly string[] {
     case "relay":
       return ["thr", parsed.relay, parsed.slot, ...(parsed.step === undefined ? [] : [String(parsed.step)])];
   }
+}
+
+function channelPart({ channel, ...rest }: { readonly channel: string; readonly account?: string }): string {
+  const { account } = accountPart(rest.account);
+  return account === undefined ? channel : `${channel}@${encodeId(channel, account)}`;
 }
 
 function encodeId(channel: string | undefined, id: string): string {

@@ -38,6 +38,7 @@ import {
 } from "../store/store.ts";
 import { CoolDowns } from "../turns/cool-downs.ts";
 import { ApprovalDeadlines } from "./approvals.ts";
+import { withFiledAttachments } from "./attachments.ts";
 import { createBackends } from "./backends.ts";
 import { delegationParts } from "./delegation.ts";
 import { createChannels } from "./channels.ts";
@@ -186,7 +187,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const channels = createChannels(settings, clock);
   const sandbox = await openSandbox({ home, environment, setting: () => settings.config().sandbox });
   const accept = async (incoming: Incoming, file?: FileState) => {
-    const event = toEvent(incoming);
+    const event = await withFiledAttachments(toEvent(incoming), home);
     const judge = hooks.wants(event.direction, event.channel);
     const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
     return { event: event.id, fresh };

@@ -7,8 +7,8 @@ import { type ArchivedFile, MAX_ARCHIVED_BYTES } from "../store/sqlite/backup-ar
 /** What is made anew, belongs to a process, or can be fetched again: paths below the home, or a name at any depth. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["data", "logs", "tmp"]);
 const LEFT_OUT_ANYWHERE: ReadonlySet<string> = new Set(["node_modules"]);
-/** Below those, what relays keep and go on with. */
-const KEPT = ["data/artifacts", "data/relay-files", "tmp/threads"];
+/** Below those: what came with events, and what relays keep and go on with. */
+const KEPT = ["data/artifacts", "data/attachments", "data/relay-files", "tmp/threads"];
 /** Keys to the accounts of others. */
 const KEYS_FILE = "config/.env";
 

@@ -76,6 +76,11 @@ export function logFolder(home: string): string {
   return join(home, "logs");
 }
 
+/** What came with events, each file under the hash of its content. */
+export function attachmentsFolder(home: string): string {
+  return join(home, "data", "attachments");
+}
+
 /** What was too long for a model is kept here, where its agent can read it. */
 export function toolOutputPath(home: string, agent: string): string {
   return join(home, "tmp", "output", agent);

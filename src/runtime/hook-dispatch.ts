@@ -17,6 +17,7 @@ import type { Json } from "../model/json.ts";
 import type { Route } from "../model/target.ts";
 import { type Grant, grantFor } from "../personas/authority.ts";
 import { resolveRoute } from "../routing/resolve.ts";
+import { sessionOfEvent } from "../routing/session-of-event.ts";
 import type { NewDelivery, NewDispatch, Store, StoredEvent } from "../store/store.ts";
 import { queueing } from "./messages.ts";
 import type { Relays } from "./relays.ts";
@@ -54,7 +55,7 @@ export async function dispatchFor(
     return undefined;
   }
   const target = await resolveRoute(
-    { ...routeTo(destination, config), ...(smart ? { smart } : {}) },
+    { ...routeTo(destination, { event, grant, config }), ...(smart ? { smart } : {}) },
     { ledger: store, config, mintId },
   );
   const sender = grant.authority === "source" ? "agent" : "person";
@@ -123,10 +124,13 @@ function relayWithoutMessage(relay: string): CortexError {
   });
 }
 
-function routeTo(destination: Exclude<Destination, { kind: "relay" }>, config: Config): Route {
+function routeTo(
+  destination: Exclude<Destination, { kind: "relay" }>,
+  { event, grant, config }: { readonly event: StoredEvent; readonly grant: Grant; readonly config: Config },
+): Route {
   switch (destination.kind) {
     case "default":
-      return {};
+      return { session: sessionOfEvent(event, { isPersons: grant.authority === "paired", config }) };
     case "thread":
       return { thread: destination.thread };
     case "session":

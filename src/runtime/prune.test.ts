@@ -94,7 +94,7 @@ test("while it is open, it is in no row, in no word of the index and not in the 
   clock.advance(nowMs - START_MS);
   await using store = await openSqliteStore({ path, clock });
   await finishTurn(store, "new", "new");
-  await pruneStore(store, when);
+  await pruneStore(store, { home: folder.path, ...when });
   expect(holdsSecret(`${path}-wal`)).toBe(false);
   const db = new Database(path, { readonly: true });
   const names = db.prepare<[], string>("select name from sqlite_schema where type = 'table'").pluck().all();
@@ -123,7 +123,7 @@ test("a home that is in use, or is none, is left alone", async () => {
   await expect(pruneHome(folder.path, when)).rejects.toEqual(refusal("store_missing"));
   await using store = await openSqliteStore({ path: databasePath(folder.path), clock: testClock() });
   await expect(pruneHome(folder.path, when)).rejects.toEqual(refusal("store_locked"));
-  expect(await pruneStore(store, when)).toMatchObject({ turns: 0 });
+  expect(await pruneStore(store, { home: folder.path, ...when })).toMatchObject({ turns: 0 });
 });
 
 test("killed after any step, it leaves a ledger that is good, and the next one goes on", async () => {

@@ -4,9 +4,10 @@ import { statfsSync, statSync } from "node:fs";
 import { DAY_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import { rewriteDatabase } from "../store/sqlite/copy-database.ts";
+import { forgetFiles } from "../store/kept-files.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { PRUNE_KINDS, type PruneKind, type Store } from "../store/store.ts";
-import { databasePath } from "./home.ts";
+import { attachmentsFolder, databasePath } from "./home.ts";
 import { openLedger } from "./inspect.ts";
 
 /** What is younger is not pruned: somebody may be in the middle of it. */
@@ -23,8 +24,8 @@ export type OnPruned = (kind: PruneKind, pruned: number) => void;
 
 /** Prunes in steps. One that is cut off leaves what it has done, and is gone on with by the next. */
 export async function pruneStore(
-  store: Pick<Store, "prune" | "forgetPruned">,
-  { beforeMs, nowMs }: { readonly beforeMs: number; readonly nowMs: number },
+  store: Pick<Store, "prune" | "forgetPruned" | "events">,
+  { home, beforeMs, nowMs }: { readonly home: string; readonly beforeMs: number; readonly nowMs: number },
   onPruned: OnPruned = () => {},
 ): Promise<Pruned> {
   checkMoment(beforeMs, nowMs);
@@ -39,6 +40,8 @@ export async function pruneStore(
     } while (after !== undefined);
   }
   await store.forgetPruned();
+  const named = new Set(await store.events.filed());
+  await forgetFiles(attachmentsFolder(home), (hash) => named.has(hash), nowMs - MIN_PRUNED_AGE_MS);
   return pruned;
 }
 
@@ -54,17 +57,17 @@ export async function pruneHome(
   checkMoment(when.beforeMs, when.nowMs);
   await (await openLedger(home))[Symbol.asyncDispose](); // makes no home where there is none
   checkRoom(databasePath(home));
-  const pruned = await openAndPrune(databasePath(home), when, onPruned);
+  const pruned = await openAndPrune(home, when, onPruned);
   return { pruned, isRewritten: rewrite(databasePath(home)) };
 }
 
 async function openAndPrune(
-  path: string,
+  home: string,
   when: { beforeMs: number; nowMs: number },
   onPruned: OnPruned | undefined,
 ): Promise<Pruned> {
-  await using store = await openSqliteStore({ path, clock: Date.now });
-  return await pruneStore(store, when, onPruned);
+  await using store = await openSqliteStore({ path: databasePath(home), clock: Date.now });
+  return await pruneStore(store, { home, ...when }, onPruned);
 }
 
 /** One that began without it would fill the disk, and leave it so. */

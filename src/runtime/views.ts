@@ -4,6 +4,7 @@
  */
 import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
 import { subAgentTypes } from "../delegation/types.ts";
+import { placeKindOf } from "../model/event.ts";
 import type { Message, ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import type { ToolResult } from "../model/tool.ts";
@@ -37,6 +38,8 @@ export function eventView(event: StoredEvent) {
     account: event.account ?? null,
     place: event.place ?? null,
     topic: event.topic ?? null,
+    placeKind: placeKindOf(event) ?? null,
+    mentionsMe: event.mentionsMe ?? null,
     replyTo: event.replyTo ?? null,
     content: event.content,
     contentType: event.contentType ?? null,

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 
+import { PLACE_KINDS } from "../model/event.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { relaySchemas } from "./api-relays.ts";
 import { teamSchemas } from "./api-team.ts";
@@ -45,6 +46,8 @@ const Event = z.object({
   account: z.string().nullable(),
   place: z.string().nullable(),
   topic: z.string().nullable(),
+  placeKind: z.enum(PLACE_KINDS).nullable(),
+  mentionsMe: z.boolean().nullable(),
   replyTo: z.string().nullable(),
   content: z.string().nullable(),
   contentType: z.string().nullable(),

@@ -85,7 +85,7 @@ function isOpen({ open = () => false }: Route, query: Record<string, string>): b
 async function answer(route: Route, request: Request, context: Context): Promise<Response> {
   const { req } = request;
   const query = parseAs("query", route.query, req.query());
-  const body = route.body === undefined ? undefined : ((await readBody(req.raw)) ?? {});
+  const body = route.body === undefined ? undefined : ((await readBody(req.raw, route.maxBodyBytes)) ?? {});
   const reply = await route.handle(
     {
       params: req.param(),

@@ -1,11 +1,15 @@
 import { CortexError } from "../model/errors.ts";
+import { MAX_ATTACHMENT_BYTES } from "../model/event.ts";
 
 /** As much as one event may hold. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
+/** With one attachment in base64 that is somewhat over the limit, so that the event can still say so. */
+export const MAX_EVENT_BODY_BYTES = MAX_BODY_BYTES + 2 * MAX_ATTACHMENT_BYTES;
+
 /** The JSON of a request. Undefined: there is no body. */
-export async function readBody(request: Request): Promise<unknown> {
-  const bytes = await readBytes(request);
+export async function readBody(request: Request, maxBytes?: number): Promise<unknown> {
+  const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0) return undefined;
   const type = request.headers.get("content-type") ?? "";
   // Only this type makes a browser ask first before it sends something for another site.
@@ -19,13 +23,13 @@ export async function readBody(request: Request): Promise<unknown> {
 }
 
 /** The body of a request as it came. */
-export async function readBytes({ headers, body }: Request): Promise<Uint8Array> {
-  if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+export async function readBytes({ headers, body }: Request, maxBytes = MAX_BODY_BYTES): Promise<Uint8Array> {
+  if (Number(headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
+    if (size > maxBytes) throw tooLarge(maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -37,8 +41,8 @@ function notJson(why: string): CortexError {
   });
 }
 
-function tooLarge(): CortexError {
-  return new CortexError("body_too_large", `The body has more than ${MAX_BODY_BYTES} bytes`, {
+function tooLarge(maxBytes: number): CortexError {
+  return new CortexError("body_too_large", `The body has more than ${maxBytes} bytes`, {
     hint: "Send less at once; large content belongs into a file that the agent can read.",
   });
 }

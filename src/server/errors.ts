@@ -23,6 +23,7 @@ export const STATUS: Partial<Record<ErrorCode, number>> = {
   approval_unknown: 404,
   delivery_unknown: 404,
   event_unknown: 404,
+  attachment_unknown: 404,
   hook_unknown: 404,
   item_unknown: 404,
   member_unknown: 404,

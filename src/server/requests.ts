@@ -1,6 +1,7 @@
 /** What requests may hold: bodies and queries. What is wrong with one is found here, all of it at once. */
 import { z } from "zod";
 
+import { PLACE_KINDS } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS } from "../runtime/costs.ts";
@@ -138,6 +139,10 @@ export const EventRequest = z.strictObject({
   account: text.optional(),
   place: text.optional(),
   topic: text.optional(),
+  placeKind: z.enum(PLACE_KINDS).optional().describe("How many take part in the place."),
+  placeName: text.optional(),
+  parentPlace: text.optional().describe("The place around it, on the same channel."),
+  mentionsMe: z.boolean().optional().describe("Whether the agent was addressed by name."),
   replyTo: text.optional(),
   content: text.nullable().default(null),
   contentType: text.optional(),

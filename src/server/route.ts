@@ -44,6 +44,8 @@ interface Described {
   readonly method: "get" | "post" | "patch" | "delete";
   /** One sentence without a full stop. */
   readonly summary: string;
+  /** MAX_BODY_BYTES unless told. */
+  readonly maxBodyBytes?: number;
   /** Needs no token; or only where this says so of the query. */
   readonly open?: true | ((query: Readonly<Record<string, string>>) => boolean);
 }

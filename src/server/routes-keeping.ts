@@ -11,7 +11,8 @@ export const keepingRoutes = [
     body: PruneRequest,
     answers: { 200: schemas.Pruned },
     async handle({ body: { before } }, { cortex, clock }) {
-      const pruned = await pruneStore(cortex.store, { beforeMs: Date.parse(before), nowMs: clock() });
+      const { home, store } = cortex;
+      const pruned = await pruneStore(store, { home, beforeMs: Date.parse(before), nowMs: clock() });
       return { status: 200, body: { before, ...pruned } };
     },
   }),

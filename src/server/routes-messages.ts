@@ -1,12 +1,16 @@
 import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
+import { readAttachment } from "../runtime/attachments.ts";
 import { dispatchView, eventView } from "../runtime/views.ts";
 import { explain } from "../runtime/why.ts";
 import { schemas } from "./api.ts";
+import { MAX_EVENT_BODY_BYTES } from "./body.ts";
 import { pageOf, withoutAbsent } from "./page.ts";
 import { CHANNELS_OF_THE_OWNER, EventRequest, EventsQuery, MessageRequest } from "./requests.ts";
 import { route } from "./route.ts";
 import { replyTo } from "./wait.ts";
+
+const ATTACHMENT_TYPE = "application/octet-stream";
 
 /** The ids of messages and of answers start with these: nobody else may make such an id. */
 const OWN_ADAPTERS: ReadonlySet<string> = new Set([...CHANNELS_OF_THE_OWNER, "cortex"]);
@@ -69,6 +73,7 @@ export const messageRoutes = [
     path: "/api/events",
     summary: "Take an event in; hooks decide what becomes of it",
     body: EventRequest,
+    maxBodyBytes: MAX_EVENT_BODY_BYTES,
     answers: { 202: schemas.EventAccepted },
     async handle({ body: { timestamp, channel, ...event } }, { cortex, clock }) {
       if (OWN_ADAPTERS.has(event.adapter)) throw adapterTaken(event.adapter);
@@ -78,6 +83,18 @@ export const messageRoutes = [
         timestampMs: timestamp === undefined ? clock() : Date.parse(timestamp),
       });
       return { status: 202, body: { eventId, fresh } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/attachments/:sha256",
+    summary: "The file of an attachment",
+    answers: { 200: ATTACHMENT_TYPE },
+    async handle({ params: { sha256 } }, { cortex }) {
+      const file = await readAttachment(sha256, cortex.home);
+      // Whatever a stranger sent is saved, and never shown by a browser as a page of ours.
+      const headers = { "Content-Type": ATTACHMENT_TYPE, "Content-Disposition": "attachment" };
+      return new Response(new Uint8Array(file), { headers });
     },
   }),
 ];

@@ -1207,6 +1207,33 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
   });
 
   describe("queries and wake-ups", () => {
+    test("places have the names and kinds that events say, inside the places around them", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const group = { place: "-100", placeKind: "group", placeName: "Friends" } as const;
+      await store.events.accept(event("a", { ...group, topic: "7", parentPlace: "home" }));
+      await store.events.accept(event("b", { place: "tyler", placeKind: "dm", mentionsMe: true }));
+      await store.events.accept(event("c", { place: "-100", placeName: "Old friends" }));
+      await store.events.accept(event("d", { place: "-100" }));
+      expect(
+        await store.query("select id, name, is_group, parent_thread_id from threads order by id"),
+      ).toEqual([
+        { id: "test:default:-100", name: "Old friends", is_group: 1, parent_thread_id: "test:default:home" },
+        { id: "test:default:-100:7", name: null, is_group: 1, parent_thread_id: "test:default:-100" },
+        { id: "test:default:home", name: null, is_group: null, parent_thread_id: null },
+        { id: "test:default:tyler", name: null, is_group: 0, parent_thread_id: null },
+      ]);
+      expect(await store.events.get(event("d").id)).toMatchObject({ placeKind: "group" });
+      expect(await store.events.get(event("b").id)).toMatchObject({ placeKind: "dm", mentionsMe: true });
+      expect(await store.query("select id from events where place_kind = 'dm' and mentions_me = 1")).toEqual([
+        { id: "test:b" },
+      ]);
+      for (const wrong of [{ place: undefined, placeName: "x" }, { parentPlace: "dm-1" }])
+        await expect(store.events.accept(event("e", wrong as object))).rejects.toEqual(
+          refusal("event_invalid"),
+        );
+    });
+
     test("SQL sees the public views under their documented column names", async () => {
       await using opened = await open();
       const { store } = opened;

@@ -15,7 +15,7 @@
  * - What a run writes carries its lease. Once another holder has taken the session over, every write
  *   with the old lease is refused with `lease_lost`.
  */
-import type { Direction } from "../model/event.ts";
+import type { Direction, PlaceKind } from "../model/event.ts";
 import type {
   AgentId,
   ApprovalId,
@@ -234,6 +234,9 @@ export interface EventReads {
    */
   lastOf(adapter: string): Promise<StoredEvent | undefined>;
 
+  /** The hashes of all attachments whose files are kept. */
+  filed(): Promise<string[]>;
+
   /** How many events no search looks at yet: those before the newest SEARCHED_TAIL that wait to be indexed. */
   unsearched(): Promise<number>;
 }
@@ -332,6 +335,13 @@ export interface NewEvent {
   readonly account?: string;
   readonly place?: string;
   readonly topic?: string;
+  /** What is known of the place, kept with it: an event that does not say it changes nothing. */
+  readonly placeKind?: PlaceKind;
+  readonly placeName?: string;
+  /** The place around it on the same channel and account: a forum's channel, say. */
+  readonly parentPlace?: string;
+  /** Whether the agent was addressed by name, where the platform tells. */
+  readonly mentionsMe?: boolean;
   readonly replyTo?: string;
   /** Null for events that say nothing, such as a timer's. */
   readonly content: string | null;
@@ -342,7 +352,8 @@ export interface NewEvent {
   readonly atMs: number;
 }
 
-export interface StoredEvent extends NewEvent {
+/** The view `threads` has the names of places and what is around them. */
+export interface StoredEvent extends Omit<NewEvent, "placeName" | "parentPlace"> {
   readonly receivedAtMs: number;
   /** How many redeliveries had other content than the first, which is the one that was kept. */
   readonly differing: number;

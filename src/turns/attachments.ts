@@ -12,6 +12,15 @@ export function describeAttachments(attachments: Json | undefined): string | und
   return [...lines, ...(left === 0 ? [] : [`Attachments: ${left} more`])].join("\n");
 }
 
+/** The files that came with these messages and are kept: their agent may read them. */
+export function attachedFiles(events: readonly { readonly attachments?: Json }[]): string[] {
+  return events.flatMap(({ attachments }) =>
+    (Array.isArray(attachments) ? (attachments as readonly Json[]) : [])
+      .filter((attachment) => read(attachment, "state") === "stored")
+      .map((attachment) => read(attachment, "path")),
+  );
+}
+
 /** Adapters and platforms have their own words for the same. */
 const FIELDS = [
   ["name", "filename", "fileName"],

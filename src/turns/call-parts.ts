@@ -6,6 +6,7 @@ import type { ToolHooks } from "../model/tool-hook.ts";
 import { readTrust } from "../model/trust.ts";
 import type { Setup } from "../personas/lookup.ts";
 import type { Store } from "../store/store.ts";
+import { attachedFiles } from "./attachments.ts";
 import type { CallParts } from "./call-tool.ts";
 import type { CodeMode } from "./gate.ts";
 import { markSession } from "./mark-session.ts";
@@ -45,7 +46,14 @@ export function callParts(work: Work, circumstances: RunCircumstances, parts: To
       epoch: claim.lease.epoch,
       ...folders,
       roots: permissions.roots,
-      readable: work.skills.filter(({ source }) => source !== "workspace").map(({ folder }) => folder),
+      get readable() {
+        const skills = work.skills.filter(({ source }) => source !== "workspace");
+        // Messages that join the turn bring files too.
+        return [
+          ...skills.map(({ folder }) => folder),
+          ...attachedFiles(work.items.map(({ event }) => event)),
+        ];
+      },
       environment: parts.toolEnvironment(permissions),
       sandbox: parts.sandbox().sandbox,
     },

@@ -33,6 +33,8 @@ const EVENT: HookEvent = {
   account: null,
   place: null,
   topic: null,
+  place_kind: null,
+  mentions_me: null,
   reply_to: null,
   metadata: {},
   payload: null,

@@ -8,6 +8,7 @@ await using store = await openSqliteStore({ path: databasePath(home), clock: Dat
 let left = Number(steps);
 await pruneStore(
   {
+    events: store.events,
     forgetPruned: () => store.forgetPruned(),
     async prune(kind, request) {
       const step = store.prune(kind, { ...request, max: 20 });
@@ -15,5 +16,5 @@ await pruneStore(
       return step;
     },
   },
-  { beforeMs: Number(before), nowMs: Date.now() },
+  { home, beforeMs: Number(before), nowMs: Date.now() },
 );

@@ -4,6 +4,7 @@
  */
 import { CortexError } from "../../model/errors.ts";
 import { type ApprovalId, DEFAULT_ACCOUNT } from "../../model/ids.ts";
+import type { PlaceKind } from "../../model/event.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
 import type { AssistantBody, Message, ToolCall } from "../../model/message.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
@@ -54,7 +55,8 @@ export function encodeEvent(event: NewEvent): EventInput {
     channel: event.channel,
     direction: event.direction,
     sender: event.sender ?? null,
-    place: encodePlace(event),
+    places: encodePlaces(event),
+    mentionsMe: event.mentionsMe === undefined ? null : Number(event.mentionsMe),
     replyTo: event.replyTo ?? null,
     content: event.content,
     contentType: event.contentType ?? "text",
@@ -285,19 +287,32 @@ export function checkKey(session: SessionKey): SessionKey {
   });
 }
 
-function encodePlace(event: NewEvent): EventInput["place"] {
-  if (event.place === undefined) {
-    if (event.account === undefined && event.topic === undefined) return undefined;
-    throw eventInvalid(event.id, "it has an account or a topic and no place");
+/** From the outside in: the place around it, the place, the topic in it. */
+function encodePlaces(event: NewEvent): EventInput["places"] {
+  const { channel, account = DEFAULT_ACCOUNT, place, topic, placeKind, placeName, parentPlace } = event;
+  if (place === undefined) {
+    const needy = (["account", "topic", "placeName", "parentPlace"] as const).find(
+      (field) => event[field] !== undefined,
+    );
+    if (needy === undefined) return [];
+    throw eventInvalid(event.id, `it has ${needy} ${JSON.stringify(event[needy])} and no place`);
   }
-  const { channel, account = DEFAULT_ACCOUNT, place, topic } = event;
-  const parts = topic === undefined ? [channel, account, place] : [channel, account, place, topic];
-  return {
-    id: parts.map((part) => encodeURIComponent(part.toWellFormed())).join(":"),
+  if (parentPlace === place)
+    throw eventInvalid(event.id, `its place ${JSON.stringify(place)} is its own parent`);
+  const at = (parts: readonly [string, string?], known: { kind?: PlaceKind; name?: string }) => ({
+    id: [channel, account, ...parts].map((part) => encodeURIComponent(part!.toWellFormed())).join(":"),
     account,
-    place,
-    topic: topic ?? null,
-  };
+    place: parts[0],
+    topic: parts[1] ?? null,
+    kind: known.kind ?? null,
+    name: known.name ?? null,
+  });
+  const kind = placeKind === undefined ? {} : { kind: placeKind };
+  return [
+    ...(parentPlace === undefined ? [] : [at([parentPlace], {})]),
+    at([place], { ...kind, ...(placeName === undefined ? {} : { name: placeName }) }),
+    ...(topic === undefined ? [] : [at([place, topic], kind)]),
+  ];
 }
 
 function jsonText(value: Json | undefined): string | null {

@@ -1,9 +1,27 @@
 import type { Database } from "better-sqlite3";
 
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, jsonOrNull, number, optional, record, text, words, wordsOrNull } from "./wire.ts";
+import {
+  type Decoded,
+  jsonOrNull,
+  list,
+  number,
+  numberOrNull,
+  record,
+  text,
+  textOrNull,
+  words,
+  wordsOrNull,
+} from "./wire.ts";
 
-const placeCodec = record({ id: words, account: words, place: words, topic: wordsOrNull });
+const placeCodec = record({
+  id: words,
+  account: words,
+  place: words,
+  topic: wordsOrNull,
+  kind: textOrNull,
+  name: wordsOrNull,
+});
 
 /** An event as it is stored: JSON is text already. */
 export const eventCodec = record({
@@ -12,7 +30,9 @@ export const eventCodec = record({
   channel: text,
   direction: text,
   sender: wordsOrNull,
-  place: optional(placeCodec),
+  /** The place where it happened, behind those around it, each in the one before. Empty: nowhere. */
+  places: list(placeCodec),
+  mentionsMe: numberOrNull,
   replyTo: wordsOrNull,
   content: wordsOrNull,
   contentType: words,
@@ -27,19 +47,22 @@ export type EventInput = Decoded<typeof eventCodec>;
 export function prepareInsertEvent(
   db: Database,
 ): (event: EventInput, nowMs: number, message: number | null) => number {
-  const findPlace = db.prepare<[string], number>("select key from place where id = ?").pluck();
+  const findPlace = db.prepare<[string], PlaceRow>("select key, kind, name, parent from place where id = ?");
   const insertPlace = db.prepare(
-    "insert into place (id, channel, account, place, topic, first_ms) values (?, ?, ?, ?, ?, ?)",
+    `insert into place (id, channel, account, place, topic, kind, name, parent, first_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const changePlace = db.prepare("update place set kind = ?, name = ?, parent = ? where key = ?");
   const insert = db.prepare(
     `insert into event (id, at_ms, received_ms, channel, direction, sender, place, reply_to, content, content_type,
-                        attachments, payload, metadata, message)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+                        attachments, payload, metadata, message, mentions_me)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const changes = prepareRecorder(db);
 
   return (event, nowMs, message) => {
-    const place = event.place === undefined ? null : placeKey(event.channel, event.place, nowMs);
+    let place: number | null = null;
+    for (const found of event.places) place = placeKey(event.channel, found, place, nowMs);
     const { lastInsertRowid } = insert.run(
       event.id,
       event.atMs,
@@ -55,16 +78,32 @@ export function prepareInsertEvent(
       event.payload,
       event.metadata,
       message,
+      event.mentionsMe,
     );
     const seq = Number(lastInsertRowid);
     changes.event(seq);
     return seq;
   };
 
-  function placeKey(channel: string, place: NonNullable<EventInput["place"]>, nowMs: number): number {
-    const known = findPlace.get(place.id);
-    if (known !== undefined) return known;
-    const { id, account, topic } = place;
-    return Number(insertPlace.run(id, channel, account, place.place, topic, nowMs).lastInsertRowid);
+  function placeKey(channel: string, found: Place, around: number | null, nowMs: number): number {
+    const { id, account, place, topic, kind, name } = found;
+    const known = findPlace.get(id);
+    if (known === undefined) {
+      const row = [id, channel, account, place, topic, kind, name, around, nowMs];
+      return Number(insertPlace.run(...row).lastInsertRowid);
+    }
+    const now = { kind: kind ?? known.kind, name: name ?? known.name, parent: around ?? known.parent };
+    if (now.kind !== known.kind || now.name !== known.name || now.parent !== known.parent)
+      changePlace.run(now.kind, now.name, now.parent, known.key);
+    return known.key;
   }
+}
+
+type Place = EventInput["places"][number];
+
+interface PlaceRow {
+  readonly key: number;
+  readonly kind: string | null;
+  readonly name: string | null;
+  readonly parent: number | null;
 }

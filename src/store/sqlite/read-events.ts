@@ -1,7 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
-import type { Direction } from "../../model/event.ts";
+import type { Direction, PlaceKind } from "../../model/event.ts";
 import type { DispatchId, EventId, ItemId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type {
@@ -33,11 +33,13 @@ export interface EventRow {
   readonly metadata: string | null;
   readonly differing: number;
   readonly pruned_ms: number | null;
+  readonly place_kind: PlaceKind | null;
+  readonly mentions_me: number | null;
 }
 
 export const EVENT_COLUMNS = `e.id, e.at_ms, e.received_ms, e.channel, e.direction, e.sender, p.account, p.place,
   p.topic, e.reply_to, coalesce(e.content, m.content) as content, e.content_type, e.attachments, e.payload,
-  e.metadata, e.differing, e.pruned_ms`;
+  e.metadata, e.differing, e.pruned_ms, p.kind as place_kind, e.mentions_me`;
 
 export const EVENT_TABLES =
   "event e left join place p on p.key = e.place left join message m on m.key = e.message";
@@ -64,6 +66,9 @@ export function prepareReadEvents(db: Database) {
        left join run r on r.key = i.turn
      where d.event = (select seq from event where id = ?) order by d.key`,
   );
+  const readFiled = db
+    .prepare<[], string>("select distinct sha256 from attachments where status = 'stored'")
+    .pluck();
   return {
     get: (id: EventId): StoredEvent | undefined => {
       const row = find.get(id);
@@ -88,6 +93,7 @@ export function prepareReadEvents(db: Database) {
         toItem: toEvent,
       });
     },
+    filed: (): string[] => readFiled.all(),
     dispatches: (id: EventId): EventDispatch[] => findDispatches.all(id).map(toDispatch),
   };
 }
@@ -154,6 +160,8 @@ export function toEvent(row: EventRow): StoredEvent {
       payload: json(row.payload),
       metadata: json(row.metadata),
       prunedAtMs: row.pruned_ms,
+      placeKind: row.place_kind,
+      mentionsMe: row.mentions_me === null ? null : row.mentions_me === 1,
     }),
   };
 }

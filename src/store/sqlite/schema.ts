@@ -31,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, sql: relays() },
   { version: 10, sql: teams() },
   { version: 11, sql: pruning() },
+  { version: 12, sql: placesKnown() },
 ];
 
 function ground(): string {
@@ -559,5 +560,16 @@ function pruning(): string {
   return `
 alter table turn add column pruned_ms integer;
 alter table event add column pruned_ms integer;
+`;
+}
+
+/** What events say of the place where they happened, and of files that came with them. */
+function placesKnown(): string {
+  return `
+alter table place add column kind text;
+alter table place add column name text;
+alter table place add column parent integer references place;
+alter table event add column mentions_me integer;
+create index event_attached on event (seq) where attachments is not null;
 `;
 }

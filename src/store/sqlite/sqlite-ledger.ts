@@ -181,6 +181,7 @@ export class SqliteLedger implements Ledger {
       dispatches: this.#reading((id: EventId) => read().dispatches(id)),
       search: (text: string, options?: SearchOptions) => this.#search(text, options),
       lastOf: this.#reading((adapter: string) => read().lastOf(adapter)),
+      filed: this.#reading(() => read().filed()),
       unsearched: this.#reading(() => unsearched()()),
     };
   }

@@ -17,9 +17,10 @@ const GIVEN = (column: string): string =>
 
 export const VIEWS: Readonly<Record<string, string>> = {
   threads: `
-    select id, channel, null as name, null as is_group, channel as source_adapter, place as source_id,
-           null as parent_thread_id, account, place, topic, first_ms as created_at
-    from place`,
+    select t.id, t.channel, t.name, iif(t.kind is null, null, t.kind <> 'dm') as is_group,
+           t.channel as source_adapter, t.place as source_id, p.id as parent_thread_id, t.account, t.place, t.topic,
+           t.first_ms as created_at, t.kind
+    from place t left join place p on p.key = t.parent`,
 
   events: `
     select e.id, e.at_ms as timestamp, e.channel, json_array(e.content_type) as content_types,
@@ -28,8 +29,15 @@ export const VIEWS: Readonly<Record<string, string>> = {
            substr(e.id, ${ADAPTER_LENGTH} + 2) as source_id,
            e.metadata as metadata_json, e.content_type, e.sender as sender_id, p.account, p.place, p.topic,
            e.payload as payload_json, e.attachments as attachments_json, e.received_ms as received_at,
-           e.differing as differing_redeliveries, e.seq, e.pruned_ms as pruned_at
+           e.differing as differing_redeliveries, e.seq, e.pruned_ms as pruned_at,
+           p.kind as place_kind, e.mentions_me
     from event e left join place p on p.key = e.place left join message m on m.key = e.message`,
+
+  attachments: `
+    select e.id as event_id, a.key as position, a.value ->> 'name' as name, a.value ->> 'contentType' as content_type,
+           a.value ->> 'bytes' as bytes, a.value ->> 'sha256' as sha256, a.value ->> 'state' as status
+    from event e, json_each(e.attachments) a
+    where e.attachments is not null and json_type(e.attachments) = 'array' and a.type = 'object'`,
 
   agent_sessions: `
     select s.label as id, 'cortex' as source, null as model, null as project, s.created_ms as created_at,
