@@ -41,9 +41,9 @@ test("a demo takes no other home", async () => {
   });
 });
 
-test("what the model of a demo says is a script that can be played, hurried or not", () => {
+test("what the model of a demo says is a script that can be played, hurried or not", async () => {
   for (const thinkMs of [0, 700]) {
-    const script = parseScript(demoScript({ thinkMs, receiptMs: NEVER_MS }), "demo.yaml");
+    const script = await parseScript(demoScript({ thinkMs, receiptMs: NEVER_MS }), "demo.yaml");
     const waits = script.flatMap(({ plays }) => plays.map(({ delayMs }) => delayMs));
     expect(new Set(waits)).toEqual(new Set([thinkMs, NEVER_MS]));
     expect(waits.filter((ms) => ms === NEVER_MS)).toHaveLength(1);

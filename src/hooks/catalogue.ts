@@ -2,12 +2,11 @@
  * The hooks that there are, in step with their folder: what changes there is loaded, told to the store, and in use
  * at once. A file that is wrong is errored, and is the only one that is.
  */
-import type { RE2JS } from "re2js";
-
 import type { Direction } from "../model/event.ts";
 import { matches } from "../model/permissions.ts";
+import { ownerPatterns } from "../patterns/matcher.ts";
 import { CIRCUIT_REST_MS, type HookFile, type Store, type StoredHook } from "../store/store.ts";
-import { compileFilter, type CompiledFilter, hasPattern } from "./filter.ts";
+import { compileFilter, type CompiledFilter } from "./filter.ts";
 import type { HookPool } from "./pool.ts";
 import { type FoundHook, readFolder } from "./read-folder.ts";
 import type { Facts, HookSource } from "./lane-protocol.ts";
@@ -16,8 +15,6 @@ export interface CatalogueParts {
   readonly folder: string;
   readonly store: { readonly hooks: Pick<Store["hooks"], "sync" | "list" | "get"> };
   readonly pool: Pick<HookPool, "reload" | "inspect">;
-  /** Loaded with the first hook that has a pattern. */
-  readonly loadEngine: () => Promise<typeof RE2JS>;
 }
 
 /** A hook that can be asked. */
@@ -38,7 +35,6 @@ export class Catalogue {
   /** Answers of `wants`, until a hook changes: it is asked about every event. */
   readonly #wanted = new Map<string, boolean>();
   #digest: string | undefined;
-  #engine: typeof RE2JS | undefined;
   #syncing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: CatalogueParts) {
@@ -70,7 +66,7 @@ export class Catalogue {
   async find(name: string): Promise<Entry | undefined> {
     const off = this.#off.get(name);
     if (off === undefined) return this.#entries.get(name);
-    return { ...off, filter: await this.#compile(off.stored.filter) };
+    return { ...off, filter: await compile(off.stored.filter) };
   }
 
   /** Those that are to be asked now: active, or resting for long enough to be tried again. */
@@ -144,7 +140,7 @@ export class Catalogue {
     if (described.error !== undefined) return { file: described, path };
     if (!(known?.enabled ?? file.startsDisabled !== true)) return { file: described, path, filter: "unread" };
     try {
-      return { file: described, path, filter: await this.#compile(described.filter) };
+      return { file: described, path, filter: await compile(described.filter) };
     } catch (error) {
       return { file: { ...described, error: (error as Error).message }, path };
     }
@@ -162,12 +158,13 @@ export class Catalogue {
       ...(problem === undefined ? {} : { error: problem }),
     };
   }
+}
 
-  /** Throws what is wrong with it. */
-  async #compile(filter: unknown): Promise<CompiledFilter> {
-    if (hasPattern(filter)) this.#engine ??= await this.#parts.loadEngine();
-    return compileFilter(filter, this.#engine);
-  }
+/** Throws what is wrong with it. */
+async function compile(filter: unknown): Promise<CompiledFilter> {
+  const compiled = compileFilter(filter);
+  if (compiled.match !== undefined) await ownerPatterns.check([compiled.match]);
+  return compiled;
 }
 
 interface ReadHook {

@@ -1,15 +1,13 @@
 /**
- * Filters: which events a hook is asked about, judged on the main thread, so that a thousand hooks cost little for
- * an event that none of them wants. They are read once; patterns are matched in time that grows with the text and
- * never faster.
+ * Filters: which events a hook is asked about, judged here and not by the hook, so that a thousand hooks cost little
+ * for an event that none of them wants. They are read once. Patterns are matched in `patterns/`.
  */
-import type { RE2JS } from "re2js";
-
 import type { Direction } from "../model/event.ts";
 import { CortexError } from "../model/errors.ts";
 import { canonicalJson, type Json } from "../model/json.ts";
 import { matches } from "../model/permissions.ts";
 import { matchesMinute, missedSince, parseSchedule, type Schedule } from "../model/schedule.ts";
+import { ownerPatterns } from "../patterns/matcher.ts";
 import type { StoredEvent } from "../store/store.ts";
 
 export interface CompiledFilter {
@@ -18,7 +16,7 @@ export interface CompiledFilter {
   readonly senders: readonly string[] | undefined;
   readonly types: readonly string[] | undefined;
   readonly metadata: readonly (readonly [field: string, value: string])[];
-  readonly match: RE2JS | undefined;
+  readonly match: string | undefined;
   readonly schedule: Schedule | undefined;
   readonly timezone: string | undefined;
   readonly catchUp: "skip" | "once";
@@ -28,7 +26,7 @@ export interface CompiledFilter {
 
 /** The timer's channel: schedules are judged on its events and on no others. */
 const TIMER = "timer";
-/** So much of a content is matched, from its beginning: the engine reads some megabytes in a second. */
+/** So much of a content is matched, from its beginning. */
 export const MAX_MATCHED_CHARACTERS = 16 * 1024;
 export const MAX_PATTERN_LENGTH = 1_000;
 
@@ -46,19 +44,18 @@ const FIELDS = [
 ] as const;
 type Fields = Readonly<Partial<Record<(typeof FIELDS)[number], unknown>>>;
 
-/** Throws `hook_failed` or `schedule_invalid`. The engine comes in because it is loaded only where a hook needs it. */
-export function compileFilter(filter: unknown, engine: typeof RE2JS | undefined): CompiledFilter {
+/** Throws `hook_failed` or `schedule_invalid`. Whether `match` is a pattern is for `patterns/` to say. */
+export function compileFilter(filter: unknown): CompiledFilter {
   const fields = readFields(filter);
   const timezone = readText("timezone", fields.timezone);
   const cron = readText("cron", fields.cron);
-  const pattern = readText("match", fields.match);
   return {
     directions: new Set(readDirections(fields.directions)),
     channels: readTexts("channels", fields.channels),
     senders: readTexts("senders", fields.senders),
     types: readTexts("types", fields.types),
     metadata: readMetadata(fields.metadata),
-    match: pattern === undefined ? undefined : compilePattern(pattern, engine),
+    match: readPattern(fields.match),
     schedule: cron === undefined ? undefined : parseSchedule(cron, timezone),
     timezone,
     catchUp: readCatchUp(fields.catchUp),
@@ -73,29 +70,50 @@ export interface Circumstances {
   readonly createdAtMs: number;
 }
 
-/** Whether a filter needs the engine, as far as can be told before it is read. */
-export function hasPattern(filter: unknown): boolean {
-  return typeof filter === "object" && filter !== null && "match" in filter;
-}
-
-/** Whether a hook is to be asked about an event. */
+/** Whether a hook is to be asked about an event, as far as everything but its pattern says. */
 export function passes(filter: CompiledFilter, event: StoredEvent, given: Circumstances): boolean {
   return isMeant(filter, event) && (filter.schedule === undefined || isScheduled(filter, event, given));
 }
 
-/** Whether an event is one for the hook, at whatever time. */
+/** Whether an event is one for the hook, at whatever time, its pattern aside. */
 function isMeant(filter: CompiledFilter, event: StoredEvent): boolean {
   const { channels, senders, types, metadata, match, schedule } = filter;
+  if (match !== undefined && event.content === null) return false;
   if (!filter.directions.has(event.direction)) return false;
   if (channels !== undefined && !matches(channels, event.channel)) return false;
   if (schedule !== undefined && event.channel !== TIMER) return false;
   if (senders !== undefined && (event.sender === undefined || !matches(senders, event.sender))) return false;
   if (types !== undefined && !typesOf(event).some((type) => matches(types, type))) return false;
-  if (metadata.some(([field, value]) => fieldOf(event.metadata, field) !== value)) return false;
-  return (
-    match === undefined ||
-    (event.content !== null && match.test(event.content.slice(0, MAX_MATCHED_CHARACTERS)))
-  );
+  return metadata.every(([field, value]) => fieldOf(event.metadata, field) === value);
+}
+
+/**
+ * For each filter, whether its pattern occurs in what an event says. An error: it could not be found out, and that is
+ * the pattern's fault.
+ */
+export async function matchPatterns(
+  filters: readonly Pick<CompiledFilter, "match">[],
+  { content }: Pick<StoredEvent, "content">,
+): Promise<(boolean | CortexError)[]> {
+  const patterns = [...new Set(filters.flatMap(({ match }) => match ?? []))];
+  const found = content === null ? new Map() : await findPatterns(patterns, content);
+  return filters.map(({ match }) => match === undefined || (found.get(match) ?? false));
+}
+
+async function findPatterns(
+  patterns: readonly string[],
+  content: string,
+): Promise<ReadonlyMap<string, boolean | CortexError>> {
+  if (patterns.length === 0) return new Map();
+  try {
+    const [found] = await ownerPatterns.test(patterns, [content.slice(0, MAX_MATCHED_CHARACTERS)]);
+    return new Map(patterns.map((pattern, at) => [pattern, found![at]!]));
+  } catch (error) {
+    if (!(error instanceof CortexError)) throw error;
+    if (patterns.length === 1) return new Map([[patterns[0]!, error]]);
+    const alone = await Promise.all(patterns.map((pattern) => findPatterns([pattern], content)));
+    return new Map(alone.flatMap((each) => [...each]));
+  }
 }
 
 /**
@@ -200,18 +218,11 @@ function readCatchUp(value: unknown): "skip" | "once" {
   throw invalid('has "skip" or "once" as `catchUp`', value);
 }
 
-function compilePattern(pattern: string, engine: typeof RE2JS | undefined): RE2JS {
-  if (pattern.length > MAX_PATTERN_LENGTH)
+function readPattern(value: unknown): string | undefined {
+  const pattern = readText("match", value);
+  if (pattern !== undefined && pattern.length > MAX_PATTERN_LENGTH)
     throw invalid(`has at most ${MAX_PATTERN_LENGTH} characters in \`match\``, pattern);
-  try {
-    return engine!.compile(pattern);
-  } catch (cause) {
-    const why = (cause as Error).message.replace("error parsing regexp: ", "");
-    throw new CortexError("hook_failed", `The pattern ${JSON.stringify(pattern)} is not valid: ${why}`, {
-      hint: "The syntax is that of RE2: (?i) ignores case; there is no lookaround and no backreference.",
-      cause,
-    });
-  }
+  return pattern;
 }
 
 function invalid(rule: string, value: unknown): CortexError {

@@ -3,7 +3,7 @@
  * all else that hooks need of the main process, and most hooks are only to be known, not to be asked.
  */
 import type { Json } from "../model/json.ts";
-import { compileFilter, hasPattern } from "./filter.ts";
+import { compileFilter } from "./filter.ts";
 import type { Exported, Inspected } from "./lane-protocol.ts";
 import { filterOfTriggers } from "./triggers.ts";
 
@@ -12,7 +12,9 @@ export async function inspectHook(exported: Exported): Promise<Inspected> {
   const { triggers, filter: own, ...facts } = JSON.parse(JSON.stringify(exported)) as Exported;
   try {
     const filter = filterOfTriggers(triggers, own);
-    compileFilter(filter, hasPattern(filter) ? (await import("re2js")).RE2JS : undefined);
+    const { match } = compileFilter(filter);
+    // In this process, which is ended where it takes too long.
+    if (match !== undefined) (await import("../patterns/compile.ts")).compilePattern(match);
     return { ...facts, ...(filter === undefined || filter === null ? {} : { filter: filter as Json }) };
   } catch (error) {
     return { ...facts, problem: (error as Error).message };

@@ -1,6 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { RE2JS } from "re2js";
 import { expect, test } from "vitest";
 
 import { openTestStore } from "../../test/support/open-store.ts";
@@ -41,7 +40,7 @@ async function openScene(hooks: Readonly<Record<string, string>>, limits: Partia
       onLate: () => {},
       limits,
     });
-    const catalogue = new Catalogue({ folder, store, pool, loadEngine: async () => RE2JS });
+    const catalogue = new Catalogue({ folder, store, pool });
     const judge = new Judge({
       store,
       catalogue,

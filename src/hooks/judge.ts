@@ -19,7 +19,7 @@ import type {
   Unjudged,
 } from "../store/store.ts";
 import type { Catalogue, Entry } from "./catalogue.ts";
-import { missedMinute, passes, skippedMinute } from "./filter.ts";
+import { matchPatterns, missedMinute, passes, skippedMinute } from "./filter.ts";
 import { toHookEvent } from "./hook-event.ts";
 import { normaliseResult, type Verdict } from "./normalise-result.ts";
 import type { CallOutcome, HookPool, ToAsk } from "./pool.ts";
@@ -138,11 +138,11 @@ export class Judge implements AsyncDisposable {
   async #judge({ event, asked }: Unjudged): Promise<void> {
     const { store, pool, clock, timezone } = this.#parts;
     const nowMs = clock();
-    const entries = this.#wanted(event, asked, nowMs);
+    const { entries, broken } = await this.#wanted(event, asked, nowMs);
     const skipped = this.#skipped(event, nowMs);
     const unasked = [...skipped].filter(([name]) => !entries.some(({ stored }) => stored.name === name));
     const silent = unasked.map(([hook, reason]) => skippedRun(hook, reason, nowMs));
-    if (entries.length === 0) return store.hooks.judged(event.id, silent);
+    if (entries.length + broken.length === 0) return store.hooks.judged(event.id, silent);
     const hookEvent = toHookEvent(event, await this.#explicitTarget(event));
     // A schedule is judged by the minute that the event stands for, however late that is.
     const outcomes = pool.judge(
@@ -150,12 +150,13 @@ export class Judge implements AsyncDisposable {
       event.channel === "timer" ? event.atMs : nowMs,
       entries.map((entry) => toAsk(entry, event, timezone())),
     );
-    const runs = await Promise.all(
-      outcomes.map(async (outcome, at) => {
+    const runs = await Promise.all([
+      ...outcomes.map(async (outcome, at) => {
         const entry = entries[at]!;
         return this.#conclude(event, entry, await outcome, skipped.get(entry.stored.name));
       }),
-    );
+      ...broken.map(({ entry, error }) => this.#conclude(event, entry, notAsked(error, nowMs, clock()))),
+    ]);
     if (this.#stopping && runs.includes("left")) return; // and is judged after the next start
     await store.hooks.judged(event.id, [...runs.filter((run) => typeof run === "object"), ...silent]);
   }
@@ -174,16 +175,26 @@ export class Judge implements AsyncDisposable {
     return skipped;
   }
 
-  #wanted(event: StoredEvent, asked: readonly string[], nowMs: number): Entry[] {
+  /** Those to ask, and those whose pattern could not be matched, which is an error of theirs. */
+  async #wanted(event: StoredEvent, asked: readonly string[], nowMs: number): Promise<Wanted> {
     const { catalogue, timezone } = this.#parts;
     const usual = timezone();
-    const wanted: Entry[] = [];
-    for (const entry of catalogue.due(nowMs)) {
-      const { name, state, createdAtMs } = entry.stored;
-      if (asked.includes(name) || this.#trying.has(name)) continue;
-      if (!passes(entry.filter, event, { timezone: usual, createdAtMs })) continue;
+    const passing = [...catalogue.due(nowMs)].filter(
+      ({ filter, stored: { name, createdAtMs } }) =>
+        !asked.includes(name) && passes(filter, event, { timezone: usual, createdAtMs }),
+    );
+    const matched = await matchPatterns(
+      passing.map(({ filter }) => filter),
+      event,
+    );
+    const wanted: Wanted = { entries: [], broken: [] };
+    for (const [at, entry] of passing.entries()) {
+      const { name, state } = entry.stored;
+      const found = matched[at]!;
+      if (found === false || this.#trying.has(name)) continue;
       if (state === "open") this.#trying.add(name);
-      wanted.push(entry);
+      if (found === true) wanted.entries.push(entry);
+      else wanted.broken.push({ entry, error: found.message });
     }
     return wanted;
   }
@@ -277,6 +288,15 @@ export function toAsk({ source, stored, filter }: Entry, event: StoredEvent, tim
 
 /** The hook that stands for an explicit target. */
 const DIRECT = "direct";
+
+interface Wanted {
+  readonly entries: Entry[];
+  readonly broken: { readonly entry: Entry; readonly error: string }[];
+}
+
+function notAsked(error: string, startedAtMs: number, endedAtMs: number): CallOutcome {
+  return { value: undefined, error, isPassedOver: false, llmCalls: 0, costUsd: 0, startedAtMs, endedAtMs };
+}
 
 type Judged =
   | { readonly verdict: Verdict; readonly error?: undefined }

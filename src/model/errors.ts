@@ -41,6 +41,7 @@ export type ErrorCode =
   | "model_unconfigured"
   | "origin_forbidden"
   | "path_forbidden"
+  | "pattern_refused"
   | "persona_unknown"
   | "port_in_use"
   | "profile_unknown"

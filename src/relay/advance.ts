@@ -12,7 +12,6 @@ import type { EngineParts } from "./engine-parts.ts";
 import { judgeInserted, judgeLeg } from "./judge-leg.ts";
 import type { KeptRelay } from "./kept-relay.ts";
 import { nextSteps } from "./next-step.ts";
-import type { Matches } from "./patterns.ts";
 import { afterScript, markScript, recordCutOff } from "./phases.ts";
 import { isTerminal, type Phase, type RelayRecord, type ScriptPoint } from "./record.ts";
 import { recordEnds } from "./record-ends.ts";
@@ -32,7 +31,7 @@ export interface DueScript {
   readonly script: RelayScript;
 }
 
-export async function advance(relay: KeptRelay, parts: EngineParts, matches: Matches): Promise<Move> {
+export async function advance(relay: KeptRelay, parts: EngineParts): Promise<Move> {
   const draft = newDraft(relay.record);
   await recordEnds(draft, relay, parts);
   if (relay.detail.unwanted !== undefined) conclude(draft, { stopReason: "cancelled" }, parts.clock());
@@ -42,7 +41,7 @@ export async function advance(relay: KeptRelay, parts: EngineParts, matches: Mat
       phase.kind === "script"
         ? await passScript(draft, phase, relay, parts)
         : phase.kind === "steps"
-          ? await passSteps(draft, relay, parts, matches)
+          ? await passSteps(draft, relay, parts)
           : "wait";
     if (next === "wait") return { ...draft, script: undefined };
     if (next !== "on") return { ...draft, script: next };
@@ -51,16 +50,11 @@ export async function advance(relay: KeptRelay, parts: EngineParts, matches: Mat
 
 type Next = "on" | "wait" | DueScript;
 
-async function passSteps(
-  draft: Draft,
-  relay: KeptRelay,
-  parts: EngineParts,
-  matches: Matches,
-): Promise<Next> {
+async function passSteps(draft: Draft, relay: KeptRelay, parts: EngineParts): Promise<Next> {
   const next = nextSteps(draft.record, relay.content.template);
   if (next.length > 0) return (await beginLeg(draft, next, relay, parts)) ? "wait" : "on";
   if (stepsOfLeg(draft.record).some(isRunning) && draft.abort === undefined) return "wait";
-  return (await judgeLeg(draft, relay, parts, matches)) ? "on" : "wait";
+  return (await judgeLeg(draft, relay, parts)) ? "on" : "wait";
 }
 
 async function passScript(

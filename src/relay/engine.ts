@@ -14,7 +14,6 @@ import { finish } from "./ending.ts";
 import { endMessage } from "./end-message.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { changeTo, isOvertaken, type KeptRelay, readRelay, updateRelay } from "./kept-relay.ts";
-import { loadPatterns, type Matches } from "./patterns.ts";
 import type { RelayRecord, ScriptPoint } from "./record.ts";
 import { runScript } from "./script.ts";
 import type { ScriptAnswer } from "./script-answer.ts";
@@ -42,7 +41,6 @@ export class Engine implements AsyncDisposable {
   #pass: Promise<void> | undefined;
   #woken = false;
   #isClosed = false;
-  #matches: Promise<Matches> | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -120,11 +118,10 @@ export class Engine implements AsyncDisposable {
 
   async #work(id: RelayId): Promise<void> {
     const { store } = this.#parts;
-    const matches = await (this.#matches ??= loadPatterns());
     while (!this.#isClosed) {
       const relay = await readRelay(id, store);
       if (relay === undefined || !relay.isDue) return;
-      const move = await advance(relay, this.#parts, matches);
+      const move = await advance(relay, this.#parts);
       try {
         if (!(await this.#make(move, relay))) return;
       } catch (error) {

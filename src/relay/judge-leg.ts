@@ -14,7 +14,6 @@ import { conclude, type Draft, fail, isLasting, isRunning } from "./draft.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { KeptRelay } from "./kept-relay.ts";
 import { sectionFiles } from "./next-step.ts";
-import type { Matches } from "./patterns.ts";
 import type { RelayStep } from "./record.ts";
 import { follow, stepsOfLeg } from "./record-step.ts";
 import { decide } from "./transitions.ts";
@@ -26,7 +25,6 @@ export async function judgeLeg(
   draft: Draft,
   { content }: Pick<KeptRelay, "content">,
   { home, clock }: Parts,
-  matches: Matches,
 ): Promise<boolean> {
   // What a step left that failed is not what the one did that was begun again in its place.
   const leg = stepsOfLeg(draft.record).filter(({ status }) => status !== "failed");
@@ -38,7 +36,7 @@ export async function judgeLeg(
     ...(draft.abort === undefined ? {} : { abort: draft.abort }),
   };
   try {
-    const decision = decide({ template: content.template, record: draft.record, texts, matches });
+    const decision = await decide({ template: content.template, record: draft.record, texts });
     if (decision.kind === "wait") return false;
     if (decision.kind === "go") draft.record = follow(draft.record, decision, clock());
     else conclude(draft, decision, clock());

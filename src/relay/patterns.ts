@@ -1,38 +1,11 @@
-/** Patterns of transitions, matched in time that grows with the text and never faster. */
-import { CortexError } from "../model/errors.ts";
+/** Patterns of transitions. They are matched in `patterns/`, in a thread that can be ended. */
+import { ownerPatterns } from "../patterns/matcher.ts";
 
-/** Whether a pattern occurs anywhere in a text. */
-export type Matches = (pattern: string, text: string) => boolean;
-
-/** So much of a text is matched, its end: of the slowest patterns the engine reads half a megabyte in a second. */
+/** So much of a text is matched, its end. */
 export const MAX_MATCHED_CHARACTERS = 256 * 1024;
 
-/** How many patterns are kept compiled. */
-export const MAX_COMPILED_PATTERNS = 500;
-
-/** Patterns are compiled at their first use. One that is not valid is `config_invalid`. */
-export async function loadPatterns(): Promise<Matches> {
-  const { RE2JS } = await import("re2js");
-  const compiled = new Map<string, InstanceType<typeof RE2JS>>();
-
-  function compile(pattern: string): InstanceType<typeof RE2JS> {
-    const known = compiled.get(pattern);
-    if (known !== undefined) return known;
-    try {
-      const fresh = RE2JS.compile(pattern);
-      if (compiled.size >= MAX_COMPILED_PATTERNS) compiled.clear();
-      compiled.set(pattern, fresh);
-      return fresh;
-    } catch (error) {
-      throw invalid(pattern, error);
-    }
-  }
-  return (pattern, text) => compile(pattern).test(text.slice(-MAX_MATCHED_CHARACTERS));
-}
-
-function invalid(pattern: string, cause: unknown): CortexError {
-  return new CortexError("config_invalid", `The pattern ${JSON.stringify(pattern)} is not valid`, {
-    hint: "The syntax is that of RE2: no lookaround, no backreferences. `cortex relay validate` says where it stands.",
-    cause,
-  });
+/** Whether a pattern occurs anywhere in a text. Throws `pattern_refused`. */
+export async function matches(pattern: string, text: string): Promise<boolean> {
+  const [found] = await ownerPatterns.test([pattern], [text.slice(-MAX_MATCHED_CHARACTERS)]);
+  return found![0]!;
 }

@@ -2,7 +2,6 @@
  * Reads the agents and templates of relays. All that is wrong is told at once; what is right can be used, so that a
  * mistake in one template is no reason to have none.
  */
-import type { RE2JS } from "re2js";
 import type { z } from "zod";
 import type { Folders } from "../config/config.ts";
 import { suggest } from "../model/nearest.ts";
@@ -36,9 +35,8 @@ export interface RelayConfigParts {
 
 /** May be called again whenever a file has changed. Throws nothing that files can be the reason for. */
 export async function readRelayConfig(folders: Folders, parts: RelayConfigParts): Promise<RelayConfig> {
-  const { RE2JS: engine } = await import("re2js");
   const { entries, problems, warnings } = await readEntries(folders.config);
-  const reading: Reading = { folders, ...parts, engine, problems: [...problems], warnings: [...warnings] };
+  const reading: Reading = { folders, ...parts, problems: [...problems], warnings: [...warnings] };
   const of = (kind: EntryKind): Entry[] => entries.filter((entry) => entry.kind === kind);
 
   const read = of("agents").map((entry) => ({ entry, loose: readLoosely(agentSchema, entry.value) ?? {} }));
@@ -49,7 +47,7 @@ export async function readRelayConfig(folders: Folders, parts: RelayConfigParts)
       [ACTIVE_AGENT, ""],
       ...read.map(({ entry, loose }) => [entry.name, resolveStage(loose, null) ?? ""] as const),
     ]),
-    shells: readShells(of("shells"), reading),
+    shells: await readShells(of("shells"), reading),
     right: agents,
   };
   const templates = new Map<string, RelayTemplate>();
@@ -62,7 +60,6 @@ export async function readRelayConfig(folders: Folders, parts: RelayConfigParts)
 
 interface Reading extends RelayConfigParts {
   readonly folders: Folders;
-  readonly engine: typeof RE2JS;
   readonly problems: Problem[];
   readonly warnings: Problem[];
 }
@@ -120,20 +117,20 @@ async function readAgents(
   return agents;
 }
 
-function readShells(entries: readonly Entry[], reading: Reading): Map<string, KnownShell> {
-  return new Map(
-    entries.map((entry) => {
-      const loose = readLoosely(shellSchema, entry.value) ?? {};
-      const findings = [
-        ...formOf(shellSchema, entry.value),
-        ...checkName("shell", entry.name, loose),
-        ...checkShell(loose),
-        ...checkConditions(loose, reading.engine),
-      ];
-      const isRight = report(entry, findings, reading);
-      return [entry.name, { loose, shell: isRight ? shellSchema.parse(loose) : undefined }];
-    }),
-  );
+async function readShells(entries: readonly Entry[], reading: Reading): Promise<Map<string, KnownShell>> {
+  const shells = new Map<string, KnownShell>();
+  for (const entry of entries) {
+    const loose = readLoosely(shellSchema, entry.value) ?? {};
+    const findings = [
+      ...formOf(shellSchema, entry.value),
+      ...checkName("shell", entry.name, loose),
+      ...checkShell(loose),
+      ...(await checkConditions(loose)),
+    ];
+    const isRight = report(entry, findings, reading);
+    shells.set(entry.name, { loose, shell: isRight ? shellSchema.parse(loose) : undefined });
+  }
+  return shells;
 }
 
 async function readTemplate(
@@ -148,7 +145,7 @@ async function readTemplate(
     ...formOf(templateSchema, entry.value),
     ...checkName("template", entry.name, loose),
     ...checkReferences(loose, known.agents),
-    ...checkConditions(loose, reading.engine),
+    ...(await checkConditions(loose)),
     ...findings,
   ];
   if (!report(entry, all, reading)) return undefined;

@@ -3,13 +3,10 @@ import { expect, test } from "vitest";
 
 import { agentStep, endStep, testRecord } from "../../test/support/relays.ts";
 import { parseEndpoint } from "./endpoint.ts";
-import { loadPatterns } from "./patterns.ts";
 import type { RelayRecord } from "./record.ts";
 import { beginSteps, follow, type StepStart } from "./record-step.ts";
 import type { RelayAgent, RelayCondition, RelayScope, RelayTemplate, RelayTransition } from "./snapshot.ts";
 import { decide, type Decision, edgeOf, type StepTexts } from "./transitions.ts";
-
-const matches = await loadPatterns();
 
 type Names = string | readonly string[];
 
@@ -86,8 +83,12 @@ function after(...legs: readonly Names[]): RelayRecord {
 const nothing: StepTexts = { before: "", artifact: "", output: "" };
 const wrote = (artifact: string): StepTexts => ({ ...nothing, artifact });
 
-function next(rules: RelayTemplate | undefined, record: RelayRecord, texts: StepTexts = nothing): Decision {
-  return decide({ template: rules, record, texts, matches });
+function next(
+  rules: RelayTemplate | undefined,
+  record: RelayRecord,
+  texts: StepTexts = nothing,
+): Promise<Decision> {
+  return decide({ template: rules, record, texts });
 }
 
 const go = (to: Names, counted?: string) => ({ kind: "go", to: ends(to), counted });
@@ -98,136 +99,141 @@ const stop = (stopReason: string, abortReason: string | null = null) => ({
 });
 const NO_RULE = stop("no_matching_transition");
 
-test("a step is followed by what its rule leads to", () => {
-  expect(next(template([rule("planner", "reviewer")]), after("planner"))).toEqual(go("reviewer"));
+test("a step is followed by what its rule leads to", async () => {
+  expect(await next(template([rule("planner", "reviewer")]), after("planner"))).toEqual(go("reviewer"));
 });
 
-test("the first rule that fits wins, in the order of the file", () => {
+test("the first rule that fits wins, in the order of the file", async () => {
   const rules = template([
     rule("planner", "a", contains("never")),
     rule("planner", "b", contains("plan")),
     rule("planner", "reviewer"),
   ]);
-  expect(next(rules, after("planner"), wrote("the plan"))).toEqual(go("b"));
-  expect(next(rules, after("planner"), wrote("nothing"))).toEqual(go("reviewer"));
+  expect(await next(rules, after("planner"), wrote("the plan"))).toEqual(go("b"));
+  expect(await next(rules, after("planner"), wrote("nothing"))).toEqual(go("reviewer"));
 });
 
-test("where no rule fits, the relay stops", () => {
-  expect(next(template([]), after("planner"))).toEqual(NO_RULE);
-  expect(next(template([rule("reviewer", "a")]), after("planner"))).toEqual(NO_RULE);
-  expect(next(template([rule("planner", "a", contains("x"))]), after("planner"))).toEqual(NO_RULE);
+test("where no rule fits, the relay stops", async () => {
+  expect(await next(template([]), after("planner"))).toEqual(NO_RULE);
+  expect(await next(template([rule("reviewer", "a")]), after("planner"))).toEqual(NO_RULE);
+  expect(await next(template([rule("planner", "a", contains("x"))]), after("planner"))).toEqual(NO_RULE);
 });
 
-test("a single agent is followed by nothing", () => {
-  expect(next(undefined, after("planner"))).toEqual(NO_RULE);
+test("a single agent is followed by nothing", async () => {
+  expect(await next(undefined, after("planner"))).toEqual(NO_RULE);
 });
 
-test("a relay without steps has no rule to follow", () => {
-  expect(next(template([rule("planner", "a")]), after())).toEqual(NO_RULE);
+test("a relay without steps has no rule to follow", async () => {
+  expect(await next(template([rule("planner", "a")]), after())).toEqual(NO_RULE);
 });
 
-test("planner, coder:implement, coder:review and reviewer follow each other", () => {
+test("planner, coder:implement, coder:review and reviewer follow each other", async () => {
   const rules = template([
     rule("planner", "coder:implement"),
     rule("coder:implement", "coder:review"),
     rule("coder:review", "reviewer"),
   ]);
-  expect(next(rules, after("planner"))).toEqual(go("coder:implement"));
-  expect(next(rules, after("planner", "coder:implement"))).toEqual(go("coder:review"));
-  expect(next(rules, after("planner", "coder:implement", "coder:review"))).toEqual(go("reviewer"));
-  expect(next(rules, after("planner", "coder:implement", "coder:review", "reviewer"))).toEqual(NO_RULE);
+  expect(await next(rules, after("planner"))).toEqual(go("coder:implement"));
+  expect(await next(rules, after("planner", "coder:implement"))).toEqual(go("coder:review"));
+  expect(await next(rules, after("planner", "coder:implement", "coder:review"))).toEqual(go("reviewer"));
+  expect(await next(rules, after("planner", "coder:implement", "coder:review", "reviewer"))).toEqual(NO_RULE);
 });
 
-test("a rule from a bare agent fits every stage, and one to a bare agent leads to its first", () => {
+test("a rule from a bare agent fits every stage, and one to a bare agent leads to its first", async () => {
   const rules = template([rule("coder", "reviewer"), rule("reviewer", "coder")]);
-  expect(next(rules, after("coder:review"))).toEqual(go("reviewer"));
-  expect(next(rules, after("coder:implement"))).toEqual(go("reviewer"));
-  expect(next(rules, after("reviewer"))).toEqual(go("coder:implement"));
+  expect(await next(rules, after("coder:review"))).toEqual(go("reviewer"));
+  expect(await next(rules, after("coder:implement"))).toEqual(go("reviewer"));
+  expect(await next(rules, after("reviewer"))).toEqual(go("coder:implement"));
 });
 
-test("a step without a stage is one of the stage that its agent begins with", () => {
-  expect(next(template([rule("coder:implement", "a")]), after("coder"))).toEqual(go("a"));
+test("a step without a stage is one of the stage that its agent begins with", async () => {
+  expect(await next(template([rule("coder:implement", "a")]), after("coder"))).toEqual(go("a"));
 });
 
-test("a rule may ask for a pattern, or for its absence", () => {
+test("a rule may ask for a pattern, or for its absence", async () => {
   const rules = template([
     rule("planner", "a", { type: "output_not_contains", pattern: "(?i)done", scope: "artifact" }),
     rule("planner", "b", contains("D.NE")),
   ]);
-  expect(next(rules, after("planner"), wrote("almost"))).toEqual(go("a"));
-  expect(next(rules, after("planner"), wrote("DONE"))).toEqual(go("b"));
+  expect(await next(rules, after("planner"), wrote("almost"))).toEqual(go("a"));
+  expect(await next(rules, after("planner"), wrote("DONE"))).toEqual(go("b"));
 });
 
-test("an empty pattern is found in every text, also an empty one", () => {
-  expect(next(template([rule("planner", "a", contains(""))]), after("planner"))).toEqual(go("a"));
+test("an empty pattern is found in every text, also an empty one", async () => {
+  expect(await next(template([rule("planner", "a", contains(""))]), after("planner"))).toEqual(go("a"));
 });
 
-test("a pattern that explodes elsewhere decides at once", () => {
+test("a pattern that explodes elsewhere decides at once", async () => {
   const rules = template([rule("planner", "a", contains("^(a+)+$"))]);
-  expect(next(rules, after("planner"), wrote(`${"a".repeat(100_000)}!`))).toEqual(NO_RULE);
+  expect(await next(rules, after("planner"), wrote(`${"a".repeat(100_000)}!`))).toEqual(NO_RULE);
 });
 
-test("a condition looks at the artifact, and at the answer where that cannot be read", () => {
+test("a condition looks at the artifact, and at the answer where that cannot be read", async () => {
   const rules = template([rule("planner", "a", contains("yes"))]);
-  expect(next(rules, after("planner"), { ...nothing, artifact: "yes", output: "no" })).toEqual(go("a"));
-  expect(next(rules, after("planner"), { ...nothing, artifact: "", output: "yes" })).toEqual(NO_RULE);
-  expect(next(rules, after("planner"), { ...nothing, artifact: undefined, output: "yes" })).toEqual(go("a"));
+  expect(await next(rules, after("planner"), { ...nothing, artifact: "yes", output: "no" })).toEqual(go("a"));
+  expect(await next(rules, after("planner"), { ...nothing, artifact: "", output: "yes" })).toEqual(NO_RULE);
+  expect(await next(rules, after("planner"), { ...nothing, artifact: undefined, output: "yes" })).toEqual(
+    go("a"),
+  );
 });
 
-test("a scope narrows a condition to what the step added, or to its answer", () => {
+test("a scope narrows a condition to what the step added, or to its answer", async () => {
   const texts: StepTexts = { before: "old\n", artifact: "old\nnew\n", output: "said" };
-  const asks = (pattern: string, scope: RelayScope) =>
-    next(template([rule("planner", "a", contains(pattern, scope))]), after("planner"), texts).kind;
-  expect(asks("old", "artifact")).toBe("go");
-  expect(asks("old", "step")).toBe("stop");
-  expect(asks("new", "step")).toBe("go");
-  expect(asks("new", "output")).toBe("stop");
-  expect(asks("said", "output")).toBe("go");
+  const asks = async (pattern: string, scope: RelayScope) =>
+    (await next(template([rule("planner", "a", contains(pattern, scope))]), after("planner"), texts)).kind;
+  expect(await asks("old", "artifact")).toBe("go");
+  expect(await asks("old", "step")).toBe("stop");
+  expect(await asks("new", "step")).toBe("go");
+  expect(await asks("new", "output")).toBe("stop");
+  expect(await asks("said", "output")).toBe("go");
 });
 
-test("an abort comes before limits and rules", () => {
+test("an abort comes before limits and rules", async () => {
   const rules = template([rule("planner", "a")], { maxTotalSteps: 1 });
-  expect(next(rules, after("planner"), wrote("[ABORT: no data]"))).toEqual(stop("aborted", "no data"));
-  expect(next(rules, after("planner"), wrote("[ABORT]"))).toEqual(stop("aborted"));
+  expect(await next(rules, after("planner"), wrote("[ABORT: no data]"))).toEqual(stop("aborted", "no data"));
+  expect(await next(rules, after("planner"), wrote("[ABORT]"))).toEqual(stop("aborted"));
 });
 
-test("a single agent can abort as well", () => {
-  expect(next(undefined, after("planner"), wrote("[ABORT: x]"))).toEqual(stop("aborted", "x"));
+test("a single agent can abort as well", async () => {
+  expect(await next(undefined, after("planner"), wrote("[ABORT: x]"))).toEqual(stop("aborted", "x"));
 });
 
-test("an abort that an earlier step wrote is over", () => {
+test("an abort that an earlier step wrote is over", async () => {
   const texts: StepTexts = { before: "[ABORT: x]\n", artifact: "[ABORT: x]\nmore\n", output: "" };
-  expect(next(template([rule("planner", "a")]), after("planner"), texts)).toEqual(go("a"));
+  expect(await next(template([rule("planner", "a")]), after("planner"), texts)).toEqual(go("a"));
 });
 
-test("the answer aborts only where the artifact cannot be read", () => {
+test("the answer aborts only where the artifact cannot be read", async () => {
   const rules = template([rule("planner", "a")]);
-  expect(next(rules, after("planner"), { ...nothing, output: "[ABORT]" })).toEqual(go("a"));
+  expect(await next(rules, after("planner"), { ...nothing, output: "[ABORT]" })).toEqual(go("a"));
   expect(
-    next(rules, after("planner"), { before: "[ABORT]", artifact: undefined, output: "[ABORT]" }),
+    await next(rules, after("planner"), { before: "[ABORT]", artifact: undefined, output: "[ABORT]" }),
   ).toEqual(stop("aborted"));
 });
 
-test("the tool aborts whatever the artifact says", () => {
+test("the tool aborts whatever the artifact says", async () => {
   expect(
-    next(template([rule("planner", "a")]), after("planner"), { ...nothing, abort: { reason: "stuck" } }),
+    await next(template([rule("planner", "a")]), after("planner"), {
+      ...nothing,
+      abort: { reason: "stuck" },
+    }),
   ).toEqual(stop("aborted", "stuck"));
 });
 
-test("at the limit of steps the relay stops, before any rule", () => {
+test("at the limit of steps the relay stops, before any rule", async () => {
   const rules = template([rule("planner", "planner")], { maxTotalSteps: 2 });
-  expect(next(rules, after("planner"))).toEqual(go("planner"));
-  expect(next(rules, after("planner", "planner"))).toEqual(stop("max_iterations"));
+  expect(await next(rules, after("planner"))).toEqual(go("planner"));
+  expect(await next(rules, after("planner", "planner"))).toEqual(stop("max_iterations"));
 });
 
-test("at the limit of cost the relay stops", () => {
+test("at the limit of cost the relay stops", async () => {
   const rules = template([rule("planner", "a")], { maxTotalCostUsd: 1 });
   const record = after("planner");
-  expect(next(rules, { ...record, totalCostUsd: 0.99 })).toEqual(go("a"));
-  expect(next(rules, { ...record, totalCostUsd: 1 })).toEqual(stop("cost_limit"));
+  expect(await next(rules, { ...record, totalCostUsd: 0.99 })).toEqual(go("a"));
+  expect(await next(rules, { ...record, totalCostUsd: 1 })).toEqual(stop("cost_limit"));
 });
 
-test("steps that scripts asked for cost money, count for no limit of steps and are left by no rule", () => {
+test("steps that scripts asked for cost money, count for no limit of steps and are left by no rule", async () => {
   const rules = template([rule("planner", "a"), rule("b", "reviewer")], {
     maxTotalSteps: 2,
     maxTotalCostUsd: 1,
@@ -235,19 +241,19 @@ test("steps that scripts asked for cost money, count for no limit of steps and a
   const planned = after("planner");
   const inserted: StepStart = { kind: "inserted", slot: "b", stage: null, input: "", session: "" };
   const cheap = endStep(beginSteps(planned, [inserted], 0), 1, { costUsd: 0.5 });
-  expect(next(rules, cheap)).toEqual(go("a"));
-  expect(next(rules, endStep(beginSteps(cheap, [inserted], 0), 2, { costUsd: 0.5 }))).toEqual(
+  expect(await next(rules, cheap)).toEqual(go("a"));
+  expect(await next(rules, endStep(beginSteps(cheap, [inserted], 0), 2, { costUsd: 0.5 }))).toEqual(
     stop("cost_limit"),
   );
 });
 
-test("forward, a marker leads on, and without it the agent runs again until it has run often enough", () => {
+test("forward, a marker leads on, and without it the agent runs again until it has run often enough", async () => {
   const rules = template([rule("coder:implement", "coder:review", converges({ maxIterations: 5 }))]);
   const edge = "coder:implement→coder:review";
   let record = after("coder:implement");
-  expect(next(rules, record, wrote("ready [DONE]"))).toEqual(go("coder:review"));
+  expect(await next(rules, record, wrote("ready [DONE]"))).toEqual(go("coder:review"));
   for (let run = 1; run < 5; run += 1) {
-    const decision = next(rules, record);
+    const decision = await next(rules, record);
     expect(decision).toEqual(go("coder:implement", edge));
     if (decision.kind !== "go") return;
     record = follow(record, decision, 0);
@@ -255,90 +261,92 @@ test("forward, a marker leads on, and without it the agent runs again until it h
     record = endStep(beginSteps(record, decision.to.map(agentStep), 0), record.steps.length);
   }
   expect(record.steps).toHaveLength(5);
-  expect(next(rules, record)).toEqual(stop("max_iterations"));
-  expect(next(rules, record, wrote("[DONE]"))).toEqual(go("coder:review"));
+  expect(await next(rules, record)).toEqual(stop("max_iterations"));
+  expect(await next(rules, record, wrote("[DONE]"))).toEqual(go("coder:review"));
 });
 
-test("back, a marker ends the relay, and without it the edge is taken so many times at most", () => {
+test("back, a marker ends the relay, and without it the edge is taken so many times at most", async () => {
   const rules = template([rule("a", "reviewer"), rule("reviewer", "a", converges({ maxIterations: 1 }))]);
   const record = after("a", "reviewer");
-  expect(next(rules, record, wrote("[DONE]"))).toEqual(stop("converged"));
-  expect(next(rules, record)).toEqual(go("a", "reviewer→a"));
-  expect(next(rules, { ...record, iterationCounts: { "reviewer→a": 1 } })).toEqual(stop("max_iterations"));
+  expect(await next(rules, record, wrote("[DONE]"))).toEqual(stop("converged"));
+  expect(await next(rules, record)).toEqual(go("a", "reviewer→a"));
+  expect(await next(rules, { ...record, iterationCounts: { "reviewer→a": 1 } })).toEqual(
+    stop("max_iterations"),
+  );
 });
 
-test("what an edge says about its marker decides how it reads", () => {
+test("what an edge says about its marker decides how it reads", async () => {
   const rules = template([rule("planner", "a", converges({ onMarker: "stop" }))]);
-  expect(next(rules, after("planner"), wrote("[DONE]"))).toEqual(stop("converged"));
-  expect(next(rules, after("planner"))).toEqual(go("a", "planner→a"));
+  expect(await next(rules, after("planner"), wrote("[DONE]"))).toEqual(stop("converged"));
+  expect(await next(rules, after("planner"))).toEqual(go("a", "planner→a"));
 });
 
-test("an edge of convergence always decides: later rules are not asked", () => {
+test("an edge of convergence always decides: later rules are not asked", async () => {
   const rules = template([rule("planner", "a", converges({ maxIterations: 1 })), rule("planner", "b")]);
-  expect(next(rules, after("planner"))).toEqual(stop("max_iterations"));
+  expect(await next(rules, after("planner"))).toEqual(stop("max_iterations"));
 });
 
-test("an edge without a marker never finds it", () => {
+test("an edge without a marker never finds it", async () => {
   const { marker: _, ...condition } = converges() as Extract<RelayCondition, { type: "convergence" }>;
-  expect(next(template([rule("planner", "a", condition)]), after("planner"), wrote("undefined"))).toEqual(
-    go("planner", "planner→a"),
-  );
+  expect(
+    await next(template([rule("planner", "a", condition)]), after("planner"), wrote("undefined")),
+  ).toEqual(go("planner", "planner→a"));
 });
 
-test("a marker may be asked for in what the step added", () => {
+test("a marker may be asked for in what the step added", async () => {
   const rules = template([rule("planner", "a", converges({ scope: "step" }))]);
-  expect(next(rules, after("planner"), { ...nothing, before: "[DONE]", artifact: "[DONE]" })).toEqual(
+  expect(await next(rules, after("planner"), { ...nothing, before: "[DONE]", artifact: "[DONE]" })).toEqual(
     go("planner", "planner→a"),
   );
 });
 
-test("a retry loop runs the reviewer a second time and ends after four steps", () => {
+test("a retry loop runs the reviewer a second time and ends after four steps", async () => {
   const rules = template([rule("a", "reviewer"), rule("reviewer", "a", converges())]);
   const texts = [nothing, nothing, nothing, wrote("[DONE]")];
   let record = after("a");
-  let decision = next(rules, record);
+  let decision = await next(rules, record);
   while (decision.kind === "go") {
     record = follow(record, decision, 0);
     record = endStep(beginSteps(record, decision.to.map(agentStep), 0), record.steps.length);
-    decision = next(rules, record, texts[record.steps.length - 1]);
+    decision = await next(rules, record, texts[record.steps.length - 1]);
   }
   expect(decision).toEqual(stop("converged"));
   expect(record.steps.map(({ agentSlotId }) => agentSlotId)).toEqual(["a", "reviewer", "a", "reviewer"]);
 });
 
-test("a rule may lead to several agents, and another leads on when all of them have ended", () => {
+test("a rule may lead to several agents, and another leads on when all of them have ended", async () => {
   const rules = template([rule("planner", ["a", "b"]), rule(["a", "b"], "reviewer")]);
-  expect(next(rules, after("planner"))).toEqual(go(["a", "b"]));
-  expect(next(rules, after("planner", ["a", "b"]))).toEqual(go("reviewer"));
+  expect(await next(rules, after("planner"))).toEqual(go(["a", "b"]));
+  expect(await next(rules, after("planner", ["a", "b"]))).toEqual(go("reviewer"));
 });
 
-test("while one of several still runs, the others wait", () => {
+test("while one of several still runs, the others wait", async () => {
   const rules = template([rule(["a", "b"], "reviewer"), rule("a", "planner")]);
   const record = beginSteps(after("a"), [agentStep({ agent: "b", stage: null })], 0);
-  expect(next(rules, record)).toEqual({ kind: "wait" });
-  expect(next(rules, record, wrote("[ABORT]"))).toEqual(stop("aborted"));
+  expect(await next(rules, record)).toEqual({ kind: "wait" });
+  expect(await next(rules, record, wrote("[ABORT]"))).toEqual(stop("aborted"));
 });
 
-test("a rule from one of several, or from more than there are, does not fit", () => {
+test("a rule from one of several, or from more than there are, does not fit", async () => {
   const rules = template([rule("a", "planner"), rule(["a", "b", "reviewer"], "planner")]);
-  expect(next(rules, after(["a", "b"]))).toEqual(NO_RULE);
+  expect(await next(rules, after(["a", "b"]))).toEqual(NO_RULE);
 });
 
-test("several agents without the marker all run again", () => {
+test("several agents without the marker all run again", async () => {
   const rules = template([rule(["a", "b"], "reviewer", converges())]);
-  expect(next(rules, after(["a", "b"]))).toEqual(go(["a", "b"], "a,b→reviewer"));
+  expect(await next(rules, after(["a", "b"]))).toEqual(go(["a", "b"], "a,b→reviewer"));
 });
 
-test("several agents at once do not exceed the limit of steps", () => {
+test("several agents at once do not exceed the limit of steps", async () => {
   const rules = template([rule("planner", ["a", "b"])], { maxTotalSteps: 2 });
-  expect(next(rules, after("planner"))).toEqual(stop("max_iterations"));
+  expect(await next(rules, after("planner"))).toEqual(stop("max_iterations"));
 });
 
 test("an edge is known by its ends", () => {
   expect(edgeOf(rule("coder:review", ["a", "b"]))).toBe("coder:review→a,b");
 });
 
-test("whatever the rules and the texts, a relay ends within its limit of steps", () => {
+test("whatever the rules and the texts, a relay ends within its limit of steps", async () => {
   const names = fc.constantFrom<Names>("a", "b", "coder", "coder:review", ["a", "b"]);
   const condition = fc.oneof(
     fc.constant<RelayCondition>({ type: "always" }),
@@ -346,23 +354,23 @@ test("whatever the rules and the texts, a relay ends within its limit of steps",
     fc.record({ maxIterations: fc.integer({ min: 1, max: 4 }), marker: fc.constant("x") }).map(converges),
   );
   const rules = fc.array(fc.tuple(names, names, condition), { maxLength: 6 });
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       rules,
       fc.integer({ min: 1, max: 8 }),
       fc.infiniteStream(fc.boolean()),
-      (all, maxTotalSteps, says) => {
+      async (all, maxTotalSteps, says) => {
         const walked = template(
           all.map(([from, to, asked]) => rule(from, to, asked)),
           { maxTotalSteps },
         );
         let record = after("a");
-        let decision = next(walked, record, wrote(says.next().value ? "x" : ""));
+        let decision = await next(walked, record, wrote(says.next().value ? "x" : ""));
         while (decision.kind === "go") {
           const first = record.steps.length;
           record = beginSteps(follow(record, decision, 0), decision.to.map(agentStep), 0);
           for (let at = first; at < record.steps.length; at += 1) record = endStep(record, at);
-          decision = next(walked, record, wrote(says.next().value ? "x" : ""));
+          decision = await next(walked, record, wrote(says.next().value ? "x" : ""));
         }
         expect(decision.kind).toBe("stop");
         expect(record.steps.length).toBeLessThanOrEqual(maxTotalSteps);

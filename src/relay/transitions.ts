@@ -8,7 +8,7 @@ import { type Abort, findAbort } from "./abort-marker.ts";
 import { addedText } from "./added-text.ts";
 import { type Reading, readingOf } from "./convergence.ts";
 import { type Endpoint, meansStep, printEndpoint, resolveStage } from "./endpoint.ts";
-import type { Matches } from "./patterns.ts";
+import { matches } from "./patterns.ts";
 import type { RelayRecord, StopReason } from "./record.ts";
 import { stepsOfLeg } from "./record-step.ts";
 import type { RelayCondition, RelayScope, RelayTemplate, RelayTransition } from "./snapshot.ts";
@@ -36,10 +36,10 @@ interface Situation {
   readonly template: RelayTemplate | undefined;
   readonly record: RelayRecord;
   readonly texts: StepTexts;
-  readonly matches: Matches;
 }
 
-export function decide({ template, record, texts, matches }: Situation): Decision {
+/** Throws `pattern_refused`. */
+export async function decide({ template, record, texts }: Situation): Promise<Decision> {
   const abort =
     texts.abort ?? findAbort(texts.artifact === undefined ? "" : texts.before, examined(texts, "artifact"));
   if (abort !== undefined) return { kind: "stop", stopReason: "aborted", abortReason: abort.reason };
@@ -55,7 +55,7 @@ export function decide({ template, record, texts, matches }: Situation): Decisio
   for (const [index, rule] of template.transitions.entries()) {
     if (!leaves(rule, steps)) continue;
     const reading = readingOf(template.transitions, index, enter);
-    const decision = follows(rule, { reading, steps, record, texts, matches });
+    const decision = await follows(rule, { reading, steps, record, texts });
     if (decision === undefined) continue;
     if (decision.kind !== "go") return decision;
     const isRoom = countSteps(record) + decision.to.length <= template.maxTotalSteps;
@@ -82,25 +82,25 @@ function leaves({ from }: RelayTransition, steps: readonly Endpoint[]): boolean 
   );
 }
 
-interface Examined extends Pick<Situation, "record" | "texts" | "matches"> {
+interface Examined extends Pick<Situation, "record" | "texts"> {
   readonly reading: Reading;
   readonly steps: readonly Endpoint[];
 }
 
 /** Undefined: the next rule is asked. */
-function follows(
+async function follows(
   rule: RelayTransition,
-  { reading, steps, record, texts, matches }: Examined,
-): Decision | undefined {
+  { reading, steps, record, texts }: Examined,
+): Promise<Decision | undefined> {
   const { to, condition } = rule;
   const go: Decision = { kind: "go", to, counted: undefined };
   switch (condition.type) {
     case "always":
       return go;
     case "output_contains":
-      return matches(condition.pattern, examined(texts, condition.scope)) ? go : undefined;
+      return (await matches(condition.pattern, examined(texts, condition.scope))) ? go : undefined;
     case "output_not_contains":
-      return matches(condition.pattern, examined(texts, condition.scope)) ? undefined : go;
+      return (await matches(condition.pattern, examined(texts, condition.scope))) ? undefined : go;
     case "convergence": {
       const edge = edgeOf(rule);
       const missed = record.iterationCounts[edge] ?? 0;

@@ -1,6 +1,7 @@
 /** What must be right about the conditions of transitions. It needs no agents to be judged, so shells have it too. */
-import type { RE2JS } from "re2js";
 import { type Path, quote } from "../config/problem.ts";
+import { CortexError } from "../model/errors.ts";
+import { ownerPatterns } from "../patterns/matcher.ts";
 import { doubtful, type Finding, wrong } from "./finding.ts";
 import type { Loose } from "./loose.ts";
 import type { TemplateEntry } from "./schema.ts";
@@ -9,19 +10,22 @@ type LooseTransitions = Loose<TemplateEntry>["transitions"];
 type LooseTransition = NonNullable<NonNullable<LooseTransitions>[number]>;
 type LooseCondition = NonNullable<LooseTransition["condition"]>;
 
-export function checkConditions(
-  { transitions = [] }: { readonly transitions?: LooseTransitions },
-  engine: typeof RE2JS,
-): Finding[] {
-  return transitions.flatMap((transition, index) => {
-    if (transition?.condition === undefined) return [];
+export async function checkConditions({
+  transitions = [],
+}: {
+  readonly transitions?: LooseTransitions;
+}): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [index, transition] of transitions.entries()) {
+    if (transition?.condition === undefined) continue;
     const path = ["transitions", index, "condition"];
-    return [
+    findings.push(
       ...checkParameters(transition.condition, path),
-      ...checkPattern(transition.condition, path, engine),
+      ...(await checkPattern(transition.condition, path)),
       ...checkJoin(transition, path),
-    ];
-  });
+    );
+  }
+  return findings;
 }
 
 const PARAMETERS: Readonly<Record<string, readonly (keyof LooseCondition)[]>> = {
@@ -47,19 +51,18 @@ function checkParameters(condition: LooseCondition, path: Path): Finding[] {
   return findings;
 }
 
-function checkPattern({ type, pattern }: LooseCondition, path: Path, engine: typeof RE2JS): Finding[] {
+async function checkPattern({ type, pattern }: LooseCondition, path: Path): Promise<Finding[]> {
   if (type !== "output_contains" && type !== "output_not_contains") return [];
   if (pattern === undefined || pattern === "") {
     const where = pattern === undefined ? path : [...path, "pattern"];
     return [doubtful(where, "an empty pattern is in every text", "Write what to look for, or use always.")];
   }
   try {
-    engine.compile(pattern);
+    await ownerPatterns.check([pattern]);
     return [];
   } catch (error) {
-    const hint =
-      "The syntax is that of RE2: no lookaround, no backreferences. To find ( as such, write \\\\(.";
-    return [wrong([...path, "pattern"], `${quote(pattern)} is not a pattern: ${messageOf(error)}`, hint)];
+    if (!(error instanceof CortexError)) throw error;
+    return [wrong([...path, "pattern"], error.message, error.hint)];
   }
 }
 
@@ -68,8 +71,4 @@ function checkJoin({ from, condition }: LooseTransition, path: Path): Finding[] 
   if (condition?.type !== "convergence" || typeof from === "string" || (from?.length ?? 0) < 2) return [];
   const hint = "Join them with always, and let the agent after them converge.";
   return [wrong([...path, "type"], "convergence follows on one agent, and here are several", hint)];
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

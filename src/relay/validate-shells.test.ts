@@ -73,8 +73,8 @@ const ERRORS: Mistaken[] = [
   [
     { shell: { transitions: edge({ type: "output_contains", pattern: "(" }) } },
     "shells.pair.transitions[0].condition.pattern",
-    '"(" is not a pattern: error parsing regexp: missing closing ): `(`',
-    "The syntax is that of RE2",
+    'Invalid pattern "(": missing closing ): `(`',
+    "The syntax is RE2",
   ],
   [
     { shell: { transitions: edge({}, "stranger") }, binding: BOUND },

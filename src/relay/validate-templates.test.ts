@@ -109,14 +109,14 @@ const ERRORS: Mistaken[] = [
   [
     { template: { transitions: edge({ type: "output_contains", pattern: "(" }) } },
     "templates.both.transitions[0].condition.pattern",
-    '"(" is not a pattern: error parsing regexp: missing closing ): `(`',
-    "The syntax is that of RE2",
+    'Invalid pattern "(": missing closing ): `(`',
+    "The syntax is RE2",
   ],
   [
     { template: { transitions: edge({ type: "output_not_contains", pattern: "(?=x)" }) } },
     "templates.both.transitions[0].condition.pattern",
-    '"(?=x)" is not a pattern: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
-    "The syntax is that of RE2",
+    'Invalid pattern "(?=x)": invalid or unsupported Perl syntax: `(?=`',
+    "The syntax is RE2",
   ],
   [
     { template: { agents: ["writer", "coder", "critc"] }, agents: { critic: WRITER } },

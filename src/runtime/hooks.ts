@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 
 import { Catalogue, type Entry } from "../hooks/catalogue.ts";
-import { passes } from "../hooks/filter.ts";
+import { matchPatterns, passes } from "../hooks/filter.ts";
 import type { HookSearchHit, HookSearchOptions, Moment } from "../hooks/hook.ts";
 import { toHookEvent } from "../hooks/hook-event.ts";
 import { Judge, toAsk } from "../hooks/judge.ts";
@@ -81,12 +81,7 @@ export async function openHooks(parts: HooksParts): Promise<Hooks> {
     onLate: (hook, error) => log(`The hook ${hook ?? "?"} failed after it had given its result: ${error}`),
     ...(parts.limits === undefined ? {} : { limits: parts.limits }),
   });
-  const catalogue = new Catalogue({
-    folder,
-    store,
-    pool,
-    loadEngine: async () => (await import("re2js")).RE2JS,
-  });
+  const catalogue = new Catalogue({ folder, store, pool });
   const judge = new Judge({
     store,
     catalogue,
@@ -216,8 +211,11 @@ async function tryOut(
   { pool, timezone, nowMs }: { pool: HookPool; timezone: string; nowMs: number },
 ): Promise<HookTrial> {
   const trial = { hook: entry.stored.name, matches: true, fired: false, result: null, error: null };
-  if (!passes(entry.filter, event, { timezone, createdAtMs: entry.stored.createdAtMs }))
-    return { ...trial, matches: false, llmCalls: 0, costUsd: 0, durationMs: 0 };
+  const free = { llmCalls: 0, costUsd: 0, durationMs: 0 };
+  const isMeant = passes(entry.filter, event, { timezone, createdAtMs: entry.stored.createdAtMs });
+  const [found] = isMeant ? await matchPatterns([entry.filter], event) : [false];
+  if (found === false) return { ...trial, matches: false, ...free };
+  if (found !== true) return { ...trial, error: found!.message, ...free };
   const asks = [toAsk(entry, event, timezone)];
   const [outcome] = await Promise.all(
     pool.judge(toHookEvent(event, undefined), event.channel === "timer" ? event.atMs : nowMs, asks),

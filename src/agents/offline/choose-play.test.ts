@@ -8,7 +8,7 @@ import type { Exchange } from "../agent.ts";
 import { choosePlay, MAX_MATCHED_LENGTH } from "./choose-play.ts";
 import { parseScript } from "./script.ts";
 
-const script = parseScript(
+const script = await parseScript(
   `
 - { when: "^paint (\\\\w+)", plays: [{ say: "paint one $1" }, { say: "paint two $1" }] }
 - { when: "^stop", plays: [{ say: "stop one" }, { say: "stop two" }] }
@@ -17,8 +17,8 @@ const script = parseScript(
   "play.yaml",
 );
 
-function chosen(turn: Exchange, agent: AgentId = DEFAULT_AGENT): string {
-  const choice = choosePlay(script, turn, agent);
+async function chosen(turn: Exchange, agent: AgentId = DEFAULT_AGENT): Promise<string> {
+  const choice = await choosePlay(script, turn, agent);
   return choice.kind === "play" ? choice.play.say : choice.kind;
 }
 
@@ -56,59 +56,64 @@ test.each([
     "stop one",
   ],
   ["a turn without messages plays nothing", [], "none"],
-])("%s", (_, parts, expected) => {
-  expect(chosen(exchange(parts))).toBe(expected);
+])("%s", async (_, parts, expected) => {
+  expect(await chosen(exchange(parts))).toBe(expected);
 });
 
-test("the envelope is not part of the words", () => {
-  expect(chosen(exchange([user("blue", "stop it, said Ann")]))).toBe("none");
-  expect(chosen(exchange([user("stop", "12:00, Telegram, Ann")]))).toBe("stop one");
+test("the envelope is not part of the words", async () => {
+  expect(await chosen(exchange([user("blue", "stop it, said Ann")]))).toBe("none");
+  expect(await chosen(exchange([user("stop", "12:00, Telegram, Ann")]))).toBe("stop one");
 });
 
 test.each([
   ["main", "main"],
   ["scout", "scout"],
   ["other", "anyone"],
-])("when %s is asked, what is for %s is played", (agent, expected) => {
+])("when %s is asked, what is for %s is played", async (agent, expected) => {
   const entries = ["main", "scout"].map((id) => `- {when: x, agent: ${id}, plays: [{say: ${id}}]}`);
-  const byAgent = parseScript([...entries, "- {when: x, plays: [{say: anyone}]}"].join("\n"), "play.yaml");
-  const choice = choosePlay(byAgent, exchange([user("x")]), agent as AgentId);
+  const byAgent = await parseScript(
+    [...entries, "- {when: x, plays: [{say: anyone}]}"].join("\n"),
+    "play.yaml",
+  );
+  const choice = await choosePlay(byAgent, exchange([user("x")]), agent as AgentId);
   expect(choice).toMatchObject({ kind: "play", play: { say: expected } });
 });
 
-test("the message and the groups are filled in, however deep, and only values", () => {
+test("the message and the groups are filled in, however deep, and only values", async () => {
   const args = { $1: ["{{message}}", { deep: "$2$1 and $3" }, 1, null, true], __proto__x: "$$1 $0 $ $x" };
-  expect(filled("(\\w+) (\\w+)?", args, "one ")).toEqual({
+  expect(await filled("(\\w+) (\\w+)?", args, "one ")).toEqual({
     $1: ["one ", { deep: "one and $3" }, 1, null, true],
     __proto__x: "$1 $0 $ $x",
   });
 });
 
-test("what a message brings is not filled in itself", () => {
-  expect(filled("(.*)", { text: "$1 {{message}}" }, "$1 {{message}} $$1")).toEqual({
+test("what a message brings is not filled in itself", async () => {
+  expect(await filled("(.*)", { text: "$1 {{message}}" }, "$1 {{message}} $$1")).toEqual({
     text: "$1 {{message}} $$1 $1 {{message}} $$1",
   });
 });
 
-test("any message is repeated as it is", () => {
-  fc.assert(
-    fc.property(fc.string({ unit: "grapheme" }), (message) => {
-      expect(filled("(?s)^.*$", { text: "<{{message}}>" }, message)).toEqual({ text: `<${message}>` });
+test("any message is repeated as it is", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: "grapheme" }), async (message) => {
+      expect(await filled("(?s)^.*$", { text: "<{{message}}>" }, message)).toEqual({ text: `<${message}>` });
     }),
   );
 });
 
-test("of a long message only the beginning counts", () => {
+test("of a long message only the beginning counts", async () => {
   const message = `${"a".repeat(MAX_MATCHED_LENGTH)}b`;
-  expect(filled("^a", { text: "{{message}}" }, message)).toEqual({ text: "a".repeat(MAX_MATCHED_LENGTH) });
-  expect(filled("b", {}, message)).toBeUndefined();
+  expect(await filled("^a", { text: "{{message}}" }, message)).toEqual({
+    text: "a".repeat(MAX_MATCHED_LENGTH),
+  });
+  expect(await filled("b", {}, message)).toBeUndefined();
 });
 
-function filled(when: string, args: Json, message: string): Json | undefined {
-  const entries = parseScript(
+async function filled(when: string, args: Json, message: string): Promise<Json | undefined> {
+  const entries = await parseScript(
     JSON.stringify([{ when, plays: [{ calls: [{ tool: "A", args }] }] }]),
     "play.yaml",
   );
-  const choice = choosePlay(entries, exchange([user(message)]), DEFAULT_AGENT);
+  const choice = await choosePlay(entries, exchange([user(message)]), DEFAULT_AGENT);
   return choice.kind === "play" ? choice.play.calls[0]?.args : undefined;
 }

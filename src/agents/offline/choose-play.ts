@@ -9,6 +9,7 @@
  */
 import type { AgentId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
+import { ownerPatterns } from "../../patterns/matcher.ts";
 import type { Exchange } from "../agent.ts";
 import type { Play, Script } from "./script.ts";
 
@@ -29,13 +30,14 @@ interface Match {
   readonly groups: readonly string[];
 }
 
-export function choosePlay(script: Script, exchange: Exchange, agent: AgentId): Choice {
+/** Throws `pattern_refused` where a pattern is too complex for a message. */
+export async function choosePlay(script: Script, exchange: Exchange, agent: AgentId): Promise<Choice> {
   let match: Match | undefined;
   let played = 0;
   for (const { role, content } of exchange.messages) {
     if (role === "assistant") played++;
     if (role !== "user") continue;
-    const next = findMatch(script, content, agent);
+    const next = await findMatch(script, content, agent);
     if (next === undefined && played > 0) continue;
     if (next?.entry !== match?.entry) played = 0;
     match = next;
@@ -46,16 +48,12 @@ export function choosePlay(script: Script, exchange: Exchange, agent: AgentId): 
   return { kind: "play", play: fillPlay(play, match), entry: match.entry, number: played };
 }
 
-function findMatch(script: Script, content: string, agent: string): Match | undefined {
+async function findMatch(script: Script, content: string, agent: string): Promise<Match | undefined> {
   const message = content.slice(0, MAX_MATCHED_LENGTH).toWellFormed();
-  for (const [entry, { when, agent: only }] of script.entries()) {
-    if (only !== undefined && only !== agent) continue;
-    const matcher = when.matcher(message);
-    if (!matcher.find()) continue;
-    const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, at) => matcher.group(at) ?? "");
-    return { entry, message, groups };
-  }
-  return undefined;
+  const entries = [...script.entries()].filter(([, { agent: only }]) => only === undefined || only === agent);
+  const patterns = entries.map(([, { when }]) => when);
+  const found = await ownerPatterns.find(patterns, message);
+  return found === undefined ? undefined : { entry: entries[found.index]![0], message, groups: found.groups };
 }
 
 function fillPlay(play: Play, match: Match): Play {

@@ -71,7 +71,7 @@ async function chooseNext(
 ): Promise<Next> {
   const current = exchanges.at(-1) ?? NOTHING;
   const unscripted = { delayMs: 0, fault: undefined, place: "" };
-  const choice = script === undefined ? { kind: "none" as const } : choosePlay(script, current, agent);
+  const choice = script === undefined ? { kind: "none" as const } : await choosePlay(script, current, agent);
   switch (choice.kind) {
     case "none":
       return { ...unscripted, ...(await converse(exchanges, search)) };

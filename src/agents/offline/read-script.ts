@@ -18,7 +18,7 @@ export function createScriptReader(): (file: string) => Promise<Script> {
     if (known?.version === version) return known.script;
 
     // A change after the version was read only means that the file is read once more.
-    const script = parseScript(await readFile(file, "utf8").catch(unreadable), file);
+    const script = await parseScript(await readFile(file, "utf8").catch(unreadable), file);
     kept.delete(file);
     kept.set(file, { version, script });
     if (kept.size > MAX_SCRIPTS_KEPT) kept.delete(kept.keys().next().value!);

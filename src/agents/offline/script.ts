@@ -4,13 +4,13 @@
  *
  * Loaded only where a profile has a script: what it needs to read one is not small.
  */
-import { RE2JS } from "re2js";
 import { parseDocument } from "yaml";
 import { z } from "zod";
 
 import { CortexError } from "../../model/errors.ts";
 import { parseAgentId } from "../../model/ids.ts";
 import { canonicalJson, type Json, MAX_JSON_DEPTH } from "../../model/json.ts";
+import { ownerPatterns } from "../../patterns/matcher.ts";
 import { MAX_ARGUMENTS_DEPTH, MAX_CALLS } from "./draft.ts";
 import { FAULT_KINDS } from "./fault.ts";
 import { shorten } from "./shorten.ts";
@@ -53,11 +53,7 @@ const Play = z
   });
 
 const Entry = z.strictObject({
-  when: z
-    .string()
-    .min(1)
-    .max(MAX_PATTERN_LENGTH)
-    .transform(attempt((pattern) => RE2JS.compile(pattern))),
+  when: z.string().min(1).max(MAX_PATTERN_LENGTH).superRefine(checkPattern),
   agent: z.string().transform(attempt(parseAgentId)).optional(),
   plays: z.array(Play).min(1),
 });
@@ -68,13 +64,13 @@ export type Play = z.output<typeof Play>;
 export type Script = z.output<typeof Entries>;
 
 /** Reads a script. Throws `script_invalid` with all that is wrong with it. */
-export function parseScript(text: string, file: string): Script {
+export async function parseScript(text: string, file: string): Promise<Script> {
   const size = Buffer.byteLength(text);
   if (size > MAX_SCRIPT_BYTES) {
     throw scriptInvalid(file, [`it has ${size} bytes, and ${MAX_SCRIPT_BYTES} are allowed`]);
   }
   const value = readYaml(text, file);
-  const parsed = Entries.safeParse(value);
+  const parsed = await Entries.safeParseAsync(value);
   if (parsed.success) return parsed.data;
   throw scriptInvalid(
     file,
@@ -112,6 +108,15 @@ function readYaml(text: string, file: string): unknown {
 function plainJson(args: Record<string, unknown>): Json {
   canonicalJson(args, MAX_JSON_DEPTH - MAX_ARGUMENTS_DEPTH);
   return JSON.parse(JSON.stringify(args)) as Json;
+}
+
+async function checkPattern(pattern: string, context: z.RefinementCtx): Promise<void> {
+  try {
+    await ownerPatterns.check([pattern]);
+  } catch (error) {
+    if (!(error instanceof CortexError)) throw error;
+    context.addIssue(error.message);
+  }
 }
 
 /** Makes what a function throws a problem of the value that it was given. */

@@ -2,12 +2,13 @@ import { lstat } from "node:fs/promises";
 import { z } from "zod";
 
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
+import { agentPatterns } from "../../patterns/matcher.ts";
 import { closedFolders, confine, type Place, placeIn } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
 import { hasCode } from "./file-failure.ts";
 import { capOutput } from "./output.ts";
-import { compileGlob, MAX_PATTERN_LENGTH } from "./pattern.ts";
-import { type Entry, MAX_VISITED, type Walk, walk } from "./walk.ts";
+import { globPattern, MAX_PATTERN_LENGTH } from "./pattern.ts";
+import { type Entry, inBatches, matching, MAX_VISITED, type Walk, walk } from "./walk.ts";
 
 export const MAX_FOUND = 1000;
 
@@ -38,15 +39,18 @@ export async function findFiles(
   maxVisited = MAX_VISITED,
 ): Promise<ToolResult> {
   const { folder, rest } = splitPattern(pattern);
+  const wanted = globPattern(rest);
+  await agentPatterns.check([wanted], context.signal);
   const start = await confine(path, context, "read");
   await lstat(start.path);
   const below = await confine(placeIn(start, folder).path, context, "read");
-  const matches = await compileGlob(rest);
 
   const found: string[] = [];
   const tour = { signal: context.signal, left: maxVisited, closed: await closedFolders(context) };
-  for await (const { path, place, kind } of walkIfThere(below, tour)) {
-    if (kind !== "folder" && matches(path)) found.push(place.shown);
+  for await (const entries of inBatches(walkIfThere(below, tour))) {
+    const files = entries.filter(({ kind }) => kind !== "folder");
+    const matched = await matching(files, wanted, context.signal);
+    found.push(...matched.map(({ place }) => place.shown));
     if (found.length > MAX_FOUND) break;
   }
   const notes: string[] = [];

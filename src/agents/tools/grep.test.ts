@@ -102,21 +102,6 @@ test("a long line is searched up to a limit and shown up to another", async () =
   expect(await grep(files, { pattern: "z" })).toContain("No matches.");
 });
 
-test("others get their turn while a large file is searched", async () => {
-  using files = testWorkspace();
-  put(files, { large: "some line of text\n".repeat(MAX_FILE_BYTES / 20) });
-  let turns = 0;
-  let next: NodeJS.Immediate | undefined;
-  const count = (): void => {
-    turns += 1;
-    next = setImmediate(count);
-  };
-  count();
-  await grep(files, { pattern: "(not|here)x", path: "large" });
-  clearImmediate(next);
-  expect(turns).toBeGreaterThan(15);
-});
-
 test("a search can be stopped in the middle of a file", async () => {
   using files = testWorkspace();
   put(files, { large: "some line of text\n".repeat(MAX_FILE_BYTES / 20) });
@@ -129,8 +114,17 @@ test("a search can be stopped in the middle of a file", async () => {
 test("a bad pattern is refused with a reason", async () => {
   using files = testWorkspace();
   await expect(grep(files, { pattern: "(" })).rejects.toMatchObject({
-    code: "tool_input_invalid",
+    code: "pattern_refused",
     message: expect.stringContaining("missing closing )"),
+  });
+});
+
+test("a pattern of twenty large repetitions is refused, and others are served meanwhile", async () => {
+  using files = testWorkspace();
+  put(files, { text: "ab".repeat(10_000) });
+  await expect(grep(files, { pattern: `${".{0,1000}".repeat(20)}[x-z]` })).rejects.toMatchObject({
+    code: "pattern_refused",
+    message: expect.stringContaining("is too complex"),
   });
 });
 

@@ -1,25 +1,22 @@
 import { lstat } from "node:fs/promises";
-import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 
 import { CortexError } from "../../model/errors.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
+import { agentPatterns } from "../../patterns/matcher.ts";
 import { closedFolders, confine, type Place } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
 import { fileFailure } from "./file-failure.ts";
 import { openFile } from "./open-inside.ts";
-import { compileGlob, compilePattern, type Matches, MAX_PATTERN_LENGTH } from "./pattern.ts";
+import { globPattern, MAX_PATTERN_LENGTH } from "./pattern.ts";
 import { isBinary, readAtMost } from "./read-bytes.ts";
-import { MAX_VISITED, walk } from "./walk.ts";
+import { inBatches, matching, MAX_VISITED, walk } from "./walk.ts";
 
 export const MAX_MATCHES = 100;
 export const MAX_LINE_SHOWN = 500;
 /** Of a longer line, as programs write them, only the beginning is searched. */
 export const MAX_LINE_SEARCHED = 10_000;
 export const MAX_FILE_BYTES = 5 * 1024 * 1024;
-
-/** How much is searched before others get their turn: a few milliseconds. */
-const CHARACTERS_AT_ONCE = 256 * 1024;
 
 export const grepTool = defineTool({
   name: "Grep",
@@ -54,16 +51,21 @@ export async function searchFiles(
   context: ToolContext,
   maxVisited = MAX_VISITED,
 ): Promise<ToolResult> {
-  const search = new Search(await compilePattern(pattern), context.signal);
-  const isWanted = glob === undefined ? () => true : await compileGlob(inEveryFolder(glob));
+  const search = new Search(pattern, context.signal);
+  const wanted = glob === undefined ? undefined : globPattern(inEveryFolder(glob));
+  await agentPatterns.check([pattern, ...(wanted === undefined ? [] : [wanted])], context.signal);
   const start = await confine(path, context, "read");
   if (!(await lstat(start.path)).isDirectory()) {
     await search.file(start);
     return { text: search.report() };
   }
   const tour = { signal: context.signal, left: maxVisited, closed: await closedFolders(context) };
-  for await (const entry of walk(start, tour)) {
-    if (entry.kind === "file" && isWanted(entry.path)) await search.fileAmongOthers(entry.place);
+  for await (const entries of inBatches(walk(start, tour))) {
+    const files = entries.filter(({ kind }) => kind === "file");
+    for (const { place } of await matching(files, wanted, context.signal)) {
+      await search.fileAmongOthers(place);
+      if (search.isFull) break;
+    }
     if (search.isFull) break;
   }
   if (tour.left === 0) search.notes.push(`Stopped after ${maxVisited} files and folders: give a path`);
@@ -77,14 +79,13 @@ function inEveryFolder(glob: string): string {
 class Search {
   readonly notes: string[] = [];
   readonly #found: string[] = [];
-  readonly #matches: Matches;
+  readonly #pattern: string;
   readonly #signal: AbortSignal;
-  #searched = 0;
   #leftOut = 0;
   #longLines = 0;
 
-  constructor(matches: Matches, signal: AbortSignal) {
-    this.#matches = matches;
+  constructor(pattern: string, signal: AbortSignal) {
+    this.#pattern = pattern;
     this.#signal = signal;
   }
 
@@ -99,38 +100,24 @@ class Search {
     const bytes = await readAtMost(handle, MAX_FILE_BYTES, this.#signal);
     if (bytes === undefined) throw notSearched(place, `is larger than ${MAX_FILE_BYTES} bytes`);
     if (isBinary(bytes)) throw notSearched(place, "is a binary file");
-    await this.#lines(bytes.toString(), place);
+    const limits = {
+      lines: MAX_MATCHES + 1 - this.#found.length,
+      searched: MAX_LINE_SEARCHED,
+      shown: MAX_LINE_SHOWN,
+    };
+    const { lines, cut } = await agentPatterns.lines(this.#pattern, bytes, limits, this.#signal);
+    this.#found.push(...lines.map(({ number, text }) => `${place.shown}:${number}:${text}`));
+    this.#longLines += cut;
   }
 
   async fileAmongOthers(place: Place): Promise<void> {
     try {
       await this.file(place);
     } catch (error) {
-      if (!(error instanceof CortexError) && fileFailure(error, place.shown) === undefined) throw error;
+      const isOfFile = error instanceof CortexError && error.code !== "pattern_refused";
+      if (!isOfFile && fileFailure(error, place.shown) === undefined) throw error;
       this.#leftOut += 1;
     }
-  }
-
-  async #lines(text: string, { shown }: Place): Promise<void> {
-    let number = 0;
-    for (let start = 0; start < text.length && !this.isFull;) {
-      const newline = text.indexOf("\n", start);
-      const end = newline === -1 ? text.length : newline;
-      const line = text.slice(start, Math.min(end, start + MAX_LINE_SEARCHED)).replace(/\r$/, "");
-      number += 1;
-      if (end - start > MAX_LINE_SEARCHED) this.#longLines += 1;
-      if (this.#matches(line)) this.#found.push(`${shown}:${number}:${shorten(line)}`);
-      await this.#pause(line.length);
-      start = end + 1;
-    }
-  }
-
-  async #pause(searched: number): Promise<void> {
-    this.#searched += searched;
-    if (this.#searched < CHARACTERS_AT_ONCE) return;
-    this.#searched = 0;
-    await setImmediate();
-    this.#signal.throwIfAborted();
   }
 
   report(): string {
@@ -144,10 +131,6 @@ class Search {
     const found = this.#found.length === 0 ? ["No matches."] : this.#found.slice(0, MAX_MATCHES);
     return [...found, ...notes.map((note) => `[${note}]`)].join("\n");
   }
-}
-
-function shorten(line: string): string {
-  return line.length > MAX_LINE_SHOWN ? `${line.slice(0, MAX_LINE_SHOWN)}…` : line;
 }
 
 function notSearched({ shown }: Place, why: string): CortexError {

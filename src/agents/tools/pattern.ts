@@ -1,47 +1,12 @@
-/** Patterns that models write, matched in time that grows with the text and never faster. */
-import { CortexError } from "../../model/errors.ts";
-
+/** Globs, as the patterns that they stand for: `patterns/` matches them. */
 export const MAX_PATTERN_LENGTH = 512;
 
-export type Matches = (text: string) => boolean;
-
-/** Of a regular expression, which may match anywhere in a text. */
-export async function compilePattern(pattern: string): Promise<Matches> {
-  const { RE2JS } = await import("re2js");
-  try {
-    const compiled = RE2JS.compile(pattern);
-    return (text) => compiled.test(text);
-  } catch (error) {
-    throw new CortexError(
-      "tool_input_invalid",
-      `The pattern ${JSON.stringify(pattern)} is not valid: ${reason(error)}`,
-      {
-        hint: "The syntax is that of RE2: no lookaround, no backreferences. To find a character like ( as such, write \\(.",
-        cause: error,
-      },
-    );
-  }
-}
-
 /**
- * Of a glob, which must match a whole path. `*` and `?` stay within a name, `**` goes through folders, `[a-z]`
+ * Must match a whole path. `*` and `?` stay within a name, `**` goes through folders, `[a-z]`
  * is one character and `{a,b}` either. Names that begin with a dot are names like others.
  */
-export async function compileGlob(glob: string): Promise<Matches> {
-  const { RE2JS } = await import("re2js");
-  try {
-    const compiled = RE2JS.compile(`^(?:${globSource(glob)})$`, RE2JS.DOTALL);
-    return (path) => compiled.test(path);
-  } catch (error) {
-    throw new CortexError(
-      "tool_input_invalid",
-      `The glob ${JSON.stringify(glob)} is not valid: ${reason(error)}`,
-      {
-        hint: "Write it like src/**/*.{ts,js}, and a backslash before a character that is meant as such.",
-        cause: error,
-      },
-    );
-  }
+export function globPattern(glob: string): string {
+  return `(?s)^(?:${globSource(glob)})$`;
 }
 
 /** What a glob is made of; the last alternative is any other character. */
@@ -77,8 +42,4 @@ function globSource(glob: string): string {
 
 function quote(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message.replace("error parsing regexp: ", "") : String(error);
 }

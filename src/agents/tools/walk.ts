@@ -3,6 +3,7 @@ import type { Dirent } from "node:fs";
 import { opendir } from "node:fs/promises";
 
 import { CortexError } from "../../model/errors.ts";
+import { agentPatterns } from "../../patterns/matcher.ts";
 import { type Place, placeIn } from "./confine.ts";
 import { fileFailure } from "./file-failure.ts";
 import { openFolder } from "./open-inside.ts";
@@ -50,6 +51,32 @@ async function* enter(folder: Place, prefix: string, options: Walk, depth: numbe
       if (!isGone && fileFailure(error, entry.path) === undefined) throw error;
     }
   }
+}
+
+/** How many entries are looked at together. */
+const BATCH = 256;
+
+export async function* inBatches(entries: AsyncIterable<Entry>): AsyncGenerator<readonly Entry[]> {
+  let batch: Entry[] = [];
+  for await (const entry of entries) {
+    batch.push(entry);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The entries whose path a pattern matches. Without a pattern, all of them. */
+export async function matching(
+  entries: readonly Entry[],
+  pattern: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly Entry[]> {
+  if (pattern === undefined || entries.length === 0) return entries;
+  const paths = entries.map(({ path }) => path);
+  const matches = await agentPatterns.test([pattern], paths, signal);
+  return entries.filter((_, at) => matches[at]![0]);
 }
 
 type Named = Pick<Entry, "kind"> & { readonly name: string };

@@ -8,7 +8,7 @@
  */
 import { Worker } from "node:worker_threads";
 
-import { moduleBeside } from "./module-beside.ts";
+import { moduleBeside } from "../../model/module-beside.ts";
 
 /** 16 MiB in pages of 8 KiB. */
 export const CHECKPOINT_FRAMES = 2_048;

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 
-import { moduleBeside } from "./module-beside.ts";
+import { moduleBeside } from "../../model/module-beside.ts";
 import type { Batch, Reply, WriterConnection, WriterData } from "./writer-protocol.ts";
 
 /** Starts the writer thread and waits until the database is open and its schema up to date. */

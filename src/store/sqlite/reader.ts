@@ -4,7 +4,7 @@ import { CortexError, type ErrorCode } from "../../model/errors.ts";
 import { type ChildProcess, launchModule } from "../../programs/launch.ts";
 import type { Prunable, Row, SearchHit, SqlValue, Verdict } from "../store.ts";
 import { storeClosed } from "./failure.ts";
-import { moduleBeside } from "./module-beside.ts";
+import { moduleBeside } from "../../model/module-beside.ts";
 import type { SearchRequest } from "./search-events.ts";
 
 export type ReaderRequest =

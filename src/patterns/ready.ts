@@ -1,0 +1,2 @@
+/** The first message of the thread. */
+export const READY = "ready";
