@@ -30,6 +30,7 @@ export function createReplyTool(use: () => DelegationParts): Tool {
     // Delivery and event are made from the call: the same call again sends nothing.
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
+    trust: {},
     async run({ content }, context) {
       const parts = use();
       const caller = await readCaller(context, parts);

@@ -27,6 +27,9 @@ export function createSendTool(use: () => DelegationParts): Tool {
     // The event is that of the call: the same call again sends nothing.
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
+    trust: {},
+    // Which agents, sessions and types there are.
+    errorTrust: { private: true },
     async run({ to, content }, context) {
       const parts = use();
       const caller = await readCaller(context, parts);

@@ -49,6 +49,9 @@ export function createSubAgentTool(use: () => DelegationParts): Tool {
     // All ids are made from the call: the same call again finds what it did.
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
+    trust: {},
+    // Which agents, sessions and types there are.
+    errorTrust: { private: true },
     async run(params, context) {
       const parts = use();
       const given =

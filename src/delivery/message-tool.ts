@@ -56,6 +56,8 @@ export function createMessageTool({ add, channels }: MessageToolOptions): Tool {
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
     trust: { outward: true },
+    // Which channels there are.
+    errorTrust: { private: true },
     async run(params, context) {
       const { channel, topic, content } = params;
       checkChannel(channel, channels(), context.permissions);

@@ -111,8 +111,10 @@ async function findPatterns(
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
     if (patterns.length === 1) return new Map([[patterns[0]!, error]]);
-    const alone = await Promise.all(patterns.map((pattern) => findPatterns([pattern], content)));
-    return new Map(alone.flatMap((each) => [...each]));
+    const found = new Map<string, boolean | CortexError>();
+    for (const pattern of patterns)
+      found.set(pattern, (await findPatterns([pattern], content)).get(pattern)!);
+    return found;
   }
 }
 

@@ -58,6 +58,9 @@ export function createHookTools({ list, add, setEnabled }: HookToolParts): Tool[
       repeatable: false,
       timeoutMs: TIMEOUT_MS,
       asksForOthers: NOT_THE_OWNERS,
+      trust: {},
+      // Which hooks there are.
+      errorTrust: { private: true },
       async run({ name, description, mode = "persistent", code }) {
         const header = writeHeader({
           title: parseHookName(name),
@@ -96,6 +99,8 @@ export function createHookTools({ list, add, setEnabled }: HookToolParts): Tool[
       writes: true,
       repeatable: true,
       timeoutMs: TIMEOUT_MS,
+      // The error of a hook that cannot be loaded quotes it.
+      trust: { untrusted: true, private: true },
       asks: "a hook that is enabled decides for itself; read it with `cortex hooks show` first",
       async run({ name }) {
         const { state, error } = await setEnabled(name, true);
@@ -113,6 +118,7 @@ export function createHookTools({ list, add, setEnabled }: HookToolParts): Tool[
       // Whoever can have a hook disabled can have messages ignored.
       trust: { outward: true },
       asksForOthers: NOT_THE_OWNERS,
+      errorTrust: { private: true },
       async run({ name }) {
         const { state } = await setEnabled(name, false);
         return { text: `The hook ${name} is ${state}.` };

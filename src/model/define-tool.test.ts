@@ -89,6 +89,7 @@ test("a tool whose answer comes later suspends the turn", async () => {
     writes: false,
     repeatable: true,
     timeoutMs: 1000,
+    trust: {},
     run: async () => wait,
   });
   expect(await asks.run({}, files.context)).toEqual(wait);

@@ -17,8 +17,13 @@ export interface Tool {
   readonly repeatable: boolean;
   /** How long a call may take before it is stopped. */
   readonly timeoutMs: number;
-  /** What a call brings into the session, or out of it. Absent: nothing that matters. */
-  readonly trust?: ToolTrust;
+  /**
+   * What a call brings into the session, or out of it, by its result and by its errors. `{}` is nothing that matters.
+   * A tool that leaves it out, written without types, counts as one that does everything.
+   */
+  readonly trust: ToolTrust;
+  /** What errors bring beside that: those that tell which files or names there are, where a result does not. */
+  readonly errorTrust?: ToolTrust;
   /** Runs a program of the model's choice: in a sandbox, or with a person's yes. */
   readonly runsCode?: true;
   /** Only for sessions that were given it by name: see `Worker.tools`. */

@@ -16,6 +16,12 @@ export type Trust = Readonly<Record<Mark, boolean>>;
 /** What a call of a tool brings into a session, or out of it. */
 export type ToolTrust = Readonly<Partial<Record<Mark, true>>>;
 
+/** Of a tool that does not say: the worst. */
+export const UNDECLARED: ToolTrust = { untrusted: true, private: true, outward: true };
+
+/** What the owner's programs say about a call: they may quote whatever they have read. */
+export const HOOK_WORDS: ToolTrust = { untrusted: true, private: true };
+
 /** Where the settings of a session hold it. */
 export const TRUST_SETTING = "trust";
 

@@ -70,6 +70,9 @@ function createStartTool(use: () => RelayToolParts): Tool {
     // The relay is known by the call: the same call again finds what it did.
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
+    trust: {},
+    // Which templates and agents there are.
+    errorTrust: { private: true },
     async run({ template, agent, message, goal, doneWhen, budgetUsd, wait = false }, context) {
       if ((template === undefined) === (agent === undefined)) throw oneOfTwo();
       const contract = {
@@ -107,6 +110,7 @@ function createAbortTool(): Tool {
     writes: true,
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
+    trust: {},
     async run({ reason }, { session }) {
       const key = parseSessionKey(session);
       if (key.kind !== "relay") throw notInRelay();

@@ -52,6 +52,7 @@ function flagTool(use: () => TeamToolParts): Tool {
     writes: true,
     repeatable: true,
     timeoutMs: TIMEOUT_MS,
+    trust: {},
     async run({ reason }, context) {
       if (!(await use().isOnTask(context))) throw notOnTask();
       return {
@@ -62,11 +63,18 @@ function flagTool(use: () => TeamToolParts): Tool {
   });
 }
 
+/** The files are the owner's, and what is in them was written by whoever takes part. */
+const OF_FILES = { untrusted: true, private: true } as const;
+
 function readingTools(use: () => TeamToolParts): Tool[] {
   const nothing = z.strictObject({});
-  // The files are the owner's, and what is in them was written by whoever takes part.
-  const trust = { untrusted: true, private: true } as const;
-  const reading = { parameters: nothing, writes: false, repeatable: true, timeoutMs: TIMEOUT_MS, trust };
+  const reading = {
+    parameters: nothing,
+    writes: false,
+    repeatable: true,
+    timeoutMs: TIMEOUT_MS,
+    trust: OF_FILES,
+  };
   return [
     defineTool({
       ...reading,
@@ -114,7 +122,8 @@ function readingTools(use: () => TeamToolParts): Tool[] {
 }
 
 function writingTools(use: () => TeamToolParts): Tool[] {
-  const writing = { writes: true, timeoutMs: TIMEOUT_MS };
+  // An error may say who is on the team, and what is wrong with a file.
+  const writing = { writes: true, timeoutMs: TIMEOUT_MS, trust: {}, errorTrust: OF_FILES };
   return [
     defineTool({
       ...writing,
@@ -149,6 +158,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       description:
         "Takes tasks out of the files that were done more than a week ago, and old entries of session logs, and commits that.",
       parameters: z.strictObject({}),
+      trust: OF_FILES,
       repeatable: true,
       async run(_, context) {
         await checkPerson(context, use());

@@ -17,7 +17,7 @@ import { canonicalToolName, canonicalToolParams } from "../model/tool-aliases.ts
 import type { Mark } from "../model/trust.ts";
 import type { Approval } from "../store/store.ts";
 import { APPROVAL_MS, type Asked, hashOfCall, resolve } from "./approval.ts";
-import { type GateParts, judgeCall, marksOf } from "./gate.ts";
+import { type GateParts, judgeCall, marksOf, marksOfResult } from "./gate.ts";
 import type { Suspension, TurnJournal } from "./journal.ts";
 
 /** How long a tool has to end once it was told to. Then it is left alone: it may hold up no turn. */
@@ -95,7 +95,7 @@ async function goOn(step: Step, parts: CallParts): Promise<CallOutcome> {
       return makeAgain(step, requestOf(asked).args, asked.notes, parts);
     case "make": {
       if (tool === undefined) return finish("error", toolUnknown(call.name, parts.tools), step, parts);
-      await parts.mark(await marksOf(tool, parts));
+      await parts.mark(await marksOf(tool, asked.notes, parts));
       const isFirst = await parts.useApproval(asked.approval);
       const { args } = resolved;
       return isFirst
@@ -129,7 +129,10 @@ async function begin(step: KnownStep, parts: CallParts): Promise<CallOutcome> {
   const params = canonicalToolParams(call.name, call.arguments);
   const judgement = await judgeCall(tool, params, contextOf(step, parts, parts.signal), parts);
   if (parts.signal.aborted) return { kind: "park" };
-  if (judgement.kind === "refuse") return finish("error", refused(judgement.reason), step, parts);
+  if (judgement.kind === "refuse") {
+    await parts.mark(judgement.marks);
+    return finish("error", refused(judgement.reason), step, parts);
+  }
   if (judgement.kind === "ask") {
     const open = parts.suspensions.filter(({ kind }) => kind === "approval" || kind === "question");
     if (open.length >= MAX_OPEN_REQUESTS) return finish("error", TOO_MANY, step, parts);
@@ -169,9 +172,11 @@ async function make(
   if (outcome.kind === "suspend") return wait(suspensionOf(step, outcome, parts), parts);
   const { result } = outcome;
   const hooked = { tool: step.tool.name, params, context: contextOf(step, parts, parts.signal) };
-  const said = [...notes, ...(await parts.hooks.after(hooked, result))];
-  const text = [result.text, ...said].join("\n\n");
-  return finish(result.isError === true ? "error" : "ok", { ...result, text }, step, parts);
+  const added = await parts.hooks.after(hooked, result);
+  const isError = result.isError === true;
+  await parts.mark(await marksOfResult(step.tool, { isError, notes: added }, parts));
+  const text = [result.text, ...notes, ...added].join("\n\n");
+  return finish(isError ? "error" : "ok", { ...result, text }, step, parts);
 }
 
 function suspensionOf(

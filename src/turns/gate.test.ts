@@ -6,7 +6,7 @@ import type { Permissions } from "../model/permissions.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
 import type { Trust } from "../model/trust.ts";
-import { type CodeMode, type GateParts, judgeCall, marksOf } from "./gate.ts";
+import { type CodeMode, type GateParts, judgeCall, marksOf, marksOfResult } from "./gate.ts";
 
 const NOTHING_KNOWN: Trust = { untrusted: false, private: false, outward: false };
 const CONTEXT = {} as ToolContext; // handed on to hooks, and looked at by nobody else
@@ -56,7 +56,10 @@ test.each<[string, Circumstances, RegExp]>([
     /hook/,
   ],
 ])("a call is refused where %s", async (_, circumstances, reason) => {
-  expect(await judge({}, circumstances)).toEqual({ kind: "refuse", reason: expect.stringMatching(reason) });
+  expect(await judge({}, circumstances)).toMatchObject({
+    kind: "refuse",
+    reason: expect.stringMatching(reason),
+  });
 });
 
 test.each<[string, Circumstances, RegExp]>([
@@ -127,7 +130,32 @@ test.each<[Partial<Trust>, "make" | "ask"]>([
 test("a call marks the session with what it brings, before it is made", async () => {
   const brings = { trust: { untrusted: true, outward: true } } as const;
   expect(await judge(brings, { trust: { outward: true } })).toMatchObject({ marks: ["untrusted"] });
-  expect(await marksOf(toolOf(brings), gate({}))).toEqual(["untrusted", "outward"]);
+  expect(await marksOf(toolOf(brings), [], gate({}))).toEqual(["untrusted", "outward"]);
+});
+
+test("a tool that does not say what it brings counts as one that reads, quotes strangers and sends", async () => {
+  const { trust: _, ...undeclared } = toolOf({});
+  const judged = (trust: Partial<Trust>) => judgeCall(undeclared as Tool, {}, CONTEXT, gate({ trust }));
+  expect(await judged({})).toMatchObject({ kind: "make", marks: ["untrusted", "private", "outward"] });
+  expect(await judged({ untrusted: true })).toMatchObject({ kind: "ask" });
+});
+
+test("an error that tells of files marks the session, where a result would not", async () => {
+  const tool: Tool = { ...toolOf({}), errorTrust: { private: true } };
+  expect(await marksOfResult(tool, { isError: true, notes: [] }, gate({}))).toEqual(["private"]);
+  expect(await marksOfResult(tool, { isError: false, notes: [] }, gate({}))).toEqual([]);
+});
+
+test("what a hook of the owner says may quote anything, and marks the session", async () => {
+  const both = ["untrusted", "private"];
+  expect(await judge({}, { hook: { notes: ["3 problems in secret.ts"] } })).toMatchObject({ marks: both });
+  const refused = { kind: "refuse", marks: both };
+  expect(await judge({}, { hook: { decision: "deny", reason: "secret.ts has an error" } })).toMatchObject(
+    refused,
+  );
+  expect(await judge({}, { hook: { decision: "deny" } })).toMatchObject({ kind: "refuse", marks: [] });
+  expect(await marksOf(toolOf({}), ["a note"], gate({}))).toEqual(both);
+  expect(await marksOfResult(toolOf({}), { isError: false, notes: ["a note"] }, gate({}))).toEqual(both);
 });
 
 test("a program without a sandbox can read and send anything, and counts as doing so", async () => {

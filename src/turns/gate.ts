@@ -6,7 +6,15 @@ import { allowsTool, asksBefore, type Permissions } from "../model/permissions.t
 import type { Json } from "../model/json.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import type { ToolHooks } from "../model/tool-hook.ts";
-import { addedMarks, type Mark, needsConsent, type ToolTrust, type Trust } from "../model/trust.ts";
+import {
+  addedMarks,
+  HOOK_WORDS,
+  type Mark,
+  needsConsent,
+  type ToolTrust,
+  type Trust,
+  UNDECLARED,
+} from "../model/trust.ts";
 
 /** What becomes of programs of a model's choice: see `sandbox` in the configuration. */
 export type CodeMode = "sandboxed" | "asks" | "refuses" | "plain";
@@ -27,7 +35,7 @@ export type Judgement =
       /** What the session must be marked with before the call is made. */
       readonly marks: readonly Mark[];
     }
-  | { readonly kind: "refuse"; readonly reason: string }
+  | { readonly kind: "refuse"; readonly reason: string; readonly marks: readonly Mark[] }
   | {
       readonly kind: "ask";
       readonly params: Json;
@@ -47,8 +55,11 @@ export async function judgeCall(
   if (tool.runsCode === true && mode === "refuses") return refuse(NO_SANDBOX);
 
   const said = await hooks.before({ tool: tool.name, params, context });
-  if (said.decision === "deny") return refuse(said.reason ?? "A hook of the owner refuses this call.");
   const trust = await readTrust();
+  if (said.decision === "deny")
+    return said.reason === undefined
+      ? refuse("A hook of the owner refuses this call.")
+      : refuse(said.reason, addedMarks(trust, HOOK_WORDS));
   const brings = trustOf(tool, mode);
   const reasons = [
     ...(said.decision === "ask" ? [said.reason ?? "a hook of the owner wants it"] : []),
@@ -60,22 +71,34 @@ export async function judgeCall(
   ];
   const { params: wanted, notes } = said;
   if (reasons.length > 0) return { kind: "ask", params: wanted, notes, reason: reasons.join("; ") };
-  return { kind: "make", params: wanted, notes, marks: addedMarks(trust, brings) };
+  return { kind: "make", params: wanted, notes, marks: addedMarks(trust, withNotes(brings, notes)) };
 }
 
 /** The marks of a call that a person has agreed to. */
 export async function marksOf(
   tool: Tool,
+  notes: readonly string[],
   { codeMode, readTrust }: Pick<GateParts, "codeMode" | "readTrust">,
 ): Promise<readonly Mark[]> {
-  return addedMarks(await readTrust(), trustOf(tool, codeMode()));
+  return addedMarks(await readTrust(), withNotes(trustOf(tool, codeMode()), notes));
+}
+
+/** The marks of what a call has brought: an error, and what hooks have added to it. */
+export async function marksOfResult(
+  { errorTrust = {} }: Tool,
+  { isError, notes }: { readonly isError: boolean; readonly notes: readonly string[] },
+  { readTrust }: Pick<GateParts, "readTrust">,
+): Promise<readonly Mark[]> {
+  const brings = withNotes(isError ? errorTrust : {}, notes);
+  return Object.keys(brings).length === 0 ? [] : addedMarks(await readTrust(), brings);
 }
 
 /**
  * A program that is not confined reads and sends whatever it likes. Where the owner wants it so, what lies in the
  * folders counts as the owner's own words: else each command after the first one would need a yes.
  */
-function trustOf({ trust = {}, runsCode }: Tool, mode: CodeMode): ToolTrust {
+function trustOf({ trust: declared, runsCode }: Tool, mode: CodeMode): ToolTrust {
+  const trust = (declared as ToolTrust | undefined) ?? UNDECLARED;
   const { untrusted, ...known } = trust;
   const isOwn = mode === "plain" && trust.outward !== true;
   return {
@@ -85,8 +108,12 @@ function trustOf({ trust = {}, runsCode }: Tool, mode: CodeMode): ToolTrust {
   };
 }
 
-function refuse(reason: string): Judgement {
-  return { kind: "refuse", reason };
+function withNotes(brings: ToolTrust, notes: readonly string[]): ToolTrust {
+  return notes.length === 0 ? brings : { ...brings, ...HOOK_WORDS };
+}
+
+function refuse(reason: string, marks: readonly Mark[] = []): Judgement {
+  return { kind: "refuse", reason, marks };
 }
 
 const NO_SANDBOX =

@@ -53,6 +53,26 @@ test("a fork has the marks of the conversation that it takes along", async () =>
   expect(await forbiddenEffects(scene)).toEqual([]);
 });
 
+test("whoever finds out by edits what a file holds has read it", async () => {
+  await using scene = await openScene();
+  const guess = { oldText: "The number is", newText: "The number was" };
+  const edit = call("Edit", { path: "private.txt", edits: [guess, { oldText: "0000", newText: "" }] });
+  await say(scene, "source", [[edit]], { session: "work" });
+  expect(await marksOf(scene, "work")).toMatchObject({ untrusted: true, private: true });
+
+  const { asked } = await say(scene, "source", [[SEND]], { session: "work" });
+  expect(toolsAsked(asked)).toEqual(["WebFetch"]);
+  expect(await forbiddenEffects(scene)).toEqual([]);
+});
+
+test("whoever finds out by failed writes which folders there are has read that", async () => {
+  await using scene = await openScene();
+  await say(scene, "source", [[call("Write", { path: "notes.txt", content: "x" })]], { session: "work" });
+  expect(await marksOf(scene, "work")).toMatchObject({ private: false });
+  await say(scene, "source", [[call("Write", { path: ".", content: "x" })]], { session: "work" });
+  expect(await marksOf(scene, "work")).toMatchObject({ private: true });
+});
+
 test("a compaction forgets words, and no marks", async () => {
   await using scene = await openScene({
     profile: { contextWindow: 8_000, maxTokens: 200 },

@@ -56,7 +56,7 @@ export async function openTestCortex(
 export function testTool(
   name: string,
   run: Tool["run"],
-  options: Partial<Pick<Tool, "repeatable" | "timeoutMs">> = {},
+  options: Partial<Pick<Tool, "repeatable" | "timeoutMs" | "trust" | "errorTrust">> = {},
 ): Tool & { readonly calls: unknown[] } {
   const calls: unknown[] = [];
   return {
@@ -65,6 +65,7 @@ export function testTool(
     parameters: { type: "object" },
     writes: true,
     repeatable: false,
+    trust: {},
     timeoutMs: 60_000,
     ...options,
     calls,

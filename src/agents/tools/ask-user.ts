@@ -27,6 +27,7 @@ export const askUserTool: Tool = defineTool({
   writes: false,
   repeatable: true,
   timeoutMs: ASK_TIMEOUT_MS,
+  trust: {},
   async run({ question, options = [] }) {
     return { kind: "suspend", waitKind: "question", detail: { question, options: [...new Set(options)] } };
   },

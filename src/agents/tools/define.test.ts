@@ -11,6 +11,7 @@ const failing = defineTool({
   writes: false,
   repeatable: true,
   timeoutMs: 1000,
+  trust: {},
   run: () => Promise.reject(Object.assign(new Error("no"), { code: "ENOSPC", syscall: "write" })),
 });
 

@@ -35,6 +35,8 @@ export const editTool = defineTool({
   // Whether "a" → "aa" was done already cannot be seen in the file.
   repeatable: false,
   timeoutMs: FILE_TIMEOUT_MS,
+  // Whether it fits tells what is in the file: enough questions find out all of it.
+  trust: { private: true },
   async run({ path, edits }, context) {
     const place = await confine(path, context, "write");
     const original = await readOriginal(place, context.signal);

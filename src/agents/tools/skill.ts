@@ -34,6 +34,7 @@ export function createSkillTool(
     writes: false,
     repeatable: true,
     timeoutMs: FILE_TIMEOUT_MS,
+    trust: { untrusted: true, private: true },
     async run({ name }, context) {
       const skills = await skillsOf(context);
       const skill = skills.find((each) => each.name === name.normalize("NFKC"));

@@ -12,7 +12,8 @@ export const statTool = defineTool({
   writes: false,
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
-  trust: { private: true },
+  // Where a link leads is for whoever made it to say.
+  trust: { untrusted: true, private: true },
   async run({ path }, context) {
     const place = await confineEntry(path, context);
     const stats = await lstat(place.path);

@@ -15,6 +15,8 @@ export const writeTool = defineTool({
   writes: true,
   repeatable: true,
   timeoutMs: FILE_TIMEOUT_MS,
+  trust: {},
+  errorTrust: { private: true },
   async run({ path, content }, context) {
     const place = await confine(path, context, "write");
     const bytes = Buffer.from(content);

@@ -20,7 +20,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "between an event and its judging",
     JUDGE,
-    "    const entries = this.#wanted(event, asked, nowMs);\n",
+    "    const { entries, broken } = await this.#wanted(event, asked, nowMs);\n",
   ),
   before("between a judgement and its note", JUDGE, "      await this.#fire(event, run, judged.verdict);\n"),
   before(
