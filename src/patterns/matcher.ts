@@ -15,9 +15,9 @@ import { READY } from "./ready.ts";
 import { quote, refused } from "./refused.ts";
 
 /** How long one request may take. */
-export const MATCH_TIMEOUT_MS = 5_000;
+const MATCH_TIMEOUT_MS = 5_000;
 /** How long the thread is kept without work. */
-export const IDLE_MS = 30_000;
+const IDLE_MS = 30_000;
 /** Requests that wait for the thread. */
 export const MAX_WAITING_MATCHES = 10_000;
 /** Instructions times characters that are matched on the main thread: a few milliseconds for the worst pattern. */
