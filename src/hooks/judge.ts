@@ -155,7 +155,9 @@ export class Judge implements AsyncDisposable {
         const entry = entries[at]!;
         return this.#conclude(event, entry, await outcome, skipped.get(entry.stored.name));
       }),
-      ...broken.map(({ entry, error }) => this.#conclude(event, entry, notAsked(error, nowMs, clock()))),
+      ...broken.map(({ entry, error }) =>
+        this.#conclude(event, entry, notAsked(error, nowMs, clock()), undefined),
+      ),
     ]);
     if (this.#stopping && runs.includes("left")) return; // and is judged after the next start
     await store.hooks.judged(event.id, [...runs.filter((run) => typeof run === "object"), ...silent]);

@@ -26,7 +26,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "between the note of a judgement and that all hooks have judged",
     JUDGE,
-    "    await store.hooks.judged(\n",
+    "    await store.hooks.judged(event.id, [",
   ),
   before("before messages are journalled", "src/turns/journal.ts", "    const before = this.unwritten;\n"),
   before("before a call", "src/agents/loop.ts", "    const outcome = await request.callTool("),
