@@ -4,8 +4,9 @@ import { expect, test } from "vitest";
 import { MAIN_SESSION, normalizeSessionKey } from "../src/model/session-key.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
 import type { SqliteStore } from "../src/store/sqlite/sqlite-store.ts";
+import type { Delegation } from "../src/store/store.ts";
 import { DONE, openTestCortex, testTool, writeHome } from "./support/home.ts";
-import { PATIENT } from "./support/server.ts";
+import { openTestServer, PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 import { openReceiver } from "./support/webhook-receiver.ts";
 import {
@@ -104,8 +105,8 @@ test("work that fails is told of once", async () => {
   await expect.poll(() => delegationsOf(cortex), PATIENT).toMatchObject([{ state: "failed" }]);
 
   expect(await toldOf(cortex)).toEqual([expect.stringMatching(/^The work has failed: model_failed: /)]);
-  const [dead] = (await cortex.store.queue.dead()).items;
-  await cortex.store.queue.dropDead(dead!.item);
+  const [{ item }] = (await delegationsOf(cortex)) as [Delegation];
+  await cortex.store.queue.dropDead(item);
   expect(await toldOf(cortex)).toHaveLength(1);
 });
 
@@ -454,4 +455,49 @@ test("hooks judge what agents write to each other only where they ask for it", a
   await expect
     .poll(async () => (await cortex.store.hooks.ofEvent(message!.id)).map(({ hook: name }) => name), PATIENT)
     .toEqual(["sent"]);
+});
+
+test("work that failed and whose caller was told is no dead letter, and nothing is degraded", async () => {
+  await using server = await openTestServer({
+    cortex: AGENTS,
+    script: [
+      entry(
+        "^go",
+        "main",
+        plays(
+          [
+            ["sub_agent", { type: "general", task: "break" }],
+            ["dispatch_to_agent", { agent: "coder", task: "break" }],
+          ],
+          "I know of both",
+        ),
+      ),
+      entry("^break", undefined, '[{ "fault": "refused" }]'),
+      entry("^alone", "main", '[{ "fault": "refused" }]'),
+    ].join(""),
+  });
+  const { cortex } = server;
+  const { item } = await cortex.send({ content: "go" });
+  expect(await answerTo(cortex, item)).toBe("I know of both");
+  await settled(cortex);
+  expect((await messagesTo(cortex, MAIN_SESSION, "report"))[0]!.content).toMatch(/^The work has failed: /);
+
+  expect((await server.send("/api/dead")).json.items).toEqual([]);
+  const deadLetters = async () => {
+    const { dead, problems } = (await server.send("/api/health?full=1")).json;
+    return [
+      dead.messages,
+      problems.filter(({ problem }: { problem: string }) => /dead letter/.test(problem)).length,
+    ];
+  };
+  expect(await deadLetters()).toEqual([0, 0]);
+  expect((await cortex.store.runs.list({ state: "failed" })).items).toHaveLength(2);
+  for (const { item: failed } of await delegationsOf(cortex)) {
+    const { json } = await server.send(`/api/events/${failed}/why`);
+    expect(json.items).toMatchObject([{ state: "dead", caller: MAIN_SESSION }]);
+  }
+
+  await cortex.outcome((await cortex.send({ content: "alone" })).item, AbortSignal.timeout(60_000));
+  expect((await server.send("/api/dead")).json.items).toHaveLength(1);
+  expect(await deadLetters()).toEqual([1, 1]);
 });

@@ -135,10 +135,16 @@ function* endOfItem(item: Item): Generator<Step> {
       break;
     }
     case "dead":
-      yield {
-        at: settledAt,
-        what: `message ${id} is a dead letter; \`cortex dead retry ${id}\` tries it again`,
-      };
+      if (item.caller !== null)
+        yield {
+          at: settledAt,
+          what: `message ${id} failed, and ${item.caller}, which gave the work, is told`,
+        };
+      else
+        yield {
+          at: settledAt,
+          what: `message ${id} is a dead letter; \`cortex dead retry ${id}\` tries it again`,
+        };
   }
 }
 

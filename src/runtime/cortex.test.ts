@@ -4,7 +4,7 @@ import { DONE, openTestCortex, testTool, writeHome } from "../../test/support/ho
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { CortexError } from "../model/errors.ts";
 import type { RunId, TurnId } from "../model/ids.ts";
-import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
+import { MAIN_SESSION } from "../model/session-key.ts";
 import type { Cortex } from "./cortex.ts";
 import type { NewMessage } from "./messages.ts";
 
@@ -357,7 +357,7 @@ test("the words of an answer can be read as they come, and what happened meanwhi
 
 test("a session that was never used is unknown", async () => {
   await using cortex = await openTestCortex();
-  await expect(cortex.abort("nowhere" as SessionKey)).rejects.toMatchObject({ code: "session_unknown" });
+  await expect(cortex.abort("nowhere")).rejects.toMatchObject({ code: "session_unknown" });
   await expect(cortex.fork("01NOSUCHTURN" as TurnId)).rejects.toMatchObject({ code: "turn_unknown" });
 });
 

@@ -111,16 +111,17 @@ export interface Cortex extends AsyncDisposable {
    * and `signature_invalid`.
    */
   receiveWebhook(name: string, request: IncomingWebhook): Promise<TakenWebhook>;
+  // Wherever a session is named, all forms are good that \`send\` takes: \`main\`, a label, or a whole key.
   /** A new session that points at this turn. */
   fork(turn: TurnId, label?: string): Promise<StoredSession>;
   /** The sessions of the workers that the agent of a session has opened, oldest first. Throws `session_unknown`. */
-  getChildSessions(session: SessionKey): Promise<StoredSession[]>;
+  getChildSessions(session: string): Promise<StoredSession[]>;
   /** The session whose agent opened this one. Undefined: no agent did. Throws `session_unknown`. */
-  getParentSession(session: SessionKey): Promise<StoredSession | undefined>;
+  getParentSession(session: string): Promise<StoredSession | undefined>;
   /** How many workers the agent of a session has opened. Throws `session_unknown`. */
-  countChildSessions(session: SessionKey): Promise<number>;
+  countChildSessions(session: string): Promise<number>;
   /** Ends the run of a session, and all that its agent has given to workers; what was produced stays. False: nothing runs there. */
-  abort(session: SessionKey): Promise<boolean>;
+  abort(session: string): Promise<boolean>;
   /** Gives the answer that a suspended run waits for. False: it no longer does. */
   answer(run: RunId, result: ToolResult, ordinal?: number): Promise<boolean>;
   /** Takes no new work, lets runs come to a safe point, and closes the store. */
@@ -363,7 +364,8 @@ async function assemble(parts: Parts): Promise<Cortex> {
     checkProfile: (name) => void settings.profile(name),
     isJudged: (channel) => hooks.wants("received", channel),
   });
-  async function findSession(session: SessionKey): Promise<StoredSession> {
+  async function findSession(name: string): Promise<StoredSession> {
+    const session = normalizeSessionKey(name);
     const found = await store.sessions.get(session);
     if (found === undefined) throw sessionUnknown(session);
     return found;
@@ -435,7 +437,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
       const reason = "the owner asked for it";
       const aborted = found.run !== undefined && (await store.runs.requestAbort(found.run, reason));
       // What a turn has given away that is over goes on without it, and is meant too.
-      const cancelled = await store.delegations.cancel(session, reason);
+      const cancelled = await store.delegations.cancel(found.key, reason);
       return aborted || cancelled > 0;
     },
     async answer(run, result, ordinal) {

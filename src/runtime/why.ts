@@ -90,6 +90,7 @@ function explainItem(item: QueueItem, outcome: ItemOutcome) {
     settledAt: outcome.settledAtMs === undefined ? null : isoTime(outcome.settledAtMs),
     policy: outcome.policy ?? null,
     error: outcome.error ?? null,
+    caller: outcome.caller ?? null,
     turnId: outcome.turn ?? null,
     formerTurnId: outcome.formerTurn ?? null,
   };

@@ -350,6 +350,7 @@ const Explanation = z.object({
       settledAt: time.nullable(),
       policy: z.string().nullable().describe("By which it was dropped."),
       error: z.string().nullable(),
+      caller: z.string().nullable().describe("The session that gave it as work, and is told how it ends."),
       turnId: z.string().nullable().describe("The turn that it is part of."),
       formerTurnId: z
         .string()

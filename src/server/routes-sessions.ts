@@ -60,7 +60,7 @@ export const sessionRoutes = [
     summary: "The sessions that the agent of this one opened, oldest first",
     answers: { 200: schemas.Sessions },
     async handle({ params }, { cortex }) {
-      const children = await cortex.getChildSessions(normalizeSessionKey(params.key));
+      const children = await cortex.getChildSessions(params.key);
       return { status: 200, body: { items: children.map(sessionView), next: null } };
     },
   }),

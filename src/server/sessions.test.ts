@@ -208,3 +208,16 @@ test("sessions are shown as a tree, each below the one that opened it, with what
     await expect(cortex[ask](session("nobody"))).rejects.toMatchObject({ code: "session_unknown" });
   }
 });
+
+test("every method of the library that takes a session takes the forms that send does", async () => {
+  await using server = await openTestServer();
+  const { cortex } = server;
+  const { item } = await cortex.send({ content: "hello", session: "main" });
+  await cortex.outcome(item, AbortSignal.timeout(60_000));
+  for (const name of ["main", " Main ", "agent:main:main", "AGENT:main:main"]) {
+    expect(await cortex.getChildSessions(name)).toEqual([]);
+    expect(await cortex.countChildSessions(name)).toBe(0);
+    expect(await cortex.getParentSession(name)).toBeUndefined();
+    expect(await cortex.abort(name)).toBe(false);
+  }
+});

@@ -141,7 +141,7 @@ export interface Counts {
   /** Runs that somebody holds. */
   readonly running: number;
   readonly suspended: number;
-  /** Messages that are dead letters. */
+  /** Messages that are dead letters: those that failed, but for work whose caller is told. */
   readonly dead: number;
   readonly deliveries: Readonly<Record<Exclude<DeliveryState, "sent" | "dropped">, number>>;
 }
@@ -789,8 +789,10 @@ export interface ItemOutcome {
   readonly turn: TurnId | undefined;
   /** By which it was dropped. */
   readonly policy: string | undefined;
-  /** Of a dead letter: why its last run failed. */
+  /** Of one that is dead: why its last run failed. */
   readonly error: string | undefined;
+  /** The session that gave it as work to its own: it is told how it ends. Such a message is never a dead letter. */
+  readonly caller: SessionKey | undefined;
   /** Of one that was dropped: the turn that was told of it, or that a dead letter was given up in. */
   readonly formerTurn: TurnId | undefined;
   /** When it came into its last state. Undefined: it is queued or claimed. */

@@ -60,6 +60,11 @@ export class ModelDelegations {
     return this.open().filter(({ deadlineMs = Infinity }) => deadlineMs <= nowMs);
   }
 
+  /** Whether somebody is told how it ends. */
+  isGiven(item: ModelItem): boolean {
+    return [...this.all.values()].some((delegation) => delegation.item === item);
+  }
+
   /** Whether a turn waits for something, and was told of all of it. */
   isTold(turn: string, isAnswered: (ordinal: number) => boolean): boolean {
     const awaited = [...this.all.values()].filter(

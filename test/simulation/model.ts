@@ -172,7 +172,8 @@ export class Model {
   /** Learns which events were pruned: none that is to be worked on, tried again, judged or told of. */
   prune(names: ReadonlySet<string>): void {
     for (const item of this.items) {
-      const isNeeded = isOpen(item, item.session) || item.state === "dead" || isUnseen(item);
+      const isDeadLetter = item.state === "dead" && !this.delegations.isGiven(item);
+      const isNeeded = isOpen(item, item.session) || isDeadLetter || isUnseen(item);
       ok(!isNeeded || this.events.get(item.event)!.isPruned === true || !names.has(item.event), item.event);
     }
     for (const name of this.hooks.unjudged) ok(!names.has(name), name);

@@ -5,6 +5,7 @@
  * The context of a session that is still in use stays whole, however old it is: a conversation must not forget in the
  * middle. Whatever waits, is under way, or could be tried again stays as well.
  */
+import { IS_TOLD } from "./read-queue.ts";
 
 /** Sessions that somebody may be in the middle of, or whose last answer somebody is yet to read. `s` is the session. */
 const IN_USE = `(s.used_ms >= @beforeMs or s.run is not null
@@ -45,7 +46,7 @@ export const PRUNABLE = {
 
   /** An answer's event goes with its turn, which must have gone before. A session is yet to be told of what it missed. */
   events: `e.received_ms < @beforeMs and e.pruned_ms is null
-    and not exists (select 1 from item i where i.event = e.seq and (i.settled_ms is null or i.state = 'dead' or ${UNSEEN}))
+    and not exists (select 1 from item i where i.event = e.seq and (i.settled_ms is null or (i.state = 'dead' and not ${IS_TOLD}) or ${UNSEEN}))
     and not exists (select 1 from unjudged u where u.event = e.seq)`,
 
   deliveries: `d.settled_ms < @beforeMs and d.state <> 'dead'

@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import type { Counts } from "../store.ts";
+import { IS_TOLD } from "./read-queue.ts";
 
 interface CountsRow extends Omit<Counts, "deliveries"> {
   readonly delivery_pending: number;
@@ -23,7 +24,7 @@ export function prepareReadCounts(db: Database): () => Counts {
        (select count(*) from session indexed by session_ready
          where ready_ms is not null and holder is not null) as running,
        (select count(*) from run where state = 'suspended') as suspended,
-       (select count(*) from item where state = 'dead') as dead,
+       (select count(*) from item i where i.state = 'dead' and not ${IS_TOLD}) as dead,
        d.pending as delivery_pending, d.sending as delivery_sending, d.unknown as delivery_unknown,
        (select count(*) from delivery where state = 'dead') as delivery_dead
      from (select count(*) filter (where state = 'pending') as pending,

@@ -5,7 +5,7 @@ import type { DeliveryId, EventId, ItemId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { DeadLetter, DeadMessage, Listed, ListOptions } from "../store.ts";
 import { listPage } from "./page.ts";
-import { LAST_RUN } from "./read-queue.ts";
+import { IS_TOLD, LAST_RUN } from "./read-queue.ts";
 import { defined } from "./row.ts";
 
 interface MessageRow {
@@ -43,6 +43,9 @@ const MESSAGES = `select 'message' as kind, i.key * 2 as place, i.id, r.turn_id 
   from item i join session s on s.key = i.session join event e on e.seq = i.event join run r on r.key = ${LAST_RUN}
   where i.state = 'dead'`;
 
+/** One by its id may also be work that failed and whose caller was told. */
+const LISTED_MESSAGES = `${MESSAGES} and not ${IS_TOLD}`;
+
 const DELIVERIES = `select 'delivery' as kind, d.key * 2 + 1 as place, d.id, r.turn_id as turn, s.label as session,
     e.id as event, d.error, d.attempt as attempts, d.settled_ms as died,
     d.channel, d.account, d.place as at, d.topic
@@ -54,10 +57,10 @@ const PAGE = "where (died, place) < (?, ?) order by died desc, place desc limit 
 
 export function prepareReadDead(db: Database) {
   const listAll = db.prepare<[number, number, number], MessageRow | DeliveryRow>(
-    `select * from (${MESSAGES} union all ${DELIVERIES}) ${PAGE}`,
+    `select * from (${LISTED_MESSAGES} union all ${DELIVERIES}) ${PAGE}`,
   );
   const listMessages = db.prepare<[number, number, number], MessageRow>(
-    `select * from (${MESSAGES}) ${PAGE}`,
+    `select * from (${LISTED_MESSAGES}) ${PAGE}`,
   );
   const find = db.prepare<[string, string], MessageRow | DeliveryRow>(
     `${MESSAGES} and i.id = ? union all ${DELIVERIES} and d.id = ?`,

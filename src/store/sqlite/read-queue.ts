@@ -38,6 +38,9 @@ const ITEM_TABLES = `join session s on s.key = i.session join ${EVENT_TABLES.rep
 export const LAST_RUN = `(select max(b.key) from run a join run b on b.turn_id = a.turn_id
   where a.key = i.turn and b.state <> 'completed')`;
 
+/** Whoever gave the work is told how it ended, so that its failure is no dead letter. `i` is the item. */
+export const IS_TOLD = "exists (select 1 from delegation d where d.item = i.key)";
+
 export function prepareReadQueue(db: Database) {
   const findSession = db.prepare<[string], number>("select key from session where label = ?").pluck();
   const findItem = db.prepare<[string], ItemRow>(
@@ -45,7 +48,9 @@ export function prepareReadQueue(db: Database) {
   );
   const findOutcome = db.prepare<[string], OutcomeRow>(
     `select i.state, s.label as session, r.turn_id as turn, i.policy, i.settled_ms as settled,
-            iif(i.state = 'dead', (select error from run where key = ${LAST_RUN}), null) as error
+            iif(i.state = 'dead', (select error from run where key = ${LAST_RUN}), null) as error,
+            (select c.label from delegation d join session c on c.key = d.caller
+              where d.item = i.key order by d.key desc limit 1) as caller
      from item i join session s on s.key = i.session left join run r on r.key = i.turn where i.id = ?`,
   );
   const findPending = db.prepare<[number, number], ItemRow>(
@@ -144,13 +149,14 @@ interface OutcomeRow {
   readonly policy: string | null;
   readonly settled: number | null;
   readonly error: string | null;
+  readonly caller: string | null;
 }
 
 /**
  * A dead letter that was given up still knows its turn, which will never be, and one that was dropped the turn
  * that was told of it.
  */
-function toOutcome({ state, session, turn, policy, settled, error }: OutcomeRow): ItemOutcome {
+function toOutcome({ state, session, turn, policy, settled, error, caller }: OutcomeRow): ItemOutcome {
   const known = (turn ?? undefined) as TurnId | undefined;
   return {
     state,
@@ -158,6 +164,7 @@ function toOutcome({ state, session, turn, policy, settled, error }: OutcomeRow)
     turn: state === "dropped" ? undefined : known,
     policy: policy ?? undefined,
     error: error ?? undefined,
+    caller: (caller ?? undefined) as SessionKey | undefined,
     formerTurn: state === "dropped" ? known : undefined,
     settledAtMs: settled ?? undefined,
   };
