@@ -26,6 +26,8 @@ export interface Sent {
   readonly turnId?: string;
   readonly text?: string;
   readonly costUsd?: number | null;
+  /** Why its turn ended early, and the event that interrupted it. */
+  readonly aborted?: { readonly reason: string; readonly by: string | null };
 }
 
 export async function send(given: Invocation): Promise<void> {
@@ -50,10 +52,11 @@ export async function send(given: Invocation): Promise<void> {
 }
 
 /** What a person is told of a message that was sent. */
-export function described({ session, text: answer, reply, dropped }: Sent): string {
+export function described({ session, text: answer, reply, dropped, aborted }: Sent): string {
   const became =
     answer ?? (dropped === undefined ? `Sent to ${session}.` : `Dropped by the policy "${dropped}".`);
-  return harmless(reply === undefined ? became : `${reply}\n${became}`);
+  const ended = aborted && `Aborted: ${aborted.reason}${aborted.by === null ? "" : ` (${aborted.by})`}.`;
+  return harmless([reply, became, ended].filter((part) => part !== undefined && part !== "").join("\n"));
 }
 
 async function sendOnly(server: Server, message: NewMessage): Promise<Sent> {

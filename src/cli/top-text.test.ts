@@ -40,6 +40,7 @@ const BUSY: Overview = {
       interruptions: 0,
       wait: null,
       abort: null,
+      abortedBy: null,
       error: null,
       startedAt: new Date(NOW_MS - 900_000).toISOString(),
       endedAt: null,

@@ -176,7 +176,7 @@ function* runSteps(run: Run): Generator<Step> {
       yield { at: endedAt, what: `attempt ${attempt} failed${cut}: ${reason(run.error)}` };
       break;
     case "aborted":
-      yield { at: endedAt, what: `attempt ${attempt} aborted${cut}: ${reason(run.abort)}` };
+      yield { at: endedAt, what: `attempt ${attempt} aborted${cut}: ${reason(run.abort)}${by(run)}` };
       break;
     case "completed":
       if (cut !== "") yield { at: endedAt, what: `attempt ${attempt} completed${cut}` };
@@ -195,4 +195,8 @@ function* deliverySteps(delivery: Delivery): Generator<Step> {
 
 function reason(text: string | null): string {
   return text === null ? "no reason is known" : firstLine(text, MAX_ERROR_LENGTH);
+}
+
+function by({ abortedBy }: Run): string {
+  return abortedBy === null ? "" : ` (${abortedBy})`;
 }

@@ -1,12 +1,19 @@
-import type { ItemId, TurnId } from "../model/ids.ts";
+import type { EventId, ItemId, TurnId } from "../model/ids.ts";
 import type { Store } from "../store/store.ts";
 import { Bell } from "./bell.ts";
 
 /** How a message ended. */
 export type Outcome =
-  | { readonly kind: "turn"; readonly turn: TurnId }
+  | { readonly kind: "turn"; readonly turn: TurnId; readonly aborted?: Aborted }
   | { readonly kind: "dropped"; readonly policy: string }
   | { readonly kind: "dead"; readonly error: string };
+
+/** Why a turn ended early. What it had said by then is in it. */
+export interface Aborted {
+  readonly reason: string;
+  /** The message that interrupted it. Absent: somebody asked for the end. */
+  readonly by?: EventId;
+}
 
 /** How often the store is asked in case a message was settled by another process, or a wake-up got lost. */
 const POLL_MS = 1_000;
@@ -60,7 +67,7 @@ export class Outcomes implements Disposable {
     switch (found?.state) {
       case "done":
       case "merged":
-        return { kind: "turn", turn: found.turn! };
+        return { kind: "turn", turn: found.turn!, ...(await this.#abortOf(found.turn!)) };
       case "dropped":
         return { kind: "dropped", policy: found.policy ?? "unknown" };
       case "dead":
@@ -70,5 +77,11 @@ export class Outcomes implements Disposable {
       case undefined:
         return undefined;
     }
+  }
+  async #abortOf(turn: TurnId): Promise<{ readonly aborted?: Aborted }> {
+    const run = (await this.#store.runs.ofTurn(turn)).find(({ state }) => state === "aborted");
+    if (run === undefined) return {};
+    const by = run.abortedBy === undefined ? {} : { by: run.abortedBy };
+    return { aborted: { reason: run.abort ?? "unknown", ...by } };
   }
 }

@@ -221,6 +221,7 @@ export function runView(run: StoredRun) {
     interruptions: run.interruptions,
     wait: run.wait ?? null,
     abort: run.abort ?? null,
+    abortedBy: run.abortedBy ?? null,
     error: run.error ?? null,
     startedAt: isoTime(run.startedAtMs),
     endedAt: run.endedAtMs === undefined ? null : isoTime(run.endedAtMs),

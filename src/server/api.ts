@@ -33,7 +33,18 @@ const Accepted = z.object({
   dropped: z.string().optional().describe("It will have no turn: the policy by which it was dropped."),
   reply: z.string().optional().describe("To the command in the first line of the message."),
 });
-const Answered = Accepted.extend({ turnId: z.string(), text: z.string(), costUsd: z.number().nullable() });
+const Answered = Accepted.extend({
+  turnId: z.string(),
+  text: z.string(),
+  costUsd: z.number().nullable(),
+  aborted: z
+    .object({
+      reason: z.string(),
+      by: z.string().nullable().describe("The event that interrupted it. Null: somebody asked for the end."),
+    })
+    .optional()
+    .describe("The turn ended early; `text` is what it had said by then."),
+});
 const Replied = z
   .object({ eventId: z.string(), session: z.string(), text: z.string() })
   .describe("A command to Cortex was carried out, and no turn was made.");
@@ -231,6 +242,7 @@ const Run = z.object({
   interruptions: z.number(),
   wait: z.object({ id: z.string(), kind: z.string(), detail: z.unknown() }).nullable(),
   abort: z.string().nullable(),
+  abortedBy: z.string().nullable().describe("The event that interrupted it."),
   error: z.string().nullable(),
   startedAt: time,
   endedAt: time.nullable(),

@@ -16,6 +16,7 @@ interface AnsweredReply extends AcceptedReply {
   readonly turnId: string;
   readonly text: string;
   readonly costUsd: number | null;
+  readonly aborted?: { readonly reason: string; readonly by: string | null };
 }
 
 type SentReply =
@@ -51,7 +52,9 @@ export async function replyTo(
     case "turn": {
       const { turn, messages } = (await cortex.store.turns.read(outcome.turn))!;
       const answer = { turnId: turn.id, text: answerText(messages), costUsd: turn.facts.costUsd };
-      return { status: 200, body: { ...accepted, ...answer } };
+      const { aborted } = outcome;
+      const ended = aborted && { aborted: { reason: aborted.reason, by: aborted.by ?? null } };
+      return { status: 200, body: { ...accepted, ...answer, ...ended } };
     }
   }
 }

@@ -406,7 +406,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
   });
 
   describe("interrupting", () => {
-    const reason = "a newer message interrupts it";
+    const reason = "interrupted by a newer message";
 
     test("a run that works is asked to abort, and the message comes before older ones", async () => {
       await using opened = await open();
@@ -441,6 +441,30 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(taken).toMatchObject({ turn: claim.turn, abort: reason });
       const { next } = await store.turns.commit(turnFor(taken!, { status: "aborted", claimNext: bob }));
       expect(names(await store.queue.itemsOf(next!.turn))).toBe("a");
+    });
+
+    test("a run that is asked to abort takes no message and tells of no drop, whoever asked", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const claim = await begin(store, "r");
+      const take = (taker: Claim, place: number, list: string): Promise<void> =>
+        store.runs.journal(taker.lease, taker.run, [telling(place, list)]);
+      await sendAll(store, "ab");
+      await take(claim, 0, "a");
+      await send(store, "c", { cap: { max: 1, drop: "summarize" } });
+      await send(store, "d", { mode: "interrupt" });
+      expect(await store.runs.get(claim.run)).toMatchObject({ abort: reason, abortedBy: "test:d" });
+      for (const name of "bcd") await expect(take(claim, 1, name)).rejects.toEqual(refusal("state_conflict"));
+      await take(claim, 0, "a"); // the same again
+      await take(claim, 1, "");
+      await store.turns.commit(turnFor(claim, { status: "aborted" }));
+      expect(await unseen(store)).toBe("b");
+      expect(await waiting(store)).toBe("cd");
+
+      const [next] = await store.queue.lease(bob, 1);
+      await store.runs.requestAbort(next!.run, "asked");
+      expect(await store.runs.get(next!.run)).toMatchObject({ abort: "asked", abortedBy: undefined });
+      await expect(take(next!, 0, "c")).rejects.toEqual(refusal("state_conflict"));
     });
 
     test("a run whose holder fell silent is aborted by the one who takes it over", async () => {

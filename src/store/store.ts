@@ -838,7 +838,8 @@ export interface RunStore extends RunReads {
    * Writes to the journal of a run. A message has a place in the turn, a tool call an ordinal; writing
    * the same again is harmless, writing something else there is `journal_conflict`. Items named by a
    * message become part of the turn in the same commit: that is how a steered message is done. Those of
-   * `queue.unseenDrops` stay dropped, and no later turn is told of them.
+   * `queue.unseenDrops` stay dropped, and no later turn is told of them. A run that was asked to abort takes none
+   * of either: `state_conflict`.
    */
   journal(lease: Lease, run: RunId, entries: readonly JournalEntry[]): Promise<void>;
 
@@ -991,7 +992,10 @@ export interface StoredRun {
   readonly state: RunState;
   readonly interruptions: number;
   readonly wait: Wait | undefined;
+  /** Why it was asked to abort. */
   readonly abort: string | undefined;
+  /** The message that interrupted it, if that is why. */
+  readonly abortedBy: EventId | undefined;
   readonly error: string | undefined;
   readonly startedAtMs: number;
   readonly endedAtMs: number | undefined;

@@ -28,25 +28,29 @@ const MAX_READS = 10;
 /**
  * Takes the messages that belong to a turn into it before it begins, and tells it of those that were dropped
  * to be summarised. A message has joined when it is in the journal, and not before; so has one that was told of.
+ * One that interrupts the turn just now does not join it: it aborts it, and has the next. False: that is so.
  */
 export async function joinWaiting(
   { claim, journal, items }: Pick<Work, "claim" | "journal" | "items">,
   parts: JoinParts,
-): Promise<void> {
+): Promise<boolean> {
   const [first] = items;
-  if (first === undefined || journal.isBegun || claim.abort !== undefined) return;
+  if (first === undefined || journal.isBegun || claim.abort !== undefined) return true;
   for (let reads = 0; reads < MAX_READS; reads++) {
     const [gathered, dropped] = await Promise.all([
       gather(first, parts),
       parts.store.queue.unseenDrops(claim.lease.session, { limit: MAX_PAGE }),
     ]);
-    if (gathered.length === 1 && dropped.length === 0) return;
+    if (gathered.length === 1 && dropped.length === 0) return true;
     // What is told of them are their words: dropped to make room, by somebody who has sent many, say.
     if (isByOthers(dropped)) await markSession(claim.lease.session, ["untrusted"], parts.store);
-    if (!(await begin(journal, { first, gathered, dropped }, parts.config().timezone))) continue;
+    const outcome = await begin(journal, { first, gathered, dropped }, parts.config().timezone);
+    if (outcome === "stale") continue;
+    if (outcome === "aborted") return false;
     items.splice(0, items.length, ...gathered);
-    return;
+    return true;
   }
+  return true;
 }
 
 async function gather(
@@ -58,7 +62,6 @@ async function gather(
   return gatherTurn(first, { readPending, nowMs: clock() });
 }
 
-/** False: somebody dropped one of them just now. */
 async function begin(
   journal: TurnJournal,
   query: {
@@ -67,7 +70,7 @@ async function begin(
     readonly dropped: readonly QueueItem[];
   },
   timezone: string,
-): Promise<boolean> {
+): Promise<Taking> {
   const messages = query.gathered.map((item) => toQuery(item, timezone));
   messages[0] = withMemory(messages[0]!, memoryOf(journal.messages[0]));
   const items = query.gathered.map(({ id }) => (id === query.first.id ? [] : [id]));
@@ -75,11 +78,20 @@ async function begin(
     messages[0] = withNote(messages[0], droppedNote(query.dropped));
     items[0]!.push(...query.dropped.map(({ id }) => id));
   }
+  return tryTaking(() => journal.begin(messages, items));
+}
+
+/** stale: somebody dropped one of the messages just now. aborted: the turn was asked to end, and takes none. */
+export type Taking = "taken" | "stale" | "aborted";
+
+/** Writes to the journal what takes messages into a turn. */
+export async function tryTaking(write: () => Promise<void>): Promise<Taking> {
   try {
-    await journal.begin(messages, items);
-    return true;
+    await write();
+    return "taken";
   } catch (error) {
-    if (error instanceof CortexError && error.code === "item_unknown") return false;
+    if (error instanceof CortexError && error.code === "item_unknown") return "stale";
+    if (error instanceof CortexError && error.code === "state_conflict") return "aborted";
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import { type Claim, type LeaseRequest, MAX_PAGE, type QueueItem, type Store } f
 import { callParts, type ToolParts } from "./call-parts.ts";
 import { callTool } from "./call-tool.ts";
 import { noteFailure } from "./fall-back.ts";
-import { type JoinParts, joinWaiting } from "./join-waiting.ts";
+import { type JoinParts, joinWaiting, tryTaking } from "./join-waiting.ts";
 import type { Suspension } from "./journal.ts";
 import { limitReached } from "./limits.ts";
 import { type Fitted, isOverflow, makeMoreRoom, makeRoom } from "./make-room.ts";
@@ -59,13 +59,13 @@ export async function runTurn(running: Running, parts: TurnParts): Promise<Claim
   try {
     checkInterruptions(claim, parts.config().broker.maxInterruptions);
     work = await prepareRun(claim, parts);
-    await joinWaiting(work, parts);
+    if (!(await joinWaiting(work, parts))) await abort.look();
     const suspensions: Suspension[] = [];
     const signal = AbortSignal.any([abort.signal, cut]);
     const { silenceMs } = work.setup.agent.limits;
     const begun = work;
     const ended = await watchSilence(
-      (watched) => workWithinWindow(begun, { watched, suspensions }, running, parts),
+      (watched) => workWithinWindow(begun, { watched, suspensions, abort }, running, parts),
       { signal, silenceMs, graceMs: parts.graceMs },
     );
     const { result, work: last } = ended ?? { result: ABORTED, work };
@@ -87,23 +87,24 @@ const ABORTED: AgentResult = { kind: "aborted", partial: undefined };
 interface Circumstances {
   readonly watched: Watched;
   readonly suspensions: Suspension[];
+  readonly abort: AbortWatch;
 }
 
 /** Lets the agent work, again with less where its model was given too much. */
 async function workWithinWindow(
   work: Work,
-  { watched, suspensions }: Circumstances,
+  { watched, suspensions, abort }: Circumstances,
   running: Running,
   parts: TurnParts,
 ): Promise<{ readonly result: AgentResult; readonly work: Work }> {
   const { claim, setup, profile } = work;
-  if (claim.abort !== undefined) return { result: ABORTED, work };
   const { signal, touch } = watched;
+  if (claim.abort !== undefined || signal.aborted) return { result: ABORTED, work };
   const agent = await parts.agentFor(profile, work);
   const { session } = claim.lease;
   const request = { profile, session, agent: setup.id, signal, onDelta: touch, onProgress: touch };
   const roomParts = { ...parts, agent, request };
-  const agentParts = { agent, watched, suspensions };
+  const agentParts = { agent, watched, suspensions, abort };
   let fitted = await makeRoom(work, roomParts);
   for (;;) {
     try {
@@ -118,7 +119,7 @@ async function workWithinWindow(
 
 async function letAgentWork(
   { work, current, tried }: Fitted,
-  { agent, watched, suspensions }: Circumstances & { readonly agent: Agent },
+  { agent, watched, suspensions, abort }: Circumstances & { readonly agent: Agent },
   running: Running,
   parts: TurnParts,
 ): Promise<AgentResult> {
@@ -158,7 +159,9 @@ async function letAgentWork(
       if (text !== undefined) return { kind: "stop", text };
       const steering = await readSteering();
       if (signal.aborted) return { kind: "park" }; // what is said after an abort is for the next turn
-      return { kind: "go", messages: await takeSteering(steering, work, parts) };
+      const outcome = await takeSteering(steering, work, parts);
+      if (outcome.kind === "aborted") await abort.look(); // and the signal says it
+      return { kind: "go", messages: outcome.kind === "taken" ? outcome.messages : [] };
     },
     record(message) {
       touch();
@@ -181,35 +184,34 @@ function spentEnough({ persona, permissions, profile }: Work, parts: TurnParts) 
 
 /** A message has entered the turn when it is in the journal, and not before. */
 async function takeSteering(steering: readonly QueueItem[], work: Work, parts: TurnParts) {
-  if (steering.length === 0) return [];
+  if (steering.length === 0) return { kind: "taken", messages: [] } as const;
   const { timezone } = parts.config();
   const messages = steering.map((item) => toQuery(item, timezone));
-  try {
-    await work.journal.addMessages(
-      messages,
-      steering.map(({ id }) => id),
-    );
-  } catch (error) {
-    // Somebody dropped one of them just now. Those that still wait are there at the next step.
-    if (error instanceof CortexError && error.code === "item_unknown") return [];
-    throw error;
-  }
+  const ids = steering.map(({ id }) => id);
+  const kind = await tryTaking(() => work.journal.addMessages(messages, ids));
+  // Those that still wait are there at the next step, or in the next turn.
+  if (kind !== "taken") return { kind } as const;
   work.items.push(...steering);
-  return messages;
+  return { kind, messages } as const;
+}
+
+interface AbortWatch extends Disposable {
+  readonly signal: AbortSignal;
+  /** Reads the note; if there is one, the signal is aborted when this resolves. */
+  readonly look: () => Promise<void>;
 }
 
 /** The note that a run is to be aborted is in the store; a wake-up says that there may be one. */
-function watchForAbort(claim: Claim, store: Store): Disposable & { readonly signal: AbortSignal } {
+function watchForAbort(claim: Claim, store: Store): AbortWatch {
   const controller = new AbortController();
-  const check = (): void => {
+  const look = (): Promise<void> =>
     store.runs.get(claim.run).then(
-      (run) => run?.abort !== undefined && controller.abort(),
+      (run) => void (run?.abort !== undefined && controller.abort()),
       () => {}, // a store that is closed ends the run by itself
     );
-  };
-  const unlisten = store.onWake("runs", check);
-  check();
-  return { signal: controller.signal, [Symbol.dispose]: unlisten };
+  const unlisten = store.onWake("runs", () => void look());
+  void look();
+  return { signal: controller.signal, look, [Symbol.dispose]: unlisten };
 }
 
 /** A turn that brings the process down each time it is tried would do so for ever. */

@@ -56,7 +56,7 @@ async function compileUnpatched(
 }
 
 /** The folder of the copy, gone when it is disposed of. */
-function patchedSource(patches: readonly Patch[]): Disposable & { readonly path: string } {
+export function patchedSource(patches: readonly Patch[]): Disposable & { readonly path: string } {
   const folder = temporaryFolder(memoryParent());
   cpSync(join(ROOT, "src"), join(folder.path, "src"), { recursive: true });
   cpSync(join(ROOT, "test"), join(folder.path, "test"), { recursive: true });

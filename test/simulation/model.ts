@@ -47,6 +47,8 @@ export interface ModelRun {
   progress: number;
   claimedProgress: number;
   abort: string | undefined;
+  /** The item that interrupted it. */
+  abortedBy: string | undefined;
   wait: string | undefined;
   /** The epoch of the lease under which it ended. */
   endedEpoch: number | undefined;
@@ -413,7 +415,7 @@ export class Model {
     this.#handOver(work, session, item);
     const moved = this.#moveCollected(session, item);
     if (session.run !== undefined) {
-      if (work.mode === "interrupt") this.#abort(session, "a newer message interrupts it");
+      if (work.mode === "interrupt") this.#abort(session, "interrupted by a newer message", item.id);
     } else if (room === "made" || moved) this.#refresh(session);
     else session.readyMs = Math.min(session.readyMs ?? work.dueMs, work.dueMs);
     check(value, "queued", item);
@@ -737,6 +739,7 @@ export class Model {
       progress: earlier?.progress ?? 0,
       claimedProgress: earlier?.progress ?? 0,
       abort: before?.abort,
+      abortedBy: before?.abortedBy,
       wait: undefined,
       endedEpoch: undefined,
     };
@@ -855,6 +858,7 @@ export class Model {
           continue;
         }
         if (entry.place > 0 && !messages.has(entry.place - 1)) throw new Refused("journal_conflict");
+        if (run.abort !== undefined && this.#bringsNew(run, entry.items)) throw new Refused("state_conflict");
         for (const id of entry.items ?? []) {
           const item = this.items.find((each) => each.id === id);
           if (item === undefined) throw new Refused("item_unknown");
@@ -886,6 +890,11 @@ export class Model {
     for (const item of told) item.turn = run.turn;
     this.drafts.set(run.turn, { messages, calls });
     run.progress += written;
+  }
+
+  /** Whether a message would take any into the turn of a run that are not part of it yet. */
+  #bringsNew({ turn }: ModelRun, items: readonly string[] = []): boolean {
+    return items.some((id) => this.items.find((item) => item.id === id)?.turn !== turn);
   }
 
   #suspend({ lease, run, wait, requests }: Extract<Operation, { kind: "suspend" }>): void {
@@ -988,9 +997,9 @@ export class Model {
   }
 
   /** With all that the turn has given. Returns how much that was. */
-  #abort(session: ModelSession, reason: string): number {
+  #abort(session: ModelSession, reason: string, by?: string): number {
     const run = session.run!;
-    run.abort ??= reason;
+    if (run.abort === undefined) Object.assign(run, { abort: reason, abortedBy: by });
     this.#takeBack(run.turn);
     const ended = this.#cancelGiven(run.turn, reason);
     if (session.holder !== undefined) return ended;

@@ -847,18 +847,23 @@ class Simulation {
     deepStrictEqual(
       sorted(
         rows(
-          "select id, turn_id as turn, status as state, attempt, interruptions, abort from runs where id not in (select r.id from run r join turn t on t.key = r.key where t.type = 'compaction')",
+          `select id, turn_id as turn, status as state, attempt, interruptions, abort,
+             (select i.id from item i join run r on r.abort_item = i.key where r.id = runs.id) as abortedBy
+           from runs where id not in (select r.id from run r join turn t on t.key = r.key where t.type = 'compaction')`,
         ),
       ),
       sorted(
-        [...model.runs.values()].map(({ id, turn, state, attempt, interruptions, abort }) => ({
-          id,
-          turn,
-          state,
-          attempt,
-          interruptions,
-          abort: forgotten.has(id) && abort !== undefined ? "(pruned)" : (abort ?? null),
-        })),
+        [...model.runs.values()].map(
+          ({ id, turn, state, attempt, interruptions, abort, abortedBy = null }) => ({
+            id,
+            turn,
+            state,
+            attempt,
+            interruptions,
+            abort: forgotten.has(id) && abort !== undefined ? "(pruned)" : (abort ?? null),
+            abortedBy,
+          }),
+        ),
       ),
     );
     deepStrictEqual(
@@ -995,6 +1000,11 @@ class Simulation {
       "an item that was dropped or is dead is no part of a turn, which may have been told of it",
       `select i.id from item i join turn t on t.key = i.turn
        where i.state in ('dropped', 'dead') and i.policy is not 'summarize'`,
+    );
+    none(
+      "no message is swallowed by a turn that it interrupted, or that was interrupted before it came",
+      `select i.id from item i join turn t on t.key = i.turn join run r on r.key = t.run
+       where i.state in ('done', 'merged') and i.key >= r.abort_item`,
     );
     none("nobody is asked for a turn that is over", "select id from approval where state = 'open'");
     none("a dropped item says by what", "select id from item where state = 'dropped' and policy is null");

@@ -33,7 +33,7 @@ interface ItemRow {
 }
 
 export const prepareAborts = oncePerDatabase((db: Database) => {
-  const note = db.prepare("update run set abort = coalesce(abort, ?) where key = ?");
+  const note = db.prepare("update run set abort = ?, abort_item = ? where key = ? and abort is null");
   const findGiven = db.prepare<[number], OpenDelegation>(
     `select ${OPEN_DELEGATION} from delegation where caller_turn = ? and state = 'open' order by key`,
   );
@@ -57,11 +57,16 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
 
   /**
    * Asks a run to end that is not over: one that works reads the note at its next step, one that waits is
-   * woken for it. The first reason stays. Nobody has to decide any more what it has asked, or to finish what it
-   * has given. Returns how many delegations have ended with it.
+   * woken for it. The first reason stays, with the message that interrupted it if there is one. Nobody has to
+   * decide any more what it has asked, or to finish what it has given. Returns how many delegations ended with it.
    */
-  function abort(run: SessionRun, reason: string, moment: Moment): number {
-    note.run(reason, run.run);
+  function abort(
+    run: SessionRun,
+    reason: string,
+    moment: Moment,
+    interruptedBy: number | null = null,
+  ): number {
+    note.run(reason, interruptedBy, run.run);
     requests.takeBack(run.turn_id);
     const ended = cancelGiven(run.turn, reason, moment);
     if (run.holder === null) runs.wake(run, moment.nowMs);

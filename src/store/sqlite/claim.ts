@@ -56,6 +56,7 @@ interface RunRow {
   readonly claimed_progress: number;
   readonly pinned: string | null;
   readonly abort: string | null;
+  readonly abort_item: number | null;
   readonly item: number | null;
   readonly source: number | null;
   readonly merged: number;
@@ -83,7 +84,7 @@ interface Started {
 
 const NO_SESSION = 0;
 const RUN_COLUMNS = `key, id, turn, turn_id, attempt, state, interruptions, progress, claimed_progress, pinned, abort,
-  item, source, merged, cost_usd`;
+  abort_item, item, source, merged, cost_usd`;
 const SESSION_COLUMNS = "s.key, s.label, s.epoch, s.head, t.id as head_id, s.run, s.ready_ms";
 const SESSION_TABLES = "session s left join turn t on t.key = s.head";
 
@@ -130,8 +131,8 @@ function prepare(db: Database) {
   let lastRun = db.prepare<[], number>("select coalesce(max(key), 0) from run").pluck().get()!;
   const insertRun = db.prepare(
     `insert into run (key, id, turn, turn_id, session, parent, item, source, merged, attempt, state, progress,
-                      claimed_progress, pinned, abort, cost_usd, started_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?)`,
+                      claimed_progress, pinned, abort, abort_item, cost_usd, started_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)`,
   );
   const takeCost = db.prepare("update run set cost_usd = 0 where key = ? and cost_usd > 0");
   const continueRun = db.prepare(
@@ -221,7 +222,7 @@ function prepare(db: Database) {
     const taken = takeItemsOfTurn.all(session.key, item.turn);
     for (const key of taken) changes.item(key, "claimed");
     const merged = taken.length - 1;
-    const before = { ...findRunOfTurn.get(item.turn)!, attempt: 0, abort: null };
+    const before = { ...findRunOfTurn.get(item.turn)!, attempt: 0, abort: null, abort_item: null };
     return startNew(session, request, { ...work, merged }, before, nowMs);
   }
 
@@ -251,6 +252,7 @@ function prepare(db: Database) {
       progress,
       before?.pinned ?? null,
       abort,
+      before?.abort_item ?? null,
       before?.cost_usd ?? 0,
       nowMs,
     );

@@ -59,7 +59,7 @@ test("a run that was interrupted before a crash, or after one, ends when it is t
   const claims = await store.queue.lease(alice, 2);
   expect(new Set(claims.map(({ run }) => run))).toEqual(new Set([before.run, after.run]));
   for (const claim of claims) {
-    expect(claim.abort).toBe("a newer message interrupts it");
+    expect(claim.abort).toBe("interrupted by a newer message");
     await store.turns.commit(turnFor(claim, { status: "aborted" }));
   }
   expect(await store.queue.lease(alice, 2)).toHaveLength(2);

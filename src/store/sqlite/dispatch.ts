@@ -24,7 +24,7 @@ import {
 } from "./wire.ts";
 
 /** The note that a message of mode interrupt leaves with the run that it meets. */
-const INTERRUPTED = "a newer message interrupts it";
+const INTERRUPTED = "interrupted by a newer message";
 
 export const dispatchCodec = record({
   id: text,
@@ -181,8 +181,8 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
       changes.item(item, "dropped");
       return { outcome: "dropped", claim: undefined };
     }
-    insert("queued", null);
-    adjustSession(input, session, { dueMs, dropped: room === "made" }, moment);
+    const item = insert("queued", null);
+    adjustSession(input, session, { item, dueMs, dropped: room === "made" }, moment);
     moment.wake("queue");
     return { outcome: "queued", claim: undefined };
   }
@@ -191,14 +191,14 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
   function adjustSession(
     input: DispatchInput,
     session: SessionRow,
-    { dueMs, dropped }: { dueMs: number; dropped: boolean },
+    { item, dueMs, dropped }: { item: number; dueMs: number; dropped: boolean },
     moment: Moment,
   ): void {
     const { nowMs } = moment;
     const moved =
       input.mode === "collect" && dueMs > nowMs && waiting.moveCollected(session.key, dueMs, nowMs);
     if (session.run !== null) {
-      if (input.mode === "interrupt") aborts.abort(runs.findByKey(session.run), INTERRUPTED, moment);
+      if (input.mode === "interrupt") aborts.abort(runs.findByKey(session.run), INTERRUPTED, moment, item);
     } else if (dropped || moved) waiting.refreshReady(session.key, nowMs);
     else if (session.ready_ms === null || dueMs < session.ready_ms) claims.wakeSession(session.key, dueMs);
   }

@@ -25,6 +25,7 @@ export interface Held {
   readonly merged: number;
   readonly progress: number;
   readonly started_ms: number;
+  readonly abort: string | null;
 }
 
 /**
@@ -39,7 +40,7 @@ export function prepareHeld(
     Held | { key: number; epoch: number; holder: string | null; run_id: null }
   >(
     `select s.key, s.epoch, s.holder, s.head, h.id as head_id, s.agent, s.persona, s.run, r.id as run_id, r.turn, r.turn_id,
-            r.parent, r.item, r.source, r.merged, r.progress, r.started_ms
+            r.parent, r.item, r.source, r.merged, r.progress, r.started_ms, r.abort
      from session s left join run r on r.key = s.run left join turn h on h.key = s.head where s.label = ?`,
   );
   return (lease, run) => {

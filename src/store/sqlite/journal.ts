@@ -82,10 +82,13 @@ export const pin = operation(record({ lease: leaseCodec, run: text, pinned: json
   };
 });
 
+/** The run that writes, in its session. */
+type Writing = Pick<Held, "key" | "run" | "turn" | "turn_id" | "abort">;
+
 /** Writes entries under the turn of a run; a refusal undoes them all. */
 export function prepareJournal(
   db: Database,
-): (run: Pick<Held, "key" | "run" | "turn">, entries: readonly EntryInput[]) => Refusal | undefined {
+): (run: Writing, entries: readonly EntryInput[]) => Refusal | undefined {
   const { insertMessage, insertToolCall } = prepareContent(db);
   const findMessage = db.prepare<[number], MessageInput>(
     "select id, role, content, body, at_ms as atMs from message where key = ?",
@@ -132,7 +135,7 @@ export function prepareJournal(
   };
 
   /** True: it was written. False: it was there already. */
-  function writeEntry(run: Pick<Held, "key" | "run" | "turn">, entry: EntryInput): boolean | Refusal {
+  function writeEntry(run: Writing, entry: EntryInput): boolean | Refusal {
     const base = firstKey(run.turn);
     if (entry.message !== undefined) {
       const { place, message, items } = entry.message;
@@ -143,6 +146,9 @@ export function prepareJournal(
         return same ? false : conflict(`message ${place}`, message.id);
       }
       if (place > 0 && findMessage.get(base + place - 1) === undefined) return gap(`message ${place}`);
+      // A message that has come after the abort, or has caused it, must not go down with the turn.
+      if (run.abort !== null && items.some((item) => isTaken.get(item, run.turn) === undefined))
+        return beingAborted(run.turn_id);
       for (const item of items) {
         const taken = takeItem.get(run.turn, item, run.key);
         if (taken !== undefined) changes.item(taken, "claimed");
@@ -186,6 +192,14 @@ export function prepareJournal(
     changes.call(run.run, ordinal, status as ToolStatus);
     return true;
   }
+}
+
+function beingAborted(turn: string): Refusal {
+  return new Refusal(
+    "state_conflict",
+    `Turn ${turn} is being aborted and takes no more messages`,
+    "Commit it as aborted; the next turn takes them.",
+  );
 }
 
 /** The two inserts that journal and commit share. */

@@ -23,13 +23,16 @@ interface RunRow {
   readonly wait_kind: Wait["kind"] | null;
   readonly wait_detail: string | null;
   readonly abort: string | null;
+  readonly aborted_by: string | null;
   readonly error: string | null;
   readonly started_ms: number;
   readonly ended_ms: number | null;
 }
 
 const COLUMNS = `r.key, r.id, r.turn_id, s.label as session, (select id from event where seq = r.source) as source_event,
-  r.attempt, r.state, r.interruptions, r.wait_id, r.wait_kind, r.wait_detail, r.abort, r.error, r.started_ms, r.ended_ms`;
+  r.attempt, r.state, r.interruptions, r.wait_id, r.wait_kind, r.wait_detail, r.abort,
+  (select e.id from item i join event e on e.seq = i.event where i.key = r.abort_item) as aborted_by, r.error,
+  r.started_ms, r.ended_ms`;
 
 const TABLES = "run r join session s on s.key = r.session";
 
@@ -121,6 +124,7 @@ function toRun(row: RunRow): StoredRun {
     interruptions: row.interruptions,
     wait: toWait(row),
     abort: row.abort ?? undefined,
+    abortedBy: (row.aborted_by ?? undefined) as EventId | undefined,
     error: row.error ?? undefined,
     startedAtMs: row.started_ms,
     endedAtMs: row.ended_ms ?? undefined,

@@ -32,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 10, sql: teams() },
   { version: 11, sql: pruning() },
   { version: 12, sql: placesKnown() },
+  { version: 13, sql: interruptions() },
 ];
 
 function ground(): string {
@@ -571,5 +572,12 @@ alter table place add column name text;
 alter table place add column parent integer references place;
 alter table event add column mentions_me integer;
 create index event_attached on event (seq) where attachments is not null;
+`;
+}
+
+/** The message that a run was aborted for. Null: somebody asked for it, or it was not aborted. */
+function interruptions(): string {
+  return `
+alter table run add column abort_item integer references item;
 `;
 }

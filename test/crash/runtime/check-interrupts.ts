@@ -1,5 +1,7 @@
-/** Whether messages that interrupt a turn have ended it. */
+/** Whether messages that interrupt a turn have ended it, and are answered by another. */
 import type { Database } from "better-sqlite3";
+
+import { list } from "../structure.ts";
 
 interface Progress {
   readonly said: number;
@@ -36,6 +38,12 @@ export function interruptions(db: Database, interrupted: Interrupted): string[] 
   return [
     ...wentOn,
     ...missed.all().map(({ item, run }) => `run ${run} was not told to end by ${item}, which interrupts`),
+    ...list(
+      db,
+      "message that was swallowed by a turn that it aborted, or that was aborted before it came",
+      `select i.id || ' of ' || t.id from turn t join run r on r.key = t.run join item i on i.turn = t.key
+       where t.status = 'aborted' and i.state in ('done', 'merged') and i.key >= r.abort_item`,
+    ),
   ];
 }
 

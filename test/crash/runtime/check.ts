@@ -162,8 +162,11 @@ function threads(db: Database.Database, { followed }: Promised): string[] {
 
 /** Every message has one end, and it is the one that its sender was told. */
 function ends(db: Database.Database, { accepted, takenBack }: Promised): string[] {
-  const find = db.prepare<[string], { id: string; state: string; key: number | null; turn: string | null }>(
-    `select i.id, i.state, i.turn as key, t.id as turn from event e join item i on i.event = e.seq
+  const find = db.prepare<
+    [string],
+    { id: string; state: string; key: number | null; turn: string | null; status: string | null }
+  >(
+    `select i.id, i.state, i.turn as key, t.id as turn, t.status from event e join item i on i.event = e.seq
      left join turn t on t.key = i.turn where e.id = ?`,
   );
   const together = db
@@ -177,9 +180,15 @@ function ends(db: Database.Database, { accepted, takenBack }: Promised): string[
     switch (item?.state) {
       case "done":
       case "merged":
-        return end?.kind === "turn" && end.turn === item.turn
+        if (end?.kind === "turn" && end.aborted?.by === event)
+          return [`message ${name} aborted its own turn`];
+        return end?.kind === "turn" &&
+          end.turn === item.turn &&
+          (end.aborted !== undefined) === (item.status === "aborted")
           ? []
-          : [`message ${name} is in ${item.turn}, and its sender was told ${JSON.stringify(end)}`];
+          : [
+              `message ${name} is in ${item.turn}, ${item.status}, and its sender was told ${JSON.stringify(end)}`,
+            ];
       case "dropped":
         return takenBack.has(item.id) ? [] : [`message ${name} was dropped, and nobody took it back`];
       case "dead":

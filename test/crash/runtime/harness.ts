@@ -28,6 +28,8 @@ export interface RuntimeCrashOptions {
   readonly killsPerHome?: number;
   /** How many of the messages to managers take workers, as a part of 1. */
   readonly managing?: number;
+  /** How many of the messages interrupt, beside those whose mode happens to. */
+  readonly interrupting?: number;
   /** A bug to plant, for the test of the harness itself: it goes on until it has found that one. */
   readonly bug?: SeededBug;
 }
@@ -52,7 +54,7 @@ const BUGGED_DRAIN_MS = 20_000;
 const LOOK_MS = 20;
 
 export async function killRuntime(options: RuntimeCrashOptions): Promise<RuntimeCrashReport> {
-  const { kills, seed, killsPerHome = KILLS_PER_HOME, managing = MANAGING, bug } = options;
+  const { kills, seed, killsPerHome = KILLS_PER_HOME, managing = MANAGING, interrupting = 0, bug } = options;
   const points = deathPoints(RUNTIME_POINTS, bug?.patches ?? []);
   const random = createRandom(seed);
   await using model = await startModel(random);
@@ -71,6 +73,7 @@ export async function killRuntime(options: RuntimeCrashOptions): Promise<Runtime
       inbox,
       random,
       managing,
+      interrupting,
       points: points.names,
     };
     homes.push(await liveIn(parts, Math.min(killsPerHome, left), bug !== undefined));
@@ -105,17 +108,18 @@ interface Parts {
   readonly inbox: Inbox;
   readonly random: Random;
   readonly managing: number;
+  readonly interrupting: number;
   readonly points: readonly string[];
 }
 
 /** One home: so many kills, then a life in which everything comes to its end. */
 async function liveIn(parts: Parts, kills: number, isBugged: boolean): Promise<RuntimeCrashReport> {
-  const { home, model, inbox, random, managing } = parts;
+  const { home, model, inbox, random, managing, interrupting } = parts;
   makeHome(home, { model: model.url, inbox: inbox.url });
   const { log } = placesIn(home);
   const door = new Door();
   const promised: Promised = { accepted: new Map(), followed: new Set(), takenBack: new Set(), problems: [] };
-  const senders = { door, log, random, managing, promised };
+  const senders = { door, log, random, managing, interrupting, promised };
   const told: Told = { acknowledged: new Map(), dropped: [], problems: [] };
   const tellers = { home, door, random, told };
   const { received } = inbox;

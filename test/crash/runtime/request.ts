@@ -8,6 +8,7 @@ export interface Reply {
     readonly session?: string;
     readonly turnId?: string;
     readonly text?: string;
+    readonly aborted?: { readonly by: string | null };
     readonly items?: readonly { readonly id: string }[];
     readonly error?: { readonly code: string };
   };

@@ -40,6 +40,7 @@ describe.concurrent("the harness catches a planted bug", () => {
       seed: 1,
       bug,
       ...(bug.managing === undefined ? {} : { managing: bug.managing }),
+      ...(bug.interrupting === undefined ? {} : { interrupting: bug.interrupting }),
     });
     expect(problems).toContainEqual(expect.stringMatching(bug.symptom));
   });

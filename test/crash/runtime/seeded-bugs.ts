@@ -1,12 +1,21 @@
-import type { SeededBug } from "../patched-source.ts";
+import type { Patch, SeededBug } from "../patched-source.ts";
 
 const DELEGATE = "src/delegation/delegate.ts";
 const DELEGATIONS = "src/store/sqlite/delegations.ts";
 const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 
+/** A run that was asked to end still takes messages, and ends with them. */
+export const SWALLOWING: Patch = {
+  file: "src/store/sqlite/journal.ts",
+  from: "      if (run.abort !== null && items.some((item) => isTaken.get(item, run.turn) === undefined))\n        return beingAborted(run.turn_id);\n",
+  to: "",
+};
+
 export interface RuntimeBug extends SeededBug {
   /** Where it shows only with workers: how many of the messages have some. */
   readonly managing?: number;
+  /** Where it shows only when messages interrupt each other: how many do. */
+  readonly interrupting?: number;
 }
 
 const MOSTLY = 0.8;
@@ -107,8 +116,8 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
       },
       {
         file: "src/turns/run-turn.ts",
-        from: "      steering.map(({ id }) => id),\n",
-        to: "",
+        from: "work.journal.addMessages(messages, ids)",
+        to: "work.journal.addMessages(messages)",
       },
       // An entry that has no place settles its items and says nothing.
       { file: "src/store/sqlite/encode.ts", from: "place >= 0 && place < limit", to: "place < limit" },
@@ -125,10 +134,16 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: "src/store/sqlite/dispatch.ts",
-        from: '      if (input.mode === "interrupt") aborts.abort(runs.findByKey(session.run), INTERRUPTED, moment);\n',
+        from: '      if (input.mode === "interrupt") aborts.abort(runs.findByKey(session.run), INTERRUPTED, moment, item);\n',
         to: "",
       },
     ],
+  },
+  {
+    name: "a message becomes part of the turn that it interrupts",
+    symptom: /message that was swallowed by a turn that it aborted/,
+    interrupting: MOSTLY,
+    patches: [SWALLOWING],
   },
   {
     name: "an interruption is forgotten by a crash",
@@ -136,13 +151,13 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: "src/turns/run-turn.ts",
-        from: "  if (claim.abort !== undefined) return { result: ABORTED, work };\n",
+        from: "  if (claim.abort !== undefined || signal.aborted) return { result: ABORTED, work };\n",
         to: "",
       },
       {
         file: "src/turns/run-turn.ts",
-        from: '  const unlisten = store.onWake("runs", check);\n  check();\n',
-        to: '  const unlisten = store.onWake("runs", check);\n',
+        from: '  const unlisten = store.onWake("runs", () => void look());\n  void look();\n',
+        to: '  const unlisten = store.onWake("runs", () => void look());\n',
       },
       {
         file: "src/turns/run-turn.ts",

@@ -20,7 +20,13 @@ interface Accepted {
 }
 
 type End =
-  | { readonly kind: "turn"; readonly turn: string; readonly text: string }
+  | {
+      readonly kind: "turn";
+      readonly turn: string;
+      readonly text: string;
+      /** That it was aborted, and by which event. */
+      readonly aborted: { readonly by: string | null } | undefined;
+    }
   | { readonly kind: "dead" }
   | { readonly kind: "dropped" };
 
@@ -40,6 +46,8 @@ export interface SendersParts {
   readonly random: Random;
   /** How many of the messages to managers take workers, as a part of 1. */
   readonly managing: number;
+  /** How many of the messages interrupt, beside those whose mode happens to, as a part of 1. */
+  readonly interrupting: number;
   readonly promised: Promised;
 }
 
@@ -67,23 +75,42 @@ const MODES = ["steer", "steer-backlog", "steer", "followup", "queue", "collect"
 export async function sendAll(parts: SendersParts, isOver: () => boolean): Promise<void> {
   await Promise.all(
     Array.from({ length: SENDERS }, async (_, sender) => {
+      let last: Wish | undefined;
       for (let n = 0; !isOver(); n++) {
-        await sendOne(`${sender}-${n}`, n % BURST === BURST - 1, parts);
+        // Two that interrupt right after one another: the second may meet the turn of the first as it begins.
+        const wish: Wish = last?.mode === "interrupt" && parts.random.chance(0.5) ? last : chooseWish(parts);
+        await sendOne(`${sender}-${n}`, wish, n % BURST === BURST - 1, parts);
+        last = wish;
         if (parts.random.chance(0.1)) await takeOneBack(parts);
       }
     }),
   );
 }
 
-async function sendOne(name: string, wait: boolean, parts: SendersParts): Promise<void> {
+/** Where a message goes, and how it meets a session that is busy. */
+interface Wish {
+  readonly target: Readonly<Record<string, unknown>>;
+  readonly mode: string;
+}
+
+function chooseWish({ random, promised, interrupting }: SendersParts): Wish {
+  const mode = random.chance(interrupting) ? "interrupt" : random.pick(MODES);
+  return { target: chooseTarget(random, promised), mode };
+}
+
+async function sendOne(
+  name: string,
+  { target, mode }: Wish,
+  wait: boolean,
+  parts: SendersParts,
+): Promise<void> {
   const { random, managing, promised, log } = parts;
-  const target = chooseTarget(random, promised);
   const isManaging = MANAGERS.has(String(target["session"])) && random.chance(managing);
   const content = isManaging ? makeManagerTask(name, log, random) : makeTask(name, log, random).content;
   const body = {
     content: target["profile"] === SMALL ? content + REMARK : content,
     ...target,
-    mode: random.pick(MODES),
+    mode,
     idempotencyKey: name,
   };
   const accepted = await send(name, { ...body, wait }, parts);
@@ -102,7 +129,7 @@ async function send(
   const { eventId: event, session } = json;
   if (status === 202) return { name, body, event: event!, session: session! };
   if (status === 200) {
-    const end = { kind: "turn", turn: json.turnId!, text: json.text! } as const;
+    const end = { kind: "turn", turn: json.turnId!, text: json.text!, aborted: json.aborted } as const;
     return { name, body, event: event!, session: session!, end };
   }
   const end = endOf(status, json.error?.code);
