@@ -14,11 +14,15 @@ export const TEAM_OPTIONS: Options = [
   ...WHERE,
   ["--daily-briefing <time>", 'when the briefing is sent, or "off" (CORTEX_DAILY_BRIEFING, 09:00)'],
   ["--daily-review <time>", 'when the review is sent, or "off" (CORTEX_DAILY_REVIEW, 18:00)'],
-  ["--telegram-chat-id <id>", "the chat of Telegram that is reported to (CORTEX_TELEGRAM_CHAT_ID)"],
+  [
+    "--telegram-chat-id <id>",
+    "a setting of the protocol; Cortex has no Telegram channel yet (CORTEX_TELEGRAM_CHAT_ID)",
+  ],
   [
     "--chief-of-staff-project <folder>",
-    "where the coordinator works (CORTEX_CHIEF_OF_STAFF_PROJECT, the team directory)",
+    "the coordinator's project (CORTEX_CHIEF_OF_STAFF_PROJECT, the team directory)",
   ],
+  ["--adopt <true|false>", "run members whose notes do not say who does (CORTEX_ADOPT, false)"],
 ];
 
 export const TEAM: CommandEntry = {
@@ -139,6 +143,12 @@ export const TEAM: CommandEntry = {
         "write into a member's project what claude-code, cursor, codex, gemini, opencode or another must know",
       examples: ["cortex team adapter claude-code billing-dev"],
       run: async (given) => (await import("./team-members.ts")).adapter(given),
+    },
+    {
+      usage: "adopt <member...>",
+      about: "have Cortex work on a member's tasks",
+      examples: ["cortex team adopt billing-dev"],
+      run: async (given) => (await import("./team-members.ts")).adopt(given),
     },
     {
       usage: "leave [member...]",

@@ -10,6 +10,7 @@ const FLAGS = [
   "daily-review",
   "telegram-chat-id",
   "chief-of-staff-project",
+  "adopt",
 ] as const;
 
 /** Only those that were given. */

@@ -22,9 +22,9 @@ export async function init(given: Invocation): Promise<void | false> {
     return false;
   }
   const made = await setUpTeam(sources, { isForeign: options["foreign"] === true });
-  const { root, written, kept, git, config, configFile, isConfigNew } = made;
+  const { root, written, kept, git, config, configFile, isConfigNew, unclaimed } = made;
   const settings = Object.fromEntries(config.settings.map(({ key, text }) => [key, text]));
-  print.data({ root, written, kept, git, configFile, isConfigNew, settings }, () =>
+  print.data({ root, written, kept, git, unclaimed, configFile, isConfigNew, settings }, () =>
     harmless(print.advice(describe(made))),
   );
 }
@@ -80,12 +80,15 @@ async function askOne(
   }
 }
 
-function describe({ root, written, kept, git, configFile, isConfigNew }: Made): string {
+function describe({ root, written, kept, git, configFile, isConfigNew, unclaimed }: Made): string {
   return [
     ...written.map((path) => `Wrote ${root}/${path}`),
     ...kept.map((path) => `Kept ${root}/${path}`),
     `${isConfigNew ? "Wrote" : "Kept"} ${configFile}`,
     ...describeGit(git),
+    ...unclaimed.map(
+      (slug) => `Left ${slug} to whoever runs it; \`cortex team adopt ${slug}\` makes it Cortex's`,
+    ),
     "",
     "Now try:",
     '  cortex team register "Billing Dev" --project ~/Projects/billing --role "Build the billing service."',

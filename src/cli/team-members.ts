@@ -6,7 +6,10 @@ import {
   leaveOwnTeam,
   registerInTeam,
 } from "../runtime/team-setup.ts";
+import { describeAdopted } from "../runtime/team-views.ts";
 import { type Invocation, listOf, text } from "./command.ts";
+import { findServer } from "./server.ts";
+import { openTeam } from "./team.ts";
 import { teamSources } from "./team-flags.ts";
 import { harmless, indent } from "./text.ts";
 
@@ -55,6 +58,19 @@ export async function adapter(given: Invocation): Promise<void> {
   const adapted = await adaptMember(teamSources(given), { agent, runtime: runtime! });
   given.print.data(adapted, () =>
     harmless(`${adapted.slug}, in ${adapted.project}\n${indent(adapted.files.map(fileLine).join("\n"))}`),
+  );
+}
+
+export async function adopt(given: Invocation): Promise<void> {
+  const adopted = await (await openTeam(given)).adopt(given.args[0]!);
+  const { slug: agent, notePath: file, changed, isInactive } = adopted;
+  given.print.data({ agent, file, changed, isInactive }, () => harmless(describeAdopted(adopted)));
+  const { print, home } = given;
+  if (print.json || isInactive) return;
+  print.note(
+    (await findServer(home)) === undefined
+      ? "No server runs: `cortex up` starts one."
+      : `\`cortex team tick ${agent}\` has it look for work now.`,
   );
 }
 

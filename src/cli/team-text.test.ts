@@ -42,6 +42,7 @@ function member(slug: string, fields: Partial<WholeMemberView> = {}): WholeMembe
     liveness: { state: "idle", ageMs: null, isAhead: false },
     lastTick: null,
     counts: { ready: 0, inProgress: 0, done: 0, unknown: 0 },
+    notices: [],
     noteFile: `agents/${slug}/${slug}.md`,
     tasksFile: `agents/${slug}/tasks.md`,
     tasks: [],

@@ -36,7 +36,11 @@ export function describeTeam({ root, members, problems }: TeamView, style: Style
   return [
     `${style("bold", harmless(root))} · ${totals(members)}`,
     "",
-    ...members.flatMap((member, at) => [rows[at]!, ...taskLines(member, style)]),
+    ...members.flatMap((member, at) => [
+      rows[at]!,
+      ...noticeLines(member, style),
+      ...taskLines(member, style),
+    ]),
     ...(problems.length === 0
       ? []
       : [
@@ -62,7 +66,7 @@ export function describeMember(member: WholeMemberView, style: Style): string {
     ["tasks", countsText(member)],
     ["note", noteFile],
   ]);
-  const tasks = taskLines(member, style, Number.POSITIVE_INFINITY);
+  const tasks = [...noticeLines(member, style), ...taskLines(member, style, Number.POSITIVE_INFINITY)];
   return tasks.length === 0 ? about : `${about}\n\n${tasks.join("\n")}`;
 }
 
@@ -102,6 +106,10 @@ function runnerText({ isManaged, isCoordinator, runtime }: MemberView): string {
 function coloured(line: string, { liveness: { state } }: MemberView, style: Style): string {
   if (state === "down" || state === "never-started") return style("red", line);
   return state === "fresh" ? style("green", line) : style("dim", line);
+}
+
+function noticeLines({ notices }: MemberView, style: Style): string[] {
+  return notices.map((notice) => style("yellow", `  ! ${harmless(notice)}`));
 }
 
 function taskLines({ tasks }: WholeMemberView, style: Style, max = MAX_TITLES): string[] {

@@ -33,6 +33,8 @@ export interface TeamConfig {
   readonly telegramChatId: string | undefined;
   /** The project of the coordinator: the team directory, unless set. */
   readonly chiefOfStaffProject: string;
+  /** Notes that do not say who runs them belong to Cortex. */
+  readonly adopt: boolean;
   /** The user's own folder, for paths that start with `~/`. */
   readonly user: string | undefined;
   /** Every setting as it was written, and where that was: `flag --team-dir`, `config.yaml:3`, `default`. */
@@ -151,6 +153,7 @@ function build(
     dailyReview: timeOf("daily_review"),
     telegramChatId: textOf("telegram_chat_id") || undefined,
     chiefOfStaffProject: textOf("chief_of_staff_project") === "" ? teamDir : pathOf("chief_of_staff_project"),
+    adopt: textOf("adopt") === "true",
     user,
     settings: [...chosen].map(([key, { text, origin }]) => ({ key, text, origin })),
   };

@@ -34,12 +34,18 @@ export const TEAM_SETTINGS = {
   telegram_chat_id: {
     default: "",
     check: checkChat,
-    about: "The chat of Telegram that it reports to. Empty: it reports to admin, else the log.",
+    about: "Of the team protocol. Cortex has no Telegram channel yet, and reports to admin, else the log.",
   },
   chief_of_staff_project: {
     default: "",
     check: checkPath,
     about: "The coordinator's project. Empty: the team directory. Run by Cortex, it then works in the home.",
+  },
+  adopt: {
+    default: "false",
+    check: checkSwitch,
+    about:
+      "Whether Cortex runs members whose notes do not say who does. It does where `cortex team init` made the team.",
   },
 } as const satisfies Record<string, { default: string; check: Check; about: string }>;
 
@@ -65,6 +71,11 @@ export function isNever(time: string): boolean {
 function checkPath(text: string): ReturnType<Check> {
   if (!text.includes("\0") && !/^~[^/]/.test(text)) return undefined;
   return { message: `${quote(text)} is not a path`, hint: "Write a folder, such as ~/cortex-team." };
+}
+
+function checkSwitch(text: string): ReturnType<Check> {
+  if (text === "true" || text === "false") return undefined;
+  return { message: `${quote(text)} is neither true nor false`, hint: "Write true or false." };
 }
 
 function checkMinutes(text: string): ReturnType<Check> {

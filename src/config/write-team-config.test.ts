@@ -23,6 +23,7 @@ test("a new file holds every setting, with what it means", async () => {
     daily_review: "18:00",
     telegram_chat_id: "",
     chief_of_staff_project: "",
+    adopt: false,
   });
 });
 

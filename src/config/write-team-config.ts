@@ -66,14 +66,17 @@ heartbeat_minutes: 15
 # When the coordinator reports, local time; off for never.
 daily_briefing: "09:00"
 daily_review: "18:00"
-# Where it reports: a chat of Telegram, "" for none.
+# Of the team protocol. Cortex has no Telegram channel yet: it reports to admin of cortex.json, else the log.
 telegram_chat_id: ""
 # The project of the coordinator: the team directory, unless set.
 chief_of_staff_project: ""
+# Whether Cortex runs members whose notes do not say who does.
+adopt: false
 `;
 
 /** Plain where every reader of YAML takes it for the same text. JSON is YAML, so the rest is quoted as JSON. */
 function format(key: TeamKey, value: string): string {
-  const isPlain = (key === "heartbeat_minutes" && /^\d+$/.test(value)) || /^[~/][\w./-]+$/.test(value);
+  const isPlain =
+    (key === "heartbeat_minutes" && /^\d+$/.test(value)) || key === "adopt" || /^[~/][\w./-]+$/.test(value);
   return isPlain ? value : JSON.stringify(value);
 }

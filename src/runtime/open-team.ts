@@ -8,6 +8,7 @@ import { dateOf } from "../model/day.ts";
 import type { DeliveryId, ItemId, RelayId } from "../model/ids.ts";
 import { agentFor } from "../personas/lookup.ts";
 import type { DeliveryTarget, Store } from "../store/store.ts";
+import { isMarkedAsOurs } from "../team/adoption.ts";
 import { memberOf } from "../team/dispatch-task.ts";
 import { Heart, type HeartParts } from "../team/heart.ts";
 import { giveUpTeam, keepTeam } from "../team/keeper.ts";
@@ -56,6 +57,8 @@ export async function openTeam(sources: TeamSources, config: TeamConfig): Promis
     clock,
     timezone,
     heartbeatMinutes: config.heartbeatMinutes,
+    adopts: config.adopt,
+    user,
     environment,
     log,
   });
@@ -74,6 +77,7 @@ export async function openTeam(sources: TeamSources, config: TeamConfig): Promis
     timezone: () => timezone,
     heartbeatMinutes: () => config.heartbeatMinutes,
     user: user ?? root,
+    adopts: () => config.adopt || isMarkedAsOurs(root),
     workspaceOf: (slug) => join(sources.home, "workspaces", slug),
     agentFor(slug, project) {
       const { id, personaId } = agentFor(settings.config(), slug, { folder: project });

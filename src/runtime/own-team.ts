@@ -38,11 +38,20 @@ interface SavedFile {
 /** Throws `team_missing` and `config_invalid`. `log` is told of what others wrote and what was done about it. */
 export async function openOwnTeam(sources: TeamSetupSources, log: (line: string) => void): Promise<OwnTeam> {
   const { home, environment, workingDir } = sources;
-  const { teamDir, heartbeatMinutes, user } = await readTeamConfig(sources);
+  const { teamDir, heartbeatMinutes, adopt, user } = await readTeamConfig(sources);
   if (!hasTeam(teamDir)) throw teamMissing(teamDir);
   const { timezone } = (await readConfigured({ home, environment })).config;
   const clock = Date.now;
-  const files = openTeamFiles({ root: teamDir, clock, timezone, heartbeatMinutes, environment, log });
+  const files = openTeamFiles({
+    root: teamDir,
+    clock,
+    timezone,
+    heartbeatMinutes,
+    adopts: adopt,
+    user,
+    environment,
+    log,
+  });
   const { folder, root } = files;
   const within = (file: string | undefined): string | undefined =>
     file === undefined ? undefined : pathWithin(root, file, workingDir);

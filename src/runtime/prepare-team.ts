@@ -72,6 +72,12 @@ export function prepareTeam(sources: TeamSources): Teamwork {
     lookAgain: () => void look(),
     status: async () => (await open()).files.status(),
     dispatch: async (wish) => (await open()).files.dispatch(wish),
+    async adopt(agent) {
+      const team = await open();
+      const adopted = await team.files.adopt(agent);
+      team.lookAgain();
+      return adopted;
+    },
     briefing: async () => (await open()).files.briefing(),
     review: async () => (await open()).files.review(),
     housekeeping: async () => (await open()).files.housekeeping(),

@@ -14,6 +14,10 @@ export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promis
       const task = await team.dispatch({ agent, title, ...(body === undefined ? {} : { body }) });
       return `${task.agent} has the task "${task.title}". It begins at its next heartbeat; \`!team tick ${task.agent}\` makes it begin now.`;
     }
+    case "adopt": {
+      const { describeAdopted } = await import("../team/adopt-member.ts");
+      return describeAdopted(await team.adopt(command.agent));
+    }
     case "tick":
       return describeBeats((await team.tick(command.agent)).members);
     case "briefing":

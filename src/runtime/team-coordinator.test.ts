@@ -363,7 +363,13 @@ test("people ask for a team in a chat by !team", PATIENT, async () => {
   expect(home.tasks("dev")).toBe("## Add tests\n**Status:** ready\n\nFor all.\n\nSoon.\n");
   expect(await say("!team")).toContain("ready: Add tests");
   expect(await say("!team list")).toContain("**chief-of-staff**");
-  expect(await say("!team tick")).toBe("- **chief-of-staff**: reported\n- **dev**: foreign");
+  expect(await say("!team tick")).toEqual(
+    expect.stringContaining(
+      "- **dev**: foreign (Cortex gives it no turns: its note has no `runtime: cortex`",
+    ),
+  );
+  expect(await say("!team adopt dev")).toContain("works on the tasks of dev");
+  expect(home.note("dev")).toContain("runtime: cortex\n");
   expect(await say("!team briefing")).toContain("# Briefing");
   await expect(say("!team frobnicate")).rejects.toMatchObject({ code: "usage" });
   await expect(say("!team status nobody")).rejects.toMatchObject({ code: "member_unknown" });

@@ -1,4 +1,5 @@
 /** What can be done with the files of a team, with a server or without. */
+import { adoptMember } from "../team/adopt-member.ts";
 import { briefingFacts, formatBriefing } from "../team/briefing.ts";
 import { dispatchTask } from "../team/dispatch-task.ts";
 import { housekeep, type Housekept } from "../team/housekeeping.ts";
@@ -13,6 +14,10 @@ export interface TeamFilesSources {
   readonly clock: () => number;
   readonly timezone: string;
   readonly heartbeatMinutes: number;
+  /** Whether notes that do not say who runs them belong to Cortex. */
+  readonly adopts?: boolean;
+  /** The user's own folder, for paths that begin with `~`. */
+  readonly user?: string | undefined;
   /** That git is run with. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log?: (line: string) => void;
@@ -27,9 +32,9 @@ export interface OpenTeamFiles extends TeamFiles {
 
 /** Opens nothing that would have to be closed. */
 export function openTeamFiles(sources: TeamFilesSources): OpenTeamFiles {
-  const { root, clock, timezone, heartbeatMinutes, environment, log } = sources;
+  const { root, clock, timezone, heartbeatMinutes, adopts = false, user, environment, log } = sources;
   const folder = new TeamFolder({ root, clock, ...(log === undefined ? {} : { log }) });
-  const reader = new TeamReader({ root: folder.root, clock, timezone, heartbeatMinutes });
+  const reader = new TeamReader({ root: folder.root, clock, timezone, heartbeatMinutes, adopts, user });
   const prune = (team: Team) => housekeep(folder, team, { nowMs: clock(), timezone, environment });
   return {
     root: folder.root,
@@ -38,6 +43,7 @@ export function openTeamFiles(sources: TeamFilesSources): OpenTeamFiles {
     prune,
     status: () => reader.read(),
     dispatch: async (wish) => dispatchTask(wish, await reader.read(), folder),
+    adopt: async (agent) => adoptMember(agent, await reader.read(), folder),
     async briefing() {
       const facts = briefingFacts(await reader.read());
       return { facts, text: formatBriefing(facts) };

@@ -32,6 +32,7 @@ export function teamToolParts({ team, store }: TeamToolSources): TeamToolParts {
   return {
     status: () => team.status(),
     dispatch: (wish) => team.dispatch(wish),
+    adopt: (agent) => team.adopt(agent),
     register: (member) => team.register(member),
     briefing: () => team.briefing(),
     review: () => team.review(),

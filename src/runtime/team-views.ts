@@ -8,6 +8,7 @@ import { isoTime } from "./views.ts";
 
 /** Somebody by slug or by name. Throws `member_unknown`. */
 export { memberOf } from "../team/dispatch-task.ts";
+export { describeAdopted } from "../team/adopt-member.ts";
 export { formatAge } from "../team/format-facts.ts";
 export { formatHousekeeping } from "../team/format-housekeeping.ts";
 
@@ -48,6 +49,7 @@ export interface MemberView {
   /** As written. */
   readonly lastTick: string | null;
   readonly counts: Member["counts"];
+  readonly notices: readonly string[];
   readonly noteFile: string;
   readonly tasksFile: string;
 }
@@ -134,6 +136,7 @@ export function memberView(member: Member): MemberView {
     },
     lastTick: tasks.tick?.stamp ?? null,
     counts,
+    notices: member.notices,
     noteFile: member.notePath,
     tasksFile: member.tasksPath,
   };

@@ -387,6 +387,44 @@ Implemented POST /webhooks/stripe.
     expect(await turnsOf(cortex)).toBe(0);
   });
 
+  test(
+    "does its other tasks while one waits for another runner, whose list has checkboxes",
+    PATIENT,
+    async () => {
+      const tasks = `## Their list\n**Status:** ready\n**External:** todo.md\n\n${ready("Ours")}`;
+      using home = teamHome({ "billing-dev": { tasks } }, { script: works() });
+      const todo = join(home.path, "projects", "billing-dev", "todo.md");
+      writeFileSync(todo, "- [x] One\n- [!] Two\n");
+      const clock = movable();
+      await using cortex = await home.open({ clock });
+      await expect.poll(() => statuses(home, "billing-dev"), PATIENT).toEqual(["in-progress", "done"]);
+      expect(home.tasks("billing-dev")).toContain("Progress: 1 of 2 done, 1 blocked");
+      writeFileSync(todo, Buffer.from([0xff, 0xfe]));
+      const [member] = (await cortex.team.status()).members;
+      expect(member!.notices).toEqual([
+        expect.stringMatching(/^"Their list" waits: .*todo\.md cannot be read/),
+      ]);
+      writeFileSync(todo, "- [x] One\n- [x] Two\n");
+      clock.ms += 15 * MINUTE_MS;
+      await tick(cortex, "billing-dev");
+      expect(statuses(home, "billing-dev")).toEqual(["done", "done"]);
+      expect(await turnsOf(cortex)).toBe(1);
+    },
+  );
+
+  test("does not get back a task that a person deleted, and people are told of it", PATIENT, async () => {
+    using home = teamHome({ theirs: { isForeign: true } });
+    await using cortex = await home.open();
+    await cortex.team.dispatch({ agent: "theirs", title: "Keep", body: "It." });
+    const kept = home.tasks("theirs");
+    await cortex.team.dispatch({ agent: "theirs", title: "Delete me" });
+    home.write("agents/theirs/tasks.md", kept);
+    const notices = async () => (await cortex.team.status()).members[0]!.notices.join("\n");
+    await expect.poll(notices, PATIENT).toContain('Removed from tasks.md, and not worked on: "Delete me"');
+    expect(home.tasks("theirs")).toBe(kept);
+    expect((await cortex.team.status()).problems).toMatchObject([{ rule: "task-removed" }]);
+  });
+
   test("that is inactive or run by others gets no ticks", PATIENT, async () => {
     using home = teamHome(
       {

@@ -1,4 +1,5 @@
 /** A team as the rest of the runtime and its surfaces see it: look at it, give it work, let it work. */
+import type { Adopted } from "../team/adopt-member.ts";
 import type { DispatchedTask, TaskWish } from "../team/dispatch-task.ts";
 import type { BriefingFacts } from "../team/briefing.ts";
 import type { Beat } from "../team/heart.ts";
@@ -18,6 +19,8 @@ export interface TeamFiles {
    * `request_invalid` where the title is none.
    */
   dispatch(wish: TaskWish): Promise<DispatchedTask>;
+  /** Makes a member Cortex's own. `member_unknown`, `state_conflict`. */
+  adopt(agent: string): Promise<Adopted>;
   briefing(): Promise<TeamReport<BriefingFacts>>;
   review(): Promise<TeamReport<ReviewFacts>>;
   housekeeping(): Promise<Housekept>;

@@ -48,6 +48,7 @@ const Member = z.object({
     done: z.number(),
     unknown: z.number(),
   }),
+  notices: z.array(z.string()).readonly().describe("What people should know of it, in Markdown."),
   noteFile: z.string(),
   tasksFile: z.string(),
   tasks: z.array(Task).readonly(),
@@ -143,6 +144,13 @@ export const teamSchemas = {
     ordinal: z.number(),
     file: z.string().describe("Below the team directory."),
   }),
+  TeamAdoptRequest: z.strictObject({ agent: text.min(1).describe("The slug of a member, or its name.") }),
+  TeamAdopted: z.object({
+    agent: z.string(),
+    file: z.string().describe("Its note, below the team directory."),
+    changed: z.boolean().describe("False: Cortex worked on its tasks already."),
+    isInactive: z.boolean().describe("It gets no ticks before its note says `status: active`."),
+  }),
   TeamTickRequest: z.strictObject({ agent: text.min(1).optional().describe("Absent: everybody.") }),
   TeamTick: z.object({
     members: z
@@ -170,6 +178,7 @@ export const teamSchemas = {
       stamp,
       fresh: z.array(MemberName).readonly(),
       problems: z.number(),
+      notices: z.array(z.object({ member: MemberName, text: z.string() })).readonly(),
       ...sharedFacts,
     }),
   }),

@@ -30,6 +30,17 @@ export const teamRoutes = [
   }),
   route({
     method: "post",
+    path: "/api/team/adopt",
+    summary: "Have Cortex work on the tasks of a member",
+    body: schemas.TeamAdoptRequest,
+    answers: { 200: schemas.TeamAdopted },
+    async handle({ body: { agent } }, { cortex }) {
+      const { slug, notePath, changed, isInactive } = await cortex.team.adopt(agent);
+      return { status: 200, body: { agent: slug, file: notePath, changed, isInactive } };
+    },
+  }),
+  route({
+    method: "post",
     path: "/api/team/tick",
     summary: "Have a member, or everybody, look for work now",
     body: schemas.TeamTickRequest,

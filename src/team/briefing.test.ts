@@ -65,6 +65,8 @@ test("a briefing tells who is at work, what they do, what is in the way and what
 - **Dashboard Dev** is down: last tick 4 h ago, 1 active task
 - **Gone Dev** has left the team with 1 active task
 - **New Dev** has never started: 1 active task
+- **Dashboard Dev**: Cortex gives it no turns: its note has no \`runtime: cortex\`. \`cortex team adopt dashboard-dev\` changes that.
+- **New Dev**: Cortex gives it no turns: its note has no \`runtime: cortex\`. \`cortex team adopt new-dev\` changes that.
 
 ## Blocked
 - **Billing Dev** · Invoices: no key (since 2026-03-28T08:00)

@@ -37,6 +37,7 @@ export interface BriefingFacts {
   readonly inProgress: readonly InProgress[];
   readonly upcoming: readonly Upcoming[];
   readonly nextActions: readonly { readonly slug: string; readonly action: string }[];
+  readonly notices: readonly { readonly member: MemberName; readonly text: string }[];
   /** What `cortex team lint` would tell of. */
   readonly problems: number;
 }
@@ -51,6 +52,9 @@ export function briefingFacts(team: Team): BriefingFacts {
     inProgress: tasksInProgress(team),
     upcoming: upcomingTasks(team),
     nextActions: nextActions(team),
+    notices: team.members.flatMap((member) =>
+      member.notices.map((text) => ({ member: nameOf(member), text })),
+    ),
     problems: team.problems.length,
   };
 }
@@ -61,7 +65,10 @@ export function formatBriefing(facts: BriefingFacts): string {
     `# Briefing — ${facts.stamp.replace("T", " ")}`,
     "",
     totalsLine(facts.totals),
-    ...section("Needs attention", facts.missing.map(missingLine)),
+    ...section("Needs attention", [
+      ...facts.missing.map(missingLine),
+      ...facts.notices.map(({ member, text }) => `${shown(member)}: ${text}`),
+    ]),
     ...section("Blocked", facts.blocked.map(blockedLine)),
     ...section("Fresh", facts.fresh.map(shown)),
     ...section("In progress", facts.inProgress.map(progressLine)),

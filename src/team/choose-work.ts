@@ -21,15 +21,16 @@ export interface Circumstances {
   readonly heartbeatMinutes: number;
   /** It is a heartbeat, in which what has failed is tried again. */
   readonly isBeat: boolean;
-  /** Tasks that are not to be looked at again now. */
-  readonly passed?: ReadonlySet<Task["line"]>;
+  /** Tasks that are not to be looked at again now; see `placeOf`. */
+  readonly passed?: ReadonlySet<string>;
 }
 
 /** What is in progress comes first; then the first one that is ready, in the order of the file. */
 export function chooseWork(file: TaskFile, state: MemberState, now: Circumstances): Choice {
   const reasons: string[] = [];
+  const isPassed = (task: Task): boolean => now.passed?.has(placeOf(task)) === true;
   for (const task of file.tasks.filter(({ status }) => status === "in-progress")) {
-    if (now.passed?.has(task.line) === true) continue;
+    if (isPassed(task)) continue;
     const isExternal = externalPathOf(task) !== undefined; // whoever works on it, we only report
     const isFlagged = flagOf(task) !== undefined && !isEditedSince(task, state);
     if (isFlagged && !(now.isBeat && isExternal)) {
@@ -40,9 +41,14 @@ export function chooseWork(file: TaskFile, state: MemberState, now: Circumstance
       return { kind: "waiting", why: `"${task.title}" is tried again at the next tick` };
     } else return { kind: "resume", task };
   }
-  const ready = file.tasks.find(({ status }) => status === "ready");
+  const ready = file.tasks.find((task) => task.status === "ready" && !isPassed(task));
   if (ready !== undefined) return { kind: "claim", task: ready };
   return reasons.length === 0 ? { kind: "idle" } : { kind: "waiting", why: reasons.join("; ") };
+}
+
+/** The same for one task, also when lines above it have come or gone. */
+export function placeOf({ title, ordinal }: Task): string {
+  return `${ordinal} ${title}`;
 }
 
 /** Whether it has something to do, flagged or not. */

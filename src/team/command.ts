@@ -13,7 +13,8 @@ export type TeamCommand =
   | { readonly kind: "briefing" }
   | { readonly kind: "review" }
   | { readonly kind: "housekeeping" }
-  | { readonly kind: "tick"; readonly agent: string | undefined };
+  | { readonly kind: "tick"; readonly agent: string | undefined }
+  | { readonly kind: "adopt"; readonly agent: string };
 
 /** Undefined: it is a message like any other. What begins like a command and is none is `usage`. */
 export function parseTeamCommand(text: string): TeamCommand | undefined {
@@ -32,6 +33,9 @@ export function parseTeamCommand(text: string): TeamCommand | undefined {
     case "housekeeping":
       if (rest !== "") throw usage(`!team ${word} does not know "${rest}"`);
       return { kind: word };
+    case "adopt":
+      if (rest === "") throw usage("!team adopt needs a member");
+      return { kind: word, agent: rest };
     case "dispatch":
       return parseDispatch(rest);
     default:
@@ -59,6 +63,7 @@ export const TEAM_USAGE = `!team: what everybody does
 !team status [member]
 !team dispatch <member>: <title>, and the body in the lines below
 !team tick [member]
+!team adopt <member>: have Cortex work on its tasks
 !team briefing
 !team review
 !team housekeeping`;

@@ -21,7 +21,9 @@ export function describeMembers({ members }: Team): string {
 export function describeStatus(team: Team, agent?: string): string {
   const members = agent === undefined ? team.members : [memberOf(agent, team)];
   if (members.length === 0) return "Nobody is on the team yet.";
-  const blocks = members.map((member) => [memberLine(member), ...taskLines(member)].join("\n"));
+  const blocks = members.map((member) =>
+    [memberLine(member), ...noticeLines(member), ...taskLines(member)].join("\n"),
+  );
   const problems = team.problems.length;
   const note =
     problems === 0 || agent !== undefined
@@ -35,7 +37,7 @@ export function describeMember(team: Team, agent: string): string {
   const member = memberOf(agent, team);
   const tasks = member.tasks.tasks.filter(isActive);
   return [
-    memberLine(member),
+    [memberLine(member), ...noticeLines(member)].join("\n"),
     noteText(member.note.sections),
     ...tasks.slice(0, MAX_TITLES).map(({ text }) => cut(text.trim())),
     ...rest(tasks.length - MAX_TITLES, "task"),
@@ -74,6 +76,10 @@ function memberLine({ slug, note, counts, liveness, isManaged }: Member): string
   const role = note.role === "" ? "" : ` — ${note.role}`;
   const runner = isManaged ? "" : " (runs elsewhere)";
   return `- **${slug}**${runner}: ${liveness.state.replace("-", " ")}${age}; ${counts.ready} ready, ${counts.inProgress} in progress, ${counts.done} done${role}`;
+}
+
+function noticeLines({ notices }: Member): string[] {
+  return notices.map((notice) => `  - note: ${notice}`);
 }
 
 function taskLines(member: Member): string[] {

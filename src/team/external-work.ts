@@ -2,7 +2,7 @@
 import { dateOf } from "../model/day.ts";
 import type { TaskEdit } from "./edit.ts";
 import { expandPath } from "../config/team-config.ts";
-import { type External, progressOf, readExternal } from "./external.ts";
+import { progressOf, readExternal, whyUseless } from "./external.ts";
 import { flagOf, flagStatus, flagText } from "./flag.ts";
 import type { MemberFiles } from "./member-files.ts";
 import { refOf } from "./member-state.ts";
@@ -39,7 +39,7 @@ export async function reportExternal(
   const external = await readExternal({ path, project, home: user });
   const flag = flagOf(found);
   if (external.kind !== "read") {
-    const reason = whyLost(external);
+    const reason = whyUseless(external)!;
     if (flag?.reason !== reason) {
       await edit({ kind: "note", task, stamp, text: flagText(reason) });
       await log(flagStatus(found.title, reason));
@@ -53,10 +53,4 @@ export async function reportExternal(
   await edit({ kind: "complete", task, stamp, summary: `${progress} in ${external.path}.` });
   await log(`active — done: ${found.title}`);
   return { kind: "done", detail: progress };
-}
-
-function whyLost(external: Exclude<External, { kind: "read" }>): string {
-  return external.kind === "missing"
-    ? `${external.path} is missing`
-    : `${external.path} cannot be read: ${external.why}`;
 }

@@ -5,6 +5,7 @@
 import { MINUTE_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import { type CoordinatorParts, coordinate, introduce } from "./coordinator.ts";
+import { whyForeign } from "./adoption.ts";
 import { nextDailyMs } from "./daily.ts";
 import type { Keeper } from "./keeper.ts";
 import { memberUnknown } from "./member-files.ts";
@@ -171,7 +172,7 @@ export class Heart implements AsyncDisposable {
   async #beat(member: Member): Promise<Beat> {
     const { slug: agent, isCoordinator, isManaged, isInactive } = member;
     if (isInactive) return { agent, state: "inactive" };
-    if (!isManaged) return { agent, state: "foreign" };
+    if (!isManaged) return { agent, state: "foreign", detail: whyForeign(agent, member.note) };
     this.#looked.set(agent, this.#parts.clock());
     try {
       const moved = await this.#workers.beat(agent);

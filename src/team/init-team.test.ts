@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type TestTeam, testTeam } from "../../test/support/team-folder.ts";
+import { isMarkedAsOurs } from "./adoption.ts";
 import { type InitedTeam, initTeam } from "./init-team.ts";
 import { readNote } from "./read-note.ts";
 
@@ -66,7 +67,21 @@ test("a second time changes nothing, also not what people have changed", async (
 test("a coordinator that somebody else runs is not managed", async () => {
   using team = testTeam();
   await init(team, { isForeign: true });
-  expect(readNote(team.read("agents/chief-of-staff/chief-of-staff.md")).runtime).toBeUndefined();
+  expect(readNote(team.read("agents/chief-of-staff/chief-of-staff.md")).runtime).toBe("foreign");
+});
+
+test("a directory that was made here belongs to Cortex, one with members in it stays theirs", async () => {
+  using made = testTeam();
+  expect((await init(made)).unclaimed).toEqual([]);
+  expect(isMarkedAsOurs(made.folder.root)).toBe(true);
+
+  using theirs = testTeam({
+    "agents/dev/dev.md": "---\nname: Dev\n---\n",
+    "agents/ours/ours.md": "---\nname: Ours\nruntime: cortex\n---\n",
+  });
+  expect((await init(theirs)).unclaimed).toEqual(["dev"]);
+  expect((await init(theirs)).unclaimed).toEqual(["dev"]);
+  expect(isMarkedAsOurs(theirs.folder.root)).toBe(false);
 });
 
 test("inside a repository no other one is made", async () => {

@@ -2,10 +2,13 @@
  * Makes a team directory: folders, templates, the coordinator, a git repository. What is there stays as it is, so a
  * second time, or on a directory that people have made by hand, it adds what is missing and nothing else.
  */
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CortexError } from "../model/errors.ts";
+import { isMarkedAsOurs, markAsOurs } from "./adoption.ts";
 import { type GitStart, initGit } from "./init-git.ts";
+import { readNote } from "./read-note.ts";
 import { composeMember, legacyNotePath, type Place } from "./register-member.ts";
 import type { TeamFolder } from "./team-folder.ts";
 import { TEMPLATES } from "./templates.ts";
@@ -25,6 +28,8 @@ export interface InitedTeam {
   readonly written: readonly string[];
   readonly kept: readonly string[];
   readonly git: GitStart;
+  /** Members who were there before, and whose notes do not say who runs them: Cortex leaves them alone. */
+  readonly unclaimed: readonly string[];
 }
 
 const COORDINATOR_NAME = "Chief of Staff";
@@ -36,6 +41,7 @@ const IGNORED = ".cortex/\n.*.lock\n.*.tmp\n.*.new\n.*.moving\n";
 /** Throws `team_unwritable`. */
 export async function initTeam(folder: TeamFolder, start: TeamStart): Promise<InitedTeam> {
   const { root } = folder;
+  const before = memberFolders(root);
   for (const path of [...FOLDERS.map((name) => join(root, name)), start.coordinatorProject]) {
     await makeFolder(path);
   }
@@ -49,7 +55,25 @@ export async function initTeam(folder: TeamFolder, start: TeamStart): Promise<In
   for (const [path, text] of await coordinatorFiles(folder, start)) {
     ((await folder.create(path, text)) ? written : kept).push(path);
   }
-  return { root, written, kept, git };
+  if (before.length === 0) markAsOurs(root);
+  return { root, written, kept, git, unclaimed: await unclaimedOf(before, folder) };
+}
+
+/** Whose directory it was before: one with members in it was made by others. */
+function memberFolders(root: string): string[] {
+  const agents = join(root, "agents");
+  return statSync(agents, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(agents) : [];
+}
+
+async function unclaimedOf(slugs: readonly string[], folder: TeamFolder): Promise<string[]> {
+  if (isMarkedAsOurs(folder.root)) return [];
+  const found: string[] = [];
+  for (const slug of slugs.toSorted()) {
+    if (!existsSync(join(folder.root, `agents/${slug}/${slug}.md`))) continue;
+    const note = await folder.read(`agents/${slug}/${slug}.md`);
+    if (note !== undefined && readNote(note).runtime === undefined) found.push(slug);
+  }
+  return found;
 }
 
 /** None where the team still has the layout of before: its coordinator is to be imported. */

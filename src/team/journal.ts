@@ -38,6 +38,8 @@ export interface JournalEntry {
   readonly othersMs?: number | undefined;
   /** The name of what the file held before, where it was written. */
   readonly snapshot?: string | undefined;
+  /** Edits of tasks that somebody has taken out, by what they are of: they are not to be done again. */
+  readonly gone?: readonly string[] | undefined;
   /** The snapshot that was put back: what was done before it is not to be done again. */
   readonly undone?: string | undefined;
 }

@@ -20,7 +20,7 @@ async function lintOf(files: Readonly<Record<string, string | Buffer>>): Promise
   mkdirSync(join(home.path, "Projects/billing"), { recursive: true });
   using directory = teamDirectory(files);
   const parts = { root: directory.path, clock: () => NOW_MS, timezone: "UTC", heartbeatMinutes: 15 };
-  return await lint(await new TeamReader(parts).read(), { home: home.path });
+  return lint(await new TeamReader(parts).read(), { home: home.path });
 }
 
 function shown({ file, line, rule }: TeamFinding): string {
@@ -128,22 +128,58 @@ test("a task that stands for a file that is missing is named, as long as it is a
       ...member("a", { fields: { project: "~/Projects/billing" }, tasks: external("ready") }),
       ...member("b", { fields: { project: "~/Projects/billing" }, tasks: external("cancelled") }),
     }),
-  ).toEqual(["agents/a/tasks.md:1 external-missing", "agents/b/tasks.md:2 status-unknown"]);
+  ).toEqual([
+    "agents/a/a.md:2 runtime-missing",
+    "agents/a/tasks.md:1 external-missing",
+    "agents/b/tasks.md:2 status-unknown",
+  ]);
 });
 
 test("a project that is no absolute path begins in the team directory, as it does for whoever works there", async () => {
   const tasks = "## X\n**Status:** ready\n**External:** todo.md\n";
   expect(
     await found({
-      ...member("a", { fields: { project: "code" }, tasks }),
+      ...member("a", { fields: { project: "code", runtime: "shuttle" }, tasks }),
       "code/todo.md": "## Y\n**Status:** ready\n",
     }),
   ).toEqual([]);
 });
 
+test("a task file of another runner that cannot be read, or has nothing in it, is named", async () => {
+  const tasks = "## X\n**Status:** ready\n**External:** todo.md\n";
+  const of = (content: string | Buffer) =>
+    found({
+      ...member("a", { fields: { project: "code", runtime: "shuttle" }, tasks }),
+      "code/todo.md": content,
+    });
+  expect(await of(Buffer.from([0xff, 0xfe]))).toEqual(["agents/a/tasks.md:1 external-unreadable"]);
+  expect(await of("# Plan\n")).toEqual(["agents/a/tasks.md:1 external-empty"]);
+  expect(await of("- [ ] Do it\n")).toEqual([]);
+});
+
+test("somebody with tasks whose note does not say who runs them is named, with the command that changes it", async () => {
+  const tasks = "## X\n**Status:** ready\n";
+  const [finding] = await lintOf({ ...TEAM, ...member("dev", { tasks }) });
+  expect(finding).toMatchObject({
+    rule: "runtime-missing",
+    hint: expect.stringContaining("`cortex team adopt dev`"),
+  });
+  expect(await found(member("dev", { fields: { runtime: "cursor" }, tasks }))).toEqual([]);
+  expect(await found(member("dev", {}))).toEqual([]);
+});
+
+test("what vanished from a task file is named, with what to do", async () => {
+  const removed = "Kept.\n\n## Old\n**Status:** removed\n";
+  const [finding] = await lintOf({ ...TEAM, ...member("dev", {}), "agents/dev/tasks.removed.md": removed });
+  expect(finding).toMatchObject({ file: "agents/dev/tasks.removed.md", line: 3, rule: "task-removed" });
+  expect(finding!.hint).toContain("Move it back");
+});
+
 test("both sides of a conflict that git has left are named", async () => {
   const tasks = "## A\n**Status:** ready\n\n<<<<<<< HEAD\nmine\n=======\nyours\n>>>>>>> side\n";
-  expect(await found(member("a", { tasks }))).toEqual(["agents/a/tasks.md:4 conflict-marks"]);
+  expect(await found(member("a", { fields: { runtime: "cortex" }, tasks }))).toEqual([
+    "agents/a/tasks.md:4 conflict-marks",
+  ]);
 });
 
 test("what is missing of the team as a whole is named", async () => {
@@ -183,7 +219,7 @@ test("only what cannot lose anything is said to be repairable", async () => {
   writeFileSync(join(directory.path, "agents/b/tasks (conflicted copy 2026-03-28 101500).md"), "");
   const parts = { root: directory.path, clock: () => NOW_MS, timezone: "UTC", heartbeatMinutes: 15 };
 
-  const findings = await lint(await new TeamReader(parts).read(), { home: home.path });
+  const findings = lint(await new TeamReader(parts).read(), { home: home.path });
 
   expect(findings.map(({ rule, isRepairable }) => [rule, isRepairable])).toEqual([
     ["status-unknown", false],

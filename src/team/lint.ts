@@ -9,19 +9,19 @@
  *   in-progress-several, fence-open, tick-invalid, tick-doubled, tick-misplaced
  * - notes of members and projects (`read-note.ts`, `read-project.ts`): frontmatter and sections
  * - folders and whole files (`team-problems.ts`, `read-cache.ts`): note-missing, tasks-missing, slug-odd, conflict-copy,
- *   link-outside, file-unreadable, file-too-large, not-utf8, tick-ahead
+ *   link-outside, file-unreadable, file-too-large, not-utf8, tick-ahead, task-removed, external-missing,
+ *   external-unreadable, external-empty
  * - the team as a whole (here): coordinator-missing, template-missing, layout-old, name-doubled, name-odd,
- *   project-missing, project-unknown, external-missing, conflict-marks
+ *   project-missing, project-unknown, runtime-missing, conflict-marks
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { expandPath } from "../config/team-config.ts";
-import { externalPathOf, readExternal } from "./external.ts";
+import { FOREIGN_RUNTIME } from "./adoption.ts";
 import { findSection } from "./note-sections.ts";
 import { isRepairable } from "./repair.ts";
 import { toSlug } from "./slug.ts";
-import { isActive } from "./task.ts";
 import { COORDINATOR, inOrder, type Member, type Team, type TeamProblem } from "./team.ts";
 import { TEMPLATES } from "./templates.ts";
 
@@ -35,10 +35,10 @@ export interface LintParts {
   readonly home: string;
 }
 
-export async function lint(team: Team, { home }: LintParts): Promise<TeamFinding[]> {
+export function lint(team: Team, { home }: LintParts): TeamFinding[] {
   const found: TeamProblem[] = [...team.problems, ...problemsOfWhole(team)];
   for (const member of team.members) {
-    found.push(...problemsOfProject(member, team, home), ...(await problemsOfExternal(member, team, home)));
+    found.push(...problemsOfProject(member, team, home), ...foreignProblems(member, team));
     for (const file of [member.notePath, member.tasksPath]) found.push(...conflictMarks(team, file));
   }
   for (const { path } of team.projects) found.push(...conflictMarks(team, path));
@@ -99,19 +99,21 @@ function problemsOfProject(member: Member, team: Team, home: string): TeamProble
   return problems;
 }
 
-async function problemsOfExternal(member: Member, team: Team, home: string): Promise<TeamProblem[]> {
-  const problems: TeamProblem[] = [];
-  for (const task of member.tasks.tasks.filter(isActive)) {
-    const path = externalPathOf(task);
-    if (path === undefined) continue;
-    const project = expandPath(member.note.project ?? "", { user: home, from: team.root });
-    const external = await readExternal({ path, project, home });
-    if (external.kind !== "read") {
-      const { tasksPath: file } = member;
-      problems.push(externalMissing(file, task.line, external.path, external.kind === "missing"));
-    }
-  }
-  return problems;
+/** A note that says who runs the member is left at that. One that does not, of somebody who does nothing, may be meant for us. */
+function foreignProblems(member: Member, team: Team): TeamProblem[] {
+  const { slug, note, notePath, isManaged, liveness } = member;
+  const isStill = liveness.state === "down" || liveness.state === "never-started";
+  if (isManaged || !isStill || note.runtime !== undefined) return [];
+  const line = fieldLine(team, notePath, "name");
+  return [
+    {
+      file: notePath,
+      line,
+      rule: "runtime-missing",
+      message: "the note does not say who runs this member, so Cortex gives it no turns",
+      hint: `\`cortex team adopt ${slug}\` makes it Cortex's; \`runtime: ${FOREIGN_RUNTIME}\` in the note says that somebody else runs it.`,
+    },
+  ];
 }
 
 /** What git leaves of a merge that it could not do. */
@@ -215,16 +217,6 @@ function projectUnknown(place: Place, project: string): TeamProblem {
     rule: "project-unknown",
     message: `there is no note projects/${project}.md`,
     hint: `\`cortex team project ${project}\` makes one.`,
-  };
-}
-
-function externalMissing(file: string, line: number, path: string, isMissing: boolean): TeamProblem {
-  return {
-    file,
-    line,
-    rule: "external-missing",
-    message: `the file ${path}, which this task stands for, ${isMissing ? "is not there" : "cannot be read"}`,
-    hint: "Start the runner that writes it, or correct the path; until then the task stays as it is.",
   };
 }
 

@@ -63,7 +63,10 @@ export async function findProject(
   { slug, note }: Pick<MemberFiles, "slug" | "note">,
   { root, user, workspaceOf }: { readonly root: string } & Pick<WorkParts, "user" | "workspaceOf">,
 ): Promise<FoundProject> {
-  if (note.project === undefined) return { kind: "missing", why: "its note names no project" };
+  if (note.project === undefined)
+    return slug === COORDINATOR
+      ? { kind: "found", path: await makeWorkspace(workspaceOf(slug)) }
+      : { kind: "missing", why: "its note names no project" };
   const path = expandPath(note.project, { user, from: root });
   try {
     if (!(await stat(path)).isDirectory())

@@ -14,8 +14,21 @@ export interface MemberState {
   readonly foreignTickMs?: number;
   readonly work?: Work;
   readonly troubles?: readonly Trouble[];
+  /** What it has done, oldest first. */
+  readonly done?: readonly DoneTask[];
   readonly duty?: Duty;
 }
+
+/** A task that was done, so that it is not done again whatever its file says later. */
+export interface DoneTask {
+  readonly gist: string;
+  readonly started?: string;
+  readonly completed: string;
+  readonly atMs: number;
+}
+
+/** Older ones are forgotten. */
+export const MAX_DONE_TASKS = 500;
 
 /** What the coordinator has done. */
 export interface Duty {
@@ -32,6 +45,8 @@ export interface Duty {
 export interface Work extends TaskRef {
   /** All that is asked for on its behalf has an id that is made from this one: asked for again, it is the same. */
   readonly id: string;
+  /** Of the task as it was claimed. */
+  readonly gist?: string;
   /** The relay that it is run as, once that has begun: whatever is edited meanwhile, it is this one that is waited for. */
   readonly relay?: string;
 }

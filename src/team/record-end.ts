@@ -2,9 +2,10 @@
 import { dateOf } from "../model/day.ts";
 import type { NoteEdit, TaskEdit } from "./edit.ts";
 import { flagStatus, flagText } from "./flag.ts";
-import { digestOf, MAX_FAILURES, refOf, type Trouble, type Work } from "./member-state.ts";
+import { digestOf, type DoneTask, MAX_FAILURES, refOf, type Trouble, type Work } from "./member-state.ts";
 import { findTask, readTasks } from "./read-tasks.ts";
 import { toStamp } from "./stamp.ts";
+import { gistOf } from "./task-gist.ts";
 import type { Task, TaskFile } from "./task.ts";
 import type { TeamFolder } from "./team-folder.ts";
 import type { WorkEnd } from "./turn-end.ts";
@@ -27,12 +28,18 @@ export async function recordEnd(
   { tasksPath, notePath }: EndedMember,
   ended: EndedWork,
   folder: TeamFolder,
-): Promise<{ readonly file: TaskFile; readonly trouble: Trouble | undefined; readonly isFlagged: boolean }> {
+): Promise<{
+  readonly file: TaskFile;
+  readonly trouble: Trouble | undefined;
+  readonly isFlagged: boolean;
+  readonly done: DoneTask | undefined;
+}> {
   const { work, end, timezone } = ended;
   const stamp = toStamp(end.atMs, timezone);
   const failures = ended.failures + (end.kind === "failed" ? 1 : 0);
   const reason = flagReason(end, failures);
   let text = "";
+  if (end.kind === "done") await claimAgain(tasksPath, work, folder);
   for (const edit of editsFor({ ...ended, stamp, failures, reason })) {
     ({ text } = await folder.editFrom(tasksPath, (now) => {
       const task = findTask(readTasks(now), work);
@@ -47,7 +54,34 @@ export async function recordEnd(
   await folder.edit(notePath, { file: "note", edit: log });
   const file = readTasks(text);
   const task = findTask(file, work);
-  return { file, trouble: troubleOf(task, { work, failures, reason }), isFlagged: reason !== undefined };
+  return {
+    file,
+    trouble: troubleOf(task, { work, failures, reason }),
+    isFlagged: reason !== undefined,
+    done: doneOf(work, end, stamp),
+  };
+}
+
+/** An older copy that somebody saved while the turn ran says that the task is ready. It is done all the same. */
+async function claimAgain(
+  tasksPath: string,
+  { title, ordinal, started, gist }: Work,
+  folder: TeamFolder,
+): Promise<void> {
+  if (started === undefined) return;
+  await folder.editFrom(tasksPath, (now) => {
+    const task = findTask(readTasks(now), { title, ordinal, started });
+    if (task?.status !== "ready" || gistOf(task) !== gist) return undefined;
+    return {
+      file: "tasks",
+      edit: { kind: "claim", task: refOf({ title, ordinal: task.ordinal }), stamp: started },
+    };
+  });
+}
+
+function doneOf({ gist, started }: Work, end: WorkEnd, completed: string): DoneTask | undefined {
+  if (end.kind !== "done" || gist === undefined) return undefined;
+  return { gist, ...(started === undefined ? {} : { started }), completed, atMs: end.atMs };
 }
 
 /** Why the task is flagged. Undefined: it is not. */

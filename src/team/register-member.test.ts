@@ -29,6 +29,7 @@ name: Billing Dev
 project: ~/Projects/billing-service
 status: active
 joined: 2026-03-28
+runtime: foreign
 ---
 ## Role
 Build and maintain the billing service.

@@ -8,10 +8,10 @@ import { expandPath, shortenPath } from "../config/team-config.ts";
 import { CortexError } from "../model/errors.ts";
 import { DEFAULT_AGENT } from "../model/ids.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
+import { FOREIGN_RUNTIME, MANAGED_RUNTIME } from "./adoption.ts";
 import { addProject } from "./add-project.ts";
 import { toSlug } from "./slug.ts";
 import type { TeamFolder } from "./team-folder.ts";
-import { MANAGED_RUNTIME } from "./team.ts";
 import { AGENT_TEMPLATE_PATH, fillTemplate, noteLine, readTemplate } from "./templates.ts";
 
 export interface NewMember {
@@ -80,7 +80,7 @@ export async function composeMember(
 ): Promise<{ member: Omit<Registered, "projectPaths">; note: string; projects: readonly string[] }> {
   const name = noteLine("name", given.name, MAX_NAME_LENGTH);
   const slug = toSlug(name);
-  if (!isForeign && slug === DEFAULT_AGENT) throw isOwners(name);
+  if (!isForeign) checkManagedSlug(name, slug);
   const project = expandPath(given.project, { user, from: workingDir });
   await checkProject(project);
   const projects = given.projects?.map(toProject) ?? ownProject(project);
@@ -90,7 +90,7 @@ export async function composeMember(
       project: shortenPath(project, user),
       status: "active",
       joined: today,
-      ...(isForeign ? {} : { runtime: MANAGED_RUNTIME }),
+      runtime: isForeign ? FOREIGN_RUNTIME : MANAGED_RUNTIME,
     },
     sections: {
       Role: roleLines(given.role ?? ""),
@@ -165,14 +165,10 @@ async function checkProject(project: string): Promise<void> {
 }
 
 /** What a member may do, its session may do: the owner's own would lose the rest. */
-function isOwners(name: string): CortexError {
-  return new CortexError(
-    "state_conflict",
-    `"${name}" would work in ${MAIN_SESSION}, which is your own session`,
-    {
-      hint: "Take another name.",
-    },
-  );
+export function checkManagedSlug(name: string, slug: string): void {
+  if (slug !== DEFAULT_AGENT) return;
+  const message = `"${name}" would work in ${MAIN_SESSION}, which is your own session`;
+  throw new CortexError("state_conflict", message, { hint: "Take another name." });
 }
 
 function taken(name: string, slug: string, path: string): CortexError {

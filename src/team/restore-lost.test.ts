@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { applyEdit, isEditDone } from "./apply-edit.ts";
 import type { FileEdit, TaskEdit } from "./edit.ts";
 import type { JournalEntry } from "./journal.ts";
+import { readTasks } from "./read-tasks.ts";
 import { blockOf, RACE_MS, RESTORE_MS, restoreLost } from "./restore-lost.ts";
 
 const START = "## One\n**Status:** ready\n\nFirst.\n\n## Two\n**Status:** ready\n\nSecond.\n";
@@ -16,6 +17,8 @@ const claim = (title: string) => tasks({ kind: "claim", task: { title, ordinal: 
 const note = (title: string, text: string) =>
   tasks({ kind: "note", task: { title, ordinal: 1 }, stamp: STAMP, text });
 const tick = (stamp: string) => tasks({ kind: "tick", stamp });
+const complete = (title: string) =>
+  tasks({ kind: "complete", task: { title, ordinal: 1, started: STAMP }, stamp: STAMP, summary: "Did it." });
 const add = (title: string) => tasks({ kind: "add", title, ordinal: 1 });
 
 /** What is written down of edits made one after the other, at the same time, and the text they make. */
@@ -38,14 +41,63 @@ const kinds = ({ edits }: { edits: readonly { edit: FileEdit }[] }) =>
 
 test("what is there is left alone", () => {
   const { text, entries } = play([claim("One"), note("One", "begun"), tick(STAMP)]);
-  expect(restore(text, entries)).toEqual({ text, edits: [] });
+  expect(restore(text, entries)).toEqual({ text, edits: [], gone: [], aside: [] });
 });
 
-test("where an old text was written back, all is done again in its order", () => {
-  const { text, entries } = play([claim("One"), note("One", "begun"), add("Three"), tick(STAMP)]);
+test("where an old text was written back, what we wrote inside of tasks is done again in its order", () => {
+  const { text, entries } = play([claim("One"), note("One", "begun"), tick(STAMP)]);
   const restored = restore(START, entries);
   expect(restored.text).toBe(text);
-  expect(kinds(restored)).toEqual(["claim", "note", "add", "tick"]);
+  expect(kinds(restored)).toEqual(["claim", "note", "tick"]);
+});
+
+test("where an old text was written back with other line ends, a byte order mark and trailing spaces, too", () => {
+  const { entries } = play([claim("One"), note("One", "begun"), complete("One")]);
+  const saved = `\uFEFF${START.replaceAll("\n", "  \r\n")}`;
+  expect(kinds(restore(saved, entries))).toEqual(["claim", "note", "complete"]);
+});
+
+test("a task that is gone is not put back, but kept aside, where nobody can tell why it is gone", () => {
+  const { entries } = play([add("Three"), add("Four")]);
+  const saved = applyEdit(START, add("Three"));
+  for (const changedMs of [WRITTEN_MS + 1, LATER_MS]) {
+    const { text, edits, aside } = restore(saved, entries, changedMs);
+    expect({ text, edits }).toEqual({ text: saved, edits: [] });
+    expect(aside).toMatchObject([{ title: "Four" }]);
+  }
+});
+
+test("a task that is gone while something later is there was taken out, and is not kept", () => {
+  const { entries } = play([add("Three"), claim("One")]);
+  expect(restore(applyEdit(START, claim("One")), entries)).toMatchObject({ edits: [], aside: [] });
+});
+
+test("a task that is gone together with what was written inside another moments ago was overwritten", () => {
+  const { text, entries } = play([add("Three"), claim("One")]);
+  expect(restore(START, entries, WRITTEN_MS + 1)).toMatchObject({ aside: [], gone: [] });
+  expect(readTasks(restore(START, entries, WRITTEN_MS + 1).text)).toEqual(readTasks(text));
+  const later = restore(START, entries);
+  expect(kinds(later)).toEqual(["claim"]);
+  expect(later.aside).toMatchObject([{ title: "Three" }]);
+});
+
+test("a task that was done and is gone is neither put back nor kept", () => {
+  const { entries } = play([add("Three"), claim("Three"), complete("Three")]);
+  for (const changedMs of [WRITTEN_MS + 1, LATER_MS])
+    expect(restore(START.replaceAll("\n", "\r\n"), entries, changedMs)).toMatchObject({
+      edits: [],
+      aside: [],
+    });
+});
+
+test("what was taken out is not looked at again", () => {
+  const { entries } = play([add("Three"), claim("Three")]);
+  const { gone } = restore(START, entries);
+  expect(gone).toHaveLength(2);
+  const after = [...entries, { atMs: WRITTEN_MS, hash: "", bytes: 0, gone }];
+  expect(restore(START, after)).toEqual({ text: START, edits: [], gone: [], aside: [] });
+  const again = [...after, { atMs: WRITTEN_MS, hash: "", bytes: 0, edit: add("Three") }];
+  expect(restore(START, again).aside).toMatchObject([{ title: "Three" }]);
 });
 
 test("what is gone while something later is there was taken out on purpose", () => {
@@ -114,10 +166,10 @@ test("what cannot be done any more is left", () => {
   const { entries } = play([claim("One")]);
   const theirs = START.replace("**Status:** ready", "**Status:** done");
   for (const text of [theirs, "", "## Two\n**Status:** ready\n"])
-    expect(restore(text, entries, WRITTEN_MS + 1)).toEqual({ text, edits: [] });
+    expect(restore(text, entries, WRITTEN_MS + 1)).toMatchObject({ text, edits: [] });
 });
 
-test("whichever old text is written back within moments, all is there again", () => {
+test("whichever old text is written back within moments, all is there again or kept aside", () => {
   const edit = fc.oneof(
     fc.constantFrom(claim("One"), claim("Two"), tick(STAMP)),
     fc.integer({ min: 0, max: 9 }).map((n) => add(`New ${n}`)),
@@ -130,8 +182,10 @@ test("whichever old text is written back within moments, all is there again", ()
       (edits, kept) => {
         const { entries } = play(edits);
         const stale = edits.slice(0, kept).reduce(applyEdit, START);
-        const { text } = restore(`A person's line.\n${stale}`, entries, WRITTEN_MS + 1);
-        expect(edits.filter((one) => !isEditDone(text, one))).toEqual([]);
+        const { text, aside } = restore(`A person's line.\n${stale}`, entries, WRITTEN_MS + 1);
+        const lost = edits.filter((one) => !isEditDone(text, one)).map(({ edit }) => edit);
+        const isOlder = edits.slice(kept).some((one) => one.edit.kind !== "add");
+        expect(lost).toEqual(isOlder ? [] : aside);
         expect(text.startsWith("A person's line.\n")).toBe(true);
       },
     ),

@@ -1,4 +1,5 @@
 /** What a task file says in another way than the protocol has it. Each is read all the same, as its message says. */
+import { externalPathOf } from "./external.ts";
 import { type Heading, isBlank, linesOf, type TickMark } from "./outline.ts";
 import { isStamp } from "./stamp.ts";
 import { asStatus, type FileProblem } from "./task.ts";
@@ -70,7 +71,8 @@ function addOfTask(problems: FileProblem[], task: TaskBlock, text: string): void
 }
 
 function addOfSeveral(problems: FileProblem[], tasks: readonly TaskBlock[]): void {
-  const [, ...others] = tasks.filter(({ status }) => status.value === "in-progress");
+  const own = tasks.filter((task) => !isWrapper(task)); // those wait for others, beside what is worked on
+  const [, ...others] = own.filter(({ status }) => status.value === "in-progress");
   for (const { status, title } of others) {
     const message = `${JSON.stringify(title)} is in progress, and so is one above it`;
     problems.push({
@@ -80,6 +82,11 @@ function addOfSeveral(problems: FileProblem[], tasks: readonly TaskBlock[]): voi
       hint: "Work on one task at a time.",
     });
   }
+}
+
+function isWrapper(task: TaskBlock): boolean {
+  const external = metadataOf(task, "External")?.value;
+  return externalPathOf({ title: task.title, external }) !== undefined;
 }
 
 /** `Status: ready`, `**Status**: ready`, `- status: ready`. */

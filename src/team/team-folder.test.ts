@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -286,6 +287,48 @@ test("what an editor with an old text overwrites is done again", async () => {
   expect(team.text()).toContain("A person's line.");
   expect(statusOf(team.text(), "One")).toBe("in-progress");
   expect(team.said).toEqual([`team: claim in ${TASKS} was overwritten, and done again`]);
+});
+
+test.each([
+  ["at once", 0],
+  ["after three seconds", 3_000],
+  ["after ten minutes", 600_000],
+])(
+  "a task that a person deletes %s stays deleted, and a copy is kept beside the file",
+  async (_, laterMs) => {
+    using team = testTeam("");
+    await team.team.edit(TASKS, tasks({ kind: "add", title: "One" }));
+    const one = team.text();
+    await team.team.edit(TASKS, tasks({ kind: "add", title: "Two", body: "Second." }));
+    team.times.nowMs += laterMs;
+    team.save(one);
+
+    expect(await team.team.reconcile(TASKS)).toEqual([]);
+    expect(team.text()).toBe(one);
+    const aside = join(team.root, "agents/dev/tasks.removed.md");
+    expect(readTasks(readFileSync(aside, "utf8")).tasks).toMatchObject([
+      { title: "Two", statusText: "removed", body: "Second." },
+    ]);
+    expect(team.said).toEqual([expect.stringContaining(`"Two" vanished from ${TASKS}`)]);
+
+    rmSync(aside);
+    team.save(`${one}\nMore.\n`);
+    await team.team.reconcile(TASKS);
+    await team.team.edit(TASKS, tick("2026-03-28T11:15"));
+    expect(existsSync(aside)).toBe(false);
+    expect(team.text()).not.toContain("Two");
+  },
+);
+
+test("a task that a person takes out among newer ones is not kept", async () => {
+  using team = testTeam("");
+  await team.team.edit(TASKS, tasks({ kind: "add", title: "One" }));
+  await team.team.edit(TASKS, tasks({ kind: "add", title: "Two" }));
+  team.times.nowMs += 3_000;
+  team.save("## Two\n**Status:** ready\n");
+  await team.team.reconcile(TASKS);
+  expect(team.text()).toBe("## Two\n**Status:** ready\n");
+  expect(existsSync(join(team.root, "agents/dev/tasks.removed.md"))).toBe(false);
 });
 
 test("nobody gets a task whose claim was overwritten", async () => {

@@ -15,8 +15,10 @@ import { restless, unwritable } from "./file-failure.ts";
 import { lockFile } from "./file-lock.ts";
 import { readState, tryRead } from "./file-state.ts";
 import { Journal } from "./journal.ts";
+import { readTasks } from "./read-tasks.ts";
 import { type Snapshot, Snapshots, snapshotPaths } from "./snapshots.ts";
 import { clearUp, isMovedAway, makeFile } from "./swap-file.ts";
+import { gistOf } from "./task-gist.ts";
 import { type Chosen, chooseSnapshot, nothingToUndo } from "./undo.ts";
 import {
   type Change,
@@ -39,6 +41,10 @@ export interface TeamFolderParts {
 
 /** How often the lock is taken anew where it was lost, or others did not stop. */
 const MAX_LOCKS = 3;
+
+function gistOfAdded(edit: FileEdit): string {
+  return gistOf(readTasks(applyEdit("", edit)).tasks[0]!);
+}
 
 /** Paths are relative to the root, with `/`. Each method may throw `path_forbidden`. */
 export class TeamFolder {
@@ -119,6 +125,13 @@ export class TeamFolder {
     const isQuiet = this.#clock() - last.atMs > OTHERS_MS; // nobody has it open from before our last write
     if (isQuiet && tryRead(file, path).state?.hash === last.hash) return [];
     return (await this.#change(path, (text) => ({ text }))).restored;
+  }
+
+  /** When a task was last dispatched that asks for the same, as far as that is known; else 0. */
+  addedMs(path: string, gist: string): number {
+    const entries = new Journal(this.root, confine(this.root, path).path).entries();
+    const added = entries.findLast(({ edit }) => edit?.edit.kind === "add" && gistOfAdded(edit) === gist);
+    return added?.atMs ?? 0;
   }
 
   /** What files held before we wrote them, oldest first: of one, or of all. */

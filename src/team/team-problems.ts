@@ -1,5 +1,6 @@
 /** What can be wrong with the folders of a team, beyond what is wrong within a file. */
 import { isConflictCopy } from "./conflict-copies.ts";
+import { REMOVED_FILE } from "./set-aside.ts";
 import type { Member, TeamProblem } from "./team.ts";
 
 export function conflictCopy(file: string): TeamProblem {
@@ -13,7 +14,9 @@ export function conflictCopy(file: string): TeamProblem {
 }
 
 export function noteMissing(folder: string, slug: string, names: readonly string[]): TeamProblem {
-  const other = names.find((name) => name.endsWith(".md") && name !== "tasks.md" && !isConflictCopy(name));
+  const other = names.find(
+    (name) => name.endsWith(".md") && name !== "tasks.md" && name !== REMOVED_FILE && !isConflictCopy(name),
+  );
   return {
     file: folder,
     line: 1,
@@ -43,6 +46,28 @@ export function tasksMissing(file: string): TeamProblem {
     rule: "tasks-missing",
     message: "the member has no task file",
     hint: "An empty one will do; the first task that is dispatched makes it.",
+  };
+}
+
+export function taskRemoved(place: Pick<TeamProblem, "file" | "line">, title: string): TeamProblem {
+  return {
+    ...place,
+    rule: "task-removed",
+    message: `${JSON.stringify(title)} vanished from tasks.md: somebody removed it, or a program saved an older copy`,
+    hint: "Nobody works on it. Move it back to tasks.md with the status ready, or delete it here.",
+  };
+}
+
+export function externalUseless(
+  place: Pick<TeamProblem, "file" | "line">,
+  kind: "missing" | "unreadable" | "read",
+  why: string,
+): TeamProblem {
+  return {
+    ...place,
+    rule: kind === "read" ? "external-empty" : `external-${kind}`,
+    message: `the task waits: ${why}`,
+    hint: "Start the runner that writes the file, or correct the path; until then the task stays as it is.",
   };
 }
 

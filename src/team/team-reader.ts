@@ -6,28 +6,33 @@ import { type Dirent, lstatSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 
+import { expandPath } from "../config/team-config.ts";
+import { isManagedNote, isMarkedAsOurs, whyForeign } from "./adoption.ts";
 import { isConflictCopy } from "./conflict-copies.ts";
+import { externalPathOf, lookAtExternal, whyUseless } from "./external.ts";
 import { livenessOf } from "./liveness.ts";
 import { codeOf, FolderCache, isInside, ReadCache, type ReadFile } from "./read-cache.ts";
 import { type MemberNote, readNote } from "./read-note.ts";
 import { type ProjectNote, readProject } from "./read-project.ts";
 import { readTasks } from "./read-tasks.ts";
+import { REMOVED_FILE } from "./set-aside.ts";
 import { toSlug } from "./slug.ts";
 import { stampMs } from "./stamp.ts";
-import type { FileProblem, TaskFile } from "./task.ts";
+import { type FileProblem, isActive, type TaskFile } from "./task.ts";
 import {
   conflictCopy,
+  externalUseless,
   folderUnreadable,
   linkOutside,
   noteMissing,
   slugOdd,
+  taskRemoved,
   tasksMissing,
   tickAhead,
 } from "./team-problems.ts";
 import {
   COORDINATOR,
   inOrder,
-  MANAGED_RUNTIME,
   type Member,
   type Project,
   type TaskCounts,
@@ -40,10 +45,16 @@ export interface TeamReaderParts {
   readonly clock: () => number;
   readonly timezone: string;
   readonly heartbeatMinutes: number;
+  /** Whether notes that do not say who runs them belong to Cortex, also where it did not make the directory. */
+  readonly adopts?: boolean;
+  /** The user's own folder, for paths that begin with `~`. */
+  readonly user?: string | undefined;
 }
 
 /** Files are read without a pause between them, which is much the fastest; after so many folders others get their turn. */
 const FOLDERS_AT_ONCE = 32;
+/** Of tasks that vanished. How many there are is always said. */
+const MAX_TITLES = 5;
 
 /** What of a task file does not change with the time. */
 interface ReadTasks {
@@ -52,11 +63,22 @@ interface ReadTasks {
   readonly tickMs: number | undefined;
 }
 
+interface MemberRead {
+  readonly slug: string;
+  readonly notePath: string;
+  readonly tasksPath: string;
+  readonly note: MemberNote;
+  readonly tasks: ReadTasks;
+  readonly nowMs: number;
+  readonly adopts: boolean;
+}
+
 export class TeamReader {
   readonly #parts: TeamReaderParts;
   readonly #folders: FolderCache;
   readonly #notes: ReadCache<MemberNote>;
   readonly #tasks: ReadCache<ReadTasks>;
+  readonly #removed: ReadCache<TaskFile>;
   readonly #projects: ReadCache<ProjectNote>;
 
   constructor(parts: TeamReaderParts) {
@@ -65,12 +87,13 @@ export class TeamReader {
     this.#folders = new FolderCache({ root, clock });
     this.#notes = new ReadCache({ root, clock, parse: readNote });
     this.#tasks = new ReadCache({ root, clock, parse: (text) => summarise(readTasks(text), timezone) });
+    this.#removed = new ReadCache({ root, clock, parse: readTasks });
     this.#projects = new ReadCache({ root, clock, parse: readProject });
   }
 
   /** How often a file had to be read so far. */
   get reads(): number {
-    return this.#notes.reads + this.#tasks.reads + this.#projects.reads;
+    return this.#notes.reads + this.#tasks.reads + this.#removed.reads + this.#projects.reads;
   }
 
   /** A directory that is not there is a team of nobody. */
@@ -85,19 +108,25 @@ export class TeamReader {
 
   async #readMembers(nowMs: number, problems: TeamProblem[]): Promise<Member[]> {
     const members: Member[] = [];
+    const adopts = this.#parts.adopts === true || isMarkedAsOurs(this.#parts.root);
     const entries = this.#listTop("agents", problems);
     for (const [index, entry] of entries.entries()) {
       if (index % FOLDERS_AT_ONCE === FOLDERS_AT_ONCE - 1) await setImmediate();
-      const member = this.#readMember(entry, nowMs, problems);
+      const member = this.#readMember(entry, { nowMs, adopts }, problems);
       if (member !== undefined) members.push(member);
     }
     this.#folders.keepOnly(new Set(["agents", "projects", ...entries.map(({ name }) => `agents/${name}`)]));
     this.#notes.keepOnly(new Set(members.map(({ notePath }) => notePath)));
     this.#tasks.keepOnly(new Set(members.map(({ tasksPath }) => tasksPath)));
+    this.#removed.keepOnly(new Set(members.map(({ slug }) => removedPath(slug))));
     return members;
   }
 
-  #readMember(entry: Dirent, nowMs: number, problems: TeamProblem[]): Member | undefined {
+  #readMember(
+    entry: Dirent,
+    now: { readonly nowMs: number; readonly adopts: boolean },
+    problems: TeamProblem[],
+  ): Member | undefined {
     const slug = entry.name;
     const folder = `agents/${slug}`;
     if (isConflictCopy(slug)) {
@@ -123,24 +152,51 @@ export class TeamReader {
     const readFile = this.#tasks.read(tasksPath);
     if (readFile.kind === "missing") problems.push(tasksMissing(tasksPath));
     const tasks = take(tasksPath, readFile, problems, ({ file }) => file.problems) ?? NO_TASKS;
-    const member = this.#assemble({ slug, notePath, tasksPath, note, tasks, nowMs });
+    const read = { ...now, slug, notePath, tasksPath, note, tasks };
+    const told = [...this.#removedTasks(slug, names, problems), ...this.#lostFiles(read, problems)];
+    const member = this.#assemble({ ...read, told });
     if (member.liveness.state === "fresh" && member.liveness.isAhead) problems.push(tickAhead(member));
     return member;
   }
 
-  #assemble(read: {
-    readonly slug: string;
-    readonly notePath: string;
-    readonly tasksPath: string;
-    readonly note: MemberNote;
-    readonly tasks: ReadTasks;
-    readonly nowMs: number;
-  }): Member {
-    const { slug, notePath, tasksPath, note, nowMs } = read;
+  /** What vanished from its task file, and is kept beside it. */
+  #removedTasks(slug: string, names: readonly Dirent[], problems: TeamProblem[]): string[] {
+    if (!names.some(({ name }) => name === REMOVED_FILE)) return [];
+    const path = removedPath(slug);
+    const removed = take(path, this.#removed.read(path), problems, () => [])?.tasks ?? [];
+    for (const { line, title } of removed) problems.push(taskRemoved({ file: path, line }, title));
+    if (removed.length === 0) return [];
+    const titles = removed.slice(0, MAX_TITLES).map(({ title }) => JSON.stringify(title));
+    const more = removed.length - titles.length;
+    const all = `${titles.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+    return [`Removed from tasks.md, and not worked on: ${all}. Move back or delete what is in ${path}.`];
+  }
+
+  /** Task files of other runners that tasks stand for, and that are of no use. */
+  #lostFiles({ note, tasks, tasksPath }: MemberRead, problems: TeamProblem[]): string[] {
+    const { root, user = root } = this.#parts;
+    return tasks.file.tasks.filter(isActive).flatMap((task) => {
+      const path = externalPathOf(task);
+      if (path === undefined) return [];
+      const project = expandPath(note.project ?? "", { user, from: root });
+      const external = lookAtExternal({ path, project, home: user });
+      const why = whyUseless(external);
+      if (why === undefined) return [];
+      problems.push(externalUseless({ file: tasksPath, line: task.line }, external.kind, why));
+      return [`${JSON.stringify(task.title)} waits: ${why}.`];
+    });
+  }
+
+  #assemble(read: MemberRead & { readonly told: readonly string[] }): Member {
+    const { slug, notePath, tasksPath, note, nowMs, told } = read;
     const { file: tasks, counts, tickMs } = read.tasks;
     const isInactive = note.status === "inactive";
+    const isManaged = isManagedNote(note, read.adopts);
     const hasActive = counts.ready + counts.inProgress > 0;
     const { heartbeatMinutes } = this.#parts;
+    const liveness = livenessOf({ tickMs, hasActive, nowMs, heartbeatMinutes, isInactive });
+    // Somebody who ticks is run by others, and that is well.
+    const isWaitedFor = hasActive && !isManaged && !isInactive && liveness.state !== "fresh";
     return {
       slug,
       notePath,
@@ -148,11 +204,12 @@ export class TeamReader {
       note,
       tasks,
       isCoordinator: slug === COORDINATOR,
-      isManaged: note.runtime === MANAGED_RUNTIME,
+      isManaged,
       isInactive,
       counts,
       tickMs,
-      liveness: livenessOf({ tickMs, hasActive, nowMs, heartbeatMinutes, isInactive }),
+      liveness,
+      notices: [...(isWaitedFor ? [whyForeign(slug, note)] : []), ...told],
     };
   }
 
@@ -200,6 +257,10 @@ export class TeamReader {
     problems.push(linkOutside(link));
     return false;
   }
+}
+
+function removedPath(slug: string): string {
+  return `agents/${slug}/${REMOVED_FILE}`;
 }
 
 function summarise(file: TaskFile, timezone: string): ReadTasks {

@@ -6,8 +6,6 @@ import type { FileProblem, TaskFile } from "./task.ts";
 
 /** This slug alone makes a member the coordinator. */
 export const COORDINATOR = "chief-of-staff";
-/** The value of `runtime:` in the note of a member whose tasks Cortex works on. */
-export const MANAGED_RUNTIME = "cortex";
 
 export interface Team {
   readonly root: string;
@@ -29,12 +27,15 @@ export interface Member {
   readonly note: MemberNote;
   readonly tasks: TaskFile;
   readonly isCoordinator: boolean;
+  /** Cortex works on its tasks. */
   readonly isManaged: boolean;
   /** Not on the team any more: gets no ticks and no tasks. */
   readonly isInactive: boolean;
   readonly counts: TaskCounts;
   readonly tickMs: number | undefined;
   readonly liveness: Liveness;
+  /** What people should know of it: sentences, in Markdown. */
+  readonly notices: readonly string[];
 }
 
 export interface TaskCounts {

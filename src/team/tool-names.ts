@@ -9,4 +9,5 @@ export const COORDINATOR_TOOLS: readonly string[] = [
   "review",
   "housekeeping",
   "register_agent",
+  "adopt_agent",
 ];

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { defineTool } from "../model/define-tool.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
+import type { Adopted } from "./adopt-member.ts";
 import type { DispatchedTask, TaskWish } from "./dispatch-task.ts";
 import type { Housekept } from "./housekeeping.ts";
 import type { NewMember, Registered } from "./register-member.ts";
@@ -14,6 +15,7 @@ export interface TeamToolParts {
   status(): Promise<Team>;
   dispatch(wish: TaskWish): Promise<DispatchedTask>;
   register(member: NewMember): Promise<Registered>;
+  adopt(agent: string): Promise<Adopted>;
   briefing(): Promise<{ readonly text: string }>;
   review(): Promise<{ readonly text: string }>;
   housekeeping(): Promise<Housekept>;
@@ -182,6 +184,23 @@ function writingTools(use: () => TeamToolParts): Tool[] {
         await checkPerson(context, use());
         const { slug } = await use().register({ name, project, role, isForeign: foreign });
         return { text: `${name} is on the team as ${slug}.`, details: { slug } };
+      },
+    }),
+    defineTool({
+      ...writing,
+      name: "adopt_agent",
+      description:
+        "Has Cortex work on the tasks of a member that runs elsewhere or nowhere, where a person has asked for it.",
+      parameters: z.strictObject({
+        agent: line(MAX_NAME_LENGTH).describe("The slug or the name of the member"),
+      }),
+      repeatable: true,
+      asks: "Cortex will work in the folder that the member's note names",
+      async run({ agent }, context) {
+        await checkPerson(context, use());
+        const { describeAdopted } = await import("./adopt-member.ts");
+        const adopted = await use().adopt(agent);
+        return { text: describeAdopted(adopted), details: { slug: adopted.slug } };
       },
     }),
   ];

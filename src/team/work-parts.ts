@@ -13,6 +13,8 @@ export interface WorkParts {
   readonly heartbeatMinutes: () => number;
   /** The user's own folder, for paths that begin with `~`. */
   readonly user: string;
+  /** Whether notes that do not say who runs them belong to Cortex. */
+  readonly adopts: () => boolean;
   /** The folder of a member that has no project of its own. */
   readonly workspaceOf: (slug: string) => string;
   /** Who works for a member, in its project. */

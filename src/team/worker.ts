@@ -7,8 +7,10 @@
  * that are waited for, and the order in which the moves of one member are made.
  */
 import type { ItemId } from "../model/ids.ts";
+import { isManagedNote } from "./adoption.ts";
 import { beginWork, type Begun } from "./begin-work.ts";
-import { chooseWork, foreignTickMs, hasActive } from "./choose-work.ts";
+import { chooseWork, foreignTickMs, hasActive, placeOf } from "./choose-work.ts";
+import { doneBefore, markDone, withDone } from "./done-before.ts";
 import { externalPathOf } from "./external.ts";
 import { reportExternal } from "./external-work.ts";
 import { type MemberFiles, readMember } from "./member-files.ts";
@@ -24,8 +26,8 @@ import {
 import { findTask } from "./read-tasks.ts";
 import { recordEnd } from "./record-end.ts";
 import { toStamp } from "./stamp.ts";
-import type { Task, TaskRef } from "./task.ts";
-import { MANAGED_RUNTIME } from "./team.ts";
+import { gistOf } from "./task-gist.ts";
+import type { TaskRef } from "./task.ts";
 import { readTurnEnd, type WorkEnd } from "./turn-end.ts";
 import type { WorkParts } from "./work-parts.ts";
 
@@ -109,7 +111,7 @@ export class Workers implements AsyncDisposable {
     known?: { readonly work: string; readonly end: WorkEnd },
   ): Promise<Moved> {
     const { folder, store, clock, timezone, heartbeatMinutes } = this.#parts;
-    const passed = new Set<Task["line"]>();
+    const passed = new Set<string>();
     let beats = isBeat;
     let last: Moved = { state: "idle" };
     for (let looked = 0; looked < MAX_TASKS_AT_ONCE; looked++) {
@@ -126,9 +128,8 @@ export class Workers implements AsyncDisposable {
         beats &&= end?.kind !== "failed"; // once a tick
         continue;
       }
-      const { status, runtime } = member.note;
-      if (status === "inactive" || runtime !== MANAGED_RUNTIME)
-        return { state: "waiting", detail: "it has left the team, or somebody else runs it" };
+      const isOurs = member.note.status === "active" && isManagedNote(member.note, this.#parts.adopts());
+      if (!isOurs) return { state: "waiting", detail: "it has left the team, or somebody else runs it" };
       const choice = chooseWork(member.tasks, state, {
         nowMs: clock(),
         timezone: timezone(),
@@ -136,22 +137,38 @@ export class Workers implements AsyncDisposable {
         isBeat: beats,
         passed,
       });
-      if (choice.kind === "waiting") return { state: "waiting", detail: choice.why };
+      if (choice.kind === "waiting") {
+        const why = last.detail === undefined ? choice.why : `${last.detail}; ${choice.why}`;
+        return { state: "waiting", detail: why };
+      }
       if (choice.kind === "idle") return last;
       if (!(await this.#parts.isKept()))
         return { state: "waiting", detail: "another Cortex lets the team work now" };
       const { task } = choice;
+      const done = doneBefore(task, member.tasks, {
+        ...state,
+        addedMs: (gist) => folder.addedMs(member.tasksPath, gist),
+      });
+      if (done !== undefined) {
+        await markDone(folder, member.tasksPath, { task: refOf(task), done });
+        passed.add(placeOf(task));
+        last = { state: "waiting", task: refOf(task), detail: `it was done before, on ${done.completed}` };
+        continue;
+      }
       const path = externalPathOf(task);
       if (path !== undefined) {
         const report = await reportExternal(member, { task, path }, this.#parts);
         last = { state: "waiting", task: refOf(task), detail: report.detail };
-        if (report.kind === "open") return last;
-        this.#parts.onEnded(slug);
-        if (report.kind === "lost") passed.add(task.line);
+        passed.add(placeOf(task)); // whoever waits for another runner does not keep the other tasks waiting
+        if (report.kind !== "open") this.#parts.onEnded(slug);
         continue;
       }
       const started = choice.kind === "claim" ? toStamp(clock(), timezone()) : task.started;
-      const begun: Work = { ...refOf({ ...task, started }), id: this.#parts.mintId() };
+      const begun: Work = {
+        ...refOf({ ...task, started }),
+        id: this.#parts.mintId(),
+        gist: gistOf(task),
+      };
       const next = { ...state, work: begun };
       await this.#keep(slug, next);
       if (await this.#pursue(member, { state: next, item: undefined, isFresh: choice.kind === "claim" }))
@@ -253,7 +270,8 @@ export class Workers implements AsyncDisposable {
       ...(recorded.trouble === undefined ? [] : [recorded.trouble]),
     ];
     const { slug } = member;
-    await this.#keep(slug, { ...withoutWork(state), troubles });
+    const settled = { ...withoutWork(state), troubles };
+    await this.#keep(slug, recorded.done === undefined ? settled : withDone(settled, recorded.done));
     this.#parts.onEnded(slug);
   }
 

@@ -3,14 +3,15 @@
  * down. Where others were faster, from the beginning.
  */
 import { accessSync, constants } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 import type { FileEdit } from "./edit.ts";
 import { hasCode, missing, readOnly } from "./file-failure.ts";
 import type { FileLock } from "./file-lock.ts";
 import { type FileState, hashOf, readSettled } from "./file-state.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
-import { blockOf, type Done, type Restored, restoreLost } from "./restore-lost.ts";
+import { type AddedTask, blockOf, type Done, type Restored, restoreLost } from "./restore-lost.ts";
+import { REMOVED_FILE, setAside } from "./set-aside.ts";
 import { Snapshots } from "./snapshots.ts";
 import { swapFile } from "./swap-file.ts";
 
@@ -71,7 +72,7 @@ export async function writeFile(
     if (isByOthers) changedMs = Math.min(changedMs, base.changedMs);
     const restored = isByOthers
       ? restoreLost(base.text, { entries: journal.entries(), nowMs, changedMs })
-      : { text: base.text, edits: [] };
+      : { text: base.text, edits: [], gone: [], aside: [] };
     const wanted = change(restored.text, overtaken !== undefined && base === before);
     const othersMs = isByOthers ? nowMs : last?.othersMs;
     const isChange = wanted.text !== before.text;
@@ -91,6 +92,7 @@ export async function writeFile(
       if (swapped.kind === "overtaken") overtaken = { by: swapped.by, ours: hashOf(wanted.text) };
       if (swapped.kind !== "done") continue;
     }
+    if (restored.aside.length > 0) keepAside(target, restored.aside);
     // Of a file that we never wrote there is nothing to remember.
     if (isChange || (last !== undefined && before.hash !== last.hash))
       writeDown(
@@ -118,6 +120,23 @@ function isWritable(file: string, { mode }: FileState): boolean {
   } catch (error) {
     return !hasCode(error, "EACCES", "EROFS", "EPERM"); // gone: that is noticed when it is replaced
   }
+}
+
+/** Before it is written down that they are gone: whoever is killed between the two does it again. */
+function keepAside({ file, path, log }: TeamFile, tasks: readonly AddedTask[]): void {
+  const shown = removedBeside(path);
+  const titles = tasks.map(({ title }) => JSON.stringify(title.trim())).join(", ");
+  try {
+    setAside(removedBeside(file), shown, tasks);
+    log(`team: ${titles} vanished from ${path}; a copy is in ${shown}, and nobody works on it`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    log(`team: ${titles} vanished from ${path}, and no copy can be written to ${shown}: ${why}`);
+  }
+}
+
+function removedBeside(path: string): string {
+  return join(dirname(path), REMOVED_FILE);
 }
 
 /** The file is written by now, and says so whether or not there is room for this. */
@@ -184,7 +203,8 @@ function entriesFor({
   othersMs: number | undefined;
   snapshot: string | undefined;
 }): JournalEntry[] {
-  const entry = { ...entryOf(wanted.text, atMs), othersMs, snapshot };
+  const gone = restored.gone.length === 0 ? undefined : restored.gone;
+  const entry = { ...entryOf(wanted.text, atMs), othersMs, snapshot, gone };
   if (wanted.undone !== undefined) return [{ ...entry, undone: wanted.undone }];
   const done: Done[] = [...restored.edits];
   if (wanted.edit !== undefined && wanted.text !== restored.text)

@@ -23,6 +23,9 @@ export type Plays = (prompt: string) => { readonly says: string } | { readonly f
 export interface PlayedTeam extends AsyncDisposable {
   readonly store: Store;
   readonly root: string;
+  readonly clock: { (): number; advance(ms: number): void };
+  /** As another process of Cortex writes to it, at the same time. */
+  readonly folder: TeamFolder;
   /** What went wrong that nobody has cut off. */
   readonly problems: readonly unknown[];
   /** How many writes there were so far. */
@@ -105,6 +108,7 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
       timezone: () => "UTC",
       heartbeatMinutes: () => 15,
       user: folder.path,
+      adopts: () => false,
       workspaceOf: (slug) => join(folder.path, "workspaces", slug),
       agentFor: (slug) => ({ agent: slug as AgentId, persona: "atlas" as PersonaId }),
       withSlot: async (act) => (await act(undefined)).result,
@@ -127,6 +131,8 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
   return {
     store,
     root,
+    clock,
+    folder: new TeamFolder({ root, clock }),
     problems,
     get writes() {
       return writes;

@@ -1,19 +1,22 @@
 /**
  * Six processes of ours and an editor that ignores locks write the same task files, one file after the other. In the end,
- * all that was acknowledged to ours is in the files, no task was claimed twice, and each line of the editor is in a
- * file or in a snapshot of it.
+ * all that was acknowledged to ours is in the files, or its whole task is kept beside them, because it vanished and nobody
+ * can tell why; none of those is ready anywhere. No task was claimed twice, and each line of the editor is in a file or in a
+ * snapshot of it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { isEditDone } from "../../src/team/apply-edit.ts";
 import type { FileEdit } from "../../src/team/edit.ts";
 import { SHORTER_SETTLE_MS } from "../../src/team/file-state.ts";
+import { readTasks } from "../../src/team/read-tasks.ts";
 import { RACE_MS } from "../../src/team/restore-lost.ts";
+import { REMOVED_FILE } from "../../src/team/set-aside.ts";
 import { TeamFolder } from "../../src/team/team-folder.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -31,6 +34,7 @@ interface Acknowledged {
 export interface StressFigures {
   readonly edits: number;
   readonly restored: number;
+  readonly aside: number;
   readonly lost: number;
   readonly claimedTwice: number;
   readonly foreignEdits: number;
@@ -141,10 +145,15 @@ function judge(
   const texts = new Map(paths.map((path) => [path, readFileSync(join(team.root, path), "utf8")]));
   const isKept = ({ path, edit }: Acknowledged) =>
     edit.edit.kind === "tick" || isEditDone(texts.get(path)!, edit); // the next tick replaces it
-  const lost = acknowledged.filter((one) => !isKept(one));
+  const aside = new Map(paths.map((path) => [path, titlesAside(team.root, path)]));
+  const isAside = ({ path, edit }: Acknowledged) => aside.get(path)!.has(titleOf(edit) ?? "");
+  const lost = acknowledged.filter((one) => !isKept(one) && !isAside(one));
+  const both = paths.flatMap((path) =>
+    readTasks(texts.get(path)!).tasks.filter(({ title }) => aside.get(path)!.has(title)),
+  );
   const claims = acknowledged
     .filter(({ edit }) => edit.edit.kind === "claim")
-    .map(({ path, edit }) => `${path} ${"task" in edit.edit ? edit.edit.task.title : ""}`);
+    .map(({ path, edit }) => `${path} ${titleOf(edit)}`);
   const twice = claims.filter((claim, index) => claims.indexOf(claim) !== index);
 
   const inFiles = linesIn([...texts.values()]);
@@ -154,6 +163,7 @@ function judge(
   return {
     edits: acknowledged.length,
     restored: restoredIn(team.root, paths),
+    aside: Array.from(aside.values(), (titles) => titles.size).reduce((sum, size) => sum + size, 0),
     lost: lost.length,
     claimedTwice: twice.length,
     foreignEdits: foreign.length,
@@ -162,10 +172,22 @@ function judge(
     foreignLost: gone.length,
     problems: [
       ...lost.map((one) => `lost: ${JSON.stringify(one)}`),
+      ...both.map(({ title }) => `kept beside the file and in it: ${title}`),
       ...twice.map((claim) => `claimed twice: ${claim}`),
       ...gone.map((line) => `lost: ${line}`),
     ],
   };
+}
+
+function titleOf({ edit }: FileEdit): string | undefined {
+  if ("task" in edit) return edit.task.title;
+  return edit.kind === "add" ? edit.title : undefined;
+}
+
+function titlesAside(root: string, path: string): ReadonlySet<string> {
+  const file = join(root, dirname(path), REMOVED_FILE);
+  const { tasks } = readTasks(existsSync(file) ? readFileSync(file, "utf8") : "");
+  return new Set(tasks.map(({ title }) => title));
 }
 
 function linesIn(texts: readonly string[]): Set<string> {

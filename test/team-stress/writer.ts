@@ -3,7 +3,8 @@
  * `node writer.ts <root> <name> <edits> <edits in each file> <seed>`
  */
 import { toStamp } from "../../src/team/stamp.ts";
-import type { TaskEdit } from "../../src/team/edit.ts";
+import { CortexError } from "../../src/model/errors.ts";
+import type { FileEdit, TaskEdit } from "../../src/team/edit.ts";
 import { readTasks } from "../../src/team/read-tasks.ts";
 import type { TaskRef } from "../../src/team/task.ts";
 import { TeamFolder } from "../../src/team/team-folder.ts";
@@ -14,14 +15,30 @@ const team = new TeamFolder({ root, clock: Date.now });
 const random = randomFrom(Number(seed));
 let mine: TaskRef[] = [];
 
-for (let count = 0; count < Number(edits); count++) {
+for (let count = 0, misses = 0; count < Number(edits); count++) {
   const index = Math.floor(count / Number(perFile));
   if (count % Number(perFile) === 0) mine = [];
   const path = `agents/member-${index}/tasks.md`;
-  const { edit } = await team.editFrom(path, chooser(count));
-  if (edit?.file !== "tasks") continue;
+  const edit = await tryEdit(path, chooser(count + misses));
+  if (edit?.file !== "tasks") {
+    count -= 1;
+    misses += 1; // another one is made in its place
+    continue;
+  }
   keepMine(edit.edit);
   process.stdout.write(`${JSON.stringify({ path, edit })}\n`);
+}
+
+/** Undefined: its task has vanished, and is kept beside the file. Whoever works on a task finds that out too. */
+async function tryEdit(path: string, choose: (text: string) => FileEdit): Promise<FileEdit | undefined> {
+  try {
+    return (await team.editFrom(path, choose)).edit;
+  } catch (error) {
+    if (!(error instanceof CortexError) || error.code !== "task_unknown") throw error;
+    const { tasks } = readTasks((await team.read(path)) ?? "");
+    mine = mine.filter(({ title }) => tasks.some((task) => task.title === title));
+    return undefined;
+  }
 }
 
 function chooser(count: number) {
