@@ -87,10 +87,10 @@ async function makeCalls(
   return suspended ? { kind: "suspended" } : undefined;
 }
 
-/** Something that Cortex says in the model's place. */
+/** What Cortex says in the model's place when a limit is reached. */
 function said(text: string): AssistantBody {
   const blocks = [{ type: "text", text } as const];
-  return { blocks, stop: "stop", provider: "cortex", model: "cortex", usage: NO_USAGE, costUsd: 0 };
+  return { blocks, stop: "limit", provider: "cortex", model: "cortex", usage: NO_USAGE, costUsd: 0 };
 }
 
 /** Calls of an answer that was cut off were never made, and a call without an outcome is refused by providers. */

@@ -417,7 +417,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         examples: [
           `{ echo '{"type":"init","config":{"id":"1","instruction":"Say hello."},"agentConfig":{"profile":"offline"}}'; sleep 2; } | cortex sub-agent run`,
         ],
-        run: async () => (await import("./sub-agent.ts")).run(),
+        run: async ({ home }) => (await import("./sub-agent.ts")).run(home),
       },
       {
         usage: "check <command...>",

@@ -42,10 +42,11 @@ function cells(session: SessionView): string[] {
   return [key, stateOf(session), agent, moment(usedAt), `${head ?? "no turn yet"}${workers}`];
 }
 
-function stateOf({ state, closed, wait, queued }: SessionView): string {
+function stateOf({ state, closed, wait, queued, limitReached }: SessionView): string {
   if (closed && state === "idle") return "closed";
   const waiting = queued === 0 ? "" : `, ${queued} queued`;
-  return `${wait === null ? state : `waits for ${wait === "child" ? "workers" : wait}`}${waiting}`;
+  const ended = limitReached && state === "idle" ? ", limit reached" : "";
+  return `${wait === null ? state : `waits for ${wait === "child" ? "workers" : wait}`}${ended}${waiting}`;
 }
 
 function usd(amount: number, unpriced: number): string {

@@ -32,7 +32,7 @@ function describe(view: FullTurnView, print: Printer): string {
     ["session", view.session],
     ["agent", `${view.agent} (${view.role}, persona ${view.persona})`],
     ["model", `${view.model} of ${view.provider}, profile ${view.profile}`],
-    ["status", view.type === "compaction" ? `${view.status}, a compaction` : view.status],
+    ["status", statusOf(view)],
     ["began", moment(view.startedAt)],
     ["took", duration(Date.parse(view.completedAt) - Date.parse(view.startedAt))],
     ["tokens", `${usage.input} in, ${usage.output} out, ${usage.cacheRead} from the cache`],
@@ -44,6 +44,11 @@ function describe(view: FullTurnView, print: Printer): string {
   const said = view.messages.map((message) => describeMessage(message, print));
   const calls = view.toolCalls.map((call) => describeCall(call, print));
   return [facts, ...said.filter((part) => part !== ""), ...calls].join("\n\n");
+}
+
+function statusOf({ status, type, limitReached }: FullTurnView): string {
+  if (type === "compaction") return `${status}, a compaction`;
+  return limitReached ? "ended at a limit: its answer is not complete" : status;
 }
 
 /** Of a message that only calls tools, the calls are shown. */

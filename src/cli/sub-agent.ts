@@ -1,12 +1,13 @@
 import { Console } from "node:console";
 
+import { findHome } from "../runtime/home.ts";
 import { runSubAgent } from "../runtime/sub-agent.ts";
 
 /** The child's side of the protocol. Ends with its input, for then there is nobody left to work for. */
-export async function run(): Promise<never> {
+export async function run(home: string = findHome(process.env)): Promise<never> {
   const { stdin: input, stdout: output, stderr } = process;
   // The protocol has the output for itself: what libraries print goes elsewhere.
   globalThis.console = new Console(stderr);
   output.on("error", () => process.exit()); // nobody reads it
-  process.exit((await runSubAgent({ input, output })) ? 0 : 1);
+  process.exit((await runSubAgent({ input, output, home, environment: process.env })) ? 0 : 1);
 }

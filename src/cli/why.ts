@@ -150,7 +150,8 @@ function* endOfItem(item: Item): Generator<Step> {
 
 function* turnSteps({ id, turn, deliveries }: Turn): Generator<Step> {
   if (turn !== null) {
-    const { status, model, provider, costUsd, toolCalls } = turn;
+    const { model, provider, costUsd, toolCalls } = turn;
+    const status = turn.limitReached ? "ended at a limit, made" : turn.status;
     const cost = costUsd === null ? "cost not known" : `$${costUsd}`;
     const calls = toolCalls === 0 ? "" : `, ${count(toolCalls, "tool call")}`;
     yield { at: turn.completedAt, what: `turn ${id} ${status} by ${model} of ${provider}${calls}, ${cost}` };

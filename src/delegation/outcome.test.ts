@@ -42,7 +42,14 @@ test("a result is the answer, with the worker's session and what it cost", async
   const footer = `[worker ${done.session}, 0.2500 USD]`;
   expect(result).toEqual({
     text: `42\n\n${footer}`,
-    details: { delegation: done.id, session: done.session, state: "done", costUsd: 0.25, turn: done.turn },
+    details: {
+      delegation: done.id,
+      session: done.session,
+      state: "done",
+      limitReached: false,
+      costUsd: 0.25,
+      turn: done.turn,
+    },
     childSession: done.session,
   });
   expect(report).toBe(`The work is done:\n\n42\n\n${footer}`);

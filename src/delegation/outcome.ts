@@ -1,7 +1,7 @@
 /** How work that was given away has ended, in words for whoever gave it. */
 import type { TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
-import { assistantBody, type Message, type ToolCall } from "../model/message.ts";
+import { assistantBody, endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import { hasSaidAll } from "../model/reply-tool.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Delegation, Ledger } from "../store/store.ts";
@@ -22,6 +22,8 @@ interface Outcome {
   readonly turn: TurnId | undefined;
   /** All of it was said to the caller while the work was done. */
   readonly isTold: boolean;
+  /** A limit ended it: what was said is what was found until then. */
+  readonly isCut: boolean;
 }
 
 type Reads = Pick<Ledger, "queue" | "turns" | "runs">;
@@ -30,8 +32,11 @@ type Reads = Pick<Ledger, "queue" | "turns" | "runs">;
 export async function childResult(delegation: Delegation, ledger: Reads): Promise<ToolResult | undefined> {
   if (delegation.state === "open") return undefined;
   const outcome = await readOutcome(delegation, ledger);
-  const { said, problem } = outcome;
-  const parts = [problem, problem === undefined || said === "" ? said : `It had come so far:\n\n${said}`];
+  const { said, problem, isCut } = outcome;
+  const parts = [
+    problem ?? (isCut ? INCOMPLETE : undefined),
+    problem === undefined || said === "" ? said : `It had come so far:\n\n${said}`,
+  ];
   return {
     text: [...parts.filter((part) => part !== undefined && part !== ""), footer(delegation, outcome)].join(
       "\n\n",
@@ -44,17 +49,21 @@ export async function childResult(delegation: Delegation, ledger: Reads): Promis
 
 /** The message that tells of it. Undefined: the worker has said all that there is to say. */
 export function reportText(delegation: Delegation, outcome: Outcome): string | undefined {
-  const { said, problem, isTold } = outcome;
+  const { said, problem, isTold, isCut } = outcome;
   if (problem === undefined && isTold) return undefined;
   const head =
     problem ??
+    (isCut ? INCOMPLETE : undefined) ??
     (said === "" ? "The work is done, and there is nothing to say about it." : "The work is done:");
   const body = said === "" ? [] : problem === undefined ? [said] : [`It had come so far:\n\n${said}`];
   return [head, ...body, footer(delegation, outcome)].join("\n\n");
 }
 
-function detailsOf({ id, session, state }: Delegation, { costUsd, turn }: Outcome): Json {
-  return { delegation: id, session, state, costUsd, turn: turn ?? null };
+/** The work has a result, and is not called done. */
+const INCOMPLETE = "The work is not finished: a limit was reached.";
+
+function detailsOf({ id, session, state }: Delegation, { costUsd, turn, isCut }: Outcome): Json {
+  return { delegation: id, session, state, limitReached: isCut, costUsd, turn: turn ?? null };
 }
 
 export async function readOutcome(delegation: Delegation, ledger: Reads): Promise<Outcome> {
@@ -70,6 +79,7 @@ export async function readOutcome(delegation: Delegation, ledger: Reads): Promis
     costUsd: sumCosts(answers),
     turn,
     isTold: state === "done" && hasSaidAll(said, toolCalls),
+    isCut: state === "done" && endedAtLimit(messages),
   };
 }
 

@@ -32,8 +32,8 @@ export interface UserBody {
 /** An assistant message in full: enough to play it back to any provider, exactly to the one that made it. */
 export interface AssistantBody {
   readonly blocks: readonly Block[];
-  /** `tools`: it waits for the results of its calls. `length`: the model ran out of room. */
-  readonly stop: "stop" | "length" | "tools" | "aborted";
+  /** `tools`: it waits for the results of its calls. `length`: the model ran out of room. `limit`: Cortex ended the turn. */
+  readonly stop: "stop" | "length" | "tools" | "aborted" | "limit";
   readonly provider: string;
   readonly model: string;
   /** The provider's protocol: signatures mean something only to the one that made them. */
@@ -82,6 +82,12 @@ export function assistantBody(message: Message): Pick<AssistantBody, "blocks"> &
     return { blocks: message.content === "" ? [] : [{ type: "text", text: message.content }] };
   const body = message.body as unknown as AssistantBody;
   return { ...body, blocks: body.blocks.map((block) => withText(block, message.content)) };
+}
+
+/** Whether the last answer of a turn says that a limit ended it: what it holds is what was found until then. */
+export function endedAtLimit(messages: readonly Message[]): boolean {
+  const last = messages.findLast(({ role }) => role === "assistant");
+  return last !== undefined && assistantBody(last).stop === "limit";
 }
 
 function withoutText(block: Block): Omit<Block, "text"> {

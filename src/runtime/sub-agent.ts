@@ -5,16 +5,36 @@
 import type { Readable, Writable } from "node:stream";
 
 import type { Model } from "../agents/agent.ts";
+import type { NamedProfile } from "../agents/process/child-work.ts";
 import { runChild } from "../agents/process/run-child.ts";
 import { CortexError } from "../model/errors.ts";
-import type { Profile } from "../model/profile.ts";
+import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
 
-/** Resolves when the parent has closed its end, whatever is under way. False: the parent has broken the protocol. */
-export function runSubAgent(streams: {
+interface SubAgentProcess {
   readonly input: Readable;
   readonly output: Writable;
-}): Promise<boolean> {
-  return runChild({ ...streams, clock: Date.now, openModel });
+  /** Where profiles are looked up that are given by name. */
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Resolves when the parent has closed its end, whatever is under way. False: the parent has broken the protocol. */
+export function runSubAgent({ home, environment, ...streams }: SubAgentProcess): Promise<boolean> {
+  const findProfile = (name: string): Promise<NamedProfile> => findConfigured(name, { home, environment });
+  return runChild({ ...streams, clock: Date.now, openModel, findProfile });
+}
+
+async function findConfigured(
+  name: string,
+  sources: Pick<SubAgentProcess, "home" | "environment">,
+): Promise<NamedProfile> {
+  const [{ readConfigured }, { profile }] = await Promise.all([
+    import("./configured.ts"),
+    import("../config/config.ts"),
+  ]);
+  const { config, variable, model } = await readConfigured(sources);
+  if (name === ACTIVE_PROFILE) return { profile: (await model()).profile, environment: variable };
+  return { profile: profile(config, name), environment: variable };
 }
 
 async function openModel(

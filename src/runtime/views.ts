@@ -5,7 +5,7 @@
 import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
 import { subAgentTypes } from "../delegation/types.ts";
 import { placeKindOf } from "../model/event.ts";
-import type { Message, ToolCall } from "../model/message.ts";
+import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import type { ToolResult } from "../model/tool.ts";
 import { readTrust } from "../model/trust.ts";
@@ -93,7 +93,11 @@ export function sessionView(session: StoredSession) {
     agent: session.agent,
     persona: session.persona,
     head: session.head ?? null,
+    model: session.model ?? null,
+    turnCount: session.turnCount,
+    messageCount: session.messageCount,
     state: session.state,
+    limitReached: session.limitReached,
     closed: session.isClosed,
     wait: session.wait ?? null,
     channel: session.channel ?? null,
@@ -121,6 +125,7 @@ export function turnView({ turn, messages, toolCalls }: TurnContent) {
     depth: turn.depth,
     type: turn.type,
     status: turn.status,
+    limitReached: endedAtLimit(messages),
     session: turn.session,
     agent: turn.agent,
     persona: turn.persona,

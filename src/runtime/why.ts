@@ -3,8 +3,9 @@
  * with times and reasons. It is read from the rows that the steps of the pipeline have left behind.
  */
 import { CortexError } from "../model/errors.ts";
+import { endedAtLimit } from "../model/message.ts";
 import type { DeliveryId, EventId, ItemId, TurnId } from "../model/ids.ts";
-import type { ItemOutcome, Ledger, QueueItem, StoredTurn } from "../store/store.ts";
+import type { ItemOutcome, Ledger, QueueItem, TurnContent } from "../store/store.ts";
 import { hookRunView } from "./hook-views.ts";
 import { deliveryView, dispatchView, eventView, isoTime, runView } from "./views.ts";
 
@@ -97,8 +98,8 @@ function explainItem(item: QueueItem, outcome: ItemOutcome) {
 }
 
 async function explainTurn(ledger: Ledger, id: TurnId) {
-  const [turn, runs, items, deliveries] = await Promise.all([
-    ledger.turns.get(id),
+  const [content, runs, items, deliveries] = await Promise.all([
+    ledger.turns.read(id),
     ledger.runs.ofTurn(id),
     ledger.queue.itemsOf(id),
     ledger.outbox.ofTurn(id),
@@ -106,7 +107,7 @@ async function explainTurn(ledger: Ledger, id: TurnId) {
   return {
     id,
     /** Null while it is under way, and if it has failed. */
-    turn: turn === undefined ? null : factsOf(turn),
+    turn: content === undefined ? null : factsOf(content),
     /** All messages that are part of it. */
     items: items.map((item) => ({ id: item.id, eventId: item.event.id, state: item.state })),
     runs: runs.map(runView),
@@ -114,11 +115,12 @@ async function explainTurn(ledger: Ledger, id: TurnId) {
   };
 }
 
-function factsOf(turn: StoredTurn) {
+function factsOf({ turn, messages }: TurnContent) {
   return {
     session: turn.session,
     type: turn.type,
     status: turn.status,
+    limitReached: endedAtLimit(messages),
     agent: turn.agent,
     profile: turn.facts.profile,
     provider: turn.facts.provider,

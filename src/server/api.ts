@@ -86,6 +86,12 @@ const Session = z.object({
   agent: z.string(),
   persona: z.string(),
   head: z.string().nullable(),
+  model: z.string().nullable().describe("The model of its last turn."),
+  turnCount: z.number(),
+  messageCount: z.number(),
+  limitReached: z
+    .boolean()
+    .describe("Whether a limit ended its last turn, so that its answer is not complete."),
   state: z.enum(["idle", "queued", "streaming", "tool", "suspended"]),
   closed: z.boolean().describe("It is a step's, of a relay that is over."),
   wait: z.enum(["approval", "question", "child", "other"]).nullable(),
@@ -177,6 +183,7 @@ const Turn = z.object({
   depth: z.number(),
   type: z.enum(["normal", "compaction"]),
   status: z.enum(["completed", "aborted"]),
+  limitReached: z.boolean().describe("A limit ended it: its answer is not complete."),
   session: z.string(),
   agent: z.string(),
   persona: z.string(),
@@ -378,6 +385,7 @@ const Explanation = z.object({
           session: z.string(),
           type: z.enum(["normal", "compaction"]),
           status: z.enum(["completed", "aborted"]),
+          limitReached: z.boolean(),
           agent: z.string(),
           profile: z.string(),
           provider: z.string(),

@@ -1557,6 +1557,13 @@ export interface StoredSession {
   readonly agent: AgentId;
   readonly persona: PersonaId;
   readonly head: TurnId | undefined;
+  /** Of the turn at its head. Undefined: there is none. */
+  readonly model: string | undefined;
+  /** A limit ended the turn at its head. */
+  readonly limitReached: boolean;
+  /** Of the turns that were made in it, and of what was said in them. */
+  readonly turnCount: number;
+  readonly messageCount: number;
   readonly state: SessionState;
   /** It is a step's, of a relay that is over. */
   readonly isClosed: boolean;

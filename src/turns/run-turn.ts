@@ -14,7 +14,7 @@ import { callTool } from "./call-tool.ts";
 import { noteFailure } from "./fall-back.ts";
 import { type JoinParts, joinWaiting, tryTaking } from "./join-waiting.ts";
 import type { Suspension } from "./journal.ts";
-import { limitReached } from "./limits.ts";
+import { foundSoFar, limitReached } from "./limits.ts";
 import { type Fitted, isOverflow, makeMoreRoom, makeRoom } from "./make-room.ts";
 import { withoutTurns } from "./pending.ts";
 import { type PrepareParts, prepareRun, type Work } from "./prepare.ts";
@@ -155,8 +155,14 @@ async function letAgentWork(
       if (running.isStopping()) return { kind: "park" };
       const { messages } = journal;
       const soFar = { messages, workedMs: workedMs(work.worked, parts.clock()) };
-      const text = tried.end ?? limitReached(setup.agent.limits, soFar) ?? (await spentEnough(work, parts));
-      if (text !== undefined) return { kind: "stop", text };
+      const { worker } = work;
+      const text =
+        tried.end ?? limitReached(setup.agent.limits, soFar, worker) ?? (await spentEnough(work, parts));
+      if (text !== undefined) {
+        // Whoever gave the work sees nothing of the turn but its answer.
+        const found = worker === undefined ? "" : `\n\n${foundSoFar(messages, journal.toolCalls)}`;
+        return { kind: "stop", text: text + found };
+      }
       const steering = await readSteering();
       if (signal.aborted) return { kind: "park" }; // what is said after an abort is for the next turn
       const outcome = await takeSteering(steering, work, parts);

@@ -5,7 +5,7 @@ import { CortexError } from "../model/errors.ts";
 import { ANSWER_ADAPTER, eventId } from "../model/event.ts";
 import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
-import type { ToolCall } from "../model/message.ts";
+import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import { wasReplied } from "../model/reply-tool.ts";
 import { answeredMessage } from "../model/stamp.ts";
 import type { Claim, LeaseRequest, NewAnswer, NewDelivery, QueueItem, Store } from "../store/store.ts";
@@ -56,7 +56,9 @@ export async function commit(
     },
     messages: unwritten,
     toolCalls: [],
-    ...(answer === undefined ? {} : { answer: answerEvent(work, parts.clock()), judge: parts.isJudged() }),
+    ...(answer === undefined
+      ? {}
+      : { answer: answerEvent(work, messages, parts.clock()), judge: parts.isJudged() }),
     deliveries:
       answer === undefined || wasReplied(answer.content, journal.toolCalls)
         ? []
@@ -75,7 +77,7 @@ function toolsUsed(calls: readonly ToolCall[]): string[] {
 }
 
 /** The agent's answers are events too, in the place where the turn's message came from. */
-function answerEvent({ claim, setup, items }: Work, atMs: number): NewAnswer {
+function answerEvent({ claim, setup, items }: Work, messages: readonly Message[], atMs: number): NewAnswer {
   const { channel, account, place, topic, id } = answeredMessage(items)!.event;
   return {
     id: eventId(ANSWER_ADAPTER, { kind: "id", sourceId: claim.turn }),
@@ -85,6 +87,7 @@ function answerEvent({ claim, setup, items }: Work, atMs: number): NewAnswer {
     ...(account === undefined ? {} : { account }),
     ...(topic === undefined ? {} : { topic }),
     replyTo: id,
+    ...(endedAtLimit(messages) ? { metadata: { limitReached: true } } : {}),
     atMs,
   };
 }

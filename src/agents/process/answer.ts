@@ -34,7 +34,8 @@ export function answerOf({ result, message }: Done, reported: Priced): Assistant
   const blocks = said.blocks.filter(({ type }) => type !== "toolCall");
   if (!blocks.some((block) => block.type === "text" && block.text.trim() !== "")) return undefined;
   const rest = restOf(result, addSpent(reported, said));
-  return { ...said, blocks, stop: said.stop === "length" ? "length" : "stop", ...addSpent(said, rest) };
+  const stop = result.limit !== undefined ? "limit" : said.stop === "length" ? "length" : "stop";
+  return { ...said, blocks, stop, ...addSpent(said, rest) };
 }
 
 export function abortedBody(text: string, spent: Priced = NOTHING_SPENT): AssistantBody {

@@ -66,7 +66,7 @@ function present<Name extends string>(fields: Fields, name: Name): { readonly [K
 }
 
 function parseStop(stop: Json | undefined): AssistantBody["stop"] {
-  return stop === "length" || stop === "tools" || stop === "aborted" ? stop : "stop";
+  return stop === "length" || stop === "tools" || stop === "aborted" || stop === "limit" ? stop : "stop";
 }
 
 function parseUsage(fields: Fields): Usage {

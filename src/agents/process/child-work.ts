@@ -4,7 +4,7 @@
  */
 import { CortexError } from "../../model/errors.ts";
 import type { AgentId, MessageId, TurnId } from "../../model/ids.ts";
-import { assistantBody, type CallBlock, type Message } from "../../model/message.ts";
+import { assistantBody, type CallBlock, endedAtLimit, type Message } from "../../model/message.ts";
 import { OFFLINE_PROFILE, type Profile } from "../../model/profile.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { AgentRequest, AgentResult, CallOutcome, Continuation, Delta, Model } from "../agent.ts";
@@ -16,10 +16,23 @@ export interface ChildWorkParts {
   readonly send: (line: object) => void;
   readonly clock: () => number;
   /** Loads what it takes to ask the model of a profile. */
-  readonly openModel: (profile: Profile, environment: (name: string) => string | undefined) => Promise<Model>;
+  readonly openModel: (profile: Profile, environment: Environment) => Promise<Model>;
+  /** The profile of a name, with the variables that it may need. Rejects where there is none. */
+  readonly findProfile: (name: string) => Promise<NamedProfile>;
+}
+
+type Environment = (name: string) => string | undefined;
+
+export interface NamedProfile {
+  readonly profile: Profile;
+  readonly environment: Environment;
 }
 
 type ToolAnswer = Extract<ParentLine, { type: "tool_result" }>;
+
+/** Of what was said and of results of tools, the last so many, and so much of each, are told when a limit is reached. */
+const MAX_FOUND = 8;
+const MAX_FOUND_LENGTH = 1_000;
 
 /** That the model is at work is told at most so often. */
 const PROGRESS_MS = 1_000;
@@ -30,6 +43,7 @@ export class ChildWork {
   readonly #canceled = new AbortController();
   readonly #requested = new Map<string, (answer: ToolAnswer) => void>();
   #heard: string[] = [];
+  readonly #found: string[] = [];
   #modelCalls: number;
   #minted = 0;
   #spent = NOTHING_SPENT;
@@ -62,19 +76,21 @@ export class ChildWork {
     const { clock, openModel } = this.#parts;
     const startedMs = clock();
     try {
-      const { credentials, profile: given } = this.#init.agentConfig;
-      const profile = profileOf(given);
-      const model = await openModel(profile, (name) => credentials[name]);
+      const { credentials } = this.#init.agentConfig;
+      const { profile, environment } = await this.#findProfile();
+      const model = await openModel(profile, (name) => credentials[name] ?? environment(name));
       const agent = createLoopAgent({ model, clock, mintId: () => this.#mintId() });
       const result = await agent.run(this.#request(profile));
       const answer = answerOf(result);
       if (answer !== undefined) this.#count(answer);
-      const success = result.kind === "done";
+      const isCut = answer !== undefined && endedAtLimit([answer]);
+      const success = result.kind === "done" && !isCut;
       const response = answer?.content ?? "";
       const durationMs = clock() - startedMs;
+      const limit = isCut && { limit: "maxTurns", error: `Limit reached: maxTurns ${this.#maxTurns}` };
       return {
         type: "done",
-        result: { success, response, ...spentOf(this.#spent), durationMs },
+        result: { success, response, ...limit, ...spentOf(this.#spent), durationMs },
         ...(answer !== undefined && { message: answer }),
       };
     } catch (error) {
@@ -101,6 +117,7 @@ export class ChildWork {
       beforeModelCall: async () => this.#beforeModelCall(),
       record: async (message) => {
         this.#count(message);
+        this.#noteFound(message.content);
         this.#parts.send({ type: "message", message });
       },
       callTool: (call, ordinal) => this.#callTool(call, ordinal),
@@ -111,10 +128,16 @@ export class ChildWork {
 
   /** The parent counts too, and comes first; a child that is given to somebody else's parent still ends. */
   #beforeModelCall(): Continuation {
-    const { maxTurns = Infinity } = this.#init.agentConfig;
-    if (this.#modelCalls >= maxTurns) {
-      const text = `I stopped here: the model was asked ${this.#modelCalls} times. (Limit \`maxTurns\`: ${maxTurns}.)`;
-      return { kind: "stop", text };
+    if (this.#modelCalls >= this.#maxTurns) {
+      const why = `I stopped here: the model was asked ${this.#modelCalls} times.`;
+      const found =
+        this.#found.length === 0
+          ? "Nothing was found so far."
+          : `Found so far:\n\n${this.#found.join("\n\n")}`;
+      return {
+        kind: "stop",
+        text: `${why} (Limit \`maxTurns\` of this sub-agent: ${this.#maxTurns}.)\n\n${found}`,
+      };
     }
     this.#modelCalls++;
     return { kind: "go", messages: this.#heard.splice(0).map((content) => this.#userMessage(content)) };
@@ -132,6 +155,7 @@ export class ChildWork {
     const answer = await Promise.race([answered, canceled]);
     if (answer === undefined) return { kind: "park" };
     const { text, isError } = answer;
+    if (!isError) this.#noteFound(`${name}: ${text}`);
     const status = isError ? "error" : "ok";
     const result = { text, isError };
     const completedAtMs = clock();
@@ -139,6 +163,18 @@ export class ChildWork {
       kind: "done",
       call: { ordinal, callId: id, tool: name, params, status, result, startedAtMs, completedAtMs },
     };
+  }
+
+  get #maxTurns(): number {
+    return this.#init.agentConfig.maxTurns ?? Infinity;
+  }
+
+  /** A whole profile has all that it needs in `credentials`. */
+  async #findProfile(): Promise<NamedProfile> {
+    const { profile } = this.#init.agentConfig;
+    if (typeof profile !== "string") return { profile, environment: () => undefined };
+    if (profile === OFFLINE_PROFILE.name) return { profile: OFFLINE_PROFILE, environment: () => undefined };
+    return this.#parts.findProfile(profile);
   }
 
   #onDelta({ kind, text }: Delta): void {
@@ -158,6 +194,13 @@ export class ChildWork {
     this.#spent = addSpent(this.#spent, { usage, costUsd });
   }
 
+  /** For whoever is told that a limit was reached. */
+  #noteFound(text: string): void {
+    if (text.trim() === "") return;
+    this.#found.push(text.trim().slice(0, MAX_FOUND_LENGTH).toWellFormed());
+    if (this.#found.length > MAX_FOUND) this.#found.shift();
+  }
+
   #userMessage(content: string): Message {
     return { id: this.#mintId() as MessageId, role: "user", content, atMs: this.#parts.clock() };
   }
@@ -171,14 +214,6 @@ export class ChildWork {
 function answerOf(result: AgentResult): Message | undefined {
   if (result.kind === "done") return result.answer;
   return result.kind === "aborted" ? result.partial : undefined;
-}
-
-function profileOf(given: Profile | string): Profile {
-  if (typeof given !== "string") return given;
-  if (given === OFFLINE_PROFILE.name) return OFFLINE_PROFILE;
-  throw new CortexError("model_unconfigured", `The profile "${given}" is only a name here`, {
-    hint: "Give the whole profile in `agentConfig.profile`, or `offline`.",
-  });
 }
 
 function describe(error: unknown): object {

@@ -212,8 +212,9 @@ export class Conversation implements Disposable {
 
   async #finish(child: Child, done: Done): Promise<AssistantBody> {
     if (this.#calls.isOpen) throw child.failed("ended before it had the results of its calls", false);
-    const { success, response, error, ...spent } = done.result;
-    if (!success) return this.#fail({ type: "error", error: error ?? response, ...spent });
+    const { success, response, error, limit, ...spent } = done.result;
+    if (!success && limit === undefined)
+      return this.#fail({ type: "error", error: error ?? response, ...spent });
     this.#isDone = true;
     const answer = answerOf(done, this.#reported);
     if (answer !== undefined) return answer;

@@ -5,7 +5,7 @@
  */
 import type { Json } from "../../model/json.ts";
 import type { AssistantBody } from "../../model/message.ts";
-import type { Profile } from "../../model/profile.ts";
+import { ACTIVE_PROFILE, type Profile } from "../../model/profile.ts";
 import type { Exchange, ToolDescription } from "../agent.ts";
 import { parseBody } from "./body.ts";
 import {
@@ -42,7 +42,7 @@ export interface Init {
     readonly parentSessionId?: string | undefined;
     readonly instruction: string;
     readonly subAgentType?: string | undefined;
-    /** As it was asked for. What counts is in `agentConfig`. */
+    /** As it was asked for. Of it, only `maxTurns` counts; all else that does is in `agentConfig`. */
     readonly config: Json;
   };
   readonly agentConfig: {
@@ -89,8 +89,11 @@ export interface Done {
   readonly id?: string | undefined;
   readonly result: {
     readonly success: boolean;
+    /** The answer; of one that reached a limit, what it found until then. */
     readonly response: string;
     readonly error?: string | undefined;
+    /** The limit that ended it, such as `maxTurns`. It was no success then, and no failure either. */
+    readonly limit?: string | undefined;
   } & Spent;
   /** The answer in full. */
   readonly message?: AssistantBody | undefined;
@@ -181,6 +184,7 @@ function parseDone(fields: Fields): Done {
       success: optionalFlag(result, "success") ?? true,
       response: text(result, "response"),
       error: optionalText(result, "error"),
+      limit: optionalText(result, "limit"),
       ...parseSpent(result),
     },
     message: message === undefined ? undefined : parseBody(message),
@@ -212,7 +216,8 @@ function parseSpent(fields: Fields): Spent {
 /** The conversation is the parent's own record, and is taken as it is. */
 function parseInit(fields: Fields): Init {
   const config = inner(fields, "config");
-  const agent = inner(fields, "agentConfig");
+  const asked = optionalInner(config, "config") ?? {};
+  const agent = optionalInner(fields, "agentConfig") ?? {};
   const conversation = optionalInner(fields, "conversation");
   return {
     type: "init",
@@ -222,26 +227,39 @@ function parseInit(fields: Fields): Init {
       parentSessionId: optionalText(config, "parentSessionId"),
       instruction: text(config, "instruction"),
       subAgentType: optionalText(config, "subAgentType"),
-      config: config["config"] ?? null,
+      config: asked as Json,
     },
     agentConfig: {
-      name: text(agent, "name"),
+      name: optionalText(agent, "name") ?? optionalText(asked, "agentId") ?? DEFAULT_NAME,
       profile: parseProfile(agent),
       credentials: parseCredentials(optionalInner(agent, "credentials") ?? {}),
       systemPrompt: optionalText(agent, "systemPrompt") ?? "",
       tools: agent["tools"] === undefined ? [] : list(agent, "tools").map(parseTool),
-      maxTurns: optionalWhole(agent, "maxTurns"),
+      maxTurns: smaller(optionalWhole(agent, "maxTurns"), optionalWhole(asked, "maxTurns")),
     },
     conversation: conversation === undefined ? undefined : parseConversation(conversation),
   };
 }
 
+/** Of an agent, and of a profile, that has no name of its own. */
+const DEFAULT_NAME = "sub-agent";
+
+/** A name, or all of a profile but its name; without either, whatever profile is active. */
 function parseProfile(agent: Fields): Profile | string {
-  if (typeof agent["profile"] === "string") return agent["profile"];
+  const given = agent["profile"] ?? ACTIVE_PROFILE;
+  if (typeof given === "string") return given;
   const profile = inner(agent, "profile");
-  text(profile, "name");
-  text(profile, "backend");
-  return profile as unknown as Profile;
+  return {
+    ...profile,
+    name: optionalText(profile, "name") ?? DEFAULT_NAME,
+    backend: optionalText(profile, "backend") ?? "pi",
+    fallback: [],
+  } as unknown as Profile;
+}
+
+function smaller(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return Math.min(one, other);
 }
 
 function parseCredentials(fields: Fields): Record<string, string> {

@@ -123,7 +123,7 @@ test("a child ends when its parent is gone, whatever it is doing", async () => {
 test.each<[string, Json[], string]>([
   ["is not an object", [[1]], "it is not an object"],
   ["sends a line without a type", [{ init: true }], '"type" is not a text'],
-  ["lacks what it needs", [{ type: "init", config: { id: "x" } }], '"agentConfig" is not an object'],
+  ["lacks what it needs", [{ type: "init", config: { id: "x" } }], '"instruction" is not a text'],
   ["begins in a version that it does not know", [{ ...(init() as object), version: 9 }], "version 9"],
   ["begins before it is done", [init({ tools: [READ] }, "/tool Read {}"), init()], "there is work already"],
   [
@@ -143,9 +143,9 @@ test.each<[string, Json[], string]>([
 
 test.each<[string, Json, Line]>([
   [
-    "only the name of a profile",
+    "the name of a profile that is not configured",
     "mine",
-    { type: "error", code: "model_unconfigured", error: expect.stringContaining('"mine"') as unknown },
+    { type: "error", code: "profile_unknown", error: expect.stringContaining('"mine"') as unknown },
   ],
   [
     "a backend that it does not have",
