@@ -223,6 +223,32 @@ describe("a conversation", LONG, () => {
     expect(await chat.ended).toMatchObject({ code: 0 });
   });
 
+  test("a relay that was started in the chat asks there, and the next line answers it", async ({ skip }) => {
+    using home = newHome();
+    const asker = { profile: "played", persistSession: false, promptTemplate: "{{input}}", tools: "AskUser" };
+    writeFileSync(
+      join(home.path, "config", "thread-templates.json"),
+      JSON.stringify({ agents: { asker }, templates: {} }),
+    );
+    const plays =
+      "- when: ASK\n  plays:\n    - calls: [{ tool: AskUser, args: { question: Which colour? } }]\n    - { say: painted }\n";
+    writeFileSync(join(home.path, "config", "played.yaml"), `${plays}${SCRIPT}`);
+    await using _ = await startServer(home.path);
+    const chat = startChat(home.path);
+    if (chat === undefined) return skip(NO_TERMINAL);
+    await chat.says("This is agent:main:main");
+    chat.type("!thread asker ASK\r");
+    await chat.says(/thr:thr_[0-9a-f]{8}:asker:0 asks: Which colour\?/);
+    await chat.says("answer › ");
+    chat.type("green\r");
+    await chat.says("painted");
+    await chat.says(/is completed \(no_matching_transition\): 1 step/);
+    chat.type(CTRL_D);
+    expect(await chat.ended).toMatchObject({ code: 0 });
+    const { items } = (await runJson(home.path, "approvals", "list", "--all")) as { items: object[] };
+    expect(items).toMatchObject([{ status: "answered", answer: "green" }]);
+  });
+
   test("a yes that another call has slipped under agrees to nothing", async ({ skip }) => {
     using home = newHome({ personas: { atlas: { permissions: { ask: ["Write"] } } } });
     await using _ = await startServer(home.path);

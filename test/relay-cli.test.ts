@@ -181,7 +181,7 @@ test("every command prints its data as one JSON value", LONG, async () => {
   const { id } = (await relay("run", "pair", "slow", ...SCRIPTED)) as { id: string };
   expect(id).toMatch(/^thr_/);
   expect(await relay("list", "--running")).toMatchObject({ items: [{ id, status: "running" }] });
-  expect(await relay("say", id, "faster")).toEqual({ id, buffered: 1, dropped: 0 });
+  expect(await relay("say", id, "faster")).toEqual({ id, buffered: 1, dropped: 0, answered: null });
   expect(await relay("cancel", id)).toEqual({ id, cancelled: true });
   await expect.poll(() => relay("status", id), LONG).toMatchObject({ status: "cancelled" });
 

@@ -25,3 +25,13 @@ test("to a question everything but a command is an answer, and a number is an op
   expect(replyTo("/status", QUESTION)).toBeUndefined();
   expect(replyTo("!cancel", QUESTION)).toBeUndefined();
 });
+
+test("while a relay asks, a line that begins with a space is for the agent of the chat", () => {
+  const relay = {
+    ...QUESTION,
+    session: "thr:thr_0a1b2c3d:writer:0",
+    chat: "agent:main:main",
+  } as ApprovalView;
+  expect(replyTo("blue", relay)).toEqual({ kind: "answer", text: "blue" });
+  expect(replyTo(" blue", relay)).toBeUndefined();
+});

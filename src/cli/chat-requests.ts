@@ -8,12 +8,14 @@ export type Reply =
 
 /**
  * Undefined: it is something else, and goes its usual way. A call is only approved by a yes and nothing beside it:
- * "yes, but …" is no yes to this call. To a question, everything but a command is an answer.
+ * "yes, but …" is no yes to this call. To a question, everything but a command is an answer; where it is not
+ * the agent of this chat that asks, a space before it makes it a message to that agent.
  */
-export function replyTo(line: string, { question, options }: ApprovalView): Reply | undefined {
+export function replyTo(line: string, request: ApprovalView): Reply | undefined {
+  const { question, options } = request;
   const said = line.trim();
   if (question !== null) {
-    if (said === "" || /^[/!]/.test(said)) return undefined;
+    if (said === "" || /^[/!]/.test(said) || (isElsewhere(request) && /^\s/.test(line))) return undefined;
     const chosen = /^\d{1,3}$/.test(said) ? options?.[Number(said) - 1] : undefined;
     return { kind: "answer", text: chosen ?? said };
   }
@@ -21,4 +23,9 @@ export function replyTo(line: string, { question, options }: ApprovalView): Repl
   const [isNo, reason = ""] = /^(?:n|no)(?:[,.:!]?\s+([^]+)|[.!]?)$/i.exec(said) ?? [];
   if (isNo === undefined) return undefined;
   return { kind: "deny", reason: reason === "" ? undefined : reason };
+}
+
+/** Whether it is somebody else that asks than the agent of the chat: a step of a relay, or a worker. */
+export function isElsewhere({ session, chat }: ApprovalView): boolean {
+  return session !== chat;
 }

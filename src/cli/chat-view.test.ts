@@ -159,8 +159,8 @@ test("a relay is told of with a line for each step, once", () => {
     costUsd: 0.5,
     stage: null,
   };
-  const first = { ...relay, step: 0, agent: "planner" };
-  const second = { ...relay, step: 1, agent: "coder", stage: "implement", state: "waiting" };
+  const first = { ...relay, step: 1, agent: "planner" };
+  const second = { ...relay, step: 2, agent: "coder", stage: "implement", state: "waiting" };
   const { view, text } = play(first, first, second, { ...second, state: "completed" });
   expect(text).toBe(
     "⇢ thr_0a1b2c3d · step 1 · planner · $0.5000\n⇢ thr_0a1b2c3d · step 2 · coder:implement · $0.5000 · waits\n",

@@ -153,7 +153,7 @@ function showRelay(view: ChatView, event: StreamEvent): Shown {
   if (state !== "running" && state !== "waiting") return nothing({ ...view, relays: others });
   const place = `${textOf(agent)}${typeof stage === "string" ? `:${stage}` : ""}`;
   const cost = typeof costUsd === "number" ? ` · $${costUsd.toFixed(4)}` : "";
-  const line = `⇢ ${id} · step ${Number(step) + 1} · ${place}${cost}${state === "waiting" ? " · waits" : ""}`;
+  const line = `⇢ ${id} · step ${Number(step)} · ${place}${cost}${state === "waiting" ? " · waits" : ""}`;
   const after = { ...view, relays: { ...others, [id]: line } };
   return line === before ? nothing(after) : { view: after, pieces: [note(line)] };
 }

@@ -1,19 +1,25 @@
 import type { ApprovalView } from "../runtime/views.ts";
+import { isElsewhere } from "./chat-requests.ts";
 import { shorten } from "./text.ts";
 
 /** A command that is longer is looked at with `cortex approvals show`. */
 const MAX_ARGUMENTS_LENGTH = 600;
 
-/** What an agent asks, in a chat, and what to type. */
-export function describeRequest({ id, tool, args, reason, question, options }: ApprovalView): string {
+/** What an agent asks, in a chat, and what to type. It may be a step of a relay that asks, or a worker. */
+export function describeRequest(request: ApprovalView): string {
+  const { id, session, tool, args, reason, question, options } = request;
+  const who = isElsewhere(request) ? session : "The agent";
   if (question !== null) {
     const choices = options === null ? [] : options.map((option, at) => `  ${at + 1}. ${option}`);
     const how = options === null ? "Your next line answers it" : "Your next line, or a number, answers it";
-    return [`The agent asks: ${question}`, ...choices, `${how} (${id}).`].join("\n");
+    const other = isElsewhere(request)
+      ? " A line that begins with a space goes to the agent of this chat."
+      : "";
+    return [`${who} asks: ${question}`, ...choices, `${how} (${id}).${other}`].join("\n");
   }
   const whole = JSON.stringify(args);
   return [
-    `The agent wants to call ${tool ?? "a tool"} ${shorten(whole, MAX_ARGUMENTS_LENGTH)}`,
+    `${who} wants to call ${tool ?? "a tool"} ${shorten(whole, MAX_ARGUMENTS_LENGTH)}`,
     ...(whole.length > MAX_ARGUMENTS_LENGTH
       ? [`This is the beginning of ${whole.length} characters. \`cortex approvals show ${id}\` shows all.`]
       : []),

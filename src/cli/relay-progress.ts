@@ -7,6 +7,8 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { CortexError } from "../model/errors.ts";
 import type { RelayView } from "../runtime/relay-views.ts";
+import type { ApprovalView } from "../runtime/views.ts";
+import { howTo, what } from "./approvals.ts";
 import { ask, isConnectionLost } from "./ask.ts";
 import type { Invocation } from "./command.ts";
 import { endLine, isOver, progressLine, stepLine } from "./relay-text.ts";
@@ -38,9 +40,22 @@ export async function awaitRelay(begun: RelayView, server: Server, given: Invoca
       from = (await findServer(given.home)) ?? from; // it may come back, on another port
     }
     shown.tell(record, Date.now());
+    if (record.status === "waiting") shown.tellRequests(await requestsOf(record, from));
   }
   shown.end(record, Date.now());
   return { record, output: await readOutput(record, from) };
+}
+
+/** What its steps ask people, and wait for. */
+async function requestsOf({ id }: RelayView, server: Server): Promise<readonly ApprovalView[]> {
+  try {
+    const { body } = await ask(server, { path: "/api/approvals?state=open&limit=100" });
+    const { items } = body as unknown as { readonly items: readonly ApprovalView[] };
+    return items.filter(({ session }) => session.startsWith(`thr:${id}:`));
+  } catch (error) {
+    if (!isConnectionLost(error)) throw error;
+    return []; // it comes back, and is asked again
+  }
 }
 
 /** What a relay has come to. */
@@ -61,15 +76,17 @@ function isEnded({ status }: RelayView["steps"][number]): boolean {
 
 class Progress {
   readonly #note: (line: string) => void;
+  readonly #advice: (text: string) => string;
   readonly #isLive: boolean;
   /** The steps that were told of, as having begun and as having ended. */
   #begun = 0;
   #ended = 0;
-  #isWaiting = false;
+  readonly #asked = new Set<string>();
 
   constructor({ steps }: RelayView, { print, options }: Invocation) {
     this.#ended = steps.filter(isEnded).length;
     this.#note = (line) => print.json || print.note(line);
+    this.#advice = (text) => print.advice(text);
     this.#isLive = process.stderr.isTTY && !print.json && options["quiet"] !== true;
   }
 
@@ -79,9 +96,6 @@ class Progress {
     this.#ended = ended.length;
     if (this.#isLive) this.#clear();
     for (const step of news) this.#note(stepLine(step));
-    if (record.status === "waiting" && !this.#isWaiting)
-      this.#note(`${record.id} waits for an answer: \`cortex approvals\` says what is asked.`);
-    this.#isWaiting = record.status === "waiting";
     if (isOver(record)) return;
     if (this.#isLive)
       process.stderr.write(
@@ -89,6 +103,14 @@ class Progress {
       );
     else if (record.steps.length > this.#begun || this.#begun === 0) this.#note(progressLine(record, nowMs));
     this.#begun = Math.max(record.steps.length, 1);
+  }
+
+  tellRequests(requests: readonly ApprovalView[]): void {
+    for (const request of requests.filter(({ id }) => !this.#asked.has(id))) {
+      this.#asked.add(request.id);
+      if (this.#isLive) this.#clear();
+      this.#note(`${what(request)}\n${this.#advice(howTo(request))}`);
+    }
   }
 
   end(record: RelayView, nowMs: number): void {

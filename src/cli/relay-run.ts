@@ -60,7 +60,12 @@ export async function say({ home, args, print }: Invocation): Promise<void> {
     body: { content: args[1]! },
   } as const;
   const { body } = await ask(server, request);
-  const { buffered, dropped } = body as { buffered: number; dropped: number };
+  const { buffered, dropped, answered } = body as {
+    buffered: number;
+    dropped: number;
+    answered: string | null;
+  };
+  if (answered !== null) return print.data(body, () => `${args[0]} has its answer.`);
   print.data(body, () =>
     [
       `The next step of ${args[0]} is told. Messages that wait for it: ${buffered}.`,

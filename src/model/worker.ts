@@ -29,6 +29,8 @@ export interface Worker {
   readonly role?: "manager";
   /** Plugins beside those of its agent. Absolute. */
   readonly pluginDirs?: readonly string[];
+  /** Where people are told of what it asks them: an address, as dispatches have them. Its answers do not go there. */
+  readonly asks?: Json;
   /** Its turns are run by a child process; by this program, where there is a command. */
   readonly process?: { readonly command?: readonly string[] };
 }

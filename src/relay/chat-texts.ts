@@ -21,9 +21,9 @@ export function describeActive(record: RelayRecord | undefined): string {
 }
 
 /** Which of them is meant is not for a guess. */
-export function describeChoice(records: readonly RelayRecord[]): string {
+export function describeChoice(records: readonly RelayRecord[], command: string): string {
   return [
-    `${records.length} threads run here. Write \`!cancel <id>\` for one of them:`,
+    `${records.length} threads run here. Write \`${command}\` for one of them:`,
     ...records.map(describeLine),
   ].join("\n");
 }

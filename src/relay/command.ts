@@ -6,6 +6,8 @@ export type RelayCommand =
   /** Whether the name is a template's or an agent's is for whoever knows them: a template's wins. */
   | { readonly kind: "start"; readonly name: string; readonly message: string }
   | { readonly kind: "add"; readonly agent: string; readonly message: string | undefined }
+  /** Without an id it is the relay that is under way in the place where it was written. */
+  | { readonly kind: "say"; readonly id: RelayId | undefined; readonly text: string }
   /** `running`: wherever they were started. */
   | { readonly kind: "list"; readonly scope: "here" | "running" }
   /** What is under way in the place where it was asked. */
@@ -27,7 +29,7 @@ export function parseRelayCommand(text: string): RelayCommand | undefined {
   return match.groups!["command"] === "cancel" ? parseCancel(rest) : parseThread(rest);
 }
 
-const THREAD_COMMANDS = ["add", "agents", "cancel", "help", "list", "status", "templates"] as const;
+const THREAD_COMMANDS = ["add", "agents", "cancel", "help", "list", "say", "status", "templates"] as const;
 
 /** Whether a word after `!thread` is a command, and nobody's name. */
 export function isThreadCommand(word: string): word is (typeof THREAD_COMMANDS)[number] {
@@ -45,6 +47,8 @@ function parseThread(text: string): RelayCommand {
       return parseCancel(rest);
     case "add":
       return parseAdd(rest);
+    case "say":
+      return parseSay(rest);
     case "list":
       if (rest === "--running") return { kind: "list", scope: "running" };
       requireNothing(word, rest);
@@ -69,17 +73,30 @@ function parseAdd(text: string): RelayCommand {
   return { kind: "add", agent, message: rest === "" ? undefined : rest };
 }
 
+function parseSay(text: string): RelayCommand {
+  const { word, rest } = splitWord(text);
+  const id = readId(word);
+  const said = id === undefined ? text : rest;
+  if (said === "") throw usage("!thread say has no text");
+  return { kind: "say", id, text: said };
+}
+
 function parseCancel(text: string): RelayCommand {
   if (text === "") return { kind: "cancel", which: "here" };
   if (text === "--all") return { kind: "cancel", which: "all" };
   return { kind: "cancel", which: { id: parseId(text) } };
 }
 
-/** As people copy it: in any case, and perhaps as code. */
 function parseId(text: string): RelayId {
-  const id = text.replace(/^`(?<id>.*)`$/, "$<id>").toLowerCase();
-  if (isRelayId(id)) return id;
+  const id = readId(text);
+  if (id !== undefined) return id;
   throw usage(`"${text}" is not the id of a relay`);
+}
+
+/** As people copy it: in any case, and perhaps as code. Undefined: it is none. */
+function readId(text: string): RelayId | undefined {
+  const id = text.replace(/^`(?<id>.*)`$/, "$<id>").toLowerCase();
+  return isRelayId(id) ? id : undefined;
 }
 
 function requireNothing(word: string, rest: string): void {
@@ -94,6 +111,7 @@ function splitWord(text: string): { word: string; rest: string } {
 export const RELAY_USAGE = `!thread: what is under way in this place
 !thread <template or agent> <message>: start a relay
 !thread add <agent> [message]: let one more agent go on
+!thread say [id] <text>: answer the relay, or tell its next step something
 !thread list: the relays of this place
 !thread list --running: all that run
 !thread status [id]: all of a relay, step by step

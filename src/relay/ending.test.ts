@@ -133,9 +133,16 @@ test("no agent is added to a relay that runs, has failed, was cancelled or abort
     expect(() => addAgent(record, addition, 0)).toThrow(expect.objectContaining({ code: "state_conflict" }));
 });
 
-test("no agent is added beside a step that waits for an answer", () => {
+test("an agent that is added leaves the step behind that waits for an answer", () => {
   const suspended: RelayRecord = { ...beginSteps(testRecord(), [agentStep(PLANNER)], 0), status: "waiting" };
-  expect(() => addAgent(suspended, addition, 0)).toThrow(
+  const record = addAgent(suspended, addition, 0);
+  expect(record).toMatchObject({ status: "running", activeAgent: "critic", leg: suspended.leg + 1 });
+  expect(record.steps).toEqual(suspended.steps);
+});
+
+test("no agent is added to a relay whose last step has not ended yet", () => {
+  const begun = beginSteps(testRecord(), [agentStep(PLANNER)], 0);
+  expect(() => addAgent({ ...begun, status: "completed" }, addition, 0)).toThrow(
     "Step 1 of relay thr_0a1b2c3d, by planner, has not ended",
   );
 });

@@ -85,7 +85,10 @@ export interface Addition {
   readonly workspace?: { readonly path: string; readonly artifact: string };
 }
 
-/** Gives a relay that has ended, or waits for the user, one more agent. Anything else is `state_conflict`. */
+/**
+ * Gives a relay that has ended, or waits for the user, one more agent. Anything else is `state_conflict`. Of one that waits,
+ * the step that waits is left behind: nothing that becomes of it decides how the relay goes on.
+ */
 export function addAgent(record: RelayRecord, addition: Addition, nowMs: number): RelayRecord {
   if (record.status !== "completed" && record.status !== "waiting")
     throw conflict(
@@ -94,7 +97,7 @@ export function addAgent(record: RelayRecord, addition: Addition, nowMs: number)
         ? "Wait until it has ended, or cancel it."
         : "`cortex relay resume` continues a relay that has failed; `!thread <agent>` begins another.",
     );
-  requireStill(record);
+  if (record.status === "completed") requireStill(record);
   const { slot, stage, message, configHash, workspace } = addition;
   const entry: ActiveEnd = { agent: slot.slotId, stage, ...(message === undefined ? {} : { message }) };
   const known = record.agents[slot.slotId];

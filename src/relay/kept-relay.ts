@@ -37,6 +37,8 @@ export interface RelayDetail {
   readonly asked?: string;
   /** Whether the session that started it is sent a message at its end. */
   readonly tells?: boolean;
+  /** The last messages to it that were kept for a step, by their events: none of them is kept twice. */
+  readonly said?: readonly string[];
   /** The turn that waited for it has been ended, for this reason. Written by the store. */
   readonly unwanted?: string;
 }

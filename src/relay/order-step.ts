@@ -33,7 +33,7 @@ export function orderStep(
 ): RelayStepOrder {
   const { step, slot, stage, session, prompt } = asked;
   const folder = detail.dir ?? record.workspacePath;
-  const worker = workerOf(asked, record, { workspace: folder, hidden: detail.hidden });
+  const worker = workerOf(asked, record, { ...detail, workspace: folder });
   return {
     event: {
       id: eventId(RELAY_ADAPTER, { kind: "id", sourceId: `${record.id}:${step}` }),
@@ -64,7 +64,7 @@ export function orderStep(
 function workerOf(
   { agent, systemPrompt, maxCostUsd }: Asked,
   { metadata, workspacePath }: RelayRecord,
-  { workspace, hidden }: { readonly workspace: string; readonly hidden: RelayDetail["hidden"] },
+  { workspace, hidden, delivery }: RelayDetail & { readonly workspace: string },
 ): Worker {
   const { tools, pluginDirs } = agent;
   const profile = agent.profile === ACTIVE_PROFILE ? metadata?.profileOverride : agent.profile;
@@ -73,6 +73,7 @@ function workerOf(
     workspace,
     ...(workspacePath === "" ? {} : { roots: [workspacePath] }), // the artifact is there
     ...(hidden === undefined ? {} : { hidden }),
+    ...(delivery === undefined ? {} : { asks: delivery }),
     ...(pluginDirs.length === 0 ? {} : { pluginDirs }),
     ...(profile === undefined ? {} : { profile }),
     ...(systemPrompt === undefined ? {} : { systemPrompt }),

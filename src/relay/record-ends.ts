@@ -4,7 +4,7 @@ import { keepArtifact } from "./artifact-history.ts";
 import { conclude, type Draft, type FoundArtifact, nameOf } from "./draft.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { KeptRelay } from "./kept-relay.ts";
-import type { RelayRecord } from "./record.ts";
+import type { RelayRecord, RelayStep } from "./record.ts";
 import { recordStep } from "./record-step.ts";
 import { readStepEnd } from "./step-end.ts";
 import { keepChanges } from "./step-files.ts";
@@ -24,12 +24,17 @@ export async function recordEnds(
     const artifactHash = draft.artifact?.hash ?? null;
     await keepChanges({ ...relay, record: draft.record }, row.step, { home, clock });
     draft.record = recordStep(draft.record, row.step, { ...end, artifactHash }, clock());
-    draft.abort ??= abort;
-    if (end.status === "failed" && step.kind === "agent") {
+    if (!isLeftBehind(step, draft)) draft.abort ??= abort;
+    if (end.status === "failed" && step.kind === "agent" && !isLeftBehind(step, draft)) {
       const error = `${nameOf(step)}: ${end.error ?? "failed"}`;
       conclude(draft, { stopReason: "failed", error }, clock());
     }
   }
+}
+
+/** While it waited for an answer, another agent was added. */
+function isLeftBehind({ kind, leg }: RelayStep, { record }: Draft): boolean {
+  return kind === "agent" && leg !== record.leg;
 }
 
 const NONE: FoundArtifact = { text: undefined, hash: null };

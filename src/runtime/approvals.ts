@@ -1,6 +1,6 @@
 /** What people are asked: who may answer, what counts as an answer, and what becomes of what nobody answers. */
 import { CortexError } from "../model/errors.ts";
-import type { ApprovalId } from "../model/ids.ts";
+import type { ApprovalId, EventId } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Approval, ApprovalAnswer, Ledger, Store } from "../store/store.ts";
 
@@ -8,12 +8,14 @@ import type { Approval, ApprovalAnswer, Ledger, Store } from "../store/store.ts"
 export interface Answerer {
   readonly name: string;
   readonly isOwner: boolean;
+  /** It is their own work that asks: they may answer its questions, and approve nothing. */
+  readonly isAsked?: boolean;
 }
 
 export type Decision =
   | { readonly kind: "approve" }
   | { readonly kind: "deny"; readonly reason?: string | undefined }
-  | { readonly kind: "answer"; readonly text: string };
+  | { readonly kind: "answer"; readonly text: string; readonly event?: EventId };
 
 /** What is said to an agent beside a no, or as the answer to its question. */
 export const MAX_ANSWER_LENGTH = 20_000;
@@ -22,10 +24,10 @@ export const MAX_ANSWER_LENGTH = 20_000;
 export async function decide(
   id: string,
   decision: Decision,
-  { name, isOwner }: Answerer,
-  store: Store,
+  { name, isOwner, isAsked = false }: Answerer,
+  store: Pick<Store, "approvals">,
 ): Promise<Approval> {
-  if (!isOwner) throw forbidden(name);
+  if (!isOwner && !(isAsked && decision.kind === "answer")) throw forbidden(name);
   return store.approvals.answer(id as ApprovalId, answerOf(decision, name));
 }
 
@@ -56,8 +58,10 @@ function answerOf(decision: Decision, by: string): ApprovalAnswer {
       const { reason } = decision;
       return { kind: "deny", by, ...(reason === undefined ? {} : { reason: bounded(reason) }) };
     }
-    case "answer":
-      return { kind: "answer", by, text: bounded(decision.text) };
+    case "answer": {
+      const { event } = decision;
+      return { kind: "answer", by, text: bounded(decision.text), ...(event === undefined ? {} : { event }) };
+    }
   }
 }
 

@@ -242,11 +242,11 @@ async function assemble(parts: Parts): Promise<Cortex> {
     gatherTurn,
     onDelta: live.tell.bind(live),
     onCompacting: live.tellCompacting.bind(live),
-    deliveriesFor: ({ event, dispatches }: QueueItem, text: string) =>
+    deliveriesFor: ({ event, dispatches }: QueueItem, text: string, to?: Json) =>
       deliveriesOf({
         text,
         source: event,
-        delivery: dispatches.find(({ delivery }) => delivery !== undefined)?.delivery,
+        delivery: to ?? dispatches.find(({ delivery }) => delivery !== undefined)?.delivery,
         mintId,
       }),
     isJudged: () => hooks.wants("sent"),

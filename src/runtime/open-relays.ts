@@ -12,12 +12,11 @@ import { resolveStage } from "../relay/endpoint.ts";
 import {
   type KeptRelay,
   type RelayDetail,
-  readRelay,
   relayUnknown,
   toRecord,
   updateRelay,
 } from "../relay/kept-relay.ts";
-import { addPending, pendingOf } from "../relay/pending-messages.ts";
+import { addPending } from "../relay/pending-messages.ts";
 import { asShown } from "../relay/phases.ts";
 import { isTerminal, type RelayRecord } from "../relay/record.ts";
 import { recover } from "../relay/recover.ts";
@@ -29,6 +28,7 @@ import type { StoredRelay } from "../store/store.ts";
 import { dryRunRelay } from "./relay-dry-run.ts";
 import { keepTurn, viewTurn } from "./relay-of-turn.ts";
 import { relayParts, relayScriptsFile } from "./relay-parts.ts";
+import { sayTo } from "./relay-say.ts";
 import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./relay-start.ts";
 import type { RelayRequest, Relays, RelaySources } from "./relays.ts";
 import { WatchedRelayConfig } from "./watched-relay-config.ts";
@@ -81,10 +81,13 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
     const others = relay.content.added.filter((added) => added.name !== name);
     const content = isTemplates ? relay.content : { ...relay.content, added: [...others, agent] };
     const snapshot = takeSnapshot(content);
+    // Of several steps that run side by side, some may be at work: they are not to be ended.
+    const isAtWork = relay.rows.some(({ state, wait }) => state === "running" && wait === undefined);
+    const shown = isAtWork ? relay.record : asShown(relay.record, relay.rows);
     const stage = resolveStage(agent, null);
     const isAsked = message === undefined || asksMessage({ agent, stage, isAdHoc: !isTemplates });
     const record = addAgent(
-      isAsked ? relay.record : addPending(relay.record, message),
+      isAsked ? shown : addPending(shown, message),
       {
         slot: slotOf(agent),
         stage,
@@ -122,6 +125,8 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
       const record = await updateRelay(relay, store, async (kept) => ({
         ...(await extend(kept, agent, message)),
         detail: wanted(kept.detail, delivery),
+        // The step that waits for an answer is not waited for any more.
+        stop: `${agent} goes on with the relay`,
       }));
       return record!;
     },
@@ -144,19 +149,7 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
       return record!;
     },
 
-    async say(id, text) {
-      const question = await openQuestion(id, sources);
-      if (question !== undefined) {
-        await store.approvals.answer(question, { kind: "answer", by: "owner", text });
-        return { buffered: 0, dropped: 0 };
-      }
-      const record = await updateRelay(id, store, (relay) => {
-        if (isTerminal(relay.record) || relay.record.ending !== null) throw isOver(relay.record);
-        return { record: addPending(relay.record, text), due: relay.isDue };
-      });
-      const { messages, dropped } = pendingOf(record!);
-      return { buffered: messages.length, dropped };
-    },
+    say: (id, text, from) => sayTo(id, text, from, { store }),
 
     async get(id) {
       if (!isRelayId(id)) return viewTurn(id, store);
@@ -224,25 +217,9 @@ function nextChange({ store }: RelaySources, signal: AbortSignal): Promise<void>
   });
 }
 
-/** What a step has asked a person, and waits for. */
-async function openQuestion(id: RelayId, { store }: RelaySources) {
-  const relay = await readRelay(id, store);
-  const waiting = relay?.rows.find(({ wait }) => wait === "question");
-  if (waiting?.session === undefined) return undefined;
-  const { items } = await store.approvals.list({ session: waiting.session, state: "open", limit: 10 });
-  return items.find(({ kind }) => kind === "question")?.id;
-}
-
 function requireTurn(turn: TurnId | undefined): TurnId {
   if (turn !== undefined) return turn;
   throw new CortexError("request_invalid", "Nothing is named that the agent is to be added to", {
     hint: "Give the id of a relay, or of a turn.",
-  });
-}
-
-function isOver({ id, status, ending }: RelayRecord): CortexError {
-  const state = isTerminal({ status }) || ending === null ? status : "coming to its end";
-  return new CortexError("state_conflict", `Relay ${id} is ${state} and takes no more messages`, {
-    hint: `\`cortex relay add ${id} <agent> <message>\`, or \`!thread add\` in its chat, lets another agent go on with it.`,
   });
 }

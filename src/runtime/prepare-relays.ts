@@ -49,7 +49,7 @@ export function prepareRelays(sources: RelaySources): Relays {
     add: async (addition) => (await open()).add(addition),
     cancel: async (id) => (await open()).cancel(id),
     resume: async (id) => (await open()).resume(id),
-    say: async (id, text) => (await open()).say(id, text),
+    say: async (id, text, from) => (await open()).say(id, text, from),
     get: async (id) => (await open()).get(id),
     list: async (options) => (await open()).list(options),
     artifact: async (id, step) => (await open()).artifact(id, step),

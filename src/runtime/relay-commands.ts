@@ -18,7 +18,8 @@ import { isTerminal, type RelayRecord } from "../relay/record.ts";
 import { problemsHint } from "../relay/reload-texts.ts";
 import type { RelayConfig } from "../relay/snapshot.ts";
 import type { Store } from "../store/store.ts";
-import type { Relays } from "./relays.ts";
+import type { Answerer } from "./approvals.ts";
+import type { Relays, RelaySaid } from "./relays.ts";
 
 export interface RelayCommandParts {
   readonly relays: Relays;
@@ -33,6 +34,8 @@ export interface RelayPlace {
   readonly event: EventId;
   readonly profile?: string | undefined;
   readonly delivery?: Json | undefined;
+  /** Who writes. Unless told, the owner. */
+  readonly answerer?: Answerer | undefined;
 }
 
 export async function carryOutRelay(
@@ -46,6 +49,8 @@ export async function carryOutRelay(
       return start(command, place, parts);
     case "add":
       return add(command, place, parts);
+    case "say":
+      return say(command, place, relays);
     case "list":
       return describeList(await listed(command.scope, place, relays), command.scope);
     case "active":
@@ -97,8 +102,11 @@ async function add(
   const [newest] = await listed("here", place, relays);
   const { head } = (await store.sessions.get(place.session)) ?? {};
   const turn = head === undefined ? undefined : await store.turns.get(head);
+  // One that waits is what the person looks at, whatever was said beside it.
   const isTurnNewer =
-    turn !== undefined && (newest === undefined || turn.completedAtMs > Date.parse(newest.updatedAt));
+    turn !== undefined &&
+    newest?.status !== "waiting" &&
+    (newest === undefined || turn.completedAtMs > Date.parse(newest.updatedAt));
   if (newest === undefined && turn === undefined) throw nothingToAddTo();
   const record = await relays.add({
     ...(isTurnNewer ? { turn: turn.id } : { id: newest!.id as RelayId }),
@@ -109,6 +117,30 @@ async function add(
   return describeStarted(record);
 }
 
+async function say(
+  { id, text }: Extract<RelayCommand, { kind: "say" }>,
+  place: RelayPlace,
+  relays: Relays,
+): Promise<string> {
+  const active = id === undefined ? await activeIn(place, relays) : [await find(id, relays)];
+  const [relay] = active;
+  if (relay === undefined) throw nothingToSayTo();
+  if (active.length > 1) return describeChoice(active, "!thread say <id> <text>");
+  const { event, answerer } = place;
+  const said = await relays.say(relay.id as RelayId, text, {
+    event,
+    ...(answerer === undefined ? {} : { answerer }),
+  });
+  return describeSaid(relay.id, said);
+}
+
+function describeSaid(id: string, { buffered, dropped, answered }: RelaySaid): string {
+  if (answered !== null) return `Answered \`${id}\`.`;
+  const waiting = buffered === 1 ? "1 message waits" : `${buffered} messages wait`;
+  const lost = dropped === 0 ? "" : `, ${dropped} earlier dropped`;
+  return `The next step of \`${id}\` is told: ${waiting}${lost}.`;
+}
+
 async function cancel(which: CancelTarget, place: RelayPlace, relays: Relays): Promise<string> {
   if (typeof which === "object") {
     const { id } = which;
@@ -116,7 +148,7 @@ async function cancel(which: CancelTarget, place: RelayPlace, relays: Relays): P
     return (await relays.cancel(id)) ? `Cancelled \`${id}\`.` : `\`${id}\` was over already.`;
   }
   const asked = await (which === "all" ? listed("running", place, relays) : activeIn(place, relays));
-  if (which === "here" && asked.length > 1) return describeChoice(asked);
+  if (which === "here" && asked.length > 1) return describeChoice(asked, "!cancel <id>");
   const cancelled: string[] = [];
   for (const { id } of asked) if (await relays.cancel(id as RelayId)) cancelled.push(`\`${id}\``);
   return cancelled.length === 0 ? "Nothing running to cancel." : `Cancelled ${cancelled.join(", ")}.`;
@@ -168,6 +200,12 @@ function agentUnknown(name: string, config: RelayConfig): CortexError {
   const shown = name.slice(0, 80).toWellFormed();
   return new CortexError("agent_unknown", `Unknown agent: \`${shown}\``, {
     hint: `Use \`!thread agents\`.${problemsHint(config)}`,
+  });
+}
+
+function nothingToSayTo(): CortexError {
+  return new CortexError("relay_unknown", "No thread is running in this channel", {
+    hint: "`!thread list --running` lists those that run elsewhere; `!thread say <id> <text>` writes to one of them.",
   });
 }
 

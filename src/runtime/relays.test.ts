@@ -373,7 +373,7 @@ describe("while a step is under way", () => {
     const { id } = opened;
     await expect.poll(() => tool.calls.length, PATIENT).toBe(1);
     for (let at = 1; at <= 11; at++) await cortex.relays.say(id, `reply ${at}`);
-    expect(await cortex.relays.say(id, "reply 12")).toEqual({ buffered: 10, dropped: 2 });
+    expect(await cortex.relays.say(id, "reply 12")).toEqual({ buffered: 10, dropped: 2, answered: null });
     const added = cortex.relays.add({ id, agent: "critic" });
     await expect(added).rejects.toMatchObject({ code: "state_conflict" });
     release();
@@ -434,7 +434,10 @@ test("a step that asks a person waits, and goes on with what is said to the rela
   await using cortex = await home.open();
   const { id } = await cortex.relays.run({ name: "two", message: "a house" });
   await expect.poll(async () => (await cortex.relays.get(id as RelayId))?.status, PATIENT).toBe("waiting");
-  expect(await cortex.relays.say(id as RelayId, "red")).toEqual({ buffered: 0, dropped: 0 });
+  expect(await cortex.relays.say(id as RelayId, "red")).toMatchObject({
+    buffered: 0,
+    answered: expect.any(String),
+  });
   const record = await end(cortex, id);
   expect(record).toMatchObject({ status: "completed" });
   const turn = await cortex.store.turns.read(record.steps[0]!.executionId as TurnId);

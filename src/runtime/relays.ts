@@ -1,5 +1,5 @@
 /** Relays as the rest of the runtime and its surfaces see them: start one, look at it, steer it. */
-import type { PersonaId, RelayId, TurnId } from "../model/ids.ts";
+import type { ApprovalId, EventId, PersonaId, RelayId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { EngineParts } from "../relay/engine-parts.ts";
@@ -7,6 +7,7 @@ import type { RelayRecord, StopReason } from "../relay/record.ts";
 import type { ExtraHooks } from "../relay/resolve-template.ts";
 import type { RelayConfig } from "../relay/snapshot.ts";
 import type { Listed, Store } from "../store/store.ts";
+import type { Answerer } from "./approvals.ts";
 import type { Settings } from "./settings.ts";
 
 export interface RelayRequest {
@@ -94,8 +95,11 @@ export interface Relays extends AsyncDisposable {
   cancel(id: RelayId): Promise<boolean>;
   /** `relay_unknown`, `state_conflict`. */
   resume(id: RelayId): Promise<RelayRecord>;
-  /** Keeps a message for the next step, or answers what a waiting relay waits for. */
-  say(id: RelayId, text: string): Promise<{ readonly buffered: number; readonly dropped: number }>;
+  /**
+   * Answers the question that a relay waits with; otherwise keeps the message for its next step. `relay_unknown`,
+   * `state_conflict` where it is over. What comes of the same event is done once.
+   */
+  say(id: RelayId, text: string, from?: RelaySender): Promise<RelaySaid>;
   /** The record as it is shown: `waiting` where a step is suspended. A turn is shown as a relay of one step. */
   get(id: RelayId | TurnId): Promise<RelayRecord | undefined>;
   list(options?: RelayListOptions): Promise<Listed<RelayRecord>>;
@@ -105,6 +109,21 @@ export interface Relays extends AsyncDisposable {
   dryRun(request: RelayRequest): Promise<DryRun>;
   /** Resolves when a relay has ended. Undefined: the signal came first. */
   ended(id: RelayId, signal: AbortSignal): Promise<RelayRecord | undefined>;
+}
+
+export interface RelaySender {
+  /** The message that it came in: the same one again changes nothing. */
+  readonly event?: EventId;
+  readonly answerer?: Answerer;
+}
+
+export interface RelaySaid {
+  /** How many messages wait for the next step. */
+  readonly buffered: number;
+  /** How many were too many for it. */
+  readonly dropped: number;
+  /** The question that it answered. Null: none was open. */
+  readonly answered: ApprovalId | null;
 }
 
 export interface RelayListOptions {

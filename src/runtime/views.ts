@@ -262,6 +262,7 @@ export function approvalView(approval: Approval) {
     id: approval.id,
     kind: approval.kind,
     session: approval.session,
+    chat: approval.chat,
     turnId: approval.turn,
     tool: typeof tool === "string" ? tool : null,
     args: args ?? null,

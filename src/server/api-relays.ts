@@ -171,7 +171,10 @@ const DryRun = z.object({
 export const relaySchemas = {
   RelayRequest,
   RelayAddition: z.strictObject({ agent: z.string().min(1), message: text.min(1).optional() }),
-  RelayMessage: z.strictObject({ content: text.min(1) }),
+  RelayMessage: z.strictObject({
+    content: text.min(1),
+    idempotencyKey: z.string().min(1).optional().describe("The same key is the same message."),
+  }),
   Relay,
   Relays: z.object({ items: z.array(Relay), next: z.string().nullable() }),
   RelayCancelled: z.object({ id: z.string(), cancelled: z.literal(true) }),
@@ -179,6 +182,7 @@ export const relaySchemas = {
     id: z.string(),
     buffered: z.number().describe("How many messages wait for the next step."),
     dropped: z.number().describe("How many were too many for it."),
+    answered: z.string().nullable().describe("The question that it answered. Null: none was open."),
   }),
   RelayArtifact: z.object({
     id: z.string(),

@@ -127,6 +127,7 @@ const Approval = z.object({
   id: z.string(),
   kind: z.enum(["approval", "question"]),
   session: z.string(),
+  chat: z.string().describe("The session in whose chat it is asked: of a relay, the one that started it."),
   turnId: z.string(),
   tool: z.string().nullable(),
   args: z.unknown(),

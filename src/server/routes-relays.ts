@@ -1,6 +1,6 @@
 /** Relays: start one, look at it, steer it; and what they can be started from. */
 import { CortexError } from "../model/errors.ts";
-import type { RelayId, TurnId } from "../model/ids.ts";
+import type { EventId, RelayId, TurnId } from "../model/ids.ts";
 import type { RelayRequest } from "../runtime/relays.ts";
 import { relayAgentView, relayTemplateView, relayView } from "../runtime/relay-views.ts";
 import { schemas } from "./api.ts";
@@ -83,7 +83,7 @@ export const relayRoutes = [
   route({
     method: "post",
     path: "/api/relays/:id/add",
-    summary: "Let one more agent go on with a relay that has ended; the id may also be that of a turn",
+    summary: "Add an agent to a completed or waiting relay; the id may also be that of a turn",
     body: schemas.RelayAddition,
     answers: { 202: schemas.Relay },
     async handle({ params: { id }, body }, { cortex }) {
@@ -95,11 +95,12 @@ export const relayRoutes = [
   route({
     method: "post",
     path: "/api/relays/:id/messages",
-    summary: "Write to a relay that runs: its next step is told",
+    summary: "Write to a running or waiting relay: answers its question, or is told to its next step",
     body: schemas.RelayMessage,
     answers: { 202: schemas.RelayBuffered },
-    async handle({ params: { id }, body: { content } }, { cortex }) {
-      return { status: 202, body: { id, ...(await cortex.relays.say(id as RelayId, content)) } };
+    async handle({ params: { id }, body: { content, idempotencyKey } }, { cortex }) {
+      const from = idempotencyKey === undefined ? {} : { event: `${CHANNEL}:${idempotencyKey}` as EventId };
+      return { status: 202, body: { id, ...(await cortex.relays.say(id as RelayId, content, from)) } };
     },
   }),
   route({

@@ -77,8 +77,8 @@ async function describe(change: Change, store: Cortex["store"]): Promise<StreamE
       return { type: "delivery.changed", at, deliveryId, turnId: turn ?? null, state };
     }
     case "approval": {
-      const { approval: approvalId, turn: turnId, session, state } = change;
-      return { type: "approval.changed", at, approvalId, session, turnId, state };
+      const { approval: approvalId, turn: turnId, session, chat, state } = change;
+      return { type: "approval.changed", at, approvalId, session, chat, turnId, state };
     }
     case "delegation": {
       const { delegation: delegationId, caller, callerTurn, session, state } = change;
@@ -126,7 +126,7 @@ async function describeRelay(
     state: stored.state,
     template,
     session,
-    step: currentStepIndex ?? null,
+    step: typeof currentStepIndex === "number" ? currentStepIndex + 1 : null,
     agent: activeAgent ?? null,
     stage: activeStage ?? null,
     costUsd: totalCostUsd ?? null,

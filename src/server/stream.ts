@@ -85,7 +85,9 @@ async function* tellBatch(
   { cortex, clock }: Context,
 ): AsyncGenerator<Told> {
   const isWanted = (about: object): boolean =>
-    session === undefined || ("session" in about && about.session === session);
+    session === undefined ||
+    ("session" in about && about.session === session) ||
+    ("chat" in about && about.chat === session); // what is asked for somebody else
   for (const [index, entry] of entries.entries()) {
     switch (entry.kind) {
       case "gap":

@@ -14,7 +14,7 @@ import {
 } from "../../test/support/sample.ts";
 import { begin, finishTurn, STORES } from "../../test/support/stores.ts";
 import { HOUR_MS } from "../model/durations.ts";
-import type { ApprovalId, ItemId } from "../model/ids.ts";
+import type { ApprovalId, DeliveryId, ItemId } from "../model/ids.ts";
 import type { ApprovalAnswer, Claim, NewApproval, Store } from "./store.ts";
 
 const refusal = (code: string) =>
@@ -64,6 +64,36 @@ async function told(store: Store): Promise<string[]> {
 }
 
 describe.each(Object.entries(STORES))("%s", (_, open) => {
+  test("a place that is told of a request is told once, and the request is found by its message", async () => {
+    await using opened = await open();
+    const { store } = opened;
+    const target = { channel: "telegram", place: "42" };
+    const notice = { id: "d1" as DeliveryId, target, content: "Which?" };
+    const claim = await begin(store, "a", "work");
+    const asked = [{ ...question("q1"), notice }];
+    await store.runs.suspend(claim.lease, claim.run, wait, asked);
+    await store.runs.suspend(claim.lease, claim.run, wait, asked); // the same call again
+    const [sending] = await store.outbox.claim(alice, 2);
+    expect(sending).toMatchObject({ delivery: notice.id });
+    await store.outbox.plan(sending!, ["Which?"]);
+    await store.outbox.sending(sending!, 0);
+    await store.outbox.settle(sending!, 0, { kind: "sent", platformId: "m7" });
+
+    expect(await store.approvals.get(q1)).toMatchObject({ notice: "d1", chat: "work" });
+    expect(await store.approvals.openIn(target)).toMatchObject([{ id: "q1" }]);
+    for (const message of ["m7", "d1"])
+      expect(await store.approvals.toldBy(target, message)).toMatchObject({ id: "q1" });
+    for (const [place, message] of [
+      [target, "m8"],
+      [{ ...target, place: "43" }, "m7"],
+      [{ ...target, account: "other" }, "m7"],
+    ] as const)
+      expect(await store.approvals.toldBy(place, message)).toBeUndefined();
+    await store.approvals.answer(q1, { kind: "answer", by: "tyler", text: "the red one" });
+    expect(await store.approvals.openIn(target)).toEqual([]);
+    expect(await store.approvals.toldBy(target, "m7")).toMatchObject({ state: "answered" });
+  });
+
   test("what a person is asked is there once its run is suspended, and is listed", async () => {
     await using opened = await open();
     const { store, clock } = opened;
@@ -74,6 +104,8 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     expect(await store.approvals.get(a1)).toEqual({
       ...approval("a1"),
       session: "work",
+      chat: "work",
+      notice: undefined,
       turn,
       run,
       state: "open",

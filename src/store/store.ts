@@ -914,7 +914,14 @@ export interface Wait {
 export interface ApprovalReads {
   get(id: ApprovalId): Promise<Approval | undefined>;
 
+  /** Of a session: what its runs ask, and what is asked in its chat. */
   list(options?: ListOptions & { state?: ApprovalState; session?: SessionKey }): Promise<Listed<Approval>>;
+
+  /** Those that are open and that a place was told of by a notice, newest first. */
+  openIn(place: DeliveryTarget): Promise<Approval[]>;
+
+  /** The one that a message in this place told of: by the platform's id of the message, or that of the delivery. */
+  toldBy(place: DeliveryTarget, message: string): Promise<Approval | undefined>;
 
   /** The earliest moment at which one that is open expires. Undefined: none is open. */
   nextExpiryMs(): Promise<number | undefined>;
@@ -953,10 +960,19 @@ export interface NewApproval {
   readonly request: Json;
   /** Undefined: it stays open until it is answered or its run is over. */
   readonly expiresAtMs: number | undefined;
+  /** By which somebody is told of it who waits elsewhere. One that was asked before is not told of again. */
+  readonly notice?: NewDelivery & { readonly content: string };
 }
 
-export interface Approval extends NewApproval {
+export interface Approval extends Omit<NewApproval, "notice"> {
   readonly session: SessionKey;
+  /**
+   * The session in whose chat it is asked: of a worker, that of whoever gave it the work, and of a step of a relay, that in
+   * which the relay was started. Unless there is such a one, its own.
+   */
+  readonly chat: SessionKey;
+  /** The delivery that tells of it. */
+  readonly notice: DeliveryId | undefined;
   readonly turn: TurnId;
   readonly run: RunId;
   readonly state: ApprovalState;
@@ -968,7 +984,8 @@ export interface Approval extends NewApproval {
 export type ApprovalAnswer =
   | { readonly kind: "approve"; readonly by: string }
   | { readonly kind: "deny"; readonly by: string; readonly reason?: string }
-  | { readonly kind: "answer"; readonly by: string; readonly text: string };
+  /** With the message that it came in, where that is known. */
+  | { readonly kind: "answer"; readonly by: string; readonly text: string; readonly event?: EventId };
 
 export interface RunFailure {
   readonly lease: Lease;
@@ -1794,6 +1811,7 @@ export type ChangeBody =
       readonly approval: ApprovalId;
       readonly turn: TurnId;
       readonly session: SessionKey;
+      readonly chat: SessionKey;
       readonly state: ApprovalState;
     }
   | {

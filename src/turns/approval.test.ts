@@ -20,6 +20,8 @@ const APPROVED: Approval = {
   request: ASKED.request,
   expiresAtMs: 1_000,
   session: MAIN_SESSION,
+  chat: MAIN_SESSION,
+  notice: undefined,
   turn: "t" as TurnId,
   run: "r" as RunId,
   state: "approved",

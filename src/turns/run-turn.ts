@@ -71,7 +71,7 @@ export async function runTurn(running: Running, parts: TurnParts): Promise<Claim
     const { result, work: last } = ended ?? { result: ABORTED, work };
     if (cut.aborted || result.kind === "parked") return await park(claim, parts.store);
     if (result.kind !== "aborted") parts.coolDowns.answered(work.profile.name);
-    if (result.kind === "suspended") return await suspend(claim, suspensions, parts.store);
+    if (result.kind === "suspended") return await suspend(suspensions, last, parts);
     return await commit(result, last, running.claimNext(), parts);
   } catch (error) {
     if (cut.aborted) return park(claim, parts.store);

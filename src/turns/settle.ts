@@ -8,14 +8,24 @@ import type { Json } from "../model/json.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import { wasReplied } from "../model/reply-tool.ts";
 import { answeredMessage } from "../model/stamp.ts";
-import type { Claim, LeaseRequest, NewAnswer, NewDelivery, QueueItem, Store } from "../store/store.ts";
+import type {
+  Claim,
+  LeaseRequest,
+  NewAnswer,
+  NewApproval,
+  NewDelivery,
+  QueueItem,
+  Store,
+} from "../store/store.ts";
 import type { Alternative } from "./choose-profile.ts";
 import type { CoolDowns } from "./cool-downs.ts";
 import { turnFacts } from "./facts.ts";
 import { requestsOf } from "./approval.ts";
 import type { Suspension } from "./journal.ts";
 import type { Work } from "./prepare.ts";
+import { requestNotice } from "./request-notice.ts";
 import { nextAttempt } from "./retry.ts";
+import { isByOthers } from "./untrusted.ts";
 
 export interface SettleParts {
   readonly store: Store;
@@ -23,8 +33,11 @@ export interface SettleParts {
   readonly clock: () => number;
   readonly random: () => number;
   readonly coolDowns: CoolDowns;
-  /** The deliveries that a text for the sender of a message becomes; none where nobody waits for one. */
-  readonly deliveriesFor: (item: QueueItem, text: string) => readonly NewDelivery[];
+  /**
+   * The deliveries that a text for the sender of a message becomes, or that goes to another address; none where nobody
+   * waits for one.
+   */
+  readonly deliveriesFor: (item: QueueItem, text: string, to?: Json) => readonly NewDelivery[];
   /** Whether hooks are to judge the answers. */
   readonly isJudged: () => boolean;
   /** Told after the commit that settled these messages. */
@@ -94,10 +107,12 @@ function answerEvent({ claim, setup, items }: Work, messages: readonly Message[]
 
 /** The session stays occupied until the answers are there; slot and lease are free. */
 export async function suspend(
-  claim: Claim,
   suspensions: readonly Suspension[],
-  store: Store,
+  work: Work,
+  parts: Pick<SettleParts, "store" | "deliveriesFor">,
 ): Promise<undefined> {
+  const { claim } = work;
+  const { store } = parts;
   const [first] = suspensions;
   // Workers go on by themselves; a person has to know that it waits for them.
   const shown = suspensions.find(({ kind }) => kind !== "child") ?? first;
@@ -106,7 +121,19 @@ export async function suspend(
     kind: shown!.kind,
     detail: { calls: suspensions as unknown as Json },
   };
-  await store.runs.suspend(claim.lease, claim.run, wait, requestsOf(suspensions));
+  const requests = requestsOf(suspensions).map((request) => withNotice(request, work, parts));
+  await store.runs.suspend(claim.lease, claim.run, wait, requests);
+}
+
+/** Whoever waits for the answer elsewhere is told what it waits for. */
+function withNotice(
+  request: NewApproval,
+  { claim, worker, items }: Work,
+  parts: Pick<SettleParts, "deliveriesFor">,
+): NewApproval {
+  const text = requestNotice(request, { session: claim.lease.session, isByOthers: isByOthers(items) });
+  const [notice] = noticesTo(answeredMessage(items)!, text, parts, worker?.asks);
+  return notice === undefined ? request : { ...request, notice };
 }
 
 /** Leaves a run where it stands, for the next process to go on with. */
@@ -145,15 +172,20 @@ export async function fail(
     run: claim.run,
     error: describe(error),
     outcome,
-    deliveries: affected.flatMap((item) => noticesTo(item, parts)),
+    deliveries: affected.flatMap((item) => noticesTo(item, NOTICE, parts)),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
   if (affected.length > 0) parts.onSettled(affected.map(({ id }) => id));
   return next;
 }
 
-function noticesTo(item: QueueItem, { deliveriesFor }: SettleParts): NewDelivery[] {
-  return deliveriesFor(item, NOTICE).map((delivery) => Object.assign({ content: NOTICE }, delivery));
+function noticesTo(
+  item: QueueItem,
+  text: string,
+  { deliveriesFor }: Pick<SettleParts, "deliveriesFor">,
+  to?: Json,
+): (NewDelivery & { readonly content: string })[] {
+  return deliveriesFor(item, text, to).map((delivery) => Object.assign({ content: text }, delivery));
 }
 
 /** What a person who waits elsewhere is told; the error itself is for the owner. */

@@ -2,10 +2,11 @@
 import type { Database } from "better-sqlite3";
 
 import type { Held } from "./held.ts";
+import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { oncePerDatabase } from "./once.ts";
-import { Refusal } from "./operation.ts";
+import { type Moment, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, json, number, record, text } from "./wire.ts";
+import { type Decoded, json, number, optional, record, text } from "./wire.ts";
 
 /** The last moment that a date can hold: of a request that does not expire. */
 export const NEVER_MS = 8_640_000_000_000_000;
@@ -16,15 +17,18 @@ export const requestCodec = record({
   callHash: text,
   request: json,
   expiresMs: number,
+  notice: optional(deliveryCodec),
 });
 
 type RequestInput = Decoded<typeof requestCodec>;
 
 export const prepareRequests = oncePerDatabase((db: Database) => {
   const insert = db.prepare(
-    `insert into approval (id, run, kind, call_hash, request, state, expires_ms, asked_ms)
-     values (?, ?, ?, ?, ?, 'open', ?, ?)`,
+    `insert into approval (id, run, kind, call_hash, request, state, expires_ms, asked_ms, chat, notice)
+     values (@id, @run, @kind, @callHash, @request, 'open', @expiresMs, @nowMs, @chat, @notice)`,
   );
+  const findChat = prepareChatOf(db);
+  const insertDeliveries = prepareInsertDeliveries(db);
   const find = db.prepare<[string], { turn: number; state: string }>(
     "select r.turn, a.state from approval a join run r on r.key = a.run where a.id = ?",
   );
@@ -42,15 +46,20 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
     /** Asks what was not asked before. True: one of them is not open any more, so there is nothing to wait for. */
     ask(
       requests: readonly RequestInput[],
-      { run, turn }: Pick<Held, "run" | "turn">,
-      nowMs: number,
+      { key: session, run, turn }: Pick<Held, "key" | "run" | "turn">,
+      { nowMs, wake }: Moment,
     ): boolean | Refusal {
       let isDecided = false;
-      for (const { id, kind, callHash, request, expiresMs } of requests) {
+      const chat = requests.length === 0 ? null : findChat(session);
+      for (const { notice, ...asked } of requests) {
+        const { id } = asked;
         const before = find.get(id);
         if (before === undefined) {
-          const { lastInsertRowid } = insert.run(id, run, kind, callHash, request, expiresMs, nowMs);
+          const { lastInsertRowid } = insert.run({ ...asked, run, nowMs, chat, notice: notice?.id ?? null });
           changes.approval(Number(lastInsertRowid), "open");
+          if (notice === undefined) continue;
+          insertDeliveries([notice], { turn, message: null }, nowMs);
+          wake("outbox");
         } else if (before.turn !== turn) return askedElsewhere(id);
         else isDecided ||= before.state !== "open";
       }
@@ -70,4 +79,27 @@ function askedElsewhere(id: string): Refusal {
     `Approval ${id} was asked for by another turn`,
     "Make a new id for each new request.",
   );
+}
+
+/** How far work is followed back to where it came from: further than any can be given on. */
+const MAX_ORIGINS = 16;
+
+/** The session at the beginning of the work of another: whose worker it is, or in which its relay was started. */
+function prepareChatOf(db: Database): (session: number) => string | null {
+  const find = db.prepare<[{ session: number; max: number }], { label: string; distance: number }>(
+    `with recursive origin (label, distance) as (
+       select label, 0 from session where key = @session
+       union all
+       select coalesce(
+           (select p.label from session s join session p on p.key = s.parent_session where s.label = o.label),
+           (select json_extract(r.detail, '$.session') from relay r
+            where o.label >= 'thr:' and o.label < 'thr;' and r.id = substr(o.label, 5, 12))) as next,
+         o.distance + 1
+       from origin o where o.label is not null and o.distance < @max)
+     select label, distance from origin where label is not null order by distance desc limit 1`,
+  );
+  return (session) => {
+    const { label, distance } = find.get({ session, max: MAX_ORIGINS })!;
+    return distance === 0 ? null : label;
+  };
 }

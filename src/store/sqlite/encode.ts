@@ -171,13 +171,15 @@ export function encodeJson(value: Json, what: string): string {
   return checkSize(canonicalJson(value), what);
 }
 
-export function encodeRequest({ id, kind, callHash, request, expiresAtMs }: NewApproval): RequestInput {
+export function encodeRequest(given: NewApproval): RequestInput {
+  const { id, kind, callHash, request, expiresAtMs, notice } = given;
   return {
     id,
     kind,
     callHash,
     request: encodeJson(request, `The request ${id}`),
     expiresMs: expiresAtMs ?? NEVER_MS,
+    notice: notice === undefined ? undefined : encodeDelivery(notice),
   };
 }
 

@@ -1,9 +1,22 @@
 import type { Database } from "better-sqlite3";
 
-import type { ApprovalId, RunId, TurnId } from "../../model/ids.ts";
+import {
+  type ApprovalId,
+  DEFAULT_ACCOUNT,
+  type DeliveryId,
+  type RunId,
+  type TurnId,
+} from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import type { Approval, ApprovalAnswer, ApprovalState, Listed, ListOptions } from "../store.ts";
+import type {
+  Approval,
+  ApprovalAnswer,
+  ApprovalState,
+  DeliveryTarget,
+  Listed,
+  ListOptions,
+} from "../store.ts";
 import { NEVER_MS } from "./approval-requests.ts";
 import { listPage } from "./page.ts";
 import { json } from "./row.ts";
@@ -20,14 +33,19 @@ interface ApprovalRow {
   readonly asked_ms: number;
   readonly answered_ms: number | null;
   readonly session: string;
+  readonly chat: string | null;
+  readonly notice: string | null;
   readonly turn: string;
   readonly run: string;
 }
 
 const COLUMNS = `a.key, a.id, a.kind, a.call_hash, a.request, a.state, a.answer, a.expires_ms, a.asked_ms,
-  a.answered_ms, s.label as session, r.turn_id as turn, r.id as run`;
+  a.answered_ms, s.label as session, a.chat, a.notice, r.turn_id as turn, r.id as run`;
 
 const TABLES = "approval a join run r on r.key = a.run join session s on s.key = r.session";
+
+const IN_PLACE = "d.channel = @channel and d.account = @account and d.place = @place";
+const IN_SESSION = "(@session is null or s.label = @session or a.chat = @session)";
 
 type Filter = ListOptions & { readonly state?: ApprovalState; readonly session?: SessionKey };
 
@@ -37,13 +55,24 @@ export function prepareReadApprovals(db: Database) {
   // have an index.
   const list = db.prepare<[FilterValues], ApprovalRow>(
     `select ${COLUMNS} from ${TABLES}
-     where a.key < @key and (@state is null or a.state = @state) and (@session is null or s.label = @session)
+     where a.key < @key and (@state is null or a.state = @state) and ${IN_SESSION}
      order by a.key desc limit @limit`,
   );
   const listOpen = db.prepare<[FilterValues], ApprovalRow>(
     `select ${COLUMNS} from ${TABLES.replace("approval a", "approval a indexed by approval_open")}
-     where a.state = 'open' and a.key < @key and (@session is null or s.label = @session)
+     where a.state = 'open' and a.key < @key and ${IN_SESSION}
      order by a.key desc limit @limit`,
+  );
+  const findOpenIn = db.prepare<[PlaceValues], ApprovalRow>(
+    `select ${COLUMNS} from ${TABLES.replace("approval a", "approval a indexed by approval_open")}
+       join delivery d on d.id = a.notice
+     where a.state = 'open' and ${IN_PLACE} and d.topic is @topic order by a.key desc`,
+  );
+  const findToldBy = db.prepare<[PlaceValues & { readonly message: string }], ApprovalRow>(
+    `select ${COLUMNS} from ${TABLES} join delivery d on d.id = a.notice
+     where ${IN_PLACE} and (d.id = @message
+       or exists (select 1 from chunk p where p.delivery = d.key and p.platform_id = @message))
+     order by a.key desc limit 1`,
   );
   const nextExpiry = db
     .prepare<[number], number | null>(
@@ -68,6 +97,11 @@ export function prepareReadApprovals(db: Database) {
         toItem: toApproval,
       });
     },
+    openIn: (place: DeliveryTarget): Approval[] => findOpenIn.all(placeValues(place)).map(toApproval),
+    toldBy: (place: DeliveryTarget, message: string): Approval | undefined => {
+      const row = findToldBy.get({ ...placeValues(place), message });
+      return row === undefined ? undefined : toApproval(row);
+    },
     nextExpiryMs: (): number | undefined => nextExpiry.get(NEVER_MS) ?? undefined,
   };
 }
@@ -79,6 +113,17 @@ interface FilterValues {
   readonly session: string | null;
 }
 
+interface PlaceValues {
+  readonly channel: string;
+  readonly account: string;
+  readonly place: string;
+  readonly topic: string | null;
+}
+
+function placeValues({ channel, account, place, topic }: DeliveryTarget): PlaceValues {
+  return { channel, account: account ?? DEFAULT_ACCOUNT, place, topic: topic ?? null };
+}
+
 function toApproval(row: ApprovalRow): Approval {
   return {
     id: row.id as ApprovalId,
@@ -87,6 +132,8 @@ function toApproval(row: ApprovalRow): Approval {
     request: JSON.parse(row.request) as Json,
     expiresAtMs: row.expires_ms === NEVER_MS ? undefined : row.expires_ms,
     session: row.session as SessionKey,
+    chat: (row.chat ?? row.session) as SessionKey,
+    notice: (row.notice ?? undefined) as DeliveryId | undefined,
     turn: row.turn as TurnId,
     run: row.run as RunId,
     state: row.state,

@@ -99,8 +99,8 @@ function prepareExpand(db: Database): (entry: Entry) => ChangeBody[] {
   const findDelivery = db.prepare<[number], { id: string; turn: string | null }>(
     "select d.id, r.turn_id as turn from delivery d left join run r on r.key = d.turn where d.key = ?",
   );
-  const findApproval = db.prepare<[number], { id: string; turn: string; session: string }>(
-    `select a.id, r.turn_id as turn, s.label as session
+  const findApproval = db.prepare<[number], { id: string; turn: string; session: string; chat: string }>(
+    `select a.id, r.turn_id as turn, s.label as session, coalesce(a.chat, s.label) as chat
      from approval a join run r on r.key = a.run join session s on s.key = r.session where a.key = ?`,
   );
   const findDelegation = db.prepare<[number], DelegationRow>(`${DELEGATION} where d.key = ?`);
@@ -189,8 +189,8 @@ function prepareExpand(db: Database): (entry: Entry) => ChangeBody[] {
         const row = findApproval.get(next());
         const state = APPROVAL_STATES[next()]!;
         if (row === undefined) return [];
-        const [turn, session] = [row.turn as TurnId, row.session as SessionKey];
-        return [{ kind: "approval", approval: row.id as ApprovalId, turn, session, state }];
+        const [turn, session, chat] = [row.turn as TurnId, row.session as SessionKey, row.chat as SessionKey];
+        return [{ kind: "approval", approval: row.id as ApprovalId, turn, session, chat, state }];
       }
       case FACT.delegation: {
         const row = findDelegation.get(next());

@@ -33,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 11, sql: pruning() },
   { version: 12, sql: placesKnown() },
   { version: 13, sql: interruptions() },
+  { version: 14, sql: requestsInChats() },
 ];
 
 function ground(): string {
@@ -579,5 +580,13 @@ create index event_attached on event (seq) where attachments is not null;
 function interruptions(): string {
   return `
 alter table run add column abort_item integer references item;
+`;
+}
+
+/** A step of a relay, or a worker, is in no chat: what it asks is asked in the one that its work came from. */
+function requestsInChats(): string {
+  return `
+alter table approval add column chat text; -- the label of a session, which may not have begun; null: its own
+alter table approval add column notice text; -- the delivery by which it was asked elsewhere
 `;
 }

@@ -28,6 +28,7 @@ import type {
   DelegationReads,
   DelegationState,
   DeliveryState,
+  DeliveryTarget,
   EventFilter,
   EventReads,
   FileReads,
@@ -288,6 +289,8 @@ export class SqliteLedger implements Ledger {
       list: this.#reading((options?: ListOptions & { state?: ApprovalState; session?: SessionKey }) =>
         read().list(options),
       ),
+      openIn: this.#reading((place: DeliveryTarget) => read().openIn(place)),
+      toldBy: this.#reading((place: DeliveryTarget, message: string) => read().toldBy(place, message)),
       nextExpiryMs: this.#reading(() => read().nextExpiryMs()),
     };
   }

@@ -40,7 +40,7 @@ export const suspend = operation(
       if (held instanceof Refusal) {
         return isSuspended.get(run, id, lease.epoch) === undefined ? held : null; // the same call came before
       }
-      const isDecided = approvals.ask(requests, held, moment.nowMs);
+      const isDecided = approvals.ask(requests, held, moment);
       if (isDecided instanceof Refusal) return isDecided;
       park.run(id, kind, detail, held.run);
       leave.run(held.key);
