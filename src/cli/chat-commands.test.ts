@@ -13,7 +13,7 @@ test("what the chat does itself is a command of its own", () => {
   expect(parseChatCommand("/sessions ")).toEqual({ kind: "sessions" });
   expect(parseChatCommand("/QUIT")).toEqual({ kind: "quit" });
   expect(parseChatCommand("/switch work")).toEqual({ kind: "switch", session: "work" });
-  expect(parseChatCommand("/fork 2 other")).toEqual({ kind: "fork", turn: "2", label: "other" });
+  expect(parseChatCommand("/fork 2 other")).toEqual({ kind: "fork", line: "/fork 2 other" });
 });
 
 test("everything else goes its way: to Cortex, or to the agent", () => {
@@ -38,7 +38,7 @@ test("what Cortex answers itself makes no agent work", () => {
 });
 
 test("a command that is not understood says how it is written", () => {
-  for (const line of ["/switch", "/switch a b", "/fork", "/fork 1 a b", "/sessions all"])
+  for (const line of ["/switch", "/switch a b", "/sessions all"])
     expect(() => parseChatCommand(line)).toThrow(
       expect.objectContaining({ code: "usage", hint: expect.stringContaining("Usage: /") }),
     );
@@ -55,7 +55,7 @@ test("Tab goes on as far as there is no choice, and shows the choices", async ()
   expect(await complete("/queue fo", CHOICES)).toEqual({ text: "/queue followup ", choices: [] });
   expect(await complete("/profile of", CHOICES)).toEqual({ text: "/profile offline ", choices: [] });
   expect(await complete("/approve ", CHOICES)).toEqual({ text: "/approve 01R ", choices: [] });
-  expect(await complete("!t", CHOICES)).toEqual({ text: "!thread ", choices: [] });
+  expect(await complete("!th", CHOICES)).toEqual({ text: "!thread ", choices: [] });
 });
 
 test("Tab changes nothing where nothing is known", async () => {

@@ -10,15 +10,15 @@ import type { Completion } from "./terminal.ts";
 export type ChatCommand =
   | { readonly kind: "help" | "sessions" | "turns" | "costs" | "abort" | "quit" }
   | { readonly kind: "switch"; readonly session: string }
-  /** The turn by its id, or by its number in the list of turns. */
-  | { readonly kind: "fork"; readonly turn: string; readonly label: string | undefined };
+  /** Carried out by the server, as everywhere. Here, the chat then goes on in the new session. */
+  | { readonly kind: "fork"; readonly line: string };
 
 const USAGE = {
   help: ["/help", "these commands"],
   sessions: ["/sessions", "the sessions there are"],
   switch: ["/switch <session>", "go on in another session, or begin one"],
   turns: ["/turns", "the last turns of this session, with numbers"],
-  fork: ["/fork <turn> [<label>]", "go on after a turn, by id or number, in a new session"],
+  fork: ["/fork [<turn>] [<session>]", "go on after a turn, by id or number, in a new session"],
   costs: ["/costs", "what this session and all others have cost"],
   abort: ["/abort", "end what the agent does, as Ctrl-C does"],
   quit: ["/quit", "leave, as Ctrl-D does"],
@@ -32,20 +32,16 @@ export function parseChatCommand(line: string): ChatCommand | undefined {
   const kind = word.toLowerCase();
   if (!Object.hasOwn(USAGE, kind)) return undefined;
   const words = rest.split(/\s+/).filter((part) => part !== "");
-  return parseWords(kind as Word, words);
+  return kind === "fork" ? { kind, line } : parseWords(kind as Exclude<Word, "fork">, words);
 }
 
-function parseWords(kind: Word, words: readonly string[]): ChatCommand {
+function parseWords(kind: Exclude<Word, "fork">, words: readonly string[]): ChatCommand {
   const [first, second] = words;
   switch (kind) {
     case "switch":
       if (first === undefined) throw refused(kind, "It is not said which session");
       if (second !== undefined) throw refused(kind, `"${second}" is one word too many`);
       return { kind, session: first };
-    case "fork":
-      if (first === undefined) throw refused(kind, "It is not said after which turn");
-      if (words[2] !== undefined) throw refused(kind, `"${words[2]}" is one word too many`);
-      return { kind, turn: first, label: second };
     case "help":
     case "sessions":
     case "turns":
@@ -112,6 +108,7 @@ const ALL_COMMANDS = [
   ...new Set([...Object.keys(USAGE), ...COMMAND_WORDS].map((word) => `/${word}`)),
   "!thread",
   "!cancel",
+  "!team",
 ].toSorted();
 
 function sharedStart(words: readonly string[]): string {

@@ -1,5 +1,5 @@
 /** What a chat asks its server for. The server may be another one each time: it is found anew. */
-import type { AgentId, TurnId } from "../model/ids.ts";
+import type { AgentId } from "../model/ids.ts";
 import { DEFAULT_AGENT } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
@@ -42,11 +42,6 @@ export function openChatServer(home: string, signal: AbortSignal) {
     turns: (key: SessionKey, limit = MAX_LISTED) =>
       list<TurnView>(`${sessionPath(key)}/turns?limit=${limit}`),
     turn: (id: string): Promise<TurnView> => send({ path: `/api/turns/${encodeURIComponent(id)}` }),
-    async fork(turn: TurnId | string, label: string | undefined): Promise<SessionKey> {
-      const path = `/api/turns/${encodeURIComponent(turn)}/fork`;
-      return (await send<{ session: SessionKey }>({ method: "POST", path, body: { session: label } }))
-        .session;
-    },
     costs: (): Promise<Costs> => send({ path: `/api/costs?by=session&days=${COST_DAYS}` }),
     async profiles(): Promise<readonly string[]> {
       return (await config()).profiles.map(({ name }) => name);

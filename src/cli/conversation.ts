@@ -3,7 +3,7 @@ import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { ApprovalView } from "../runtime/views.ts";
 import { type ChatCommand, complete, isForCortex, parseChatCommand } from "./chat-commands.ts";
-import { answerTo, findTurn } from "./chat-answers.ts";
+import { answerTo } from "./chat-answers.ts";
 import { describeSpent, queryOf } from "./chat-lists.ts";
 import { promptOf, statusOf } from "./chat-prompt.ts";
 import { replyTo } from "./chat-requests.ts";
@@ -158,10 +158,11 @@ export async function converseIn(
         return tell(await answerTo(command.kind, talk, server));
       case "switch":
         return goTo({ ...talk, session: normalizeSessionKey(command.session) });
-      case "fork": {
-        const turn = await findTurn(command.turn, session, server);
-        return goTo({ ...talk, session: await server.fork(turn, command.label) });
-      }
+      case "fork":
+        return goTo({
+          ...talk,
+          session: normalizeSessionKey((await server.say(messageOf(command.line, talk))).session),
+        });
       case "abort":
         return view.state === "idle" ? tell("The agent does nothing.") : abort();
       case "quit":

@@ -36,6 +36,8 @@ test.each([
   ["/profile Fast", { kind: "set-profile", profile: "Fast" }],
   ["/profile reset", { kind: "reset-profile" }],
   ["/new", { kind: "new" }],
+  ["/fork", { kind: "fork", turn: undefined, label: undefined }],
+  ["/fork 2 other", { kind: "fork", turn: "2", label: "other" }],
   ["/status", { kind: "status" }],
   ["/help", { kind: "help" }],
 ])("%j is a command", (line, command) => {

@@ -26,6 +26,8 @@ export type Command =
   | { readonly kind: "deny"; readonly id: string | undefined; readonly reason: string | undefined }
   | { readonly kind: "answer"; readonly id: string | undefined; readonly text: string }
   | { readonly kind: "new" }
+  /** After a turn, by its id or counted back from the last, which is 1; without it, after the last. */
+  | { readonly kind: "fork"; readonly turn: string | undefined; readonly label: string | undefined }
   | { readonly kind: "status" }
   | { readonly kind: "help" };
 
@@ -43,6 +45,7 @@ export const USAGE = {
   deny: "/deny [<id>] [<reason>]",
   answer: "/answer [<id>] <text>",
   new: "/new",
+  fork: "/fork [<turn>|<number>] [<session>]",
   status: "/status",
   help: "/help",
 } as const;
@@ -85,6 +88,9 @@ function parseWords(word: Word, words: readonly string[]): Command {
       if (rest === "") throw refused(word, "There is no answer in it");
       return { kind: word, id, text: rest };
     }
+    case "fork":
+      if (words.length > 2) throw refused(word, `"${shorten(words[2]!)}" is one word too many`);
+      return { kind: word, turn: first, label: words[1] };
     case "new":
     case "status":
     case "help":

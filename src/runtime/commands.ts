@@ -1,9 +1,16 @@
 /** What each command does, and what it replies. */
+import { createHash } from "node:crypto";
+
 import type { Config } from "../config/config.ts";
+import { CortexError } from "../model/errors.ts";
+import type { EventId, TurnId } from "../model/ids.ts";
+import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import type { QueueSettings } from "../model/queue-settings.ts";
 import { type Command, USAGE } from "../queue/command.ts";
 import { RELAY_USAGE } from "../relay/command.ts";
+import { forkLabel } from "../routing/resolve.ts";
+import { TEAM_USAGE } from "../team/command.ts";
 import { NO_SETTINGS, type QueueSource, type ResolvedQueue, resolveQueue } from "../queue/settings.ts";
 import type { DispatchTarget, Settings, Store, StoredSession } from "../store/store.ts";
 import { type Answerer, decide, onlyOpen } from "./approvals.ts";
@@ -15,6 +22,8 @@ export interface CommandParts {
   readonly checkProfile: (name: string) => void;
   /** Whoever has typed the command. */
   readonly answerer: Answerer;
+  /** The command: the same one again makes nothing again. */
+  readonly event: EventId;
 }
 
 interface Place {
@@ -23,8 +32,23 @@ interface Place {
   readonly channel: string;
 }
 
+export interface Replied {
+  readonly reply: string;
+  /** Where the talk goes on. */
+  readonly session: SessionKey;
+}
+
 /** Carries a command out for a session, which is made where it is needed, and gives the reply. */
-export async function carryOut(command: Command, place: Place, parts: CommandParts): Promise<string> {
+export async function carryOut(command: Command, place: Place, parts: CommandParts): Promise<Replied> {
+  if (command.kind === "fork") return forkAt(command, place, parts);
+  return { reply: await replyTo(command, place, parts), session: place.target.session };
+}
+
+async function replyTo(
+  command: Exclude<Command, { kind: "fork" }>,
+  place: Place,
+  parts: CommandParts,
+): Promise<string> {
   const { session } = place.target;
   const configure = (settings: Settings): Promise<void> =>
     parts.store.sessions.configure(session, settings, { create: place.target });
@@ -74,9 +98,42 @@ async function decideTyped(
   return `${done}: ${(tool ?? question ?? id).slice(0, 200).toWellFormed()}`;
 }
 
+/** What waits in the old session stays there; what is written below the command is the first message of the new one. */
+async function forkAt(
+  { turn: named, label }: Extract<Command, { kind: "fork" }>,
+  { target }: Place,
+  { store, event }: CommandParts,
+): Promise<Replied> {
+  const head = (await store.sessions.get(target.session))?.head;
+  const turn = await turnNamed(named, head, store);
+  const session = label === undefined ? forkLabel(digestOf(event)) : normalizeSessionKey(label);
+  await store.sessions.fork(turn, session);
+  return { session, reply: `${session} goes on after the turn ${turn}. ${target.session} stays as it is.` };
+}
+
+/** A number counts back from the last turn of the session, as the list of turns has them. */
+async function turnNamed(named = "1", head: TurnId | undefined, store: Store): Promise<TurnId> {
+  if (!/^\d{1,3}$/.test(named)) return named.toUpperCase() as TurnId;
+  const place = Number(named);
+  const turns = head === undefined || place === 0 ? [] : await store.turns.thread(head, { limit: place });
+  const turn = turns[place - 1];
+  if (turn !== undefined) return turn.id;
+  throw new CortexError("turn_unknown", `There is no turn ${named} in this session`, {
+    hint: "1 is the last one. `cortex log <session>` lists the turns with their ids.",
+  });
+}
+
+/** The same for the same command, so that it makes one session however often it is taken up. */
+function digestOf(event: EventId): string {
+  return createHash("sha256").update(event).digest("hex").slice(0, FORK_ID_LENGTH);
+}
+
+const FORK_ID_LENGTH = 26;
+
 const HELP = [
   ...Object.values(USAGE),
   ...RELAY_USAGE.split("\n"),
+  ...TEAM_USAGE.split("\n"),
   "A command stands on the first line. What follows on the next lines is sent as a message.",
 ].join("\n");
 

@@ -179,3 +179,30 @@ test("what is sent by a program, or begins with a space or another word, is a me
   const { item } = await cortex.send({ content: "/queue collect" });
   expect((await cortex.outcome(item, NEVER))!.kind).toBe("turn");
 });
+
+test("/fork goes on after a turn in a new session, with the lines below as its first message", async () => {
+  await using cortex = await openTestCortex({ script: SCRIPT });
+  await expect(command(cortex, "/fork")).rejects.toMatchObject({ code: "turn_unknown" });
+  const one = await ask(cortex, "one");
+  const two = await ask(cortex, "two");
+  const forked = await cortex.say({ content: "/fork", idempotencyKey: "k" });
+  expect(forked).toMatchObject({ kind: "command", reply: expect.stringContaining(two.turn.turn.id) });
+  expect(await cortex.say({ content: "/fork", idempotencyKey: "k" })).toEqual(forked); // once
+  const { session } = forked as { session: SessionKey };
+  expect(await cortex.store.sessions.head(session)).toBe(two.turn.turn.id);
+  await command(cortex, "/fork 2 blue");
+  expect(await cortex.store.sessions.head("blue" as SessionKey)).toBe(one.turn.turn.id);
+  await expect(command(cortex, "/fork 3")).rejects.toMatchObject({ code: "turn_unknown" });
+
+  const { turn } = await ask(cortex, `/fork ${one.turn.turn.id} green\nand if it were green?`);
+  expect(turn.turn).toMatchObject({ session: "green", parent: one.turn.turn.id });
+  expect(await cortex.store.sessions.head(MAIN_SESSION)).toBe(two.turn.turn.id);
+});
+
+test("/team is carried out wherever it is written, as !team is", async () => {
+  await using cortex = await openTestCortex({ script: SCRIPT });
+  const outcome = (content: string) => command(cortex, content).catch((error: Error) => error.message);
+  for (const words of ["", " list", " nonsense"])
+    expect(await outcome(`/team${words}`)).toEqual(await outcome(`!team${words}`));
+  expect(await command(cortex, "/help")).toContain("!team list");
+});

@@ -6,7 +6,7 @@ import { type Command, parseCommand } from "../queue/command.ts";
 import { parseRelayCommand, type RelayCommand } from "../relay/command.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, StoredEvent } from "../store/store.ts";
-import { carryOut } from "./commands.ts";
+import { carryOut, type Replied } from "./commands.ts";
 import {
   channelOf,
   checkMessage,
@@ -62,7 +62,7 @@ function parseTyped(content: string): Typed | undefined {
   const typed = parseCommand(content);
   if (typed !== undefined) return { kind: "session", ...typed };
   // As with the others, a space before it makes it a message.
-  if (!content.startsWith("!")) return undefined;
+  if (!/^[!/]/.test(content)) return undefined;
   const ofRelay = parseRelayCommand(content);
   if (ofRelay !== undefined) return { kind: "relay", command: ofRelay, message: undefined };
   const ofTeam = parseTeamCommand(content);
@@ -80,17 +80,19 @@ async function command(
   parts: SayParts,
 ): Promise<Said> {
   const event = eventOf(message, parts);
-  const reply = await replyTo(message, typed, { target, event: event.id }, parts);
+  const { reply, session } = await replyTo(message, typed, { target, event: event.id }, parts);
   if (typed.message !== undefined) {
-    const sent = await sendMessage(message, parts, { content: typed.message, reply });
+    const { persona: _, ...rest } = message;
+    const below = session === target.session ? message : { ...rest, session };
+    const sent = await sendMessage(below, parts, { content: typed.message, reply });
     return { kind: "message", sent, reply };
   }
-  const replied = { ...event, metadata: { reply } };
+  const replied = { ...event, metadata: { reply, session } };
   await parts.store.events.accept(replied, { judge: parts.isJudged(event.channel) });
-  return { kind: "command", event: event.id, session: target.session, reply };
+  return { kind: "command", event: event.id, session, reply };
 }
 
-function replyTo(
+async function replyTo(
   message: NewMessage,
   typed: Typed,
   {
@@ -98,15 +100,17 @@ function replyTo(
     event,
   }: { readonly target: Extract<DispatchTarget, { kind: "session" }>; readonly event: EventId },
   parts: SayParts,
-): Promise<string> {
+): Promise<Replied> {
+  const { session } = target;
   if (typed.kind === "relay") {
     const { profile, delivery } = message;
-    return carryOutRelay(typed.command, { session: target.session, event, profile, delivery }, parts);
+    const reply = await carryOutRelay(typed.command, { session, event, profile, delivery }, parts);
+    return { reply, session };
   }
-  if (typed.kind === "team") return carryOutTeam(typed.command, parts.team);
+  if (typed.kind === "team") return { reply: await carryOutTeam(typed.command, parts.team), session };
   // Whoever talks through the owner's own doors has shown the token.
   const answerer = { name: OWNER, isOwner: true };
-  return carryOut(typed.command, { target, channel: channelOf(message) }, { ...parts, answerer });
+  return carryOut(typed.command, { target, channel: channelOf(message) }, { ...parts, answerer, event });
 }
 
 /** A key that was used before stands for the command that it was used for, and its reply is known. */
@@ -121,15 +125,14 @@ async function repeatedCommand(
   const first = await parts.store.events.get(event.id);
   if (first === undefined) return undefined;
   if (first.content !== event.content) throw idempotencyConflict(event.id);
-  const reply = replyIn(first);
+  const { reply, session: at = session } = repliedIn(first);
   if (reply === undefined) return undefined;
-  if (typed.message === undefined) return { kind: "command", event: event.id, session, reply };
+  if (typed.message === undefined) return { kind: "command", event: event.id, session: at, reply };
   return { kind: "message", sent: await repeated(event, parts.store), reply };
 }
 
-function replyIn({ metadata }: StoredEvent): string | undefined {
-  const reply = (metadata as { reply?: unknown } | null | undefined)?.reply;
-  return typeof reply === "string" ? reply : undefined;
+function repliedIn({ metadata }: StoredEvent): Partial<Replied> {
+  return (metadata ?? {}) as Partial<Replied>;
 }
 
 function sessionMissing(): CortexError {

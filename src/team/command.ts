@@ -1,4 +1,4 @@
-/** `!team …`, as people write it in a chat. */
+/** `!team …` or `/team …`, as people write it in a chat. */
 import { CortexError } from "../model/errors.ts";
 
 export type TeamCommand =
@@ -18,7 +18,7 @@ export type TeamCommand =
 
 /** Undefined: it is a message like any other. What begins like a command and is none is `usage`. */
 export function parseTeamCommand(text: string): TeamCommand | undefined {
-  const match = /^!team(?:\s+(?<rest>[\s\S]*))?$/.exec(text.trim());
+  const match = /^[!/]team(?:\s+(?<rest>[\s\S]*))?$/i.exec(text.trim());
   if (match === null) return undefined;
   const { word, rest } = splitWord((match.groups!["rest"] ?? "").trim());
   switch (word) {
