@@ -27,6 +27,10 @@ export interface Worker {
   readonly tools?: readonly string[];
   /** It talks to people, and is told so. Unless said, it works on what it was given. */
   readonly role?: "manager";
+  /** What it is told of its job, in its system prompt. */
+  readonly duty?: string;
+  /** It looks after a team, and is told how that stands when a conversation begins. */
+  readonly coordinates?: true;
   /** Plugins beside those of its agent. Absolute. */
   readonly pluginDirs?: readonly string[];
   /** Where people are told of what it asks them: an address, as dispatches have them. Its answers do not go there. */

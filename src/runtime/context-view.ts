@@ -73,6 +73,7 @@ export async function readContext(key: SessionKey, sources: ContextSources): Pro
       tools,
       skills: skills.skills,
       subAgents: subAgentGuidance(config),
+      duty: worker?.duty,
       window,
     }),
   ]);

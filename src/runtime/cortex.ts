@@ -220,6 +220,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     coolDowns: new CoolDowns(clock),
     agentFor: subAgents.agentFor.bind(subAgents),
     subAgentGuidance: () => subAgentGuidance(settings.config()),
+    situation: () => team.situation(),
     readChild: (detail: Json) => readChild(detail, { home, store }),
     tools: () => allTools(),
     skills: async (setup: Setup) => (await (await import("./context-view.ts")).skillsOf(setup, home)).skills,

@@ -81,6 +81,12 @@ export function prepareTeam(sources: TeamSources): Teamwork {
     briefing: async () => (await open()).files.briefing(),
     review: async () => (await open()).files.review(),
     housekeeping: async () => (await open()).files.housekeeping(),
+    async situation() {
+      const team = await current().catch(() => undefined); // a turn goes on without it
+      if (team === undefined) return undefined;
+      const { describeSituation } = await import("../team/duty.ts");
+      return describeSituation(await team.files.status());
+    },
     register: async (member) => (await open()).register(member),
     tick: async (agent) => (await open()).tick(agent),
     async [Symbol.asyncDispose]() {

@@ -8,6 +8,9 @@ import { type TeamHome, teamHome } from "../../test/support/team-home.ts";
 import { answerTo, entry, holdTool, plays, resultsOf } from "../../test/support/workers.ts";
 import { MINUTE_MS } from "../model/durations.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
+import { promptText } from "../model/message.ts";
+import { openContextSources } from "./context-sources.ts";
+import { readContext } from "./context-view.ts";
 import type { Cortex } from "./cortex.ts";
 
 const TEN_MS = Date.UTC(2026, 2, 28, 10);
@@ -128,6 +131,77 @@ test("a message to the coordinator dispatches a task", PATIENT, async () => {
   expect(await tell(opened.cortex, "let dev add tests")).toBe("given");
   expect(home.tasks("dev")).toBe("## Add tests\n**Status:** ready\n\nFor all.\n");
 });
+
+test(
+  "the coordinator knows its job in a chat, and at the start of it how the team stands",
+  PATIENT,
+  async () => {
+    using home = teamHome({ "chief-of-staff": {}, dev: { isForeign: true, tasks: ready("Code") } });
+    home.write("projects/site.md", "---\nstatus: active\n---\n## Next Action\n- Launch it\n");
+    await using opened = await open(home);
+    const { cortex, clock } = opened;
+    const prompts = async (): Promise<string[]> => {
+      const head = await cortex.store.sessions.head(CHIEF);
+      const { turns } = await cortex.store.turns.context(head!, {});
+      return turns.map(({ messages }) => promptText(messages[0]!));
+    };
+    const system = async (): Promise<string> => {
+      const sources = { ledger: cortex.store, environment: {}, home: home.path };
+      const { parts } = await readContext(CHIEF, await openContextSources(sources));
+      return parts.find(({ name }) => name === "job")!.text();
+    };
+    await tell(cortex, "how is it going?");
+    await tell(cortex, "and now?");
+    const [first, second] = await prompts();
+    expect(first).toContain("- **dev** (runs elsewhere): never started; 1 ready");
+    expect(first).toContain("ready: Code");
+    expect(first).toContain("- **site** (active): next: Launch it");
+    expect(first).toMatch(/how is it going\?$/);
+    expect(second).not.toContain("**dev**");
+    for (const told of [
+      "chief of staff of a team",
+      "Your role: Do it.",
+      "The user is the authority",
+      "name: chief-of-staff",
+    ])
+      expect(await system()).toContain(told);
+
+    home.write(
+      "agents/chief-of-staff/chief-of-staff.md",
+      home.note("chief-of-staff").replace("Do it.", "Run the shop."),
+    );
+    await cortex.team.tick("chief-of-staff");
+    expect(await system()).toContain("Your role: Run the shop.");
+    clock.ms += 2 * 60 * MINUTE_MS;
+    await tell(cortex, "good morning");
+    expect((await prompts()).at(-1)).toContain("The team, 2026-03-28 12:00:");
+  },
+);
+
+test(
+  "a stranger who writes to the coordinator does not have it told how the team stands",
+  PATIENT,
+  async () => {
+    const hook = `export const filter = { channels: ["webhook"] };
+    export default () => ({ fire: true, routing: { session: "${CHIEF}" } });`;
+    using home = teamHome(
+      { "chief-of-staff": {}, dev: { isForeign: true, tasks: ready("Secret") } },
+      { hooks: { "to-chief.ts": hook } },
+    );
+    await using opened = await open(home);
+    const { cortex } = opened;
+    await cortex.accept({
+      adapter: "webhook:git",
+      sourceId: "1",
+      channel: "webhook",
+      content: "what do they do?",
+      timestampMs: TEN_MS,
+    });
+    await expect.poll(() => cortex.store.sessions.head(CHIEF), PATIENT).toBeDefined();
+    const { messages } = (await cortex.store.turns.read((await cortex.store.sessions.head(CHIEF))!))!;
+    expect(promptText(messages[0]!)).not.toContain("Secret");
+  },
+);
 
 test("the coordinator gives itself no tasks, and nobody who has left or is unknown", PATIENT, async () => {
   const wants = (agent: string): readonly [string, object] => ["dispatch_task", { agent, title: "x" }];
@@ -337,6 +411,22 @@ test("a new member is registered with a person's yes", PATIENT, async () => {
   await cortex.store.approvals.answer(request!.id, { kind: "approve", by: "owner" });
   expect(await answerTo(cortex, item)).toBe("registered");
   expect(home.note("docs-writer")).toContain("runtime: cortex");
+});
+
+test("somebody whom nobody runs is adopted with a person's yes", PATIENT, async () => {
+  using home = teamHome(
+    { "chief-of-staff": {}, dev: { isForeign: true } },
+    { script: entry("take", "chief-of-staff", plays([["adopt_agent", { agent: "dev" }]], "adopted")) },
+  );
+  await using opened = await open(home);
+  const { cortex } = opened;
+  const { item } = await cortex.send({ content: "take dev over", session: CHIEF });
+  const asked = async () => (await cortex.store.approvals.list({ session: CHIEF, state: "open" })).items;
+  await expect.poll(asked, PATIENT).toHaveLength(1);
+  const [request] = await asked();
+  await cortex.store.approvals.answer(request!.id, { kind: "approve", by: "owner" });
+  expect(await answerTo(cortex, item)).toBe("adopted");
+  expect(home.note("dev")).toContain("runtime: cortex");
 });
 
 test("other agents do not have the tools of the team", PATIENT, async () => {

@@ -45,6 +45,8 @@ export interface Teamwork extends Omit<TeamFiles, "root">, AsyncDisposable {
    * `member_unknown`.
    */
   tick(agent?: string): Promise<TickReport>;
+  /** How members, tasks and projects stand, in Markdown. Undefined: the files cannot be read now. */
+  situation(): Promise<string | undefined>;
   /** Takes somebody into the team. `request_invalid`, `state_conflict`. */
   register(member: NewMember): Promise<Registered>;
 }

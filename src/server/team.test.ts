@@ -79,6 +79,28 @@ test("a team is shown as its files say it is, with as many of its tasks as are w
   expect((await server.send("/api/team?tasks=few")).status).toBe(400);
 });
 
+test(
+  "a member that others run is adopted over HTTP, and has the reason why nothing happened before",
+  PATIENT,
+  async () => {
+    using home = teamHome({ claude: { isForeign: true, tasks: "## A\n**Status:** ready\n" } });
+    await using server = await open(home);
+    const [before] = (await server.send("/api/team")).json.members;
+    expect(before).toMatchObject({
+      isManaged: false,
+      notices: [expect.stringContaining("cortex team adopt claude")],
+    });
+    const adopted = await post(server, "/api/team/adopt", { agent: "Claude" });
+    expect([adopted.status, adopted.json]).toEqual([
+      200,
+      { agent: "claude", file: "agents/claude/claude.md", changed: true, isInactive: false },
+    ]);
+    expect(home.note("claude")).toContain("runtime: cortex\n");
+    await expect.poll(() => home.tasks("claude"), PATIENT).toContain("**Status:** done");
+    expect((await post(server, "/api/team/adopt", { agent: "nobody" })).status).toBe(404);
+  },
+);
+
 test("a task that is given is in the file, and whoever watches is told", PATIENT, async () => {
   using home = teamHome({ claude: { isForeign: true }, gone: { status: "inactive" } });
   await using server = await open(home);

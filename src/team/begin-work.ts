@@ -2,6 +2,7 @@
 import { CortexError } from "../model/errors.ts";
 import { DEFAULT_AGENT, type ItemId } from "../model/ids.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
+import { coordinatorDuty } from "./duty.ts";
 import { findProject, type MemberFiles, readProjects } from "./member-files.ts";
 import type { MemberState, Work } from "./member-state.ts";
 import { closedTo, narrowingFor, orderTurn } from "./order-turn.ts";
@@ -39,7 +40,8 @@ export async function beginWork(
   if (slug === DEFAULT_AGENT) return { kind: "unfit", reason: OWNERS_SESSION };
   const project = await findProject(member, { ...parts, root: folder.root });
   if (project.kind === "missing") return { kind: "unfit", reason: project.why };
-  const given = { slug, isCoordinator, project: project.path };
+  const duty = isCoordinator ? { duty: coordinatorDuty(member, folder.root) } : {};
+  const given = { slug, isCoordinator, project: project.path, ...duty };
   if (task.template !== undefined)
     return startRelay({ ...task, template: task.template }, { work, given }, parts);
   const prompt = buildTaskPrompt({

@@ -9,6 +9,7 @@ import type { TeamGift } from "../store/store.ts";
 import { type Concern, concernsOf, formatConcerns, type Looked } from "./attention.ts";
 import { briefingFacts, formatBriefing } from "./briefing.ts";
 import { type Daily, type DailyTimes, dueDaily } from "./daily.ts";
+import { coordinatorDuty } from "./duty.ts";
 import { formatHousekeeping } from "./format-housekeeping.ts";
 import type { Housekept } from "./housekeeping.ts";
 import { findProject, readMember } from "./member-files.ts";
@@ -59,7 +60,7 @@ export async function coordinate(
     await parts.tell({ id, text: formatConcerns(fresh) });
     await askAbout(fresh, parts);
   }
-  let duty: Duty = { ...before, told: concerns.map(({ key }) => key) };
+  let duty: Duty = { ...before, told: concerns.map(({ key }) => key), given: await givenNow(parts) };
   if (isTick || JSON.stringify(duty) !== JSON.stringify(state.duty)) await keep({ ...state, duty }, parts);
   for (const kind of dueDaily(duty, parts.times(), { nowMs, timezone: timezone() })) {
     const date = dateOf(nowMs, timezone());
@@ -106,7 +107,16 @@ async function findGift(parts: CoordinatorParts): Promise<TeamGift | undefined> 
   const member = await readMember(COORDINATOR, folder);
   const project = await findProject(member, { ...parts, root: folder.root });
   if (project.kind === "missing") return undefined;
-  return giftFor({ slug: COORDINATOR, isCoordinator: true, project: project.path }, parts);
+  const duty = coordinatorDuty(member, folder.root);
+  return giftFor({ slug: COORDINATOR, isCoordinator: true, project: project.path, duty }, parts);
+}
+
+/** So that its session is given anew what it has, where its note or its project says something else. */
+async function givenNow(parts: CoordinatorParts): Promise<string> {
+  return createHash("sha256")
+    .update(JSON.stringify(await findGift(parts)) ?? "")
+    .digest("hex")
+    .slice(0, 16);
 }
 
 function withDay(duty: Duty, kind: Daily, date: string): Duty {

@@ -6,7 +6,8 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { MEMBER, type PlayedTeam, playedTeam } from "../../test/support/played-team.ts";
-import { doneBefore } from "./done-before.ts";
+import { doneBefore, withDone } from "./done-before.ts";
+import { MAX_DONE_TASKS, type MemberState } from "./member-state.ts";
 import { readTasks } from "./read-tasks.ts";
 import { gistOf } from "./task-gist.ts";
 
@@ -128,4 +129,12 @@ test("what was written into a task while it was worked on does not make it anoth
   expect(doneBefore(readTasks(worked).tasks[0]!, { tasks: [] }, known)).toBe(done[0]);
   const later = worked.replace("T10:15", "T11:15");
   expect(doneBefore(readTasks(later).tasks[0]!, { tasks: [] }, known)).toBeUndefined();
+});
+
+test("what was done is kept once, and only so much of it", () => {
+  const done = (at: number) => ({ gist: `g${at}`, completed: "2026-03-28T10:30", atMs: at });
+  let state: MemberState = {};
+  for (let at = 0; at <= MAX_DONE_TASKS; at++) state = withDone(withDone(state, done(at)), done(at));
+  expect(state.done).toHaveLength(MAX_DONE_TASKS);
+  expect(state.done?.[0]).toEqual(done(1));
 });

@@ -36,6 +36,8 @@ export interface Duty {
   readonly sinceMs: number;
   /** What people were told of, and is still so. */
   readonly told: readonly string[];
+  /** The digest of what its session was given last. */
+  readonly given?: string;
   /** The days of the last ones. */
   readonly briefing?: string;
   readonly review?: string;

@@ -23,6 +23,8 @@ export interface Given {
   readonly isCoordinator: boolean;
   /** Where it works. Absolute. */
   readonly project: string;
+  /** What the coordinator is told of its job. */
+  readonly duty?: string;
 }
 
 export function orderTurn(
@@ -80,13 +82,14 @@ function sessionOf(agent: AgentId): SessionKey {
 }
 
 function workerOf(given: Given, root: string): Worker {
-  const { project, isCoordinator } = given;
+  const { project, isCoordinator, duty } = given;
   return {
     permissions: narrowingFor(given),
     workspace: project,
     hidden: closedTo(root),
     tools: isCoordinator ? [...COORDINATOR_TOOLS, FLAG_TOOL] : [FLAG_TOOL],
-    ...(isCoordinator ? { role: "manager" } : {}),
+    ...(isCoordinator ? { role: "manager", coordinates: true } : {}),
+    ...(duty === undefined ? {} : { duty }),
   };
 }
 

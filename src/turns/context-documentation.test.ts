@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
+import { cortexSchema } from "../config/cortex-schema.ts";
 import { MAX_IDENTITY_FILE_LENGTH } from "../personas/identity-files.ts";
 import {
   MAX_COMPATIBILITY_LENGTH,
@@ -18,11 +19,13 @@ const page = readFileSync(new URL("../../docs/context.md", import.meta.url), "ut
 const text = page.replaceAll(/\s+/g, " ");
 const number = (value: number): string => value.toLocaleString("en-US");
 
+const MEMORY = cortexSchema.parse({}).memory;
+
 test.each([
   `| one file of the workspace | the first ${number(MAX_IDENTITY_FILE_LENGTH)} characters |`,
   `| the system prompt | ${SYSTEM_SHARE * 100} % of the window, at most ${number(MAX_SYSTEM_TOKENS)} tokens |`,
   `| the list of skills | ${SKILLS_SHARE * 100} % of that |`,
-  `| memory | ${MEMORY_SHARE * 100} % of the window, at most ${number(MAX_MEMORY_TOKENS)} tokens |`,
+  `| memory | \`memory.tokens\` (${number(MEMORY.tokens)}), at most ${MEMORY_SHARE * 100} % of the window and ${number(MAX_MEMORY_TOKENS)} tokens |`,
   `| one event or turn in memory | ${MAX_HIT_LENGTH} characters |`,
   `| attachments | ${MAX_ATTACHMENT_LINES} lines of ${MAX_ATTACHMENT_LINE_LENGTH} characters |`,
   `| ${FULL_SHARE * 100} % of the window`,

@@ -19,6 +19,7 @@ import { TurnJournal, type Pinned } from "./journal.ts";
 import { markSession } from "./mark-session.ts";
 import { remember } from "./memory.ts";
 import { toQuery } from "./query.ts";
+import { isConversationStart, withSituation } from "./situation.ts";
 import { assembleSystem, type SystemSources } from "./system-prompt.ts";
 import { historyOf, readThread } from "./thread.ts";
 import { isByOthers, narrowedBy } from "./untrusted.ts";
@@ -41,6 +42,8 @@ export interface PrepareParts {
   readonly isOwners: (hit: SearchHit) => boolean;
   /** What an agent is told that can have sub-agents. */
   readonly subAgentGuidance: () => string;
+  /** How the team stands that an agent coordinates. Undefined: there is none. */
+  readonly situation: () => Promise<string | undefined>;
   /** The folders of an agent, which are made where they do not exist. */
   readonly folders: (setup: Setup) => Promise<Folders>;
 }
@@ -122,6 +125,7 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     skills,
     window,
     subAgents: parts.subAgentGuidance(),
+    duty: worker?.duty,
   };
   const [thread, system] = await Promise.all([
     wantsHistory(items) ? readThread(claim.parent, store, window) : NO_HISTORY,
@@ -138,7 +142,9 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
       worked,
     },
     messages:
-      written > 0 ? before!.messages : await makeQuery(items, { setup, thread, window }, claim, parts),
+      written > 0
+        ? before!.messages
+        : await makeQuery(items, { setup, worker, thread, window }, claim, parts),
     toolCalls: before?.toolCalls ?? [],
     written,
   });
@@ -188,22 +194,48 @@ async function assemble(setup: Setup, sources: SystemSources): Promise<string> {
   return (await assembleSystem(setup, sources)).text;
 }
 
-/** What the turn answers, with what the ledger holds about it: for the owner's own turns, and of the owner's own words. */
+/**
+ * What the turn answers, with what the ledger holds about it: for the owner's own turns, and of the owner's own words. Who
+ * coordinates a team is told how that stands.
+ */
 async function makeQuery(
   items: readonly QueueItem[],
-  known: { readonly setup: Setup; readonly thread: Context; readonly window: number | undefined },
+  known: {
+    readonly setup: Setup;
+    readonly worker: Worker | undefined;
+    readonly thread: Context;
+    readonly window: number | undefined;
+  },
   { lease }: Claim,
-  { store, config, isOwners }: PrepareParts,
+  parts: PrepareParts,
 ): Promise<readonly Message[]> {
+  const { store, config, isOwners } = parts;
   const { timezone, memory } = config();
-  const query = items.map((item) => toQuery(item, timezone));
-  if (known.setup.agent.memory === false || memory.tokens === 0 || isByOthers(items)) return query;
+  const said = items.map((item) => toQuery(item, timezone));
+  if (isByOthers(items)) return said;
+  const query = known.worker?.coordinates === true ? await tellSituation(said, known, lease, parts) : said;
+  if (known.setup.agent.memory === false || memory.tokens === 0) return query;
   const search = async (text: string, options: SearchOptions): Promise<SearchHit[]> =>
     (await store.events.search(text, options)).filter(isOwners);
   const { thread, window } = known;
   const remembered = await remember(query, { search, items, thread, window, ...memory });
   await markSession(lease.session, remembered.marks, store);
   return remembered.query;
+}
+
+/** What members have written is in it. */
+async function tellSituation(
+  query: readonly Message[],
+  { thread }: { readonly thread: Context },
+  { session }: Claim["lease"],
+  { store, clock, situation }: PrepareParts,
+): Promise<readonly Message[]> {
+  const [first, ...others] = query;
+  if (first === undefined || !isConversationStart(thread, clock())) return query;
+  const text = await situation();
+  if (text === undefined) return query;
+  await markSession(session, ["untrusted", "private"], store);
+  return [withSituation(first, text), ...others];
 }
 
 /** The message's own wish, else the session's. */

@@ -48,6 +48,7 @@ function partsOf(
     isOwners: () => true,
     folders: async () => ({ workspace: "/nowhere", roots: [], outputFolder: "/nowhere", hidden: [] }),
     subAgentGuidance: () => "",
+    situation: async () => undefined,
     readChild: async () => undefined,
     toolEnvironment: () => ({}),
     sandbox: () => ({ mode: "plain", sandbox: undefined }),

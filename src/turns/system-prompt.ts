@@ -25,6 +25,8 @@ export interface SystemSources {
   readonly workspace: string;
   readonly tools: readonly ToolDescription[];
   readonly skills: readonly Skill[];
+  /** What it is told of its job. */
+  readonly duty?: string | undefined;
   /** What is said of sub-agents to those who can have them. */
   readonly subAgents?: string;
   /** Of the model, in tokens. Undefined: nobody knows. */
@@ -32,7 +34,7 @@ export interface SystemSources {
 }
 
 interface SystemPart {
-  /** `AGENTS.md`, `identity`, `rules`, `sub-agents`, `tools`, `skills`. */
+  /** `AGENTS.md`, `identity`, `rules`, `job`, `sub-agents`, `tools`, `skills`. */
   readonly name: string;
   /** Empty where nothing of it is used. */
   readonly text: string;
@@ -64,7 +66,8 @@ export async function assembleSystem(setup: Setup, sources: SystemSources): Prom
       ];
   const notes: SystemPart = { name: "tools", text: toolNotes(tools, workspace) };
   const skills = names.has("Skill") ? skillList(sources.skills, budget * SKILLS_SHARE) : undefined;
-  const fixed = [...about, notes, ...(skills === undefined ? [] : [skills])];
+  const duty = sources.duty === undefined ? [] : [{ name: "job", text: sources.duty }];
+  const fixed = [...about, ...duty, notes, ...(skills === undefined ? [] : [skills])];
   const room = budget - fixed.reduce((sum, { text }) => sum + text.length + BETWEEN_PARTS.length, 0);
   const files = isOwn ? [] : fitFiles(await readIdentityFiles(workspace), room);
   const parts = [...files, ...fixed];
