@@ -1,7 +1,6 @@
 /** The server of a home, and where it is. */
-import { readFile } from "node:fs/promises";
-
 import { CortexError } from "../model/errors.ts";
+import { readPrivate } from "../model/private-file.ts";
 import { findHome, serverNotePath, tokenPath } from "../runtime/home.ts";
 import { isAlive } from "../runtime/is-alive.ts";
 
@@ -17,7 +16,7 @@ export interface Server {
 /** The server that runs on this home. A note that a dead process left behind counts as none. */
 export async function findServer(home: string): Promise<Server | undefined> {
   try {
-    const note = await readFile(serverNotePath(home), "utf8");
+    const note = readPrivate(serverNotePath(home));
     const server = JSON.parse(note) as Omit<Server, "home" | "token"> | null;
     if (server === null || !isAlive(server.pid)) return undefined;
     return { ...server, home, token: await readToken(home, urlOf(server)) };
@@ -34,9 +33,9 @@ export function urlOf({ host, port }: Pick<Server, "host" | "port">): string {
 
 /** One that was deleted is made anew by the server when it is asked for anything. */
 async function readToken(home: string, url: string): Promise<string> {
-  const read = async (): Promise<string> => (await readFile(tokenPath(home), "utf8")).trim();
+  const read = (): string => readPrivate(tokenPath(home)).trim();
   try {
-    return await read();
+    return read();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     await fetch(`${url}/api/sessions`).catch(() => {}); // nobody listens there: then there is still no token

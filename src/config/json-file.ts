@@ -6,7 +6,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { CortexError } from "../model/errors.ts";
 import { MAX_JSON_DEPTH } from "../model/json.ts";
+import { readPrivateBytes } from "../model/private-file.ts";
 import { formatPath, type Path, type Problem } from "./problem.ts";
 
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -28,7 +30,12 @@ export interface Position {
 /** Undefined where there is no such file. */
 export type FileText = { readonly text: string } | { readonly problem: Problem } | undefined;
 
-export async function readText(folder: string, name: string): Promise<FileText> {
+/** A file with secrets is not read through a link, nor where it is somebody else's. */
+export async function readText(
+  folder: string,
+  name: string,
+  { isSecret = false }: { readonly isSecret?: boolean } = {},
+): Promise<FileText> {
   const path = join(folder, name);
   const problem = (message: string, hint: string): FileText => ({ problem: whole(name, message, hint) });
   try {
@@ -39,8 +46,9 @@ export async function readText(folder: string, name: string): Promise<FileText> 
       return problem(message, "Move long texts to files of their own.");
     }
     const decoder = new TextDecoder("utf-8", { fatal: true }); // drops a byte order mark
-    return { text: decoder.decode(await readFile(path)) };
+    return { text: decoder.decode(isSecret ? readPrivateBytes(path) : await readFile(path)) };
   } catch (cause) {
+    if (cause instanceof CortexError) return problem(cause.message, cause.hint);
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {

@@ -1,6 +1,8 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { configHome, loadFiles, problemsIn } from "../../test/support/config-home.ts";
+import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
 import { activeProfile, profile } from "./config.ts";
 import { MAX_ENTRIES } from "./cortex-schema.ts";
@@ -229,6 +231,15 @@ test("variables of .env can be looked up, those of the process come first, and t
   expect(environment("NOWHERE")).toBeUndefined();
   expect(environment("constructor")).toBeUndefined();
   expect(process.env["ONLY_IN_FILE"]).toBeUndefined();
+});
+
+test("a .env that is a link is a problem, and nothing of it is read", async () => {
+  using folder = temporaryFolder();
+  mkdirSync(join(folder.path, "config"));
+  writeFileSync(join(folder.path, "theirs"), "CORTEX_SANDBOX=off\n");
+  symlinkSync(join(folder.path, "theirs"), join(folder.path, "config", ".env"));
+  const reading = readConfig({ home: folder.path, environment: {}, systemTimezone: "UTC" });
+  await expect(reading).rejects.toThrow(/\.env is a symbolic link/);
 });
 
 test("every value says where it came from", async () => {

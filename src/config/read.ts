@@ -52,7 +52,7 @@ export async function readTexts(home: string): Promise<ConfigTexts> {
   const [cortex, profiles, env] = await Promise.all([
     readText(folder, "cortex.json"),
     readText(folder, "profiles.json"),
-    readText(folder, ".env"),
+    readText(folder, ".env", { isSecret: true }),
   ]);
   return { cortex, profiles, env };
 }

@@ -66,7 +66,7 @@ export async function readTeamConfig(sources: TeamConfigSources): Promise<TeamCo
 
 /** As `readTeamConfig`, of a file that is not there yet. */
 export async function loadTeamConfig(sources: TeamConfigSources, file: FileText): Promise<TeamConfig> {
-  const env = await readText(configFolder(sources.home), ".env");
+  const env = await readText(configFolder(sources.home), ".env", { isSecret: true });
   const environment = mergeEnvironment(
     sources.environment,
     env !== undefined && "text" in env ? env.text : "",

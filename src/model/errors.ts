@@ -21,6 +21,7 @@ export type ErrorCode =
   | "event_too_large"
   | "event_unknown"
   | "attachment_unknown"
+  | "file_unsafe"
   | "head_moved"
   | "hook_failed"
   | "hook_unknown"

@@ -1,8 +1,8 @@
 /** What must never be recorded, shown or sent: the values of all that is configured as a secret. */
-import { readFileSync } from "node:fs";
 
 import type { Config } from "../config/config.ts";
 import { SETTINGS } from "../config/overrides.ts";
+import { readPrivate } from "../model/private-file.ts";
 import { createRedact, type Redact, type Secret } from "../model/redact.ts";
 import { PASSED_ON } from "../programs/environment.ts";
 import { tokenPath } from "./home.ts";
@@ -107,7 +107,7 @@ function variablesNamedIn(value: unknown): string[] {
 
 function readToken(home: string): string | undefined {
   try {
-    return readFileSync(tokenPath(home), "utf8");
+    return readPrivate(tokenPath(home));
   } catch {
     return undefined; // There is none yet. What cannot be read opens nothing either.
   }

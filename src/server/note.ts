@@ -1,7 +1,8 @@
 /** `data/server.json`: where the command line finds the server that runs. */
-import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 
 import { CortexError } from "../model/errors.ts";
+import { readPrivate, writePrivate } from "../model/private-file.ts";
 
 export interface ServerNote {
   readonly pid: number;
@@ -14,7 +15,7 @@ export interface ServerNote {
 export async function writeNote(path: string, note: ServerNote): Promise<void> {
   const draft = `${path}.${note.pid}.new`;
   try {
-    await writeFile(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 });
+    writePrivate(draft, `${JSON.stringify(note)}\n`);
     await rename(draft, path);
   } catch (cause) {
     throw new CortexError("home_unwritable", `The file ${path} cannot be written`, {
@@ -26,6 +27,13 @@ export async function writeNote(path: string, note: ServerNote): Promise<void> {
 
 /** Removes the note where it is still this one: another server may have written its own since. */
 export async function removeNote(path: string, note: ServerNote): Promise<void> {
-  const text = await readFile(path, "utf8").catch(() => ""); // somebody has removed it
-  if (text.trim() === JSON.stringify(note)) await rm(path, { force: true });
+  if (readNote(path).trim() === JSON.stringify(note)) await rm(path, { force: true });
+}
+
+function readNote(path: string): string {
+  try {
+    return readPrivate(path);
+  } catch {
+    return ""; // somebody has removed it
+  }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -32,6 +32,19 @@ test("a token that is replaced or removed counts at once", async () => {
   const after = await token.read();
   expect(after).toMatch(/^[0-9a-f]{64}$/);
   expect(after).not.toBe(before);
+});
+
+test("a token that is a link is not used, wherever it leads", async () => {
+  using folder = temporaryFolder();
+  const [theirs, path] = [join(folder.path, "theirs"), join(folder.path, "token")];
+  writeFileSync(theirs, "x".repeat(MIN_TOKEN_LENGTH));
+  symlinkSync(theirs, path);
+  await expect(openToken(path, quiet)).rejects.toMatchObject({ code: "file_unsafe" });
+  rmSync(path);
+  const token = await openToken(path, quiet);
+  rmSync(path);
+  symlinkSync(theirs, path);
+  await expect(token.read()).rejects.toMatchObject({ code: "file_unsafe" });
 });
 
 test("a file that others could read is closed to them, and that is said", async () => {

@@ -3,10 +3,12 @@
  * a file that was replaced counts at once, and one that was removed is made anew.
  */
 import { randomBytes } from "node:crypto";
-import { type FileHandle, mkdir, open, rename, stat, writeFile } from "node:fs/promises";
+import { closeSync, fchmodSync, fstatSync, readFileSync } from "node:fs";
+import { lstat, mkdir, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
+import { openPrivate, writePrivate } from "../model/private-file.ts";
 
 const TOKEN_BYTES = 32;
 /** A token that somebody chose has at least this many characters, all of them visible ASCII. */
@@ -41,24 +43,28 @@ export async function openToken(path: string, log: (line: string) => void): Prom
 
 async function load(path: string, log: (line: string) => void): Promise<Loaded> {
   if ((await stampOf(path)) === undefined) await make(path);
-  await using file = await open(path, "r");
-  const isProtected = await protect(file, path, log);
-  const value = (await file.readFile("utf8")).trim();
-  if (!TOKEN.test(value)) throw tokenUnsafe(path);
-  return { value, isProtected, stamp: (await stampOf(path)) ?? "" };
+  const file = openPrivate(path);
+  try {
+    const isProtected = protect(file, path, log);
+    const value = readFileSync(file, "utf8").trim();
+    if (!TOKEN.test(value)) throw tokenUnsafe(path);
+    return { value, isProtected, stamp: (await stampOf(path)) ?? "" };
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** A file that others could read is closed to them; the token may be known to them already, so it is said. */
-async function protect(file: FileHandle, path: string, log: (line: string) => void): Promise<boolean> {
-  const { mode } = await file.stat();
+function protect(file: number, path: string, log: (line: string) => void): boolean {
+  const { mode } = fstatSync(file);
   if ((mode & OTHERS) === 0) return true;
   try {
-    await file.chmod(OWNER_ONLY);
+    fchmodSync(file, OWNER_ONLY);
   } catch (error) {
     log(`Others can read ${path}, and that cannot be changed: ${String(error)}`);
     return false;
   }
-  const isProtected = ((await file.stat()).mode & OTHERS) === 0;
+  const isProtected = (fstatSync(file).mode & OTHERS) === 0;
   log(
     isProtected
       ? `Others could read ${path}; now only its owner can. Delete it for a new token.`
@@ -71,8 +77,8 @@ async function protect(file: FileHandle, path: string, log: (line: string) => vo
 async function make(path: string): Promise<void> {
   const draft = `${path}.${process.pid}.new`;
   try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(draft, `${randomBytes(TOKEN_BYTES).toString("hex")}\n`, { mode: OWNER_ONLY });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    writePrivate(draft, `${randomBytes(TOKEN_BYTES).toString("hex")}\n`);
     await rename(draft, path);
   } catch (cause) {
     throw new CortexError("home_unwritable", `The token ${path} cannot be written`, {
@@ -85,7 +91,7 @@ async function make(path: string): Promise<void> {
 /** Changes whenever the file does: its content, its permissions, or which file it is. */
 async function stampOf(path: string): Promise<string | undefined> {
   try {
-    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    const { ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
     return `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;

@@ -5,10 +5,11 @@
  * lives: when the process dies, however it dies, the lock is free. SQLite takes it, since Node has no call
  * for it. A second file says who holds it, for the message that others get: process id and when it started.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import Database from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
+import { readPrivate, writePrivate } from "../../model/private-file.ts";
 
 interface Owner {
   readonly pid: number;
@@ -29,9 +30,7 @@ export function takeLock(path: string): Disposable {
   try {
     const startedAt = new Date(Date.now() - process.uptime() * 1_000).toISOString();
     const draft = `${note}.${process.pid}`;
-    writeFileSync(draft, JSON.stringify({ pid: process.pid, startedAt } satisfies Owner) + "\n", {
-      mode: 0o600,
-    });
+    writePrivate(draft, `${JSON.stringify({ pid: process.pid, startedAt } satisfies Owner)}\n`);
     renameSync(draft, note);
   } catch (error) {
     mutex.close();
@@ -47,7 +46,7 @@ export function takeLock(path: string): Disposable {
 
 function readOwner(note: string): Owner | undefined {
   try {
-    return JSON.parse(readFileSync(note, "utf8")) as Owner;
+    return JSON.parse(readPrivate(note)) as Owner;
   } catch {
     return undefined; // its owner is just starting or stopping
   }
