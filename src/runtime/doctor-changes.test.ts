@@ -33,7 +33,7 @@ test("what can be put right without losing anything is, and then there is nothin
   expect(changes.flatMap(describeChange).toSorted()).toEqual(
     [
       `- 0777 ${home.path}`,
-      `+ 0755 ${home.path}`,
+      `+ 0700 ${home.path}`,
       `- 0644 ${home.folder}/.env`,
       `+ 0600 ${home.folder}/.env`,
       `- 0755 ${home.path}/data`,

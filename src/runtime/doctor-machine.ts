@@ -31,15 +31,15 @@ export async function checkMachine(home: string, nodeVersion: string): Promise<C
     checkPrivate("history", chatHistoryPath(home)),
     checkPrivate("logs", logFolder(home)),
   ]);
-  const open = (mode & OTHERS_WRITE) !== 0;
+  const isOpen = (mode & OTHERS) !== 0;
   return [
     checkNode(nodeVersion),
-    open
+    isOpen && writable.state === "ok"
       ? warn(
           "home",
-          `Others can write to ${home}`,
-          `\`chmod go-w ${quoted(home)}\` closes it to them.`,
-          changeMode(home, mode, { without: OTHERS_WRITE }),
+          `Others can ${(mode & OTHERS_WRITE) === 0 ? "read" : "write to"} ${home}`,
+          `\`chmod go-rwx ${quoted(home)}\` closes it to them.`,
+          changeMode(home, mode, { without: OTHERS }),
         )
       : writable,
     ...secrets.flat(),

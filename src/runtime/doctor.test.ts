@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { configHome } from "../../test/support/config-home.ts";
 import { openTestCortex, writeHome } from "../../test/support/home.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
+import { applyChange } from "./doctor-changes.ts";
 import type { Check } from "./doctor-check.ts";
 import { checkMachine } from "./doctor-machine.ts";
 import { CLOCK_DOUBT_MS, EARLIEST_MS } from "./doctor-store.ts";
@@ -60,10 +61,24 @@ describe("the machine", () => {
     });
   });
 
-  test("a home that others can write to is named", async () => {
+  test.each([
+    [0o777, "write to"],
+    [0o755, "read"],
+  ])("a home of mode %o is named, and can be closed", async (mode, verb) => {
     using folder = temporaryFolder();
-    chmodSync(folder.path, 0o777);
-    expect((await check(folder.path)).one("home")).toMatchObject({ state: "warn" });
+    chmodSync(folder.path, mode);
+    const found = (await check(folder.path)).one("home");
+    expect(found).toMatchObject({ state: "warn", message: `Others can ${verb} ${folder.path}` });
+    await applyChange(found!.change!);
+    expect(statSync(folder.path).mode & 0o777).toBe(0o700);
+  });
+
+  test("a new home is for its owner only", async () => {
+    using folder = temporaryFolder();
+    const home = join(folder.path, "home");
+    await using _ = await openTestCortex({}, { home });
+    expect((await check(home)).one("home")).toMatchObject({ state: "ok" });
+    expect(statSync(home).mode & 0o777).toBe(0o700);
   });
 });
 

@@ -29,7 +29,7 @@ export function refuseFile(home: string): void {
 export function makeHome(home: string): void {
   refuseFile(home);
   try {
-    makeFolder(home);
+    makeFolder(home, OWNER_ONLY);
     for (const folder of [dirname(databasePath(home)), logFolder(home)]) makeFolder(folder, OWNER_ONLY);
   } catch (cause) {
     throw new CortexError("home_unwritable", `The home ${home} cannot be made`, {
