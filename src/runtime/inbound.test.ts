@@ -126,6 +126,10 @@ test("what is refused is told to the owner once a minute, and nothing of it is i
     for (let time = 0; time < 3; time++)
       expect(await code("pay", clock() - 400_000)).toBe("signature_invalid");
     expect(await code("old")).toBe("webhook_unconfigured");
+    const told = await inbound.receiveWebhook("old", signed("{}", clock())).catch((error: unknown) => error);
+    expect(told).toMatchObject({ message: "This webhook cannot be taken at the moment", transient: true });
+    expect(`${(told as CortexError).message} ${(told as CortexError).hint}`).not.toContain("NOWHERE");
+    expect(log.join("\n")).toContain("NOWHERE");
     expect(await code("out")).toBe("webhook_unknown");
     expect(await code("constructor")).toBe("webhook_unknown");
     expect(log).toEqual([

@@ -86,7 +86,8 @@ export class Inbound implements AsyncDisposable {
       return { kind: "event", ...(await accept(received.event)) };
     } catch (error) {
       if (error instanceof CortexError) this.#noteRefusal(name, error);
-      throw error;
+      // Whoever sends it has not shown that they may know how Cortex is configured.
+      throw error instanceof CortexError && error.code === "webhook_unconfigured" ? notReady(error) : error;
     }
   }
 
@@ -201,7 +202,15 @@ function overlap(one: string, other: string): boolean {
 
 function webhookUnknown(name: string): CortexError {
   return new CortexError("webhook_unknown", `No webhook is called ${JSON.stringify(name.slice(0, 80))}`, {
-    hint: 'Name it in cortex.json, with its scheme, under "channels": {"webhooks": …}.',
+    hint: "Check the name in the URL. The owner names webhooks in cortex.json, under `channels.webhooks`.",
+  });
+}
+
+function notReady(cause: CortexError): CortexError {
+  return new CortexError("webhook_unconfigured", "This webhook cannot be taken at the moment", {
+    hint: "Try again later. The owner finds the reason in the log and with `cortex doctor`.",
+    transient: true,
+    cause,
   });
 }
 

@@ -111,7 +111,17 @@ test.each<[string, Sending, number, string]>([
     "an event in the name of the owner",
     { method: "POST", path: "/api/events", json: { adapter: "http", sourceId: "1", content: "hi" } },
     400,
-    "request_invalid",
+    "event_invalid",
+  ],
+  [
+    "an event in the name of the timer",
+    {
+      method: "POST",
+      path: "/api/events",
+      json: { adapter: "timer", sourceId: "2099-01-01T00:00Z", content: "" },
+    },
+    400,
+    "event_invalid",
   ],
   [
     "an event that is nested too deep",
@@ -181,6 +191,16 @@ test("too many wrong tokens are answered with how long to wait", async () => {
 
 test("a browser that opens the link is logged in, and the link is used up", async () => {
   const { pathname } = new URL(shared.server.loginLink());
+  const preview = await shared.send({
+    method: "HEAD",
+    path: pathname,
+    headers: { authorization: undefined },
+  });
+  expect([preview.status, preview.headers["allow"], preview.headers["set-cookie"]]).toEqual([
+    405,
+    "GET",
+    undefined,
+  ]);
   const reply = await shared.send({ path: pathname, headers: { authorization: undefined } });
   expect([reply.status, reply.headers["location"]]).toEqual([302, "/"]);
   const [cookie] = reply.headers["set-cookie"]!;
@@ -191,6 +211,12 @@ test("a browser that opens the link is logged in, and the link is used up", asyn
   expect((await shared.send({ ...write, headers })).status).toBe(403);
   expect((await shared.send({ ...write, headers: { ...headers, "x-cortex": "1" } })).status).toBe(404);
   expect((await shared.send({ path: pathname, headers })).status).toBe(401);
+});
+
+test("a stream is not opened by whoever only wants its headers", async () => {
+  const { status } = await shared.send({ method: "HEAD", path: "/api/stream" });
+  expect(status).toBe(405);
+  expect((await shared.send({ method: "HEAD", path: "/api/health" })).status).toBe(200);
 });
 
 test.each(["/", "/api/health", "/api/nothing", "/api/sessions", "/metrics", "/login/x"])(

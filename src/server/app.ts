@@ -9,6 +9,7 @@ import { errorReply } from "./errors.ts";
 import { type Addresses, checkAddresses } from "./guard.ts";
 import { secure, WELCOME } from "./pages.ts";
 import { parseAs } from "./request.ts";
+import { EVENT_STREAM } from "./stream.ts";
 import type { Context, Route } from "./route.ts";
 
 export interface AppParts {
@@ -29,6 +30,11 @@ export function createApp({
   log,
 }: AppParts): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
+  const unsupported = (method: string, path: string, allowed: string): Response => {
+    const reply = errorReply(methodUnsupported(method, path, allowed), log);
+    reply.headers.set("Allow", allowed);
+    return reply;
+  };
   const admit = (request: Request): Promise<void> => auth.check(credentialsOf(request));
 
   app.use(async (request, next) => {
@@ -47,12 +53,14 @@ export function createApp({
 
   app.get("/", (request) => request.html(WELCOME));
   app.on("GET", "/login/:secret", async (request) => {
+    if (isHead(request)) return unsupported(request.req.method, "/login/:secret", "GET");
     const cookie = await auth.redeem(request.req.param("secret"), addressOf(request));
     request.header("Set-Cookie", cookie);
     return request.redirect("/");
   });
   for (const route of routes) {
     app.on(route.method, route.path, async (request) => {
+      if (isHead(request) && isStream(route)) return unsupported("HEAD", route.path, "GET");
       if (!isOpen(route, request.req.query())) await admit(request);
       return answer(route, request, context);
     });
@@ -61,9 +69,7 @@ export function createApp({
     app.on("ALL", path, async (request) => {
       await admit(request);
       const allowed = same.map(({ method }) => method.toUpperCase()).join(", ");
-      const reply = errorReply(methodUnsupported(request.req.method, path, allowed), log);
-      reply.headers.set("Allow", allowed);
-      return reply;
+      return unsupported(request.req.method, path, allowed);
     });
   }
   app.notFound(async (request) => {
@@ -76,6 +82,15 @@ export function createApp({
     }
   });
   return app;
+}
+
+/** It comes to the handler of GET. Scanners of links and previews of chats send it: it must change and open nothing. */
+function isHead({ req }: Request): boolean {
+  return req.method === "HEAD";
+}
+
+function isStream({ answers }: Route): boolean {
+  return Object.values(answers).includes(EVENT_STREAM);
 }
 
 function isOpen({ open = () => false }: Route, query: Record<string, string>): boolean {

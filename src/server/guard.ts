@@ -38,19 +38,16 @@ export interface Addressed {
 }
 
 export function checkAddresses({ target, host, origin }: Addressed, { hosts, origins }: Addresses): void {
-  if (!target.startsWith("/")) throw foreign("request", [target], hosts);
-  if (host?.length !== 1 || !hosts.has(host[0]!.toLowerCase())) throw foreign("header Host", host, hosts);
+  if (!target.startsWith("/")) throw foreign("request", [target]);
+  if (host?.length !== 1 || !hosts.has(host[0]!.toLowerCase())) throw foreign("header Host", host);
   if (origin !== undefined && (origin.length !== 1 || !origins.has(origin[0]!.toLowerCase())))
-    throw foreign("header Origin", origin, origins);
+    throw foreign("header Origin", origin);
 }
 
-function foreign(
-  part: string,
-  values: readonly string[] | undefined,
-  allowed: ReadonlySet<string>,
-): CortexError {
+/** Which names are served is not for everybody to know. */
+function foreign(part: string, values: readonly string[] | undefined): CortexError {
   const shown = values === undefined ? "nothing" : JSON.stringify(values.join(", ").slice(0, 80));
   return new CortexError("origin_forbidden", `The ${part} names ${shown}, which is not served here`, {
-    hint: `It may be ${[...allowed].join(", ")}. \`server.host\` in cortex.json adds a name.`,
+    hint: "Use the address that `cortex up` prints. `server.host` in cortex.json adds a name.",
   });
 }

@@ -15,7 +15,7 @@ import { StreamQuery } from "./requests.ts";
 import { type Context, route } from "./route.ts";
 import { type StreamEvent, tellChange, tellDelta, tellState } from "./stream-events.ts";
 
-const EVENT_STREAM = "text/event-stream";
+export const EVENT_STREAM = "text/event-stream";
 
 export const streamRoute = route({
   method: "get",

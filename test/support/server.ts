@@ -93,6 +93,6 @@ async function receive(response: IncomingMessage): Promise<Received> {
   let text = "";
   for await (const chunk of response.setEncoding("utf8")) text += chunk as string;
   const isJson = response.headers["content-type"]?.startsWith("application/json") === true;
-  const json: unknown = isJson ? JSON.parse(text) : undefined;
+  const json: unknown = isJson && text !== "" ? JSON.parse(text) : undefined; // HEAD has none
   return { status: response.statusCode!, headers: response.headers, text, json };
 }
