@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 
 import type { EventId } from "../src/model/ids.ts";
 import { openTestCortex } from "./support/home.ts";
+import { acceptOwn } from "./support/own-event.ts";
 
 const SCHEDULED = `
 import { cronMatches } from 'cortexd/hooks';
@@ -75,7 +76,7 @@ test("the hooks of the architecture document work when they are dropped into the
     return runs.filter((run) => run.fired).map(({ hook }) => hook);
   };
   const tick = (atMs: number) =>
-    cortex.accept({
+    acceptOwn(cortex, {
       adapter: "timer",
       sourceId: { kind: "minute", atMs },
       channel: "timer",

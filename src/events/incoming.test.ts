@@ -1,7 +1,8 @@
+import { OWN_ADAPTERS, OWNER_ADAPTERS } from "../model/event.ts";
 import { expect, test } from "vitest";
 
 import { START_MS } from "../../test/support/sample.ts";
-import { type Incoming, toEvent } from "./incoming.ts";
+import { type Incoming, toEvent, toForeignEvent, toMessageEvent } from "./incoming.ts";
 
 const incoming: Incoming = {
   adapter: "telegram",
@@ -63,6 +64,32 @@ test.each(["cortex", "agent", "relay", "script"])(
     expect(() => toEvent(forged)).toThrow(expect.objectContaining({ code: "event_invalid" }));
   },
 );
+
+test.each([...OWN_ADAPTERS, "webhook:pay", "webhook:timer"])(
+  "nobody outside can take an id of our own sources first (%s)",
+  (adapter) => {
+    const forged = { ...incoming, adapter, sourceId: "2099-01-01T00:00Z" };
+    expect(() => toForeignEvent(forged)).toThrow(
+      expect.objectContaining({
+        code: "event_invalid",
+        message: expect.stringContaining(`"${adapter}" is reserved`),
+        hint: expect.stringContaining(
+          "agent, cli, cortex, files, http, relay, script, team, timer, web, webhook",
+        ),
+      }),
+    );
+  },
+);
+
+test("an event of somebody else's is taken, but not on the timer's channel", () => {
+  expect(toForeignEvent({ ...incoming, adapter: "timers" }).id).toMatch(/^timers:/);
+  expect(() => toForeignEvent({ ...incoming, channel: "timer" })).toThrow('"timer" is reserved');
+});
+
+test("a message on a channel of the owner's own takes no id of another source", () => {
+  for (const adapter of OWNER_ADAPTERS) expect(toMessageEvent({ ...incoming, adapter }).id).toBeDefined();
+  expect(() => toMessageEvent({ ...incoming, adapter: "files" })).toThrow('"files" is reserved');
+});
 
 test.each(["agent", "subagent", "subagent:explore", "relay", "script"])(
   "nothing from outside looks as if an agent had written it (%s)",

@@ -1,15 +1,15 @@
 import { CortexError } from "../model/errors.ts";
 import {
-  AGENT_ADAPTER,
-  ANSWER_ADAPTER,
   type Direction,
   eventId,
   type EventSource,
+  FILES_ADAPTER,
+  OWN_ADAPTERS,
+  OWNER_ADAPTERS,
   type PlaceKind,
   placeKindOf,
-  RELAY_ADAPTER,
-  SCRIPT_ADAPTER,
-  TEAM_ADAPTER,
+  TIMER_ADAPTER,
+  WEBHOOK_ADAPTER,
 } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import type { NewEvent } from "../store/store.ts";
@@ -42,24 +42,37 @@ export interface Incoming {
   readonly timestampMs: number;
 }
 
-/** Of what agents say: who has said it is known from these, so nothing else may have them. */
-const RESERVED: ReadonlySet<string> = new Set([
-  ANSWER_ADAPTER,
-  AGENT_ADAPTER,
-  RELAY_ADAPTER,
-  SCRIPT_ADAPTER,
-  TEAM_ADAPTER,
+const OWN: ReadonlySet<string> = new Set(OWN_ADAPTERS);
+/** The ways in that are ours: what comes by them is an event like any other. */
+const OWN_WAYS_IN: ReadonlySet<string> = new Set([
+  TIMER_ADAPTER,
+  FILES_ADAPTER,
+  WEBHOOK_ADAPTER,
+  ...OWNER_ADAPTERS,
 ]);
 /** The channels on which agents talk to each other: what is shown to them must not look as if it came from there. */
 const RESERVED_CHANNEL = /^(?:agent|subagent|relay|script|team)(?::|$)/;
 const CHANNEL = /^[a-z0-9][a-z0-9_.:-]{0,63}$/;
 
-/** The event that the ledger takes in. The same happening always gives the same id. */
+/** The event of somebody else's, who names the adapter: none of ours. */
+export function toForeignEvent(incoming: Incoming): NewEvent {
+  if (isOwn(incoming.adapter)) throw adapterReserved(incoming.adapter);
+  if (incoming.channel === TIMER_ADAPTER) throw timerReserved();
+  return toEvent(incoming);
+}
+
+/** The event of a message that the owner sends, on a channel that they name. */
+export function toMessageEvent(incoming: Incoming): NewEvent {
+  const isOwners = (OWNER_ADAPTERS as readonly string[]).includes(incoming.adapter);
+  return isOwners ? toEvent(incoming) : toForeignEvent(incoming);
+}
+
+/** The event that the ledger takes in, of one of our ways in. The same happening always gives the same id. */
 export function toEvent(incoming: Incoming): NewEvent {
   const { adapter, sourceId, timestampMs, direction = "received", ...rest } = incoming;
   if (!CHANNEL.test(incoming.channel)) throw channelInvalid(incoming.channel);
   if (RESERVED_CHANNEL.test(incoming.channel)) throw channelReserved(incoming.channel);
-  if (RESERVED.has(adapter)) throw adapterReserved(adapter);
+  if (isOwn(adapter) && !OWN_WAYS_IN.has(firstPart(adapter))) throw adapterReserved(adapter);
   const source: EventSource =
     sourceId === undefined
       ? { kind: "content", timestampMs, payload: { content: rest.content, payload: rest.payload ?? null } }
@@ -78,9 +91,31 @@ export function toEvent(incoming: Incoming): NewEvent {
   };
 }
 
+/** `webhook:pay` is one of ours like `webhook`: their ids begin the same way. */
+function isOwn(adapter: string): boolean {
+  return OWN.has(firstPart(adapter));
+}
+
+function firstPart(adapter: string): string {
+  return adapter.split(":", 1)[0]!;
+}
+
 function adapterReserved(adapter: string): CortexError {
-  return new CortexError("event_invalid", `No event from outside can be of the adapter "${adapter}"`, {
-    hint: "What agents say is; give the adapter another name.",
+  return new CortexError(
+    "event_invalid",
+    `The adapter ${JSON.stringify(adapter.slice(0, 80))} is reserved for Cortex's own events`,
+    {
+      hint:
+        `Reserved names: ${OWN_ADAPTERS.toSorted().join(", ")}. Use a name of your own, such as "doorbell". ` +
+        "Send messages with POST /api/messages, and webhooks to /webhooks/<name>.",
+    },
+  );
+}
+
+/** The schedules of hooks are judged by what is on it. */
+function timerReserved(): CortexError {
+  return new CortexError("event_invalid", `The channel "${TIMER_ADAPTER}" is reserved for the timer`, {
+    hint: "Use another channel. `cortex hooks test` tries a scheduled hook out.",
   });
 }
 

@@ -2,7 +2,7 @@
  * Filters: which events a hook is asked about, judged here and not by the hook, so that a thousand hooks cost little
  * for an event that none of them wants. They are read once. Patterns are matched in `patterns/`.
  */
-import type { Direction } from "../model/event.ts";
+import { type Direction, TIMER_ADAPTER } from "../model/event.ts";
 import { CortexError } from "../model/errors.ts";
 import { canonicalJson, type Json } from "../model/json.ts";
 import { matches } from "../model/permissions.ts";
@@ -24,8 +24,6 @@ export interface CompiledFilter {
   readonly json: Json | undefined;
 }
 
-/** The timer's channel: schedules are judged on its events and on no others. */
-const TIMER = "timer";
 /** So much of a content is matched, from its beginning. */
 export const MAX_MATCHED_CHARACTERS = 16 * 1024;
 export const MAX_PATTERN_LENGTH = 1_000;
@@ -81,7 +79,7 @@ function isMeant(filter: CompiledFilter, event: StoredEvent): boolean {
   if (match !== undefined && event.content === null) return false;
   if (!filter.directions.has(event.direction)) return false;
   if (channels !== undefined && !matches(channels, event.channel)) return false;
-  if (schedule !== undefined && event.channel !== TIMER) return false;
+  if (schedule !== undefined && event.channel !== TIMER_ADAPTER) return false;
   if (senders !== undefined && (event.sender === undefined || !matches(senders, event.sender))) return false;
   if (types !== undefined && !typesOf(event).some((type) => matches(types, type))) return false;
   return metadata.every(([field, value]) => fieldOf(event.metadata, field) === value);

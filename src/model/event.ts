@@ -42,6 +42,30 @@ export const RELAY_ADAPTER = "relay";
 export const SCRIPT_ADAPTER = "script";
 /** The adapter, and the channel, of what members of a team are asked to work on: their ids are made from the work's. */
 export const TEAM_ADAPTER = "team";
+/** The adapter, and the channel, of the minutes. */
+export const TIMER_ADAPTER = "timer";
+/** The adapter, and the channel, of what happens in watched folders. */
+export const FILES_ADAPTER = "files";
+/** The channel of webhooks. Each is an adapter of its own, with its name after a colon. */
+export const WEBHOOK_ADAPTER = "webhook";
+/** The adapters, and the channels, of what the owner writes by our own programs. */
+export const OWNER_ADAPTERS = ["http", "cli", "web"] as const;
+
+/**
+ * Of all our own sources. Whoever else could make an event of one of these could take its id first, and the event
+ * itself would count as a repetition.
+ */
+export const OWN_ADAPTERS = [
+  AGENT_ADAPTER,
+  ANSWER_ADAPTER,
+  FILES_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+  TEAM_ADAPTER,
+  TIMER_ADAPTER,
+  WEBHOOK_ADAPTER,
+  ...OWNER_ADAPTERS,
+] as const;
 
 /** A webhook is an adapter of its own, with its name. */
 const ADAPTER = /^(?:webhook:)?[a-z0-9][a-z0-9_.-]{0,63}$/;

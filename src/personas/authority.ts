@@ -6,6 +6,7 @@
  * Everybody else is a guest until the owner has paired them.
  */
 import type { Config } from "../config/config.ts";
+import { FILES_ADAPTER, OWNER_ADAPTERS, TIMER_ADAPTER, WEBHOOK_ADAPTER } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import type { NewEvent } from "../store/store.ts";
 
@@ -24,8 +25,8 @@ export type Sender = Pick<NewEvent, "channel" | "sender">;
 
 /** As the owner is called on the channels below. */
 const OWNER = "owner";
-const CHANNELS_OF_THE_OWNER = new Set(["cli", "http", "web"]);
-const CHANNELS_OF_SOURCES = new Set(["webhook", "timer", "files"]);
+const CHANNELS_OF_THE_OWNER: ReadonlySet<string> = new Set(OWNER_ADAPTERS);
+const CHANNELS_OF_SOURCES: ReadonlySet<string> = new Set([WEBHOOK_ADAPTER, TIMER_ADAPTER, FILES_ADAPTER]);
 
 export function grantFor({ channel, sender }: Sender, config: Config): Grant {
   if (CHANNELS_OF_THE_OWNER.has(channel) && sender === OWNER) return { authority: "owner" };

@@ -4,7 +4,7 @@
  */
 import { hostname } from "node:os";
 
-import { type Incoming, toEvent } from "../events/incoming.ts";
+import { type Incoming, toEvent, toForeignEvent } from "../events/incoming.ts";
 import type { Config } from "../config/config.ts";
 import type { Flags } from "../config/overrides.ts";
 import { CortexError } from "../model/errors.ts";
@@ -31,6 +31,7 @@ import type { Setup } from "../personas/lookup.ts";
 import {
   type FileState,
   MAX_PAGE,
+  type NewEvent,
   type QueueItem,
   type SearchHit,
   type Store,
@@ -104,7 +105,7 @@ export interface Cortex extends AsyncDisposable {
   say(message: NewMessage): Promise<Said>;
   /** Waits until a message has ended. Undefined: the signal came first. */
   outcome(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined>;
-  /** Takes an event in. True: it is new. */
+  /** Takes an event in; its adapter is none of Cortex's own. True: it is new. Throws `event_invalid`. */
   accept(incoming: Incoming): Promise<{ readonly event: EventId; readonly fresh: boolean }>;
   /**
    * Takes a webhook in, after its signature was found to be good. Throws `webhook_unknown`, `webhook_unconfigured`
@@ -187,8 +188,8 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const outcomes = new Outcomes(store);
   const channels = createChannels(settings, clock);
   const sandbox = await openSandbox({ home, environment, setting: () => settings.config().sandbox });
-  const accept = async (incoming: Incoming, file?: FileState) => {
-    const event = await withFiledAttachments(toEvent(incoming), home);
+  const acceptEvent = async (given: NewEvent, file?: FileState) => {
+    const event = await withFiledAttachments(given, home);
     const judge = hooks.wants(event.direction, event.channel);
     const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
     return { event: event.id, fresh };
@@ -198,7 +199,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     store,
     settings,
     clock,
-    accept,
+    accept: (incoming, file) => acceptEvent(toEvent(incoming), file),
     wantsTimer: () => hooks.wants("received", "timer"),
     log,
   });
@@ -422,7 +423,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     send: (message) => sendMessage(message, sendParts()),
     say: (message) => say(message, { ...sendParts(), relays, team }),
     outcome: (item, signal) => outcomes.wait(item, signal),
-    accept: (incoming) => accept(incoming),
+    accept: async (incoming) => acceptEvent(toForeignEvent(incoming)),
     receiveWebhook: (name, request) => inbound.receiveWebhook(name, request),
     fork: (turn, label) =>
       store.sessions.fork(turn, label === undefined ? forkLabel(mintId()) : normalizeSessionKey(label)),

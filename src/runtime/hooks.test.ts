@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { openTestCortex, writeHome } from "../../test/support/home.ts";
+import { acceptOwn } from "../../test/support/own-event.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { Incoming } from "../events/incoming.ts";
 import type { EventId, TurnId } from "../model/ids.ts";
@@ -49,7 +50,7 @@ function turnOf(outcome: Outcome | undefined): TurnId {
 }
 
 async function accept(cortex: Cortex, fields: Partial<Incoming> = {}): Promise<Judgement> {
-  const { event } = await cortex.accept(message(fields));
+  const { event } = await acceptOwn(cortex, message(fields));
   return judged(cortex, event);
 }
 

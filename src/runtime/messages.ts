@@ -1,7 +1,7 @@
 /** How a message of the owner gets in: event, dispatch, queue item and, where the session is idle, its run, in one commit. */
 import type { Config } from "../config/config.ts";
 import { parseDelivery } from "../delivery/address.ts";
-import { toEvent } from "../events/incoming.ts";
+import { toMessageEvent } from "../events/incoming.ts";
 import { CortexError } from "../model/errors.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
@@ -107,7 +107,7 @@ export function eventOf(
   reply?: string,
 ): NewEvent {
   const channel = channelOf(message);
-  return toEvent({
+  return toMessageEvent({
     adapter: channel,
     sourceId: message.idempotencyKey ?? mintId(),
     channel,

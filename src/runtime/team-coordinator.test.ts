@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
+import { acceptOwn } from "../../test/support/own-event.ts";
 import { PATIENT } from "../../test/support/server.ts";
 import { type TeamHome, teamHome } from "../../test/support/team-home.ts";
 import { answerTo, entry, holdTool, plays, resultsOf } from "../../test/support/workers.ts";
@@ -233,7 +234,7 @@ test("what no person has asked for is not dispatched", PATIENT, async () => {
   );
   await using opened = await open(home);
   const { cortex } = opened;
-  await cortex.accept({
+  await acceptOwn(cortex, {
     adapter: "webhook:git",
     sourceId: "1",
     channel: "webhook",

@@ -2,6 +2,7 @@
 import { z } from "zod";
 
 import { PLACE_KINDS } from "../model/event.ts";
+import { OWNER_ADAPTERS } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS } from "../runtime/costs.ts";
@@ -92,7 +93,7 @@ export const StreamQuery = z.strictObject({
 });
 
 /** The doors through which the owner's own programs come. */
-export const CHANNELS_OF_THE_OWNER = ["http", "cli", "web"] as const;
+export const CHANNELS_OF_THE_OWNER = OWNER_ADAPTERS;
 
 export const MessageRequest = z.strictObject({
   content: text,

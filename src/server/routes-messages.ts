@@ -6,14 +6,11 @@ import { explain } from "../runtime/why.ts";
 import { schemas } from "./api.ts";
 import { MAX_EVENT_BODY_BYTES } from "./body.ts";
 import { pageOf, withoutAbsent } from "./page.ts";
-import { CHANNELS_OF_THE_OWNER, EventRequest, EventsQuery, MessageRequest } from "./requests.ts";
+import { EventRequest, EventsQuery, MessageRequest } from "./requests.ts";
 import { route } from "./route.ts";
 import { replyTo } from "./wait.ts";
 
 const ATTACHMENT_TYPE = "application/octet-stream";
-
-/** The ids of messages and of answers start with these: nobody else may make such an id. */
-const OWN_ADAPTERS: ReadonlySet<string> = new Set([...CHANNELS_OF_THE_OWNER, "cortex"]);
 
 export const messageRoutes = [
   route({
@@ -76,7 +73,6 @@ export const messageRoutes = [
     maxBodyBytes: MAX_EVENT_BODY_BYTES,
     answers: { 202: schemas.EventAccepted },
     async handle({ body: { timestamp, channel, ...event } }, { cortex, clock }) {
-      if (OWN_ADAPTERS.has(event.adapter)) throw adapterTaken(event.adapter);
       const { event: eventId, fresh } = await cortex.accept({
         ...withoutAbsent(event),
         channel: channel ?? event.adapter,
@@ -102,11 +98,5 @@ export const messageRoutes = [
 function eventUnknown(id: string): CortexError {
   return new CortexError("event_unknown", `No event is called "${id.slice(0, 80)}"`, {
     hint: "GET /api/events lists them.",
-  });
-}
-
-function adapterTaken(adapter: string): CortexError {
-  return new CortexError("request_invalid", `The adapter "${adapter}" is Cortex's own`, {
-    hint: "Use another name, or POST /api/messages to send a message.",
   });
 }

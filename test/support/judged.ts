@@ -5,6 +5,7 @@ import type { Incoming } from "../../src/events/incoming.ts";
 import type { EventId } from "../../src/model/ids.ts";
 import type { Cortex } from "../../src/runtime/cortex.ts";
 import type { EventDispatch, HookRun } from "../../src/store/store.ts";
+import { acceptOwn } from "./own-event.ts";
 import { PATIENT } from "./server.ts";
 
 export interface Judged {
@@ -18,7 +19,7 @@ let count = 0;
 /** Takes an event in and waits until it is judged. What is not given does not matter. */
 export async function judge(cortex: Cortex, incoming: Partial<Incoming>): Promise<Judged> {
   const { channel = "test", timestampMs = Date.UTC(2026, 2, 1, 12) } = incoming;
-  const { event } = await cortex.accept({
+  const { event } = await acceptOwn(cortex, {
     adapter: channel,
     sourceId: `judged-${++count}`,
     content: null,

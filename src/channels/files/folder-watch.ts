@@ -10,6 +10,7 @@ import { type FSWatcher, watch } from "node:fs";
 import { realpath } from "node:fs/promises";
 
 import { CortexError } from "../../model/errors.ts";
+import { FILES_ADAPTER } from "../../model/event.ts";
 import { MAX_HASHED_BYTES, readWatched } from "./read-file.ts";
 import { type Found, type Globs, isAskedFor, lookAt, relativeTo, scanFolder } from "./scan.ts";
 
@@ -45,7 +46,7 @@ export interface FolderWatchParts {
 }
 
 export interface FileEvent {
-  readonly adapter: "files";
+  readonly adapter: typeof FILES_ADAPTER;
   readonly sourceId: {
     readonly kind: "file";
     readonly path: string;
@@ -234,7 +235,7 @@ export class FolderWatch implements AsyncDisposable {
     const { path, size, modifiedMs, sha256 } = file;
     const { name: watchName } = this.#watched;
     return {
-      adapter: "files",
+      adapter: FILES_ADAPTER,
       sourceId: { kind: "file", path, modifiedMs, change, sha256 },
       channel: "files",
       sender: watchName,

@@ -6,6 +6,7 @@
  * event says which they were, and each hook decides what it makes of that.
  */
 import { MINUTE_MS } from "../../model/durations.ts";
+import { TIMER_ADAPTER } from "../../model/event.ts";
 import { startOfMinute } from "../../model/schedule.ts";
 
 export interface TimerParts {
@@ -21,9 +22,9 @@ export interface TimerParts {
 }
 
 export interface TimerEvent {
-  readonly adapter: "timer";
+  readonly adapter: typeof TIMER_ADAPTER;
   readonly sourceId: { readonly kind: "minute"; readonly atMs: number };
-  readonly channel: "timer";
+  readonly channel: typeof TIMER_ADAPTER;
   readonly content: null;
   readonly contentType: "timer";
   readonly metadata: {
@@ -98,9 +99,9 @@ export class Timer implements AsyncDisposable {
 function eventOf(minuteMs: number, beforeMs: number | undefined): TimerEvent {
   const isGap = beforeMs !== undefined && beforeMs < minuteMs - MINUTE_MS;
   return {
-    adapter: "timer",
+    adapter: TIMER_ADAPTER,
     sourceId: { kind: "minute", atMs: minuteMs },
-    channel: "timer",
+    channel: TIMER_ADAPTER,
     content: null,
     contentType: "timer",
     metadata: isGap ? { missed: { fromMs: beforeMs + MINUTE_MS, toMs: minuteMs - MINUTE_MS } } : {},

@@ -2,6 +2,7 @@
  * From a webhook to an event. The body is kept as it came, as the content; what it says, where that is JSON or a
  * form, is the payload.
  */
+import { WEBHOOK_ADAPTER } from "../../model/event.ts";
 import type { Json } from "../../model/json.ts";
 import { type Scheme, verifyWebhook, type WebhookRequest } from "./verify.ts";
 
@@ -45,7 +46,7 @@ export function receiveWebhook(
   const delivery = deliveryOf(scheme, request, fields);
   const type = typeOf(scheme, request, fields);
   const event: WebhookEvent = {
-    adapter: `webhook:${name}`,
+    adapter: `${WEBHOOK_ADAPTER}:${name}`,
     ...(delivery === undefined ? {} : { sourceId: delivery }),
     channel: "webhook",
     sender: name,
