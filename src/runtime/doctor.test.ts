@@ -69,7 +69,7 @@ describe("the machine", () => {
     chmodSync(folder.path, mode);
     const found = (await check(folder.path)).one("home");
     expect(found).toMatchObject({ state: "warn", message: `Others can ${verb} ${folder.path}` });
-    await applyChange(found!.change!);
+    await applyChange(found.change!);
     expect(statSync(folder.path).mode & 0o777).toBe(0o700);
   });
 
