@@ -93,7 +93,7 @@ export const StreamQuery = z.strictObject({
 });
 
 /** The doors through which the owner's own programs come. */
-export const CHANNELS_OF_THE_OWNER = OWNER_ADAPTERS;
+const CHANNELS_OF_THE_OWNER = OWNER_ADAPTERS;
 
 export const MessageRequest = z.strictObject({
   content: text,
