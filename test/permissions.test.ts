@@ -71,7 +71,8 @@ test("hooks of the owner and of plugins change, refuse and annotate calls", asyn
   writeFileSync(join(plugin, "hooks", "hooks.json"), JSON.stringify({ hooks }));
   const change = `echo '{"hookSpecificOutput":{"updatedInput":{"word":"goodbye"}}}'`;
   const toolHooks = [{ event: "before", match: "Wo*", command: change }];
-  writeHome(home.path, { cortex: { toolHooks }, script: SCRIPT });
+  const agents = { main: { pluginDirs: ["plugins/polite"] } };
+  writeHome(home.path, { cortex: { agents, toolHooks }, script: SCRIPT });
   const tool = echo();
   {
     await using cortex = await openTestCortex({}, { home: home.path, tools: [tool] });
@@ -89,6 +90,19 @@ test("hooks of the owner and of plugins change, refuse and annotate calls", asyn
   expect(tool.calls).toEqual([{ word: "goodbye" }]);
 });
 
+test("hooks of a plugin that the agent does not name are not run", async () => {
+  using home = temporaryFolder();
+  const plugin = join(home.path, "plugins", "other");
+  mkdirSync(join(plugin, ".claude-plugin"), { recursive: true });
+  mkdirSync(join(plugin, "hooks"));
+  writeFileSync(join(plugin, ".claude-plugin", "plugin.json"), '{"name":"other"}');
+  const hooks = { PreToolUse: [{ hooks: [{ type: "command", command: "exit 2" }] }] };
+  writeFileSync(join(plugin, "hooks", "hooks.json"), JSON.stringify({ hooks }));
+  writeHome(home.path, { script: SCRIPT });
+  await using cortex = await openTestCortex({}, { home: home.path, tools: [echo()] });
+  expect((await work(cortex)).toolCalls).toMatchObject([{ status: "ok" }]);
+});
+
 test("hooks of a plugin that cannot be read let no call through, and say why", async () => {
   using home = temporaryFolder();
   const plugin = join(home.path, "plugins", "broken");
@@ -96,7 +110,10 @@ test("hooks of a plugin that cannot be read let no call through, and say why", a
   mkdirSync(join(plugin, "hooks"));
   writeFileSync(join(plugin, ".claude-plugin", "plugin.json"), '{"name":"broken"}');
   writeFileSync(join(plugin, "hooks", "hooks.json"), "{");
-  writeHome(home.path, { script: SCRIPT });
+  writeHome(home.path, {
+    cortex: { agents: { main: { pluginDirs: ["plugins/broken"] } } },
+    script: SCRIPT,
+  });
   const log: string[] = [];
   const tool = echo();
   await using cortex = await openTestCortex(

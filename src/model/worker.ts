@@ -31,7 +31,7 @@ export interface Worker {
   readonly duty?: string;
   /** It looks after a team, and is told how that stands when a conversation begins. */
   readonly coordinates?: true;
-  /** Plugins beside those of its agent. Absolute. */
+  /** Its plugins, instead of those of its agent. Absolute. */
   readonly pluginDirs?: readonly string[];
   /** Where people are told of what it asks them: an address, as dispatches have them. Its answers do not go there. */
   readonly asks?: Json;

@@ -1,11 +1,16 @@
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 import { foldersIn, readInside } from "./read-inside.ts";
 
-/** What makes a folder a plugin, as Claude Code has it. Of what it says, only the name is required. */
+/** What makes a folder a plugin as Claude Code has them. Of what it says, only the name is required. */
 const PLUGIN_FILE = join(".claude-plugin", "plugin.json");
+const HOOKS_FILE = join("hooks", "hooks.json");
+export const SKILL_FILE = "SKILL.md";
 export const MAX_PLUGIN_FILE_LENGTH = 64 * 1024;
 export const MAX_PLUGINS = 200;
+/** How deep skills are looked for in a folder without a manifest, and in how many folders. */
+export const MAX_SKILL_DEPTH = 3;
+export const MAX_FOLDERS_SEARCHED = 1_000;
 
 /** Something of an agent's that is not as it should be. */
 export interface FolderProblem {
@@ -16,46 +21,79 @@ export interface FolderProblem {
   readonly isLeftOut: boolean;
 }
 
-/** The folders of an agent's own plugins and of those of the home, the own ones first. */
+export interface Plugin {
+  readonly folder: string;
+  /** Whether it brings tool hooks along. Only a plugin with a manifest can. */
+  readonly hasHooks: boolean;
+  /** The folders in which skills may be. */
+  readonly skillFolders: readonly string[];
+  /** What it is missed for, where none of them holds a skill and there are no hooks. */
+  readonly ifEmpty: string;
+}
+
+/** The plugins that an agent names, and no others. */
 export async function findPlugins(
-  home: string,
   pluginDirs: readonly string[],
-): Promise<{ readonly plugins: readonly string[]; readonly problems: readonly FolderProblem[] }> {
-  const named = pluginDirs.map((folder) => ({ folder, isNamed: true }));
-  const folderOfHome = join(home, "plugins");
-  const ofHome = (await foldersIn(folderOfHome)).map((name) => ({
-    folder: join(folderOfHome, name),
-    isNamed: false,
-  }));
-  const plugins: string[] = [];
+): Promise<{ readonly plugins: readonly Plugin[]; readonly problems: readonly FolderProblem[] }> {
+  const plugins: Plugin[] = [];
   const problems: FolderProblem[] = [];
-  const all = [...named, ...ofHome];
-  if (all.length > MAX_PLUGINS) {
+  const named = [...new Set(pluginDirs)];
+  if (named.length > MAX_PLUGINS) {
     const problem = `there are more than ${MAX_PLUGINS} plugins, and the rest is not looked at`;
-    problems.push({ path: folderOfHome, problem, isLeftOut: true });
+    problems.push({ path: named[MAX_PLUGINS]!, problem, isLeftOut: true });
   }
-  for (const { folder, isNamed } of all.slice(0, MAX_PLUGINS)) {
-    if (plugins.includes(folder)) continue;
-    const problem = await problemWith(folder);
-    if (problem === undefined) plugins.push(folder);
-    // A folder among the plugins that is none may be anything; one that was named is meant to be one.
-    else if (isNamed || problem !== NO_PLUGIN) problems.push({ path: folder, problem, isLeftOut: true });
+  for (const folder of named.slice(0, MAX_PLUGINS)) {
+    const found = await openPlugin(folder);
+    if (typeof found === "string") problems.push({ path: folder, problem: found, isLeftOut: true });
+    else plugins.push(found);
   }
   return { plugins, problems };
 }
 
-const NO_PLUGIN = `it is no plugin: it has no ${PLUGIN_FILE}`;
-
-async function problemWith(folder: string): Promise<string | undefined> {
+/** A text says why it cannot be used. */
+async function openPlugin(folder: string): Promise<Plugin | string> {
   const read = await readInside(PLUGIN_FILE, folder, MAX_PLUGIN_FILE_LENGTH);
   switch (read.kind) {
     case "absent":
-      return NO_PLUGIN;
+      return { folder, hasHooks: false, skillFolders: await findSkillFolders(folder), ifEmpty: NO_SKILLS };
     case "refused":
       return `its ${PLUGIN_FILE} ${read.reason}`;
     case "read":
-      return hasName(read.text) ? undefined : `its ${PLUGIN_FILE} is not JSON with a name`;
+      return hasName(read.text) ? withManifest(folder) : `its ${PLUGIN_FILE} is not JSON with a name`;
   }
+}
+
+const NO_SKILLS = `it loads nothing: no ${PLUGIN_FILE}, and no ${SKILL_FILE} up to ${MAX_SKILL_DEPTH} folders deep`;
+const NO_PARTS = `it loads nothing: no skills, and no ${HOOKS_FILE}`;
+
+async function withManifest(folder: string): Promise<Plugin> {
+  const skills = join(folder, "skills");
+  const [names, hooks] = await Promise.all([foldersIn(skills), readInside(HOOKS_FILE, folder, 1)]);
+  return {
+    folder,
+    hasHooks: hooks.kind !== "absent",
+    skillFolders: names.map((name) => join(skills, name)),
+    ifEmpty: NO_PARTS,
+  };
+}
+
+/** What lies below a skill is the skill's. */
+async function findSkillFolders(root: string): Promise<string[]> {
+  const found: string[] = [];
+  let level = [root];
+  let searched = 0;
+  for (let depth = 0; depth <= MAX_SKILL_DEPTH && level.length > 0; depth++) {
+    const next: string[] = [];
+    for (const folder of level.slice(0, MAX_FOLDERS_SEARCHED - searched)) {
+      searched++;
+      const file = relative(root, join(folder, SKILL_FILE));
+      if ((await readInside(file, root, 1)).kind !== "absent") found.push(folder);
+      else if (depth < MAX_SKILL_DEPTH)
+        next.push(...(await foldersIn(folder)).map((name) => join(folder, name)));
+    }
+    level = next;
+  }
+  return found;
 }
 
 function hasName(text: string): boolean {

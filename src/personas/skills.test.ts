@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { MAX_PLUGIN_FILE_LENGTH, MAX_PLUGINS } from "./plugins.ts";
+import { MAX_FOLDERS_SEARCHED, MAX_PLUGIN_FILE_LENGTH, MAX_PLUGINS } from "./plugins.ts";
 import { MAX_SKILLS_IN_FOLDER, readSkills, type Skills } from "./skills.ts";
 
 interface Places extends Disposable {
@@ -46,11 +46,13 @@ test("skills come from the workspace, the home and plugins, in the order of thei
   all.skill("home/skills", "deploy");
   all.write("home/plugins/tools/.claude-plugin/plugin.json", '{"name": "tools"}');
   all.skill("home/plugins/tools/skills", "zip");
+  all.write("home/plugins/other/.claude-plugin/plugin.json", '{"name": "other"}');
+  all.skill("home/plugins/other/skills", "not-for-this-agent");
   all.write("mine/.claude-plugin/plugin.json", '{"name": "mine", "version": "1"}');
   all.skill("mine/skills", "audit");
   all.write("workspace/skills/notes/README.md", "no skill");
 
-  const read = await all.read({ pluginDirs: ["mine"] });
+  const read = await all.read({ pluginDirs: ["mine", "home/plugins/tools"] });
   expect(named(read)).toEqual([
     "audit: From mine/skills.",
     "deploy: From home/skills.",
@@ -142,20 +144,46 @@ test("links out of the workspace or a plugin are not followed, and the owner's l
   );
 });
 
-test("a plugin that was named and is none is told of; what else lies among the plugins is not", async () => {
+test("a plugin that cannot be read, or that loads nothing, is told of", async () => {
   using all = places();
-  all.write("home/plugins/notes/README.md", "nothing");
-  all.write("home/plugins/broken/.claude-plugin/plugin.json", "{");
-  all.write("home/plugins/nameless/.claude-plugin/plugin.json", "null");
+  all.write("notes/README.md", "nothing");
+  all.write("empty/.claude-plugin/plugin.json", '{"name": "empty"}');
+  all.write("broken/.claude-plugin/plugin.json", "{");
+  all.write("nameless/.claude-plugin/plugin.json", "null");
   const long = JSON.stringify({ name: "wordy", description: "x".repeat(MAX_PLUGIN_FILE_LENGTH) });
-  all.write("home/plugins/wordy/.claude-plugin/plugin.json", long);
-  const { problems } = await all.read({ pluginDirs: ["nowhere"] });
-  expect(problems.map(({ path, problem }) => [path.split("/").at(-1), problem])).toEqual([
-    ["nowhere", "it is no plugin: it has no .claude-plugin/plugin.json"],
-    ["broken", "its .claude-plugin/plugin.json is not JSON with a name"],
-    ["nameless", "its .claude-plugin/plugin.json is not JSON with a name"],
-    ["wordy", "its .claude-plugin/plugin.json is not JSON with a name"],
+  all.write("wordy/.claude-plugin/plugin.json", long);
+  all.write("guard/.claude-plugin/plugin.json", '{"name": "guard"}');
+  all.write("guard/hooks/hooks.json", "{}");
+  const pluginDirs = ["nowhere", "notes", "empty", "broken", "nameless", "wordy", "guard"];
+  const { problems } = await all.read({ pluginDirs });
+  expect(
+    problems.map(({ path, problem, isLeftOut }) => [path.split("/").at(-1), problem, isLeftOut]),
+  ).toEqual([
+    ["broken", "its .claude-plugin/plugin.json is not JSON with a name", true],
+    ["nameless", "its .claude-plugin/plugin.json is not JSON with a name", true],
+    ["wordy", "its .claude-plugin/plugin.json is not JSON with a name", true],
+    ["nowhere", expect.stringMatching(/^it loads nothing: .*no SKILL\.md up to 3 folders deep$/), false],
+    ["notes", expect.stringMatching(/^it loads nothing: /), false],
+    ["empty", "it loads nothing: no skills, and no hooks/hooks.json", false],
   ]);
+});
+
+test("a folder without a manifest loads the skills in it, up to three folders deep", async () => {
+  using all = places();
+  all.write("one/SKILL.md", "---\nname: one\ndescription: Alone.\n---\n");
+  all.skill("bag", "pdf");
+  all.skill("bag/writing", "letter");
+  all.skill("bag/writing/style", "tone");
+  all.skill("bag/writing/style/deep", "too-deep");
+  all.skill("bag/pdf/examples", "part-of-pdf");
+  const { skills, problems } = await all.read({ pluginDirs: ["one", "bag"] });
+  expect(skills.map(({ name, source }) => `${name} ${source}`)).toEqual([
+    "letter plugin",
+    "one plugin",
+    "pdf plugin",
+    "tone plugin",
+  ]);
+  expect(problems).toEqual([]);
 });
 
 test("a change counts from the next time", async () => {
@@ -182,15 +210,14 @@ test("how many folders are looked at has a bound", async () => {
   ]);
 });
 
-test("how many plugins are looked at has a bound", async () => {
+test("how many plugins are looked at has a bound, and so has the search in a folder", async () => {
   using all = places();
-  for (let n = 0; n < MAX_PLUGINS; n++) mkdirSync(join(all.home, "plugins", `p${n}`), { recursive: true });
-  expect((await all.read()).problems).toEqual([]);
-  all.write("mine/.claude-plugin/plugin.json", '{"name": "mine"}');
-  all.skill("mine/skills", "audit");
-  const { skills, problems } = await all.read({ pluginDirs: ["mine"] });
-  expect(skills.map(({ name }) => name)).toEqual(["audit"]);
-  expect(problems).toMatchObject([
-    { problem: "there are more than 200 plugins, and the rest is not looked at" },
-  ]);
+  const pluginDirs = Array.from({ length: MAX_PLUGINS + 1 }, (_, n) => `p${n}`);
+  expect((await all.read({ pluginDirs })).problems[0]).toMatchObject({
+    problem: "there are more than 200 plugins, and the rest is not looked at",
+  });
+  for (let n = 0; n < MAX_FOLDERS_SEARCHED; n++)
+    mkdirSync(join(all.home, "many", `a${String(n).padStart(4, "0")}`), { recursive: true });
+  all.skill("home/many", "zebra");
+  expect((await all.read({ pluginDirs: ["home/many"] })).skills).toEqual([]);
 });

@@ -5,14 +5,12 @@
 import { basename, dirname, join, relative } from "node:path";
 
 import { matches } from "../model/permissions.ts";
-import { findPlugins, type FolderProblem } from "./plugins.ts";
+import { findPlugins, type FolderProblem, SKILL_FILE } from "./plugins.ts";
 import { type FileRead, foldersIn, readInside } from "./read-inside.ts";
 import { type CheckedSkill, checkSkill, MAX_FRONTMATTER_BYTES, type SkillHead } from "./skill-file.ts";
 
 /** How many skills are looked at in one place. */
 export const MAX_SKILLS_IN_FOLDER = 500;
-
-const SKILL_FILE = "SKILL.md";
 
 export interface Skill extends SkillHead {
   /** Its SKILL.md: absolute, without links. */
@@ -39,20 +37,19 @@ export interface Skills {
 }
 
 /**
- * The skills of an agent: those of its workspace, of the home, of its plugins and of the home's plugins. Of two with
- * the same name, the first in this order is used. One that is not as it should be is left out and told of; nothing
+ * The skills of an agent: those of its workspace, of the home, and of the plugins that it names. Of two with the same
+ * name, the first in this order is used. One that is not as it should be is left out and told of; nothing
  * here throws because of what a folder holds.
  */
 export async function readSkills({ workspace, home, pluginDirs, patterns }: SkillSources): Promise<Skills> {
-  const { plugins, problems: ofPlugins } = await findPlugins(home, pluginDirs);
-  const places: readonly Place[] = [
-    { folder: join(workspace, "skills"), source: "workspace", root: workspace },
-    { folder: join(home, "skills"), source: "home" },
-    ...plugins.map((root) => ({ folder: join(root, "skills"), source: "plugin" as const, root })),
-  ];
-  const found = (await Promise.all(places.map(readPlace))).flat();
+  const [ofWorkspace, ofHome, ofPlugins] = await Promise.all([
+    readPlace({ ...(await place(join(workspace, "skills"))), source: "workspace", root: workspace }),
+    readPlace({ ...(await place(join(home, "skills"))), source: "home" }),
+    readPlugins(pluginDirs),
+  ]);
+  const found = [...ofWorkspace, ...ofHome, ...ofPlugins.found];
   const skills = new Map<string, Skill>();
-  const problems: FolderProblem[] = [...ofPlugins];
+  const problems: FolderProblem[] = [...ofPlugins.problems];
   for (const { path, skill, problems: wrong, notes } of found) {
     problems.push(...wrong.map((problem) => ({ path, problem, isLeftOut: true })));
     problems.push(...notes.map((problem) => ({ path, problem, isLeftOut: false })));
@@ -67,8 +64,32 @@ export async function readSkills({ workspace, home, pluginDirs, patterns }: Skil
   };
 }
 
+/** What plugins hold. One that loads nothing is told of: whoever named it expects something. */
+export async function readPlugins(
+  pluginDirs: readonly string[],
+): Promise<{ readonly found: readonly Found[]; readonly problems: readonly FolderProblem[] }> {
+  const { plugins, problems } = await findPlugins(pluginDirs);
+  const read = await Promise.all(
+    plugins.map(async ({ folder, skillFolders, hasHooks, ifEmpty }) => {
+      const found = await readPlace({ folder, folders: skillFolders, source: "plugin", root: folder });
+      const isEmpty = found.length === 0 && !hasHooks;
+      return { found, empty: isEmpty ? [{ path: folder, problem: ifEmpty, isLeftOut: false }] : [] };
+    }),
+  );
+  return {
+    found: read.flatMap(({ found }) => found),
+    problems: [...problems, ...read.flatMap(({ empty }) => empty)],
+  };
+}
+
+async function place(folder: string): Promise<Pick<Place, "folder" | "folders">> {
+  return { folder, folders: (await foldersIn(folder)).map((name) => join(folder, name)) };
+}
+
 interface Place {
   readonly folder: string;
+  /** Those in which skills may be. */
+  readonly folders: readonly string[];
   readonly source: Skill["source"];
   /** What leads out of it is not followed. Absent: only the owner puts something there, links too. */
   readonly root?: string;
@@ -81,13 +102,12 @@ interface Found {
   readonly notes: readonly string[];
 }
 
-async function readPlace({ folder, source, root }: Place): Promise<Found[]> {
-  const names = await foldersIn(folder);
+async function readPlace({ folder, folders, source, root }: Place): Promise<Found[]> {
   const read = await Promise.all(
-    names.slice(0, MAX_SKILLS_IN_FOLDER).map((name) => readSkill(join(folder, name), source, root)),
+    folders.slice(0, MAX_SKILLS_IN_FOLDER).map((each) => readSkill(each, source, root)),
   );
   const found = read.filter((each) => each !== undefined);
-  if (names.length > MAX_SKILLS_IN_FOLDER) {
+  if (folders.length > MAX_SKILLS_IN_FOLDER) {
     const problem = `it holds more than ${MAX_SKILLS_IN_FOLDER} folders, and the rest is not looked at`;
     found.push({ path: folder, problems: [problem], notes: [] });
   }

@@ -5,11 +5,11 @@
 import type { z } from "zod";
 import type { Folders } from "../config/config.ts";
 import { suggest } from "../model/nearest.ts";
-import { type Problem, quote } from "../config/problem.ts";
+import { type Path, type Problem, quote } from "../config/problem.ts";
 import { findMistakes } from "../config/validate.ts";
 import { type AgentEntry, agentSchema } from "./agent-schema.ts";
 import { resolveStage } from "./endpoint.ts";
-import { type Finding, fromMistake, isError, wrong } from "./finding.ts";
+import { doubtful, type Finding, fromMistake, isError, wrong } from "./finding.ts";
 import { isObject, type Loose, readLoosely } from "./loose.ts";
 import { type Member, overridesOf, resolveAgent, resolveTemplate } from "./resolve-template.ts";
 import { resolvePrompt, resolveTexts } from "./resolve-texts.ts";
@@ -31,6 +31,23 @@ import { checkReferences, type KnownAgents } from "./validate-templates.ts";
 export interface RelayConfigParts {
   /** The names of all profiles. */
   readonly profiles: readonly string[];
+  /** Finds what is probably not meant and only all of Cortex knows, such as a tool that there is not. */
+  readonly examine?: (agent: ExaminedAgent) => Promise<readonly Doubt[]>;
+}
+
+/** What an agent, or a template that overrides some of it, says. Folders of plugins are absolute. */
+export interface ExaminedAgent {
+  readonly profile?: string | undefined;
+  readonly tools?: unknown;
+  readonly claudeAgent?: string | undefined;
+  readonly outputStyle?: string | undefined;
+  readonly pluginDirs?: readonly string[] | undefined;
+}
+
+export interface Doubt {
+  readonly path: Path;
+  readonly message: string;
+  readonly hint: string;
 }
 
 /** May be called again whenever a file has changed. Throws nothing that files can be the reason for. */
@@ -111,7 +128,8 @@ async function readAgents(
       ofTexts.push(...resolved.findings);
       if (resolved.text !== undefined) prompts.set(stage, resolved.text);
     }
-    if (!report(entry, [...findings, ...ofTexts], reading)) continue;
+    const doubts = await findDoubts({ ...loose, pluginDirs: texts.pluginDirs }, [], reading);
+    if (!report(entry, [...findings, ...ofTexts, ...doubts], reading)) continue;
     agents.set(entry.name, resolveAgent(entry.name, agentSchema.parse(loose), { texts, prompts }));
   }
   return agents;
@@ -140,7 +158,7 @@ async function readTemplate(
 ): Promise<RelayTemplate | undefined> {
   if (isObject(entry.value) && Object.hasOwn(entry.value, "shell")) return readBinding(entry, known, reading);
   const loose = readLoosely(templateSchema, entry.value) ?? {};
-  const { members, findings } = await readMembers(loose, reading.folders);
+  const { members, findings } = await readMembers(loose, reading);
   const all = [
     ...formOf(templateSchema, entry.value),
     ...checkName("template", entry.name, loose),
@@ -169,25 +187,31 @@ async function readBinding(entry: Entry, known: Known, reading: Reading): Promis
 
   const expanded = expandShell(found.shell, binding, known.bound);
   const loose = readLoosely(templateSchema, expanded) ?? {};
-  const { members, findings: ofTexts } = await readMembers(loose, reading.folders);
+  const { members, findings: ofTexts } = await readMembers(loose, reading);
   const ofShell = [...checkReferences(loose, known.agents), ...ofTexts];
   const atIt = ofShell.map((finding) => atBinding(finding, binding.shell));
   if (!report(entry, atIt, reading)) return undefined;
   return resolveTemplate(entry.name, templateSchema.parse(loose), { members, agents: known.right });
 }
 
+async function findDoubts(agent: ExaminedAgent, path: Path, { examine }: Reading): Promise<Finding[]> {
+  const doubts = (await examine?.(agent)) ?? [];
+  return doubts.map((doubt) => doubtful([...path, ...doubt.path], doubt.message, doubt.hint));
+}
+
 /** The agents of a template with what it overrides. */
 async function readMembers(
   { agents = [] }: Pick<Loose<TemplateEntry>, "agents">,
-  folders: Folders,
+  reading: Reading,
 ): Promise<{ members: Member[]; findings: Finding[] }> {
   const members: Member[] = [];
   const findings: Finding[] = [];
   for (const [index, agent] of agents.entries()) {
     if (typeof agent === "string") members.push({ name: agent, overrides: {} });
     else if (agent?.ref !== undefined) {
-      const { texts, findings: ofTexts } = await resolveTexts(agent, ["agents", index], folders);
-      findings.push(...ofTexts);
+      const { texts, findings: ofTexts } = await resolveTexts(agent, ["agents", index], reading.folders);
+      const examined = { ...agent, pluginDirs: texts.pluginDirs };
+      findings.push(...ofTexts, ...(await findDoubts(examined, ["agents", index], reading)));
       members.push({ name: agent.ref, overrides: overridesOf(agent, texts) });
     }
   }

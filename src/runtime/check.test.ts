@@ -52,6 +52,7 @@ test("names of tools that do not exist are found, wherever they are; other names
   });
   expect(await findingsIn(home)).toEqual([
     'warning agents.main.tools[0]: no tool is called "Red"',
+    'warning personas.atlas.permissions.tools.allow[1]: no tool is called "mcp__git__*"',
     'warning personas.atlas.permissions.tools.deny[0]: no tool is called "bash"',
     'warning personas.atlas.permissions.ask[1]: no tool is called "Foo*"',
     'warning subAgents.types.mine.tools[0]: no tool is called "Reed"',

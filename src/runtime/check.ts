@@ -100,14 +100,22 @@ async function checkFolder(path: string, folder: string, ifMissing: string | und
 }
 
 function checkTools(path: string, patterns: readonly string[]): Finding[] {
-  return patterns.flatMap((pattern, i) => {
-    if (pattern.startsWith(OF_MCP_SERVERS) || NAMES.some((name) => matches([pattern], name))) return [];
+  return unknownTools(patterns).map(({ index, message, hint }) =>
+    warning(`${path}[${index}]`, message, hint),
+  );
+}
+
+/** Of names and patterns of tools, those that name none. */
+export function unknownTools(
+  patterns: readonly string[],
+): { readonly index: number; readonly message: string; readonly hint: string }[] {
+  return patterns.flatMap((pattern, index) => {
+    if (pattern === "" || NAMES.some((name) => matches([pattern], name))) return [];
     const message = `no tool is called ${JSON.stringify(pattern)}`;
-    return [warning(`${path}[${i}]`, message, suggest(pattern.replaceAll("*", ""), NAMES))];
+    return [{ index, message, hint: suggest(pattern.replaceAll("*", ""), NAMES) }];
   });
 }
 
-const OF_MCP_SERVERS = "mcp__";
 const NAMES = [...TOOL_NAMES, ...Object.keys(TOOL_ALIASES)];
 
 /** A key may also be where its provider looks for it by itself, so only a variable that was named is missed. */

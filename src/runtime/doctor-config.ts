@@ -1,11 +1,14 @@
 /** The configuration, the keys of the models, the agents with their folders, and the sandbox. */
 import { existsSync } from "node:fs";
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 
 import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
 import { MIN_SECRET_LENGTH } from "../model/redact.ts";
+import { findPlugins } from "../personas/plugins.ts";
+import { foldersIn } from "../personas/read-inside.ts";
+import type { RelayConfig } from "../relay/snapshot.ts";
 import { checkAgents } from "./check.ts";
 import { chooseModel, configuredModel } from "./choose-model.ts";
 import { type Configured, readConfigured } from "./configured.ts";
@@ -32,6 +35,8 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
     return [refusalBy("config", error)];
   }
   const { config, variable } = configured;
+  const { readRelays } = await import("./read-relays.ts");
+  const relays = await readRelays(sources);
   const [profiles, agents, found] = await Promise.all([
     checkProfiles(configured, sources.request),
     checkAgents({ home: sources.home, config, variable }),
@@ -50,7 +55,8 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
     ...checkCredentials(config, variable),
     ...checkWebhooks(config, variable),
     ...checkFolders(config),
-    ...(await checkRelays(sources)),
+    ...checkRelays(relays),
+    ...(await checkUnusedPlugins(sources.home, config, relays)),
     ...(await checkTeam(sources)),
     checkSandbox(sandboxMode(config.sandbox, found)),
     ...(sources.isServed ? [] : [await checkPort(config.server)]),
@@ -58,9 +64,7 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
 }
 
 /** A home that has no templates is told nothing about them. */
-async function checkRelays(sources: Sources): Promise<Check[]> {
-  const { readRelays } = await import("./read-relays.ts");
-  const { templates, problems, warnings } = await readRelays(sources);
+function checkRelays({ templates, problems, warnings }: RelayConfig): Check[] {
   const [first] = problems;
   if (first === undefined && warnings.length > 0)
     return warnings.map(({ source, path, message, hint }) =>
@@ -72,6 +76,27 @@ async function checkRelays(sources: Sources): Promise<Check[]> {
       : [ok("relays", `${count(templates.size, "template")}, all of them right`)];
   const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.path}: ${first.message}`;
   return [fail("relays", message, "`cortex relay validate` tells all of them, and what to do.")];
+}
+
+/** What lies in `plugins/` of the home is for the agents that name it; hooks that nobody names guard nothing. */
+async function checkUnusedPlugins(home: string, { agents }: Config, relays: RelayConfig): Promise<Check[]> {
+  const ofTemplates = [...relays.templates.values()].flatMap((template) => template.agents);
+  const users = [...Object.values(agents), ...relays.agents.values(), ...ofTemplates];
+  const named = new Set(users.flatMap(({ pluginDirs }) => pluginDirs));
+  const folder = join(home, "plugins");
+  const unnamed = (await foldersIn(folder))
+    .map((name) => join(folder, name))
+    .filter((path) => !named.has(path));
+  const { plugins } = await findPlugins(unnamed);
+  return plugins
+    .filter(({ hasHooks, skillFolders }) => hasHooks || skillFolders.length > 0)
+    .map((plugin) =>
+      warn(
+        "plugins",
+        `${relative(home, plugin.folder)} is not loaded: no agent names it`,
+        "Add it to pluginDirs of the agents that need it, in config/cortex.json or in a relay template.",
+      ),
+    );
 }
 
 /** Whether each has what it needs, and whether its server is there and takes the key. */

@@ -351,3 +351,56 @@ test("unknown keys of config.yaml and of relay templates are warnings", async ()
     ["warn", expect.stringMatching(/^templates\.solo\.hue: /)],
   ]);
 });
+
+test("unknown tools, ignored fields and plugins that load nothing are warnings", async () => {
+  using folder = temporaryFolder();
+  mkdirSync(join(folder.path, "plugins", "empty"), { recursive: true });
+  mkdirSync(join(folder.path, "plugins", "unused", "pdf"), { recursive: true });
+  writeFileSync(
+    join(folder.path, "plugins", "unused", "pdf", "SKILL.md"),
+    "---\nname: pdf\ndescription: x\n---\n",
+  );
+  const pluginDirs = ["plugins/empty"];
+  const writer = {
+    profile: "offline",
+    persistSession: false,
+    promptTemplate: "{{input}}",
+    tools: "Read, Gerp",
+    claudeAgent: "scribe",
+    pluginDirs,
+  };
+  const member = { ref: "writer", tools: ["file_read", "Wriet"], outputStyle: "terse" };
+  writeHome(folder.path, {
+    cortex: { agents: { main: { tools: ["Raed"], pluginDirs } } },
+    relays: {
+      agents: { writer },
+      templates: { solo: { agents: [member], entryAgent: "writer", transitions: [], maxTotalSteps: 1 } },
+    },
+  });
+  const { named } = await check(folder.path);
+  const told = (name: string) => named(name).map(({ state, message, hint }) => [state, message, hint]);
+  expect(told("plugins")).toEqual([
+    ["warn", "plugins/unused is not loaded: no agent names it", expect.stringContaining("pluginDirs")],
+  ]);
+  expect(told("agents")).toEqual([
+    ["warn", 'agents.main.tools[0]: no tool is called "Raed"', 'Did you mean "Read"?'],
+    ["warn", expect.stringMatching(/plugins\/empty: it loads nothing: /), expect.any(String)],
+  ]);
+  expect(
+    told("relays").map(([state, message, hint]) => [state, message!.replace(/^\S+ /, ""), hint]),
+  ).toEqual([
+    ["warn", 'agents.writer.tools: no tool is called "Gerp"', 'Did you mean "Grep"?'],
+    ["warn", 'agents.writer.claudeAgent: is ignored: backend "offline" does not use it', expect.any(String)],
+    [
+      "warn",
+      expect.stringMatching(/^agents\.writer\.pluginDirs\[0\]: it loads nothing: /),
+      expect.any(String),
+    ],
+    ["warn", 'templates.solo.agents[0].tools[1]: no tool is called "Wriet"', 'Did you mean "Write"?'],
+    [
+      "warn",
+      "templates.solo.agents[0].outputStyle: is ignored: no backend of this version uses it",
+      expect.any(String),
+    ],
+  ]);
+});

@@ -3,6 +3,7 @@ import { configFolder } from "../config/read.ts";
 import { readRelayConfig } from "../relay/read-templates.ts";
 import type { RelayConfig } from "../relay/snapshot.ts";
 import { readConfigured } from "./configured.ts";
+import { createRelayExaminer } from "./examine-relay-agent.ts";
 
 /** Throws `config_invalid` where the settings of the home are wrong; what is wrong with relays is in the result. */
 export async function readRelays(sources: Parameters<typeof readConfigured>[0]): Promise<RelayConfig> {
@@ -10,5 +11,8 @@ export async function readRelays(sources: Parameters<typeof readConfigured>[0]):
   const { home } = sources;
   const user = variable("HOME") ?? variable("USERPROFILE");
   const folders = { home, config: configFolder(home), user };
-  return readRelayConfig(folders, { profiles: Object.keys(config.profiles) });
+  return readRelayConfig(folders, {
+    profiles: Object.keys(config.profiles),
+    examine: createRelayExaminer(config),
+  });
 }

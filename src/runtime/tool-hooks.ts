@@ -38,8 +38,9 @@ export function createAgentToolHooks(sources: ToolHookSources): (setup: Setup) =
 
   async function openHooks({ agent }: Setup): Promise<ToolHooks> {
     const { toolHooks } = config();
-    const { plugins } = await findPlugins(home, agent.pluginDirs);
-    if (toolHooks.length === 0 && plugins.length === 0) return NO_TOOL_HOOKS;
+    const { plugins } = await findPlugins(agent.pluginDirs);
+    const folders = plugins.filter(({ hasHooks }) => hasHooks).map(({ folder }) => folder);
+    if (toolHooks.length === 0 && folders.length === 0) return NO_TOOL_HOOKS;
     const [{ createToolHooks }, { readPluginHooks }] = await Promise.all([
       import("../agents/tools/tool-hooks.ts"),
       import("../agents/tools/plugin-hooks.ts"),
@@ -54,7 +55,7 @@ export function createAgentToolHooks(sources: ToolHookSources): (setup: Setup) =
       env,
       isGuard: true,
     }));
-    const ofPlugins = (await Promise.all(plugins.map(readPluginHooks))).flat();
+    const ofPlugins = (await Promise.all(folders.map(readPluginHooks))).flat();
     const commands = [...configured, ...ofPlugins];
     return createToolHooks(() => commands, { log, variable });
   }

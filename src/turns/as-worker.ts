@@ -40,7 +40,7 @@ export function asWorker(setup: Setup, worker: Worker | undefined): Setup {
         modelCalls: Math.min(limits.modelCalls, maxTurns),
         costUsd: Math.min(limits.costUsd, costUsd),
       },
-      pluginDirs: [...new Set([...pluginDirs, ...(worker.pluginDirs ?? [])])],
+      pluginDirs: worker.pluginDirs ?? pluginDirs,
       ...(systemPrompt === undefined ? {} : { systemPrompt }),
     },
   };
