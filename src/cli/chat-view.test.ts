@@ -54,6 +54,20 @@ const finished: StreamEvent = {
   durationMs: 12,
 };
 
+test("what the agent replies on the way is shown, and that it says no more is not", () => {
+  const replying = { callId: "c", name: "reply_to_caller" };
+  const reply = [
+    { type: "tool.started", ...replying, args: { content: "It is **done**." } },
+    { type: "tool.finished", ...replying, status: "ok", durationMs: 3, result: "It is in the ledger." },
+  ];
+  expect(play(...reply, words("NO"), words("_REPLY"), whole("NO_REPLY")).text).toBe("It is done.\n");
+  expect(play(...reply, words("NO"), words("W"), whole("NOW")).text).toBe("It is done.\nNOW\n");
+  expect(play(whole("NO_REPLY"), words("NO_"), words("PROBLEM")).text).toBe("");
+  expect(play(words("NO_REPLY"), whole("NO_REPLY"), words("Next")).text).toBe("Next");
+  expect(play(...reply.map((event) => ({ ...event, status: "error" }))).text).toContain("✗ reply_to_caller");
+  expect(play({ ...reply[0]!, args: null, turnId: "t1" }, reply[1]!).text).toContain("cortex show t1");
+});
+
 test("an answer is shown as it is written, and its line ends when it is complete", () => {
   expect(play(words("Hel"), words("lo.")).text).toBe("Hello.");
   expect(play(words("Hel"), words("lo."), whole("Hello.")).text).toBe("Hello.\n");

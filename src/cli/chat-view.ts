@@ -5,6 +5,7 @@
  * message is complete. What was shown of a run is compared with both, so that words that come late, twice
  * or not at all make no difference to what stands there in the end.
  */
+import { REPLY_TOOL, SILENCE } from "../model/reply-tool.ts";
 import type { StreamEvent } from "./follow-stream.ts";
 import type { Format, Line } from "./spans.ts";
 import { harmless } from "./text.ts";
@@ -18,7 +19,7 @@ export interface ChatView {
   /** The words of one run, all its messages after each other. */
   readonly words: Words;
   /** The tools that are at work, by the id of their call. */
-  readonly calls: Readonly<Record<string, ToolCall>>;
+  readonly calls: Readonly<Record<string, ToolCall & { readonly reply?: string }>>;
   /** The relays that are under way, with what was said of each last. */
   readonly relays: Readonly<Record<string, string>>;
 }
@@ -95,11 +96,16 @@ function showState(view: ChatView, event: StreamEvent): Shown {
   return { view: ended, pieces: [END, note(what)] };
 }
 
-/** Words that do not go on where the ones before ended are left out: the whole message comes later. */
+/**
+ * Words that do not go on where the ones before ended are left out: the whole message comes later. So are those that
+ * may become an answer which says that there is none.
+ */
 function addWords(view: ChatView, event: StreamEvent): Shown {
   const words = wordsOf(view, event);
   const streamed = words.streamed + harmless(textOf(event["text"]));
-  if (!streamed.startsWith(words.shown)) return nothing({ ...view, words: { ...words, streamed } });
+  const mayBeSilent = SILENCE.startsWith(streamed.slice(words.completed.length).trim());
+  if (mayBeSilent || !streamed.startsWith(words.shown))
+    return nothing({ ...view, words: { ...words, streamed } });
   const text = streamed.slice(words.shown.length);
   return {
     view: { ...view, words: { ...words, streamed, shown: streamed } },
@@ -111,6 +117,8 @@ function completeMessage(view: ChatView, event: StreamEvent): Shown {
   const words = wordsOf(view, event);
   const content = harmless(textOf(event["content"]));
   const completed = words.completed + content;
+  if (content.trim() === SILENCE)
+    return nothing({ ...view, words: { ...words, completed, shown: completed } });
   if (words.shown.length > completed.length && words.shown.startsWith(completed)) {
     return nothing({ ...view, words: { ...words, completed } }); // the next message is being written already
   }
@@ -129,14 +137,27 @@ function completeMessage(view: ChatView, event: StreamEvent): Shown {
 }
 
 function startCall(view: ChatView, event: StreamEvent): Shown {
-  const call = { name: harmless(textOf(event["name"])), args: describeArguments(event["args"]) };
+  const { name, args } = event;
+  const call = {
+    name: harmless(textOf(name)),
+    args: describeArguments(args),
+    ...(name === REPLY_TOOL ? { reply: replyIn(event) } : {}),
+  };
   return nothing({ ...view, calls: { ...view.calls, [textOf(event["callId"])]: call } });
+}
+
+/** What the agent says while it goes on. */
+function replyIn({ args, turnId }: StreamEvent): string {
+  if (args === null) return `\`cortex show ${textOf(turnId)}\` has the reply, which is too long for here.`;
+  return textOf((args as { readonly content?: string } | undefined)?.content);
 }
 
 function endCall(view: ChatView, event: StreamEvent): Shown {
   const id = textOf(event["callId"]);
   const { [id]: call = { name: harmless(textOf(event["name"])), args: "" }, ...calls } = view.calls;
   const { status, durationMs, result } = event;
+  // What it says to whoever sits here is what there is to see.
+  if ("reply" in call && status === "ok") return { view: { ...view, calls }, pieces: wholeText(call.reply) };
   const lines = toolCard(call, {
     status: textOf(status),
     durationMs: typeof durationMs === "number" ? durationMs : undefined,

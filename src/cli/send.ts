@@ -53,8 +53,9 @@ export async function send(given: Invocation): Promise<void> {
 
 /** What a person is told of a message that was sent. */
 export function described({ session, text: answer, reply, dropped, aborted }: Sent): string {
+  const said = answer === "" && aborted === undefined ? "The agent gave no reply." : answer;
   const became =
-    answer ?? (dropped === undefined ? `Sent to ${session}.` : `Dropped by the policy "${dropped}".`);
+    said ?? (dropped === undefined ? `Sent to ${session}.` : `Dropped by the policy "${dropped}".`);
   const ended = aborted && `Aborted: ${aborted.reason}${aborted.by === null ? "" : ` (${aborted.by})`}.`;
   return harmless([reply, became, ended].filter((part) => part !== undefined && part !== "").join("\n"));
 }

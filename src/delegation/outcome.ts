@@ -2,7 +2,7 @@
 import type { TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { assistantBody, endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
-import { hasSaidAll } from "../model/reply-tool.ts";
+import { hasSaidAll, saidInAll } from "../model/reply-tool.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Delegation, Ledger } from "../store/store.ts";
 import { detailOf } from "./delegate.ts";
@@ -74,7 +74,7 @@ export async function readOutcome(delegation: Delegation, ledger: Reads): Promis
   const answers = messages.filter(({ role }) => role === "assistant");
   const said = answers.at(-1)?.content ?? "";
   return {
-    said: shorten(said, turn),
+    said: shorten(saidInAll(said, toolCalls), turn),
     problem: problemOf(delegation, settled?.policy),
     costUsd: sumCosts(answers),
     turn,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { ToolCall, ToolStatus } from "./message.ts";
-import { hasSaidAll, REPLY_TOOL, wasReplied } from "./reply-tool.ts";
+import { hasSaidAll, REPLY_TOOL, saidInAll, wasReplied } from "./reply-tool.ts";
 
 function call(content: unknown, status: ToolStatus = "ok", tool = REPLY_TOOL): ToolCall {
   return { ordinal: 0, callId: "c", tool, params: { content } as never, status, startedAtMs: 0 };
@@ -27,4 +27,16 @@ test("silence says that all was said only where something was", () => {
   expect(hasSaidAll("NO_REPLY", [call("hello")])).toBe(true);
   expect(hasSaidAll("NO_REPLY", [])).toBe(false);
   expect(wasReplied("NO_REPLY", [call("hello")])).toBe(false);
+});
+
+test.each([
+  ["NO_REPLY", [call("hello")], "hello"],
+  ["[[reply_to_current]] NO_REPLY", [call(" hello ")], "hello"],
+  ["hello", [call("hello")], "hello"],
+  ["bye", [call("first"), call("second")], "first\n\nsecond\n\nbye"],
+  ["bye", [call("lost", "error"), call("other", "ok", "message")], "bye"],
+  ["NO_REPLY", [], ""],
+  ["[[a]] bye", [], "[[a]] bye"],
+] as const)("with the answer %j after %j all that was said is %j", (answer, calls, said) => {
+  expect(saidInAll(answer, calls)).toBe(said);
 });

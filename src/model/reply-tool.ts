@@ -16,12 +16,24 @@ export function hasSaidAll(answer: string, calls: readonly ToolCall[]): boolean 
   return replies.length > 0 && (bare(answer) === SILENCE || replies.includes(bare(answer)));
 }
 
+/** All that a turn has to say to whoever waits for its end: its replies on the way, then its answer if there is more. */
+export function saidInAll(answer: string, calls: readonly ToolCall[]): string {
+  const isMore = bare(answer) !== SILENCE && !wasReplied(answer, calls);
+  return [...callsOfReply(calls).map(replyOf), ...(isMore ? [answer] : [])].join("\n\n");
+}
+
 function repliesIn(calls: readonly ToolCall[]): string[] {
-  return calls
-    .filter(({ tool, status }) => tool === REPLY_TOOL && status === "ok")
-    .map(({ params }) => (params as { readonly content?: unknown } | null)?.content)
-    .filter((content) => typeof content === "string")
-    .map(bare);
+  return callsOfReply(calls).map((call) => bare(replyOf(call)));
+}
+
+function callsOfReply(calls: readonly ToolCall[]): ToolCall[] {
+  return calls.filter((call) => call.tool === REPLY_TOOL && call.status === "ok" && replyOf(call) !== "");
+}
+
+/** What a call of the tool says. */
+function replyOf({ params }: Pick<ToolCall, "params">): string {
+  const content = (params as { readonly content?: unknown } | null)?.content;
+  return typeof content === "string" ? content.trim() : "";
 }
 
 function bare(text: string): string {

@@ -1,10 +1,19 @@
 import type { EventId, ItemId, TurnId } from "../model/ids.ts";
 import type { Store } from "../store/store.ts";
 import { Bell } from "./bell.ts";
+import { answerText } from "./views.ts";
 
 /** How a message ended. */
 export type Outcome =
-  | { readonly kind: "turn"; readonly turn: TurnId; readonly aborted?: Aborted }
+  | {
+      readonly kind: "turn";
+      readonly turn: TurnId;
+      /** The answer, with all that the agent replied before it. */
+      readonly text: string;
+      /** Null: nobody knows. */
+      readonly costUsd: number | null;
+      readonly aborted?: Aborted;
+    }
   | { readonly kind: "dropped"; readonly policy: string }
   | { readonly kind: "dead"; readonly error: string };
 
@@ -67,7 +76,7 @@ export class Outcomes implements Disposable {
     switch (found?.state) {
       case "done":
       case "merged":
-        return { kind: "turn", turn: found.turn!, ...(await this.#abortOf(found.turn!)) };
+        return this.#readTurn(found.turn!);
       case "dropped":
         return { kind: "dropped", policy: found.policy ?? "unknown" };
       case "dead":
@@ -78,10 +87,16 @@ export class Outcomes implements Disposable {
         return undefined;
     }
   }
-  async #abortOf(turn: TurnId): Promise<{ readonly aborted?: Aborted }> {
+  async #readTurn(id: TurnId): Promise<Outcome> {
+    const content = (await this.#store.turns.read(id))!;
+    const { status, facts } = content.turn;
+    const answered = { kind: "turn", turn: id, text: answerText(content), costUsd: facts.costUsd } as const;
+    return status === "aborted" ? { ...answered, aborted: await this.#abortOf(id) } : answered;
+  }
+
+  async #abortOf(turn: TurnId): Promise<Aborted> {
     const run = (await this.#store.runs.ofTurn(turn)).find(({ state }) => state === "aborted");
-    if (run === undefined) return {};
-    const by = run.abortedBy === undefined ? {} : { by: run.abortedBy };
-    return { aborted: { reason: run.abort ?? "unknown", ...by } };
+    const by = run?.abortedBy === undefined ? {} : { by: run.abortedBy };
+    return { reason: run?.abort ?? "unknown", ...by };
   }
 }

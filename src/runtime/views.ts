@@ -7,6 +7,7 @@ import { subAgentTypes } from "../delegation/types.ts";
 import { placeKindOf } from "../model/event.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
+import { saidInAll } from "../model/reply-tool.ts";
 import type { ToolResult } from "../model/tool.ts";
 import { readTrust } from "../model/trust.ts";
 import { readWorker } from "../model/worker.ts";
@@ -134,7 +135,7 @@ export function turnView({ turn, messages, toolCalls }: TurnContent) {
     provider: turn.facts.provider,
     model: turn.facts.model,
     query: query.map(({ id, role, content, atMs }) => ({ id, role, content, at: isoTime(atMs) })),
-    text: answerText(messages),
+    text: answerText({ messages, toolCalls }),
     toolCalls: toolCalls.map(toolCallView),
     usage: turn.facts.usage,
     costUsd: turn.facts.costUsd,
@@ -152,9 +153,9 @@ export function fullTurnView(content: TurnContent) {
   return { ...turnView(content), messages: content.messages.map(messageView) };
 }
 
-/** The final answer: the last thing that the assistant said. */
-export function answerText(messages: readonly Message[]): string {
-  return messages.findLast(({ role }) => role === "assistant")?.content ?? "";
+/** The answer as whoever waits for it gets it: the last thing that the assistant said, after its replies on the way. */
+export function answerText({ messages, toolCalls }: Pick<TurnContent, "messages" | "toolCalls">): string {
+  return saidInAll(messages.findLast(({ role }) => role === "assistant")?.content ?? "", toolCalls);
 }
 
 function messageView({ id, role, content, body, atMs }: Message) {

@@ -231,3 +231,24 @@ test("a message that finds no room says so: with 202, or with 409 to whoever wai
   expect([waited.status, waited.json.error.code]).toEqual([409, "state_conflict"]);
   open();
 });
+
+test("what an agent replies on the way reaches whoever waits, and NO_REPLY does not", async () => {
+  await using server = await openTestServer({
+    script: `
+- when: ^quick
+  plays: [{ calls: [{ tool: reply_to_caller, args: { content: It is done. } }] }, { say: NO_REPLY }]
+- when: ^slow
+  plays: [{ calls: [{ tool: reply_to_caller, args: { content: I look. } }] }, { say: It is done. }]
+- { when: .*, plays: [{ say: NO_REPLY }] }`,
+  });
+  const answerTo = async (content: string): Promise<unknown> =>
+    (await post(server, { content, session: content, wait: true })).json.text;
+  expect(await answerTo("quick")).toBe("It is done.");
+  expect(await answerTo("slow")).toBe("I look.\n\nIt is done.");
+  expect(await answerTo("quiet")).toBe("");
+  const { json } = await server.send("/api/sessions/quick/turns");
+  expect(json.items).toMatchObject([{ text: "It is done." }]);
+  const { item } = await server.cortex.send({ content: "quick", session: "library" });
+  const outcome = await server.cortex.outcome(item, AbortSignal.timeout(60_000));
+  expect(outcome).toMatchObject({ kind: "turn", text: "It is done." });
+});

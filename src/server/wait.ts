@@ -1,7 +1,6 @@
 import { CortexError } from "../model/errors.ts";
 import type { ItemId } from "../model/ids.ts";
 import type { Sent } from "../runtime/messages.ts";
-import { answerText } from "../runtime/views.ts";
 import type { Context } from "./route.ts";
 
 interface AcceptedReply {
@@ -50,9 +49,8 @@ export async function replyTo(
     case "dead":
       throw turnFailed(sent.item, outcome.error);
     case "turn": {
-      const { turn, messages } = (await cortex.store.turns.read(outcome.turn))!;
-      const answer = { turnId: turn.id, text: answerText(messages), costUsd: turn.facts.costUsd };
-      const { aborted } = outcome;
+      const { turn, text, costUsd, aborted } = outcome;
+      const answer = { turnId: turn, text, costUsd };
       const ended = aborted && { aborted: { reason: aborted.reason, by: aborted.by ?? null } };
       return { status: 200, body: { ...accepted, ...answer, ...ended } };
     }
