@@ -56,8 +56,9 @@ export function statusOf({ view, nowMs, sinceMs, spentUsd, isAborting }: StatusS
   ];
 }
 
-function workOf({ state, wait, calls }: ChatView): string {
+function workOf({ state, isCompacting, wait, calls }: ChatView): string {
   if (state === "waiting") return wait === "child" ? "waits for its workers" : "waits for an answer";
+  if (isCompacting) return "compacting the conversation";
   const work = Object.values(calls).map(({ name, args }) => `${name} ${args}`.trim());
   return work.length === 0 ? "working" : work.join(", ");
 }

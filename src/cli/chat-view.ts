@@ -14,6 +14,8 @@ import type { Piece } from "./transcript.ts";
 
 export interface ChatView {
   readonly state: "idle" | "working" | "waiting";
+  /** Whether the conversation is being summed up. */
+  readonly isCompacting: boolean;
   /** For what it waits: somebody's answer, or work that it has given away (`child`). */
   readonly wait: string;
   /** The words of one run, all its messages after each other. */
@@ -38,7 +40,14 @@ export interface Shown {
 }
 
 const NO_WORDS: Words = { run: "", shown: "", streamed: "", completed: "" };
-export const IDLE: ChatView = { state: "idle", wait: "", words: NO_WORDS, calls: {}, relays: {} };
+export const IDLE: ChatView = {
+  state: "idle",
+  isCompacting: false,
+  wait: "",
+  words: NO_WORDS,
+  calls: {},
+  relays: {},
+};
 
 const END: Piece = { kind: "end" };
 
@@ -88,9 +97,10 @@ export function typedLines(text: string): Piece {
 
 function showState(view: ChatView, event: StreamEvent): Shown {
   if (event["state"] === "suspended")
-    return nothing({ ...view, state: "waiting", wait: textOf(event["wait"]) });
-  if (event["state"] !== "idle") return nothing({ ...view, state: "working" });
-  const ended: ChatView = { ...view, state: "idle", calls: {} };
+    return nothing({ ...view, state: "waiting", isCompacting: false, wait: textOf(event["wait"]) });
+  if (event["state"] !== "idle")
+    return nothing({ ...view, state: "working", isCompacting: event["state"] === "compacting" });
+  const ended: ChatView = { ...view, state: "idle", isCompacting: false, calls: {} };
   if (event["outcome"] === "completed") return nothing(ended);
   const what = event["outcome"] === "aborted" ? "Aborted." : "The attempt failed.";
   return { view: ended, pieces: [END, note(what)] };

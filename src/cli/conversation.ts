@@ -111,7 +111,12 @@ export async function converseIn(
     try {
       const { state, head, wait } = await server.session(session);
       if (state !== "idle" && !hasHeard)
-        become({ ...view, state: state === "suspended" ? "waiting" : "working", wait: wait ?? "" });
+        become({
+          ...view,
+          state: state === "suspended" ? "waiting" : "working",
+          isCompacting: state === "compacting",
+          wait: wait ?? "",
+        });
       if (head !== null) await recall();
       for (const request of await server.requests(session)) tellRequest(request);
     } catch {

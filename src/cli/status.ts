@@ -29,9 +29,9 @@ function describeLedger({ counts, runs, waiting, approvals, costs }: Overview): 
   return [
     ["ledger", `${count(events, "event")}, ${count(turns, "turn")}, ${count(sessions, "session")}`],
     ["work", `${running} running, ${suspended} suspended, ${queued} queued, ${dead} dead`],
-    ...runs.map(({ session, state, startedAt, stillMs, isStuck }) => [
+    ...runs.map(({ session, state, isCompacting, startedAt, stillMs, isStuck }) => [
       "",
-      `${session}: ${state} since ${moment(startedAt)}${isStuck ? `, and still for ${duration(stillMs!)}` : ""}`,
+      `${session}: ${isCompacting ? "compacting" : state} since ${moment(startedAt)}${isStuck ? `, and still for ${duration(stillMs!)}` : ""}`,
     ]),
     ...(waiting.oldestMs === null
       ? []

@@ -41,6 +41,7 @@ const BUSY: Overview = {
       wait: null,
       abort: null,
       abortedBy: null,
+      isCompacting: false,
       error: null,
       startedAt: new Date(NOW_MS - 900_000).toISOString(),
       endedAt: null,

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { type HomeFiles, openTestCortex, testTool, writeHome } from "../../test/support/home.ts";
 import { type ModelRequest, type Reply, startModelServer } from "../../test/support/model-server.ts";
 import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
-import { dispatch, event, message, toSession, turnFor } from "../../test/support/sample.ts";
+import { dispatch, event, message, testClock, toSession, turnFor } from "../../test/support/sample.ts";
 import type { TurnId } from "../model/ids.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
-import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Claim, Store } from "../store/store.ts";
 import type { Cortex } from "./cortex.ts";
 import { databasePath } from "./home.ts";
@@ -20,6 +20,7 @@ const NEVER = new AbortController().signal;
 async function startCountingServer(
   window: number,
   answer: (request: ModelRequest) => Reply = () => ({ text: "Yes." }),
+  beforeSummary?: () => Promise<void>,
 ) {
   const server = await startModelServer({
     strict: true,
@@ -29,7 +30,9 @@ async function startCountingServer(
         const tooLong = `This model's maximum context length is ${window} tokens. However, you requested ${input} tokens.`;
         return { fault: { status: 400, body: { error: { message: tooLong } } } };
       }
-      const reply = isSummary(request) ? { text: "SUMMARY: the code word is heron." } : answer(request);
+      const reply: Reply = isSummary(request)
+        ? { text: "SUMMARY: the code word is heron.", ...(beforeSummary && { gate: beforeSummary() }) }
+        : answer(request);
       return { ...reply, usage: { input, output: Math.ceil((reply.text ?? "").length / 4) } };
     },
   });
@@ -128,21 +131,67 @@ test("a thread that goes on for long is compacted again and again, and never ref
   expect(server.problems).toEqual([]);
 });
 
-test("whoever watches sees that a session is being compacted, and when it goes on", async () => {
-  await using server = await startCountingServer(2_000, () => ({ text: LONG }));
-  await using cortex = await openTestCortex(homeOf(server, 2_000));
-  const states: string[] = [];
-  const watching = new AbortController();
-  const reading = (async () => {
-    for await (const entries of cortex.live.read({ signal: watching.signal })) {
-      for (const entry of entries) if (entry.kind === "state") states.push(entry.state);
-    }
-  })();
-  for (const content of ["one", "two", "three", "four"]) await ask(cortex, content);
+test("a session is compacting while its thread is summed up, and the compaction has taken that long", async () => {
+  const summing = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  await using server = await startCountingServer(
+    2_000,
+    () => ({ text: LONG }),
+    () => {
+      summing.resolve();
+      return gate.promise;
+    },
+  );
+  const clock = testClock();
+  await using cortex = await openTestCortex(homeOf(server, 2_000), { clock });
+  const before = await cortex.store.changes.last();
+  for (const content of ["one", "two", "three"]) await ask(cortex, content);
+  const asking = ask(cortex, "four");
+  await summing.promise;
+  expect((await cortex.store.sessions.get(MAIN_SESSION))!.state).toBe("compacting");
+  const [run] = await cortex.store.runs.active();
+  expect(run).toMatchObject({ state: "running", isCompacting: true });
 
-  await expect.poll(() => states.slice(0, 2)).toEqual(["compacting", "streaming"]);
-  watching.abort();
-  await reading;
+  clock.advance(2_500);
+  gate.resolve();
+  const { turn } = await asking;
+  const { startedAtMs, completedAtMs } = (await cortex.store.turns.get(turn!.turn.parent!))!;
+  expect(completedAtMs - startedAtMs).toBe(2_500);
+  expect((await cortex.store.sessions.get(MAIN_SESSION))!.state).toBe("idle");
+  const { changes } = await cortex.store.changes.since(before, { limit: 200 });
+  const told = changes.flatMap((change) =>
+    change.kind === "compacting" ? [[change.run, change.isBegun]] : [],
+  );
+  expect(told).toEqual([
+    [run!.id, true],
+    [run!.id, false],
+  ]);
+});
+
+test("a run that was cut off while it summed its thread up compacts no more until it does so again", async () => {
+  const summing = Promise.withResolvers<void>();
+  await using server = await startCountingServer(
+    2_000,
+    () => ({ text: LONG }),
+    () => {
+      summing.resolve();
+      return new Promise(() => {});
+    },
+  );
+  using folder = temporaryFolder(memoryParent());
+  const home = folder.path;
+  writeHome(home, homeOf(server, 2_000));
+  const cortex = await openTestCortex({}, { home });
+  for (const content of ["one", "two", "three"]) await ask(cortex, content);
+  await cortex.send({ content: "four" });
+  await summing.promise;
+  await (cortex.store as SqliteStore).crash();
+  await using store = await openSqliteStore({ path: databasePath(home), clock: Date.now });
+  expect((await store.sessions.get(MAIN_SESSION))!.state).toBe("queued");
+  const [claim] = await store.queue.lease({ holder: "next", ttlMs: 60_000 }, 1);
+  expect((await store.sessions.get(MAIN_SESSION))!.state).toBe("streaming");
+  expect(await store.runs.get(claim!.run)).toMatchObject({ isCompacting: false });
+  await cortex.stop().catch(() => {}); // its store is gone
 });
 
 test("a compaction is a turn of its own, which says what it has cost and what it has kept", async () => {

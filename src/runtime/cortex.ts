@@ -243,7 +243,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
     selectSteering,
     gatherTurn,
     onDelta: live.tell.bind(live),
-    onCompacting: live.tellCompacting.bind(live),
     deliveriesFor: ({ event, dispatches }: QueueItem, text: string, to?: Json) =>
       deliveriesOf({
         text,

@@ -18,15 +18,6 @@ export type LiveEntry =
       readonly atMs: number;
       readonly delta: Delta;
     }
-  /** A state of a run that is not of the ledger. */
-  | {
-      readonly kind: "state";
-      readonly session: SessionKey;
-      readonly turn: TurnId;
-      readonly run: RunId;
-      readonly atMs: number;
-      readonly state: "compacting" | "streaming";
-    }
   /** Something that is not of the ledger has changed. */
   | { readonly kind: "notice"; readonly type: NoticeType; readonly atMs: number }
   /** Changes that the reader has not seen are no longer kept: it has to read everything anew. */
@@ -49,7 +40,7 @@ export const MAX_WAITING_DELTAS = 1_000;
 const POLL_MS = 1_000;
 
 type DeltaEntry = Extract<LiveEntry, { kind: "delta" }>;
-type Passing = Extract<LiveEntry, { kind: "delta" | "notice" | "state" }>;
+type Passing = Extract<LiveEntry, { kind: "delta" | "notice" }>;
 
 export class Live implements Disposable {
   readonly #store: Store;
@@ -75,13 +66,6 @@ export class Live implements Disposable {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
     setTimeout(() => this.#tellReaders(), COALESCE_MS);
-  }
-
-  /** Says that a run sums its thread up, or has done so. */
-  tellCompacting({ lease: { session }, turn, run }: Claim, isCompacting: boolean): void {
-    const state = isCompacting ? "compacting" : "streaming";
-    for (const reader of this.#readers)
-      reader({ kind: "state", session, turn, run, atMs: this.#clock(), state });
   }
 
   announce(type: NoticeType): void {

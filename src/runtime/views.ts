@@ -229,6 +229,7 @@ export function runView(run: StoredRun) {
     abort: run.abort ?? null,
     abortedBy: run.abortedBy ?? null,
     error: run.error ?? null,
+    isCompacting: run.isCompacting,
     startedAt: isoTime(run.startedAtMs),
     endedAt: run.endedAtMs === undefined ? null : isoTime(run.endedAtMs),
   };

@@ -92,7 +92,7 @@ const Session = z.object({
   limitReached: z
     .boolean()
     .describe("Whether a limit ended its last turn, so that its answer is not complete."),
-  state: z.enum(["idle", "queued", "streaming", "tool", "suspended"]),
+  state: z.enum(["idle", "queued", "streaming", "tool", "compacting", "suspended"]),
   closed: z.boolean().describe("It is a step's, of a relay that is over."),
   wait: z.enum(["approval", "question", "child", "other"]).nullable(),
   channel: z.string().nullable(),
@@ -252,6 +252,7 @@ const Run = z.object({
   abort: z.string().nullable(),
   abortedBy: z.string().nullable().describe("The event that interrupted it."),
   error: z.string().nullable(),
+  isCompacting: z.boolean().describe("It sums its thread up before it goes on."),
   startedAt: time,
   endedAt: time.nullable(),
 });

@@ -11,7 +11,6 @@ export type StreamEvent = { readonly type: string; readonly at: string; readonly
 
 type Change = Extract<LiveEntry, { kind: "change" }>["change"];
 type Delta = Extract<LiveEntry, { kind: "delta" }>;
-type State = Extract<LiveEntry, { kind: "state" }>;
 type RunChange = Extract<Change, { kind: "run" }>;
 
 /**
@@ -46,6 +45,13 @@ async function describe(change: Change, store: Cortex["store"]): Promise<StreamE
     }
     case "run":
       return { type: "run.state", at, ...ofRun(change), attempt: change.attempt, ...runState(change) };
+    case "compacting":
+      return {
+        type: "run.state",
+        at,
+        ...ofRun(change),
+        state: change.isBegun ? "compacting" : "streaming",
+      };
     case "message": {
       const { message: messageId, role } = change;
       const content = (await store.runs.readMessage(change.run, change.place))?.content ?? "";
@@ -132,10 +138,6 @@ async function describeRelay(
     costUsd: totalCostUsd ?? null,
     stopReason: stopReason ?? null,
   };
-}
-
-export function tellState({ session, turn: turnId, run: runId, atMs, state }: State): StreamEvent {
-  return { type: "run.state", at: isoTime(atMs), session, turnId, runId, state };
 }
 
 export function tellDelta({ session, turn: turnId, run: runId, atMs, delta }: Delta): StreamEvent {

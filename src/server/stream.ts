@@ -13,7 +13,7 @@ import type { LiveEntry } from "../runtime/live.ts";
 import { isoTime } from "../runtime/views.ts";
 import { StreamQuery } from "./requests.ts";
 import { type Context, route } from "./route.ts";
-import { type StreamEvent, tellChange, tellDelta, tellState } from "./stream-events.ts";
+import { type StreamEvent, tellChange, tellDelta } from "./stream-events.ts";
 
 export const EVENT_STREAM = "text/event-stream";
 
@@ -95,9 +95,6 @@ async function* tellBatch(
         break;
       case "notice":
         yield { event: { type: entry.type, at: isoTime(entry.atMs) }, seq: undefined };
-        break;
-      case "state":
-        if (isWanted(entry)) yield { event: tellState(entry), seq: undefined };
         break;
       case "delta":
         if (isWanted(entry)) yield { event: tellDelta(entry), seq: undefined };

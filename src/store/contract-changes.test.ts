@@ -51,6 +51,8 @@ function summary(change: Change): string {
       return `${change.item} ${change.state}`;
     case "run":
       return `run ${change.state}${change.wait === undefined ? "" : ` for ${change.wait}`}`;
+    case "compacting":
+      return change.isBegun ? "compacting" : "compacted";
     case "message":
       return `message ${change.place} ${change.role}`;
     case "call":
@@ -218,6 +220,8 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
     const { lease, run, turn } = claim;
     const work = session("work");
     const summaryTurn = "summary" as TurnId;
+    expect(await told(store, () => store.turns.beginCompaction(lease, run))).toEqual(["compacting"]);
+    expect(await told(store, () => store.turns.beginCompaction(lease, run))).toEqual([]);
     expect(
       await told(store, () =>
         store.turns.compact({
@@ -229,7 +233,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
           firstKept: undefined,
         }),
       ),
-    ).toEqual(["message 0 assistant", "turn compaction completed", "run completed"]);
+    ).toEqual(["message 0 assistant", "turn compaction completed", "run completed", "compacted"]);
     await store.events.accept(event("c"), { dispatch: dispatch("c", toSession("work")) });
     await store.runs.journal(lease, run, [
       { kind: "message", place: 0, message: message("q", "user", "?"), items: ["item-c" as ItemId] },

@@ -1014,6 +1014,8 @@ export interface StoredRun {
   /** The message that interrupted it, if that is why. */
   readonly abortedBy: EventId | undefined;
   readonly error: string | undefined;
+  /** Whether it sums its thread up before it goes on. */
+  readonly isCompacting: boolean;
   readonly startedAtMs: number;
   readonly endedAtMs: number | undefined;
 }
@@ -1059,6 +1061,12 @@ export interface TurnStore extends TurnReads {
    * waited longest is leased in the same commit; often that is the same session.
    */
   commit(turn: NewTurn): Promise<{ readonly next?: Claim }>;
+
+  /**
+   * Notes that a run sums its thread up: its session is `compacting` until the compaction is committed or the run ends,
+   * and the compaction began now.
+   */
+  beginCompaction(lease: Lease, run: RunId): Promise<void>;
 
   /**
    * Commits a compaction within a run: a turn of its own that becomes the head, so that the run's turn
@@ -1567,7 +1575,7 @@ export type Settings = { readonly [name: string]: Json };
  * queued: something waits, be it a message or a run that is to be taken up again. streaming: a run is at
  * work. tool: at work, and a tool call of it has no result yet. suspended: its run waits for an answer.
  */
-export type SessionState = "idle" | "queued" | "streaming" | "tool" | "suspended";
+export type SessionState = "idle" | "queued" | "streaming" | "tool" | "compacting" | "suspended";
 
 export interface StoredSession {
   readonly key: SessionKey;
@@ -1771,6 +1779,14 @@ export type ChangeBody =
       /** What it waits for, where it is suspended. */
       readonly wait: Wait["kind"] | undefined;
       readonly attempt: number;
+    }
+  /** A run has begun to sum its thread up, or has done so. */
+  | {
+      readonly kind: "compacting";
+      readonly run: RunId;
+      readonly turn: TurnId;
+      readonly session: SessionKey;
+      readonly isBegun: boolean;
     }
   | {
       readonly kind: "message";

@@ -5,7 +5,7 @@
 import { estimateTokens } from "../agents/estimate-tokens.ts";
 import { CortexError } from "../model/errors.ts";
 import type { TurnId } from "../model/ids.ts";
-import type { Claim, Context, Store, TurnContent } from "../store/store.ts";
+import type { Context, Store, TurnContent } from "../store/store.ts";
 import { turnFacts } from "./facts.ts";
 import type { Work } from "./prepare.ts";
 import { summarize, type SummaryParts } from "./summarize.ts";
@@ -15,8 +15,6 @@ export interface CompactParts {
   readonly store: Store;
   readonly mintId: () => string;
   readonly clock: () => number;
-  /** Told when the run begins to sum up, and when it goes on with its turn. For whoever watches. */
-  readonly onCompacting: (claim: Claim, isCompacting: boolean) => void;
 }
 
 export interface Split {
@@ -49,14 +47,12 @@ export async function compact(
   work: Work,
   { older, kept }: Split,
   how: Pick<SummaryParts, "context" | "room" | "request" | "isPatient">,
-  { store, mintId, clock, onCompacting }: CompactParts,
+  { store, mintId, clock }: CompactParts,
 ): Promise<Work> {
   const { claim, setup, profile } = work;
   const turn = mintId() as TurnId;
-  onCompacting(claim, true);
-  const summary = await summarize(older, { ...how, turn, atMs: clock() }).finally(() =>
-    onCompacting(claim, false),
-  );
+  await store.turns.beginCompaction(claim.lease, claim.run);
+  const summary = await summarize(older, { ...how, turn, atMs: clock() });
   if (summary === undefined) return work;
   try {
     await store.turns.compact({

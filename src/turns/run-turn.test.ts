@@ -58,7 +58,6 @@ function partsOf(
     selectSteering: (pending) => pending.filter(({ mode }) => mode === "steer"),
     gatherTurn: async (first) => [first],
     onDelta: () => {},
-    onCompacting: () => {},
     deliveriesFor: () => [],
     isJudged: () => false,
     onSettled: (items) => settled.push(...items),

@@ -35,7 +35,6 @@ export interface TurnParts extends PrepareParts, JoinParts, SettleParts, ToolPar
     running: { readonly items: readonly QueueItem[]; readonly nowMs: number },
   ) => readonly QueueItem[];
   readonly onDelta: (claim: Claim, delta: Delta) => void;
-  readonly onCompacting: (claim: Claim, isCompacting: boolean) => void;
   /** How long an agent has to end once it was told to. */
   readonly graceMs?: number;
 }

@@ -49,6 +49,7 @@ export interface ModelRun {
   abort: string | undefined;
   /** The item that interrupted it. */
   abortedBy: string | undefined;
+  compacting: boolean;
   wait: string | undefined;
   /** The epoch of the lease under which it ended. */
   endedEpoch: number | undefined;
@@ -268,6 +269,9 @@ export class Model {
         return this.#retryDead(operation.item);
       case "dropDead":
         return this.#dropDead(operation.item);
+      case "beginCompaction":
+        this.#held(operation.lease, operation.run).run!.compacting = true;
+        return;
       case "journal": {
         const session = this.#held(operation.lease, operation.run);
         return this.#journal(session.run!, operation.entries);
@@ -701,6 +705,7 @@ export class Model {
     run.parent = session.head;
     run.claimedProgress = run.progress;
     run.wait = undefined;
+    run.compacting = false;
     Object.assign(session, { run, epoch: session.epoch + 1, holder: request.holder, usedMs: this.nowMs });
     session.readyMs = this.nowMs + request.ttlMs;
     deepStrictEqual(claim, {
@@ -740,6 +745,7 @@ export class Model {
       claimedProgress: earlier?.progress ?? 0,
       abort: before?.abort,
       abortedBy: before?.abortedBy,
+      compacting: false,
       wait: undefined,
       endedEpoch: undefined,
     };
@@ -1126,6 +1132,7 @@ export class Model {
     });
     session.head = turn;
     session.run!.parent = turn;
+    session.run!.compacting = false;
     session.run!.progress++;
   }
 

@@ -124,6 +124,11 @@ export type Operation =
   | { readonly kind: "retryDead"; readonly item: ItemId }
   | { readonly kind: "dropDead"; readonly item: ItemId }
   | {
+      readonly kind: "beginCompaction";
+      readonly lease: Lease;
+      readonly run: RunId;
+    }
+  | {
       readonly kind: "journal";
       readonly lease: Lease;
       readonly run: RunId;
@@ -306,6 +311,8 @@ export async function perform(store: Store, operation: Operation): Promise<unkno
       return store.queue.retryDead(operation.item);
     case "dropDead":
       return store.queue.dropDead(operation.item);
+    case "beginCompaction":
+      return store.turns.beginCompaction(operation.lease, operation.run);
     case "journal":
       return store.runs.journal(operation.lease, operation.run, operation.entries);
     case "suspend":

@@ -603,6 +603,7 @@ class Simulation {
     }
     if (choice < 0.82) return { kind: "requestAbort", run: random.chance(0.1) ? ("none" as RunId) : run };
     if (choice < 0.85) return { kind: "release", leases: [lease] };
+    if (choice < 0.87) return { kind: "beginCompaction", lease, run };
     if (choice < 0.9) {
       const context =
         parent === undefined || !this.#model.turns.has(parent) ? [] : this.#model.context(parent);
@@ -848,13 +849,14 @@ class Simulation {
       sorted(
         rows(
           `select id, turn_id as turn, status as state, attempt, interruptions, abort,
-             (select i.id from item i join run r on r.abort_item = i.key where r.id = runs.id) as abortedBy
+             (select i.id from item i join run r on r.abort_item = i.key where r.id = runs.id) as abortedBy,
+             (select compacting_ms is not null from run r where r.id = runs.id) as compacting
            from runs where id not in (select r.id from run r join turn t on t.key = r.key where t.type = 'compaction')`,
         ),
       ),
       sorted(
         [...model.runs.values()].map(
-          ({ id, turn, state, attempt, interruptions, abort, abortedBy = null }) => ({
+          ({ id, turn, state, attempt, interruptions, abort, abortedBy = null, compacting }) => ({
             id,
             turn,
             state,
@@ -862,6 +864,7 @@ class Simulation {
             interruptions,
             abort: forgotten.has(id) && abort !== undefined ? "(pruned)" : (abort ?? null),
             abortedBy,
+            compacting: Number(compacting),
           }),
         ),
       ),

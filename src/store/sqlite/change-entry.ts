@@ -32,6 +32,7 @@ export const FACT = {
   hookRun: 11, // key, outcome
   delegation: 12, // key, state
   relay: 13, // key, state
+  compacting: 14, // run, whether it begins
 } as const;
 
 export const ITEM_STATES = [

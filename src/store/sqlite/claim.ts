@@ -137,7 +137,7 @@ function prepare(db: Database) {
   const takeCost = db.prepare("update run set cost_usd = 0 where key = ? and cost_usd > 0");
   const continueRun = db.prepare(
     `update run set state = 'running', parent = ?, interruptions = ?, claimed_progress = progress,
-                    wait_id = null, wait_kind = null, wait_detail = null
+                    wait_id = null, wait_kind = null, wait_detail = null, compacting_ms = null
      where key = ?`,
   );
   const updateSession = db.prepare(

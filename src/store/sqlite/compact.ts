@@ -10,6 +10,21 @@ import { prepareRecorder } from "./record-changes.ts";
 import { turnUnknown } from "./unknown.ts";
 import { record, text, textOrNull } from "./wire.ts";
 
+/** Notes that a run sums its thread up. That ends with the compaction, with the run, or when it is taken up anew. */
+export const beginCompaction = operation(record({ lease: leaseCodec, run: text }), (db) => {
+  const findHeld = prepareHeld(db);
+  const note = db.prepare("update run set compacting_ms = ? where key = ?");
+  const changes = prepareRecorder(db);
+  return ({ lease, run }, { nowMs }): null | Refusal => {
+    const held = findHeld(lease, run);
+    if (held instanceof Refusal) return held;
+    if (held.compacting_ms !== null) return null; // the same call came before
+    note.run(nowMs, held.run);
+    changes.compacting(held.run, true);
+    return null;
+  };
+});
+
 /** A compaction is a turn of its own; a run row is written with it, since a turn's key is that of a run. */
 export const compact = operation(
   record({
@@ -39,7 +54,9 @@ export const compact = operation(
     const insertTurn = prepareInsertTurn(db);
     const moveHead = db.prepare("update session set head = ? where key = ?");
     const changes = prepareRecorder(db);
-    const moveParent = db.prepare("update run set parent = ?, progress = progress + 1 where key = ?");
+    const moveParent = db.prepare(
+      "update run set parent = ?, progress = progress + 1, compacting_ms = null where key = ?",
+    );
 
     return (input, { nowMs, wake }): null | Refusal => {
       const before = findCompaction.get(input.turn);
@@ -54,7 +71,8 @@ export const compact = operation(
       if (input.summary.id !== input.turn) return summaryMisnamed(input.turn, input.summary.id);
 
       const key = claims.nextRunKey();
-      insertRun.run(key, input.compactionRun, key, input.turn, held.key, held.head, nowMs, nowMs);
+      const startedMs = held.compacting_ms ?? nowMs;
+      insertRun.run(key, input.compactionRun, key, input.turn, held.key, held.head, startedMs, nowMs);
       insertMessage(firstKey(key), input.summary);
       changes.messages(key, 0, 1);
       insertTurn(
@@ -68,7 +86,7 @@ export const compact = operation(
           source: null,
           run: key,
           facts: input.facts,
-          startedMs: nowMs,
+          startedMs,
         },
         { messages: [input.summary], toolCalls: [] },
         nowMs,
@@ -76,6 +94,7 @@ export const compact = operation(
       moveHead.run(key, held.key);
       moveParent.run(key, held.run);
       changes.run(key, "completed");
+      if (held.compacting_ms !== null) changes.compacting(held.run, false);
       wake("runs");
       return null;
     };

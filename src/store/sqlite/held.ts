@@ -26,6 +26,7 @@ export interface Held {
   readonly progress: number;
   readonly started_ms: number;
   readonly abort: string | null;
+  readonly compacting_ms: number | null;
 }
 
 /**
@@ -40,7 +41,8 @@ export function prepareHeld(
     Held | { key: number; epoch: number; holder: string | null; run_id: null }
   >(
     `select s.key, s.epoch, s.holder, s.head, h.id as head_id, s.agent, s.persona, s.run, r.id as run_id, r.turn, r.turn_id,
-            r.parent, r.item, r.source, r.merged, r.progress, r.started_ms, r.abort
+            r.parent, r.item, r.source, r.merged, r.progress, r.started_ms, r.abort,
+            r.compacting_ms
      from session s left join run r on r.key = s.run left join turn h on h.key = s.head where s.label = ?`,
   );
   return (lease, run) => {

@@ -2,7 +2,7 @@
 import { acceptEvent } from "./accept-event.ts";
 import { answerApproval, expireApprovals, useApproval } from "./approvals.ts";
 import { commitTurn } from "./commit-turn.ts";
-import { compact } from "./compact.ts";
+import { beginCompaction, compact } from "./compact.ts";
 import { cancelDelegations, expireDelegations, reportDelegation } from "./delegations.ts";
 import { dispatch } from "./dispatch.ts";
 import { failRun } from "./fail-run.ts";
@@ -81,6 +81,7 @@ export const OPERATIONS = {
   orderTurn,
   prune,
   forgetWords,
+  beginCompaction,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

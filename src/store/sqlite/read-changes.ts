@@ -161,6 +161,11 @@ function prepareExpand(db: Database): (entry: Entry) => ChangeBody[] {
         if (row === undefined) return [];
         return [{ kind: "run", ...ofRun(row), state, wait, attempt: row.attempt }];
       }
+      case FACT.compacting: {
+        const row = findRun.get(next());
+        const isBegun = next() === 1;
+        return row === undefined ? [] : [{ kind: "compacting", ...ofRun(row), isBegun }];
+      }
       case FACT.messages: {
         const row = findRun.get(next());
         const [place, count] = [next(), next()];

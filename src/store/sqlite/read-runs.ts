@@ -25,6 +25,7 @@ interface RunRow {
   readonly abort: string | null;
   readonly aborted_by: string | null;
   readonly error: string | null;
+  readonly compacting_ms: number | null;
   readonly started_ms: number;
   readonly ended_ms: number | null;
 }
@@ -32,7 +33,7 @@ interface RunRow {
 const COLUMNS = `r.key, r.id, r.turn_id, s.label as session, (select id from event where seq = r.source) as source_event,
   r.attempt, r.state, r.interruptions, r.wait_id, r.wait_kind, r.wait_detail, r.abort,
   (select e.id from item i join event e on e.seq = i.event where i.key = r.abort_item) as aborted_by, r.error,
-  r.started_ms, r.ended_ms`;
+  r.compacting_ms, r.started_ms, r.ended_ms`;
 
 const TABLES = "run r join session s on s.key = r.session";
 
@@ -126,6 +127,7 @@ function toRun(row: RunRow): StoredRun {
     abort: row.abort ?? undefined,
     abortedBy: (row.aborted_by ?? undefined) as EventId | undefined,
     error: row.error ?? undefined,
+    isCompacting: row.state === "running" && row.compacting_ms !== null,
     startedAtMs: row.started_ms,
     endedAtMs: row.ended_ms ?? undefined,
   };

@@ -28,6 +28,7 @@ interface SessionRow {
   readonly run_state: RunState | null;
   readonly wait_kind: Wait["kind"] | null;
   readonly calling: number;
+  readonly compacting: number | null;
   readonly holder: string | null;
   readonly closed: number;
   readonly created_ms: number;
@@ -49,7 +50,7 @@ export const MESSAGE_COUNT = `(select coalesce(sum((select max(m.key) - c.key * 
 const COLUMNS = `s.key, s.label, s.agent, s.persona, s.channel, o.label as parent, s.parent_turn,
   s.parent_call, s.worker, (select count(*) from session c where c.parent_session = s.key) as children, s.settings, t.id as head, t.model, ${LIMIT_REACHED} as limit_reached,
   (select count(*) from turn c where c.session = s.key) as turns, ${MESSAGE_COUNT} as messages, r.id as run,
-  r.state as run_state, r.wait_kind, s.holder, s.created_ms, s.used_ms, ${IS_CLOSED} as closed,
+  r.state as run_state, r.wait_kind, r.compacting_ms as compacting, s.holder, s.created_ms, s.used_ms, ${IS_CLOSED} as closed,
   (select count(*) from item i where i.session = s.key and i.settled_ms is null and i.state = 'queued') as queued,
   r.state = 'running' and exists (select 1 from tool_call c
     where c.key between r.turn * 65536 and r.turn * 65536 + 65535 and c.status = 'started') as calling`;
@@ -141,5 +142,6 @@ function stateOf(row: SessionRow): SessionState {
   if (row.run === null) return row.queued > 0 ? "queued" : "idle";
   if (row.run_state === "suspended") return "suspended";
   if (row.holder === null) return "queued";
+  if (row.compacting !== null) return "compacting";
   return row.calling === 1 ? "tool" : "streaming";
 }

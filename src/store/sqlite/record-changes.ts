@@ -57,6 +57,9 @@ export const prepareRecorder = oncePerDatabase((db: Database) => {
     run(key: number, state: RunState, wait?: Wait["kind"]): void {
       facts.push(FACT.run, key, RUN_STATES.indexOf(state), WAITS.indexOf(wait));
     },
+    compacting(run: number, isBegun: boolean): void {
+      facts.push(FACT.compacting, run, Number(isBegun));
+    },
     messages(run: number, place: number, count: number): void {
       if (count > 0) facts.push(FACT.messages, run, place, count);
     },

@@ -34,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 12, sql: placesKnown() },
   { version: 13, sql: interruptions() },
   { version: 14, sql: requestsInChats() },
+  { version: 15, sql: compacting() },
 ];
 
 function ground(): string {
@@ -588,5 +589,12 @@ function requestsInChats(): string {
   return `
 alter table approval add column chat text; -- the label of a session, which may not have begun; null: its own
 alter table approval add column notice text; -- the delivery by which it was asked elsewhere
+`;
+}
+
+/** Since when a run sums its thread up. Null: it does not. */
+function compacting(): string {
+  return `
+alter table run add column compacting_ms integer;
 `;
 }

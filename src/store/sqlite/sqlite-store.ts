@@ -318,6 +318,9 @@ export class SqliteStore implements Store {
         };
         return toFinished(await this.#writer.call("commitTurn", input));
       },
+      beginCompaction: async (lease, run) => {
+        await this.#writer.call("beginCompaction", { lease, run });
+      },
       compact: async ({ lease, run, turn, facts, summary, firstKept }) => {
         await this.#writer.call("compact", {
           lease,
