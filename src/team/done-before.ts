@@ -3,23 +3,32 @@
  * synchronised, shows it as ready. Then the file is told that it is done.
  *
  * Somebody may also want the same once more. That is known by the file, where the one that was done is still in it, or by
- * the journal, where the new one was dispatched.
+ * the journal, where the new one was dispatched. Housekeeping takes the one that was done out of the file after some days:
+ * from then on the same text is a new task, or one that comes every week could not be written by hand.
  */
+import { DAY_MS } from "../model/durations.ts";
 import type { TaskEdit } from "./edit.ts";
+import { KEEP_DONE_DAYS } from "./housekeeping.ts";
 import { type DoneTask, MAX_DONE_TASKS, type MemberState, refOf } from "./member-state.ts";
 import { findTask, readTasks } from "./read-tasks.ts";
 import { gistOf } from "./task-gist.ts";
 import type { Task, TaskFile, TaskRef } from "./task.ts";
 import type { TeamFolder } from "./team-folder.ts";
 
-/** When and how often it was done, where it is not to be done again. */
+export interface DoneKnowledge extends Pick<MemberState, "done"> {
+  readonly nowMs: number;
+  /** When a task of this gist was last dispatched; else 0. */
+  readonly addedMs: (gist: string) => number;
+}
+
+/** When it was done, where it is not to be done again. */
 export function doneBefore(
   task: Task,
   { tasks }: Pick<TaskFile, "tasks">,
-  { done = [], addedMs }: Pick<MemberState, "done"> & { readonly addedMs: (gist: string) => number },
+  { done = [], nowMs, addedMs }: DoneKnowledge,
 ): DoneTask | undefined {
   const gist = gistOf(task);
-  const before = done.filter((each) => each.gist === gist);
+  const before = done.filter((each) => each.gist === gist && nowMs - each.atMs <= KEEP_DONE_DAYS * DAY_MS);
   if (before.length === 0) return undefined;
   if (task.status === "in-progress") return before.findLast(({ started }) => started === task.started);
   if (addedMs(gist) > Math.max(...before.map(({ atMs }) => atMs))) return undefined;

@@ -147,6 +147,7 @@ export class Workers implements AsyncDisposable {
       const { task } = choice;
       const done = doneBefore(task, member.tasks, {
         ...state,
+        nowMs: clock(),
         addedMs: (gist) => folder.addedMs(member.tasksPath, gist),
       });
       if (done !== undefined) {
