@@ -12,7 +12,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 function isLong({ moduleId }: TestSpecification): boolean {
-  return /test\/(crash|simulation|cli|chat|keeping|package|relay-cli|team-cli)/.test(moduleId);
+  return /test\/(crash|simulation|cli|chat|growth|keeping|package|relay-cli|team-cli)/.test(moduleId);
 }
 
 // The threads and processes that tests start would each compile the sources anew, and the stripper of types with
