@@ -1,10 +1,22 @@
 /** The lock file as `npm ci` on another machine needs it. */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+
+import { bytesBelow } from "./support/temporary.ts";
+
+/** What an installation may bring along, beside Cortex itself. Raise a limit only together with what needs it. */
+const MAX_PRODUCTION_PACKAGES = 105;
+const MAX_INSTALLED_BYTES = 120_000_000;
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 interface Locked {
   readonly resolved?: string;
   readonly gypfile?: boolean;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -29,4 +41,16 @@ test("no registry is named", () => {
 // that word of better-sqlite3's into the lock file. Its binaries are in the package.
 test("better-sqlite3 is not compiled", () => {
   expect(packages["node_modules/better-sqlite3"]!.gypfile).toBe(false);
+});
+
+test("an installation for production is small, in packages and in bytes", () => {
+  const production = Object.entries(packages).flatMap(([path, { dev = false, devOptional = false }]) =>
+    path === "" || dev || devOptional ? [] : [path],
+  );
+  expect(production).toContain("node_modules/better-sqlite3");
+  expect(production).not.toContain("node_modules/vitest");
+  expect(production.length).toBeLessThanOrEqual(MAX_PRODUCTION_PACKAGES);
+  const bytes = production.reduce((sum, path) => sum + bytesBelow(join(ROOT, path), "node_modules"), 0);
+  expect(bytes).toBeGreaterThan(10_000_000); // they are there to be measured
+  expect(bytes).toBeLessThan(MAX_INSTALLED_BYTES);
 });

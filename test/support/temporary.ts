@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -17,4 +17,13 @@ export function memoryParent(): string {
   if (!existsSync(MEMORY)) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);
   return bavail * bsize > ENOUGH_BYTES ? MEMORY : tmpdir();
+}
+
+/** The size of all files in a folder, without those in folders of the given name. */
+export function bytesBelow(folder: string, except?: string): number {
+  return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === except ? sum : sum + bytesBelow(path, except);
+    return sum + lstatSync(path).size;
+  }, 0);
 }
