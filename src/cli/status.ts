@@ -1,3 +1,4 @@
+import type { Health } from "../runtime/health.ts";
 import type { Invocation } from "./command.ts";
 import { type Overview, readOverview } from "./overview.ts";
 import { count, duration, harmless, moment, table, usd } from "./text.ts";
@@ -14,12 +15,19 @@ function describeServer({ server, model, health }: Overview): string[][] {
   return [
     ["server", `${server.url}, process ${server.pid}, up since ${moment(server.startedAt)}`],
     ["model", `${model.profile.model ?? model.profile.name}, because ${model.why}`],
+    ...health.coolDowns.map((cooling) => ["cools down", describeCoolDown(cooling)]),
     ["health", health.status],
     ...health.problems.flatMap(({ problem, hint }) => [
       ["", harmless(`${problem}.`)],
       ["", `  ${harmless(hint)}`],
     ]),
   ];
+}
+
+export function describeCoolDown(cooling: Health["coolDowns"][number]): string {
+  const { profile, failures, leftMs, error } = cooling;
+  const after = failures === 1 ? "" : ` after ${failures} failures in a row`;
+  return harmless(`profile ${profile} for another ${duration(leftMs)}${after}: ${error}`);
 }
 
 function describeLedger({ counts, runs, waiting, approvals, costs }: Overview): string[][] {

@@ -65,6 +65,14 @@ test("what runs, what is stuck and what it costs is told", () => {
   expect(told).toContain("agent:main:main  running, attempt 2  15 min 0 s  turn  still for 11 min 0 s");
 });
 
+test("a model that cools down is told of, and for how long", () => {
+  const coolDowns = [{ profile: "busy", failures: 2, leftMs: 90_000, error: "429" }];
+  const view = { ...topView(BUSY, NOW_MS), coolDowns };
+  expect(describeTop(view, plain)).toContain(
+    "Cools down\nprofile busy for another 1 min 30 s after 2 failures in a row: 429",
+  );
+});
+
 test("time alone changes nothing", () => {
   expect(withoutTime(topView(BUSY, NOW_MS + 5_000))).toBe(withoutTime(topView(BUSY, NOW_MS)));
   expect(withoutTime(topView(EMPTY, NOW_MS))).not.toBe(withoutTime(topView(BUSY, NOW_MS)));

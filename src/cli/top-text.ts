@@ -1,5 +1,6 @@
 import type { Overview } from "./overview.ts";
 import type { Style } from "./print.ts";
+import { describeCoolDown } from "./status.ts";
 import { count, duration, firstLine, harmless, table, usd } from "./text.ts";
 
 export type TopView = ReturnType<typeof topView>;
@@ -16,6 +17,7 @@ export function topView(overview: Overview, nowMs: number) {
     server: server === null ? null : { url: server.url, pid: server.pid, forMs: ageOf(server.startedAt) },
     model: model === null ? null : (model.profile.model ?? model.profile.name),
     problems: health?.problems ?? [],
+    coolDowns: health?.coolDowns ?? [],
     counts,
     runs: runs.map(
       ({ id, turnId, session, state, isCompacting, wait, attempt, startedAt, stillMs, isStuck }) => ({
@@ -42,7 +44,7 @@ export function topView(overview: Overview, nowMs: number) {
   };
 }
 
-const GROWING: ReadonlySet<string> = new Set(["at", "forMs", "stillMs"]);
+const GROWING: ReadonlySet<string> = new Set(["at", "forMs", "stillMs", "leftMs"]);
 
 /** The same as long as nothing has happened, however late it is. */
 export function withoutTime(view: TopView): string {
@@ -73,6 +75,11 @@ export function describeTop(view: TopView, style: Style): string {
     ...section(
       "Asks you",
       view.approvals.map(({ id, session, tool }) => [session, tool ?? "a question", id]),
+      style,
+    ),
+    ...section(
+      "Cools down",
+      view.coolDowns.map((cooling) => [describeCoolDown(cooling)]),
       style,
     ),
     ...section(

@@ -121,7 +121,7 @@ function* endOfItem(item: Item): Generator<Step> {
   const { id, state, settledAt } = item;
   switch (state) {
     case "queued":
-      yield { at: null, what: `message ${id} waits${item.turnId === null ? "" : " to be tried again"}` };
+      yield { at: null, what: `message ${id} waits${waitOf(item)}` };
       break;
     case "claimed":
     case "done":
@@ -148,6 +148,13 @@ function* endOfItem(item: Item): Generator<Step> {
   }
 }
 
+function waitOf({ turnId, waitsFor }: Item): string {
+  if (turnId !== null) return " to be tried again";
+  if (waitsFor === null) return "";
+  const failed = waitsFor.state === "failed" ? `, which is to be tried again: ${reason(waitsFor.error)}` : "";
+  return ` for turn ${waitsFor.turnId} of its session${failed}`;
+}
+
 function* turnSteps({ id, turn, deliveries }: Turn): Generator<Step> {
   if (turn !== null) {
     const { model, provider, costUsd, toolCalls } = turn;
@@ -160,9 +167,11 @@ function* turnSteps({ id, turn, deliveries }: Turn): Generator<Step> {
 }
 
 function* runSteps(run: Run): Generator<Step> {
-  const { id, attempt, state, interruptions, startedAt, endedAt } = run;
+  const { id, attempt, state, interruptions, startedAt, endedAt, fallback } = run;
   const cut = interruptions === 0 ? "" : `, cut off ${count(interruptions, "time")}`;
   yield { at: startedAt, what: `attempt ${attempt} began, run ${id}` };
+  if (fallback !== null)
+    yield { at: startedAt, what: `attempt ${attempt} has a fallback, because profile ${reason(fallback)}` };
   switch (state) {
     case "running":
       yield { at: null, what: `attempt ${attempt} is at work${cut}` };

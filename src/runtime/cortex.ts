@@ -37,7 +37,7 @@ import {
   type Store,
   type StoredSession,
 } from "../store/store.ts";
-import { CoolDowns } from "../turns/cool-downs.ts";
+import { type CoolDown, CoolDowns } from "../turns/cool-downs.ts";
 import { ApprovalDeadlines } from "./approvals.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { createBackends } from "./backends.ts";
@@ -94,6 +94,8 @@ export interface Cortex extends AsyncDisposable {
   config(): Config;
   /** The model that answers where nothing else is said, and why it is that one. */
   model(): ModelChoice;
+  /** Profiles whose models failed and that are left alone for now. */
+  coolDowns(): readonly CoolDown[];
   /** What becomes of commands of agents. */
   sandbox(): SandboxMode;
   /** How many turns the process before this one had left unfinished. */
@@ -211,6 +213,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
   });
   const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
   const subAgents = openSubAgents({ home, environment, settings, clock, mintId, backendFor, log });
+  const coolDowns = new CoolDowns(clock);
   const turnParts = {
     store,
     config: () => settings.config(),
@@ -218,7 +221,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     mintId,
     random: Math.random,
     profile: (name: string): Profile => settings.profile(name),
-    coolDowns: new CoolDowns(clock),
+    coolDowns,
     agentFor: subAgents.agentFor.bind(subAgents),
     subAgentGuidance: () => subAgentGuidance(settings.config()),
     situation: () => team.situation(),
@@ -418,6 +421,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     resumed,
     config: () => settings.config(),
     model: () => settings.model(),
+    coolDowns: () => coolDowns.list(),
     sandbox: () => sandbox.mode(),
     send: (message) => sendMessage(message, sendParts()),
     say: (message) => say(message, { ...sendParts(), relays, team }),

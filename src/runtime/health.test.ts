@@ -32,6 +32,7 @@ const FINE: Measures = {
   hooks: { active: 3, disabled: 2, errored: 0, open: 0, oldestUnjudgedMs: LONG_WAIT_MS - 1, broken: [] },
   memory: { rssBytes: 200, heapUsedBytes: 1_000 * FULL_HEAP, heapLimitBytes: 1_000 },
   disk: { databaseBytes: 1, walBytes: LARGE_WAL_BYTES, freeBytes: LOW_DISK_BYTES },
+  coolDowns: [],
   streams: 1,
 };
 
@@ -109,6 +110,7 @@ test("of many hooks that are broken, some are named", async () => {
     startedAtMs: START_MS,
     loop: FINE.loop,
     streams: 0,
+    coolDowns: [],
   });
   expect(hooks).toMatchObject({
     active: 1,
@@ -134,7 +136,7 @@ test("health tells the ages of what waits, runs and may have arrived", async () 
   clock.advance(STILL_RUN_MS);
 
   const loop = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
-  const parts = { ledger: store, home: folder.path, nowMs: clock(), loop, streams: 2 };
+  const parts = { ledger: store, home: folder.path, nowMs: clock(), loop, streams: 2, coolDowns: [] };
   const health = await readHealth({ ...parts, startedAtMs: START_MS });
   expect(health).toMatchObject({
     status: "degraded",

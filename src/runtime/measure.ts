@@ -1,5 +1,6 @@
 /** The measures of a running Cortex: what waits, what does not move, what it takes of the machine. */
 import type { Counts, HookState, Ledger, Pulse, StoredHook } from "../store/store.ts";
+import type { CoolDown } from "../turns/cool-downs.ts";
 import type { LoopDelay } from "./loop-delay.ts";
 import { readVitals, type Vitals } from "./vitals.ts";
 
@@ -27,6 +28,17 @@ export interface Measures extends Vitals {
   };
   /** How many follow what happens. */
   readonly streams: number;
+  /** Profiles that failed and are left alone for now. */
+  readonly coolDowns: readonly CoolingProfile[];
+}
+
+interface CoolingProfile {
+  readonly profile: string;
+  /** In a row. */
+  readonly failures: number;
+  readonly leftMs: number;
+  /** Of the last one. */
+  readonly error: string;
 }
 
 interface BrokenHook {
@@ -53,10 +65,11 @@ export interface MeasureParts {
   readonly startedAtMs: number;
   readonly loop: LoopDelay;
   readonly streams: number;
+  readonly coolDowns: readonly CoolDown[];
 }
 
 export async function measure(parts: MeasureParts): Promise<Measures> {
-  const { ledger, home, nowMs, startedAtMs, loop, streams } = parts;
+  const { ledger, home, nowMs, startedAtMs, loop, streams, coolDowns } = parts;
   const [counts, pulse, hooks, vitals] = await Promise.all([
     ledger.counts(),
     ledger.pulse(nowMs),
@@ -78,6 +91,9 @@ export async function measure(parts: MeasureParts): Promise<Measures> {
     dead: { messages: counts.dead, deliveries: counts.deliveries.dead },
     hooks: { ...countHooks(hooks), oldestUnjudgedMs: ageOf(pulse.unjudgedSinceMs, nowMs) },
     streams,
+    coolDowns: coolDowns.map(({ profile, failures, untilMs, error }) => {
+      return { profile, failures, leftMs: Math.max(0, untilMs - nowMs), error };
+    }),
   };
 }
 

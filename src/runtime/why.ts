@@ -5,7 +5,8 @@
 import { CortexError } from "../model/errors.ts";
 import { endedAtLimit } from "../model/message.ts";
 import type { DeliveryId, EventId, ItemId, TurnId } from "../model/ids.ts";
-import type { ItemOutcome, Ledger, QueueItem, TurnContent } from "../store/store.ts";
+import type { ItemOutcome, Ledger, QueueItem, StoredRun, TurnContent } from "../store/store.ts";
+import type { Pinned } from "../turns/journal.ts";
 import { hookRunView } from "./hook-views.ts";
 import { deliveryView, dispatchView, eventView, isoTime, runView } from "./views.ts";
 
@@ -77,10 +78,24 @@ async function readItems(ledger: Ledger, ids: readonly ItemId[]) {
   const read = await Promise.all(
     ids.map(async (id) => [await ledger.queue.item(id), await ledger.queue.outcome(id)] as const),
   );
-  return read.map(([item, outcome]) => explainItem(item!, outcome!));
+  return Promise.all(
+    read.map(async ([item, outcome]) =>
+      explainItem(item!, outcome!, await findWait(item!, outcome!, ledger)),
+    ),
+  );
 }
 
-function explainItem(item: QueueItem, outcome: ItemOutcome) {
+/** What a message waits for that is none of its own: a turn before it in its session, and why that one failed, if it has. */
+async function findWait({ session }: QueueItem, { state, turn }: ItemOutcome, ledger: Ledger) {
+  if (state !== "queued" || turn !== undefined) return null;
+  const { run } = (await ledger.sessions.get(session))!;
+  const before = run === undefined ? undefined : await ledger.runs.get(run);
+  return before === undefined
+    ? null
+    : { turnId: before.turn, state: before.state, error: before.error ?? null };
+}
+
+function explainItem(item: QueueItem, outcome: ItemOutcome, waitsFor: Awaited<ReturnType<typeof findWait>>) {
   return {
     id: item.id,
     session: item.session,
@@ -94,6 +109,7 @@ function explainItem(item: QueueItem, outcome: ItemOutcome) {
     caller: outcome.caller ?? null,
     turnId: outcome.turn ?? null,
     formerTurnId: outcome.formerTurn ?? null,
+    waitsFor,
   };
 }
 
@@ -110,9 +126,16 @@ async function explainTurn(ledger: Ledger, id: TurnId) {
     turn: content === undefined ? null : factsOf(content),
     /** All messages that are part of it. */
     items: items.map((item) => ({ id: item.id, eventId: item.event.id, state: item.state })),
-    runs: runs.map(runView),
+    runs: await Promise.all(runs.map((run) => explainRun(run, ledger))),
     deliveries: deliveries.map(deliveryView),
   };
+}
+
+async function explainRun(run: StoredRun, ledger: Ledger) {
+  const { pinned } = await ledger.runs.readJournal(run.id);
+  const { fallback = null } = (pinned ?? {}) as Pick<Pinned, "fallback">;
+  /** Why it had another profile than the one that was wished for, as it noted when it began. */
+  return { ...runView(run), fallback };
 }
 
 function factsOf({ turn, messages }: TurnContent) {

@@ -377,6 +377,10 @@ const Explanation = z.object({
         .string()
         .nullable()
         .describe("Of one that was dropped: the turn that was told of it, or that was given up."),
+      waitsFor: z
+        .object({ turnId: z.string(), state: z.enum(RUN_STATES), error: z.string().nullable() })
+        .nullable()
+        .describe("The turn before it in its session, where that is under way or to be tried again."),
     }),
   ),
   turns: z.array(
@@ -404,7 +408,14 @@ const Explanation = z.object({
       items: z
         .array(z.object({ id: z.string(), eventId: z.string(), state: z.enum(ITEM_STATES) }))
         .describe("All messages that are part of it."),
-      runs: z.array(Run),
+      runs: z.array(
+        Run.extend({
+          fallback: z
+            .string()
+            .nullable()
+            .describe("Why it has another profile than the one that was wished for."),
+        }),
+      ),
       deliveries: z.array(Delivery),
     }),
   ),
@@ -459,6 +470,12 @@ const Health = Alive.extend({
   memory: z.object({ rssBytes: z.number(), heapUsedBytes: z.number(), heapLimitBytes: z.number() }),
   disk: z.object({ databaseBytes: z.number(), walBytes: z.number(), freeBytes: z.number() }),
   streams: z.number(),
+  coolDowns: z
+    .array(z.object({ profile: z.string(), failures: z.number(), leftMs: z.number(), error: z.string() }))
+    .readonly()
+    .describe(
+      "Profiles whose models failed and that are left alone for now. Their fallbacks are used meanwhile.",
+    ),
 });
 
 const Costs = z.object({

@@ -196,6 +196,7 @@ test("anybody may ask whether Cortex is up, and only its owner how it is doing",
         freeBytes: expect.any(Number),
       },
       streams: 0,
+      coolDowns: [],
     },
   ]);
   expect(json.disk.databaseBytes + json.disk.walBytes).toBeGreaterThan(0);

@@ -114,5 +114,6 @@ function healthOf({ cortex, clock, startedAtMs, loop, streams }: Context) {
     startedAtMs,
     loop: loop(),
     streams: streams.size,
+    coolDowns: cortex.coolDowns(),
   });
 }

@@ -12,14 +12,22 @@ export const MAX_COOL_DOWN_MS = 600_000;
 /** Of how many turns it is remembered which profiles refused them. One that is forgotten asks once more. */
 export const MAX_TURNS_REMEMBERED = 1_000;
 
-interface Cooling {
+/** Of the error that caused a cool-down. */
+const MAX_ERROR_LENGTH = 200;
+
+/** A profile that is left alone at this moment. */
+export interface CoolDown {
+  readonly profile: string;
+  /** In a row. */
   readonly failures: number;
   readonly untilMs: number;
+  /** Of the last one. */
+  readonly error: string;
 }
 
 export class CoolDowns {
   readonly #clock: () => number;
-  readonly #cooling = new Map<string, Cooling>();
+  readonly #cooling = new Map<string, CoolDown>();
   readonly #refused = new Map<TurnId, Set<string>>();
 
   constructor(clock: () => number) {
@@ -27,16 +35,32 @@ export class CoolDowns {
   }
 
   isCooling(profile: string): boolean {
+    return this.get(profile) !== undefined;
+  }
+
+  /** Undefined: it is not left alone. */
+  get(profile: string): CoolDown | undefined {
     const cooling = this.#cooling.get(profile);
-    return cooling !== undefined && this.#clock() < cooling.untilMs;
+    return cooling !== undefined && this.#clock() < cooling.untilMs ? cooling : undefined;
+  }
+
+  /** All that are left alone, by name. */
+  list(): CoolDown[] {
+    const cooling = [...this.#cooling.keys()].flatMap((profile) => this.get(profile) ?? []);
+    return cooling.toSorted((a, b) => (a.profile < b.profile ? -1 : 1));
   }
 
   /** It may do better later: each failure in a row makes the pause longer. */
-  failed(profile: string, retryAfterMs = 0): void {
+  failed(profile: string, retryAfterMs = 0, error = ""): void {
     const failures = (this.#cooling.get(profile)?.failures ?? 0) + 1;
     const growing = FIRST_COOL_DOWN_MS * 2 ** (failures - 1);
     const pauseMs = Math.min(Math.max(growing, retryAfterMs), MAX_COOL_DOWN_MS);
-    this.#cooling.set(profile, { failures, untilMs: this.#clock() + pauseMs });
+    this.#cooling.set(profile, {
+      profile,
+      failures,
+      untilMs: this.#clock() + pauseMs,
+      error: error.split("\n", 1)[0]!.slice(0, MAX_ERROR_LENGTH),
+    });
   }
 
   answered(profile: string): void {

@@ -17,6 +17,8 @@ export interface Pinned {
   readonly system: string;
   readonly tools: readonly string[];
   readonly profile: string;
+  /** Why the run has another profile than that one. Null: it has that one. */
+  readonly fallback?: string | null;
   /** The calls that have waited for an answer from elsewhere. */
   readonly waiting?: readonly Suspension[];
   /** The one thing here that each run writes anew. */
@@ -83,13 +85,17 @@ export class TurnJournal {
     return this.#pinned.waiting?.findLast((call) => call.ordinal === ordinal);
   }
 
+  /** Keeps what the run was started with before anything has happened in it. */
+  async pin(): Promise<void> {
+    const { lease, run } = this.#claim;
+    await this.#store.runs.pin(lease, run, this.#pinned as unknown as Json);
+    this.#isPinned = true;
+  }
+
   /** Says that a call waits: whoever takes the turn up again must neither make it anew nor give it up. */
   async addWaiting(call: Suspension): Promise<void> {
-    const { lease, run } = this.#claim;
-    const pinned = { ...this.#pinned, waiting: [...(this.#pinned.waiting ?? []), call] };
-    await this.#store.runs.pin(lease, run, pinned as unknown as Json);
-    this.#pinned = pinned;
-    this.#isPinned = true;
+    this.#pinned = { ...this.#pinned, waiting: [...(this.#pinned.waiting ?? []), call] };
+    await this.pin();
   }
 
   /** Writes the query of a turn down before it begins, each message with the items that it brings along. */

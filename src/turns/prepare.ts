@@ -14,7 +14,7 @@ import type { Skill } from "../personas/skills.ts";
 import type { Claim, Context, Journal, QueueItem, SearchHit, SearchOptions, Store } from "../store/store.ts";
 import { chooseProfile, fallbackChain } from "./choose-profile.ts";
 import type { CoolDowns } from "./cool-downs.ts";
-import { healthFor } from "./fall-back.ts";
+import { healthFor, whyFallback } from "./fall-back.ts";
 import { TurnJournal, type Pinned } from "./journal.ts";
 import { markSession } from "./mark-session.ts";
 import { remember } from "./memory.ts";
@@ -118,6 +118,7 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
   );
   const candidates = fallbackChain(wished, parts.profile);
   const profile = chooseProfile(candidates, healthFor(claim.turn, parts.coolDowns));
+  const fallback = whyFallback(profile, candidates, parts.coolDowns);
   const [window, skills] = await Promise.all([parts.window(profile), parts.skills(setup)]);
   const sources = {
     workspace: folders.workspace,
@@ -139,6 +140,7 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     claim,
     pinned: {
       ...(pinned ?? { system, tools: tools.map(({ name }) => name), profile: wished.name }),
+      fallback: fallback ?? null,
       worked,
     },
     messages:
@@ -148,6 +150,8 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     toolCalls: before?.toolCalls ?? [],
     written,
   });
+  // At once, so that whoever asks sees it while the run is at work; an attempt begins with what the one before it had.
+  if (fallback !== undefined || claim.attempt > 1) await journal.pin();
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const history = historyOf(thread);
   return {

@@ -76,7 +76,8 @@ export async function runTurn(running: Running, parts: TurnParts): Promise<Claim
     if (cut.aborted) return park(claim, parts.store);
     const alternative = work && noteFailure(error, { turn: claim.turn, ...work }, parts.coolDowns);
     const fallbacks = (work?.candidates.length ?? 1) - 1;
-    const failed = { claim, items: work?.items, fallbacks, alternative };
+    const coolDown = alternative && parts.coolDowns.get(work!.profile.name);
+    const failed = { claim, items: work?.items, fallbacks, alternative, coolDown };
     return fail(error, failed, running.claimNext(), parts);
   }
 }

@@ -15,10 +15,11 @@ import type {
   NewApproval,
   NewDelivery,
   QueueItem,
+  RunFailure,
   Store,
 } from "../store/store.ts";
 import type { Alternative } from "./choose-profile.ts";
-import type { CoolDowns } from "./cool-downs.ts";
+import type { CoolDown, CoolDowns } from "./cool-downs.ts";
 import { turnFacts } from "./facts.ts";
 import { requestsOf } from "./approval.ts";
 import type { Suspension } from "./journal.ts";
@@ -147,11 +148,13 @@ export interface FailedRun {
   /** How many profiles there are beside the wished one: each may be tried. */
   readonly fallbacks?: number;
   readonly alternative?: Alternative | undefined;
+  /** Of the profile, where the failure has brought one. */
+  readonly coolDown?: CoolDown | undefined;
 }
 
 export async function fail(
   error: unknown,
-  { claim, items, fallbacks = 0, alternative }: FailedRun,
+  { claim, items, fallbacks = 0, alternative, coolDown }: FailedRun,
   claimNext: LeaseRequest | undefined,
   parts: SettleParts,
 ): Promise<Claim | undefined> {
@@ -170,13 +173,25 @@ export async function fail(
   const { next } = await parts.store.runs.fail({
     lease: claim.lease,
     run: claim.run,
-    error: describe(error),
+    error:
+      describe(error) + (coolDown === undefined ? "" : ` ${consequences(coolDown, outcome, alternative)}`),
     outcome,
     deliveries: affected.flatMap((item) => noticesTo(item, NOTICE, parts)),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
   if (affected.length > 0) parts.onSettled(affected.map(({ id }) => id));
   return next;
+}
+
+function consequences(
+  { profile, untilMs }: CoolDown,
+  outcome: RunFailure["outcome"],
+  alternative: Alternative | undefined,
+): string {
+  const rests = `The profile ${profile} is cooling down until ${new Date(untilMs).toISOString()}`;
+  if (outcome.kind === "dead") return `${rests}.`;
+  if (alternative === "now") return `${rests}; its fallback is tried at once.`;
+  return `${rests}; the next attempt is at ${new Date(outcome.atMs).toISOString()}.`;
 }
 
 function noticesTo(
