@@ -3,7 +3,7 @@ import { CortexError } from "../model/errors.ts";
 import { placeKindOf } from "../model/event.ts";
 import { DEFAULT_AGENT } from "../model/ids.ts";
 import { buildSessionKey, dmSessionKey, MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
-import type { StoredEvent } from "../store/store.ts";
+import type { NewEvent } from "../store/store.ts";
 
 /**
  * The session of an event that nobody has routed: what is said in a group stays in the group's own session, and in its
@@ -11,7 +11,7 @@ import type { StoredEvent } from "../store/store.ts";
  * session, because the owner's own conversation is there. Programs and the owner's terminal have no place: theirs is main.
  */
 export function sessionOfEvent(
-  event: StoredEvent,
+  event: NewEvent,
   { isPersons, config }: { readonly isPersons: boolean; readonly config: Config },
 ): SessionKey {
   const { id, channel, account, place, topic, sender } = event;

@@ -167,7 +167,10 @@ const ORIGIN: Readonly<Record<QueueSource, (channel: string, agent: string) => s
   config: () => "broker.queue",
 };
 
-async function describeProfile({ target }: Place, { store, config }: CommandParts): Promise<string> {
+async function describeProfile(
+  { target }: Place,
+  { store, config }: Pick<CommandParts, "store" | "config">,
+): Promise<string> {
   const own = (await store.sessions.get(target.session))?.settings["profile"];
   if (typeof own === "string") return `The profile of ${target.session} is ${named(own)} (this session).`;
   const profile = config.agents[target.agent]?.profile ?? ACTIVE_PROFILE;
@@ -190,7 +193,10 @@ async function startAfresh({ target: { session } }: Place, { store }: CommandPar
   ].join("\n");
 }
 
-async function describeStatus(place: Place, parts: CommandParts): Promise<string> {
+export async function describeStatus(
+  place: Place,
+  parts: Pick<CommandParts, "store" | "config">,
+): Promise<string> {
   const session = await parts.store.sessions.get(place.target.session);
   const profile = await describeProfile(place, parts);
   return `${describeSession(place.target.session, session)}\n${profile}`;

@@ -2,6 +2,7 @@
  * Cortex as one thing: opens the store, reads the config, and lets the steps of the pipeline meet. Whoever
  * serves it over HTTP, or uses it as a library, has this in hand.
  */
+import assert from "node:assert/strict";
 import { hostname } from "node:os";
 
 import { type Incoming, toEvent, toForeignEvent } from "../events/incoming.ts";
@@ -18,7 +19,8 @@ import type { Tool, ToolResult } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import { gatherTurn, selectSteering } from "../queue/join.ts";
-import { forkLabel } from "../routing/resolve.ts";
+import { forkLabel, resolveRoute } from "../routing/resolve.ts";
+import { sessionOfEvent } from "../routing/session-of-event.ts";
 import { subAgentGuidance } from "../delegation/guidance.ts";
 import { childResult } from "../delegation/outcome.ts";
 import { Reporter } from "../delegation/reporter.ts";
@@ -43,6 +45,8 @@ import { withFiledAttachments } from "./attachments.ts";
 import { createBackends } from "./backends.ts";
 import { delegationParts } from "./delegation.ts";
 import { createChannels } from "./channels.ts";
+import { takeChatEvent } from "./chat-events.ts";
+import { describeStatus } from "./commands.ts";
 import { dayStart } from "../model/day.ts";
 import type { ModelChoice } from "./choose-model.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
@@ -192,9 +196,19 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const sandbox = await openSandbox({ home, environment, setting: () => settings.config().sandbox });
   const acceptEvent = async (given: NewEvent, file?: FileState) => {
     const event = await withFiledAttachments(given, home);
-    const judge = hooks.wants(event.direction, event.channel);
-    const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
+    const taken = await takeChatEvent(event, { store, config: settings.config(), status: statusFor });
+    const judge = taken === undefined && hooks.wants(event.direction, event.channel);
+    const noted =
+      taken === undefined ? event : { ...event, metadata: { ...(event.metadata as object), reply: taken } };
+    const { fresh } = await store.events.accept(noted, { judge, ...(file === undefined ? {} : { file }) });
     return { event: event.id, fresh };
+  };
+  const statusFor = async (event: NewEvent): Promise<string> => {
+    const config = settings.config();
+    const session = sessionOfEvent(event, { isPersons: true, config });
+    const target = await resolveRoute({ session }, { ledger: store, config, mintId });
+    assert(target.kind === "session");
+    return describeStatus({ target, channel: event.channel }, { store, config });
   };
   const inbound = new Inbound({
     home,

@@ -21,6 +21,8 @@ export interface NewMessage extends Route {
   readonly idempotencyKey?: string | undefined;
   /** Where the answer is sent, beside the ledger: `{channel, account?, place, topic?, replyTo?}`. */
   readonly delivery?: Json | undefined;
+  /** With `delivery`: the message there that it replies to, by the platform's id or by that of the delivery. */
+  readonly replyTo?: string | undefined;
   /** Through which door it came: `http`, `cli`, `web`. */
   readonly channel?: string | undefined;
 }

@@ -19,6 +19,8 @@ import {
   type SendParts,
   type Sent,
 } from "./messages.ts";
+import { parseDelivery } from "../delivery/address.ts";
+import { answerQuestion, questionOf } from "./requests-in-places.ts";
 import { parseTeamCommand, type TeamCommand } from "../team/command.ts";
 import { carryOutRelay } from "./relay-commands.ts";
 import type { Relays } from "./relays.ts";
@@ -40,12 +42,14 @@ export type Said =
       readonly reply: string;
     };
 
-type Typed =
+export type Typed =
   | { readonly kind: "session"; readonly command: Command; readonly message: string | undefined }
   | { readonly kind: "relay"; readonly command: RelayCommand; readonly message: undefined }
   | { readonly kind: "team"; readonly command: TeamCommand; readonly message: undefined };
 
 export async function say(message: NewMessage, parts: SayParts): Promise<Said> {
+  const answered = await answerIn(message, parts);
+  if (answered !== undefined) return answered;
   const typed = parseTyped(message.content);
   if (typed === undefined) return { kind: "message", sent: await sendMessage(message, parts) };
   checkMessage(message, parts);
@@ -58,7 +62,31 @@ export async function say(message: NewMessage, parts: SayParts): Promise<Said> {
   return (await repeatedCommand(message, typed, target, parts)) ?? command(message, typed, target, parts);
 }
 
-function parseTyped(content: string): Typed | undefined {
+/** A reply to a message by which somebody was asked something, where its answer goes, is the answer. */
+async function answerIn(message: NewMessage, parts: SayParts): Promise<Said | undefined> {
+  const { replyTo, content } = message;
+  const { channel, place, account, topic } = parseDelivery(message.delivery);
+  if (replyTo === undefined || channel === undefined || place === undefined) return undefined;
+  checkMessage(message, parts);
+  const event = eventOf(message, parts);
+  const target = {
+    channel,
+    place,
+    ...(account === undefined ? {} : { account }),
+    ...(topic === undefined ? {} : { topic }),
+  };
+  const question = await questionOf({ place: target, replyTo, event: event.id }, parts.store);
+  if (question === undefined) return undefined;
+  const session = question.chat;
+  const reply = await answerQuestion(question, { content, event: event.id }, OWNER_ANSWERS, parts.store);
+  await parts.store.events.accept({ ...event, metadata: { reply, session } }, { judge: false });
+  return { kind: "command", event: event.id, session, reply };
+}
+
+/** Whoever talks through the owner's own doors has shown the token. */
+const OWNER_ANSWERS = { name: OWNER, isOwner: true };
+
+export function parseTyped(content: string): Typed | undefined {
   const typed = parseCommand(content);
   if (typed !== undefined) return { kind: "session", ...typed };
   // As with the others, a space before it makes it a message.
@@ -108,9 +136,8 @@ async function replyTo(
     return { reply, session };
   }
   if (typed.kind === "team") return { reply: await carryOutTeam(typed.command, parts.team), session };
-  // Whoever talks through the owner's own doors has shown the token.
-  const answerer = { name: OWNER, isOwner: true };
-  return carryOut(typed.command, { target, channel: channelOf(message) }, { ...parts, answerer, event });
+  const place = { target, channel: channelOf(message) };
+  return carryOut(typed.command, place, { ...parts, answerer: OWNER_ANSWERS, event });
 }
 
 /** A key that was used before stands for the command that it was used for, and its reply is known. */

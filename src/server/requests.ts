@@ -109,6 +109,13 @@ export const MessageRequest = z.strictObject({
     .optional()
     .describe("The same key is the same message, however often it is sent."),
   delivery: place.optional().describe("Where the answer is sent, beside the ledger."),
+  replyTo: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "With `delivery`: the message there that it replies to, by the platform's id or that of the delivery.",
+    ),
   channel: z.enum(CHANNELS_OF_THE_OWNER).optional(),
 });
 export const ForkRequest = z.strictObject({
