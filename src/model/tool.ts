@@ -76,6 +76,8 @@ export interface Sandbox {
   readonly bubblewrap: string;
   /** Folders that programs do not see, even inside one that they may use: the home. Workspaces in them excepted. */
   readonly hidden?: readonly string[];
+  /** Git directories of which programs may change nothing: those that Cortex itself uses. */
+  readonly readOnly?: () => Promise<readonly string[]>;
 }
 
 export type ToolOutcome =

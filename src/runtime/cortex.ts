@@ -193,7 +193,12 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const mintId = createUlidSource(clock);
   const outcomes = new Outcomes(store);
   const channels = createChannels(settings, clock);
-  const sandbox = await openSandbox({ home, environment, setting: () => settings.config().sandbox });
+  const sandbox = await openSandbox({
+    home,
+    environment,
+    setting: () => settings.config().sandbox,
+    teamFolder: () => team.root(),
+  });
   const acceptEvent = async (given: NewEvent, file?: FileState) => {
     const event = await withFiledAttachments(given, home);
     const taken = await takeChatEvent(event, { store, config: settings.config(), status: statusFor });

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -61,11 +61,13 @@ test("one that is installed and does not work is none, and what it said is the r
 
 test("the mode follows the setting, and what is installed when it is looked for again", async () => {
   using folder = temporaryFolder();
+  const team = join(realpathSync(folder.path), "team");
   let setting: Config["sandbox"] = "auto";
   const watch = await openSandbox({
     home: "/srv/cortex",
     environment: { PATH: `${folder.path}:/usr/bin:/bin` },
     setting: () => setting,
+    teamFolder: () => Promise.resolve(team),
   });
   setting = "off";
   expect(watch.mode()).toMatchObject({ setting, effective: "plain" });
@@ -78,7 +80,11 @@ test("the mode follows the setting, and what is installed when it is looked for 
   await watch.lookAgain();
   setting = "require";
   expect(watch.mode()).toMatchObject({ effective: "sandboxed", bubblewrap: program });
-  expect(watch.sandbox()).toEqual({ bubblewrap: program, hidden: ["/srv/cortex"] });
+  expect(watch.sandbox()).toMatchObject({ bubblewrap: program, hidden: ["/srv/cortex"] });
+  expect(await watch.sandbox()?.readOnly?.()).toEqual([]);
+  for (const name of ["objects", "refs"]) mkdirSync(join(team, ".git", name), { recursive: true });
+  writeFileSync(join(team, ".git/HEAD"), "");
+  expect(await watch.sandbox()?.readOnly?.()).toEqual([join(team, ".git")]);
 });
 
 test.skipIf(real === undefined)("the one of this machine works", async () => {

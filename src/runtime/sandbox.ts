@@ -10,6 +10,7 @@ import { inSandbox } from "../agents/tools/sandbox.ts";
 import type { Config } from "../config/config.ts";
 import type { Sandbox } from "../model/tool.ts";
 import type { Variables } from "../programs/environment.ts";
+import { repositoryOf } from "../programs/git-directory.ts";
 import { runToEnd } from "../programs/run-to-end.ts";
 
 export interface SandboxMode {
@@ -40,8 +41,10 @@ export async function openSandbox(given: {
   readonly home: string;
   readonly environment: Variables;
   readonly setting: () => Config["sandbox"];
+  /** Where Cortex itself uses git. */
+  readonly teamFolder: () => Promise<string>;
 }): Promise<SandboxWatch> {
-  const { home, environment, setting } = given;
+  const { home, environment, setting, teamFolder } = given;
   let found = await findBubblewrap(environment);
   const mode = (): SandboxMode => sandboxMode(setting(), found);
   return {
@@ -49,12 +52,18 @@ export async function openSandbox(given: {
     sandbox() {
       const { effective, bubblewrap } = mode();
       if (effective !== "sandboxed" || bubblewrap === undefined) return undefined;
-      return { bubblewrap, hidden: [home] };
+      return { bubblewrap, hidden: [home], readOnly: () => closedRepositories(teamFolder) };
     },
     async lookAgain() {
       found = await findBubblewrap(environment);
     },
   };
+}
+
+/** Settings of the team that cannot be read name no folder. */
+async function closedRepositories(teamFolder: () => Promise<string>): Promise<readonly string[]> {
+  const folder = await teamFolder().catch(() => undefined);
+  return folder === undefined ? [] : repositoryOf(folder);
 }
 
 export function sandboxMode(setting: Config["sandbox"], found: Found): SandboxMode {
@@ -118,6 +127,7 @@ async function tryOut(bubblewrap: string, PATH: string): Promise<Found> {
       },
       { drainMs: 0 },
     );
+    await using _ = program.guard;
     const { exitCode, signal, output } = await runToEnd({ ...program, timeoutMs: TRY_MS });
     if (exitCode === 0) return { bubblewrap };
     const said = output.toString().trim().split("\n").at(-1);

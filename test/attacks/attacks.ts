@@ -12,7 +12,7 @@ import { loadAttacks } from "./corpus/loads.ts";
 import { nameAttacks } from "./corpus/names.ts";
 import { exfiltrationAttacks, serverSideAttacks } from "./corpus/network.ts";
 import { pathAttacks } from "./corpus/paths.ts";
-import { repositoryAttacks } from "./corpus/repositories.ts";
+import { repositoryAttacks, repositoryCommands } from "./corpus/repositories.ts";
 import { workerAttacks } from "./corpus/workers.ts";
 
 export interface Family {
@@ -34,7 +34,10 @@ export const CALLS: Readonly<Record<string, Family>> = {
 /** Apart, because they take as long as all the others. */
 export const LABOURS: Readonly<Record<string, Family>> = {
   "calls that are too much": { attacks: loadAttacks, sandbox: "missing" },
-  "programs in the sandbox": { attacks: [...sandboxedAttacks, ...linkAttacks], sandbox: "there" },
+  "programs in the sandbox": {
+    attacks: [...sandboxedAttacks, ...linkAttacks, ...repositoryCommands],
+    sandbox: "there",
+  },
   "programs without a sandbox": { attacks: unsandboxedAttacks, sandbox: "missing" },
   "programs where a sandbox is required": { attacks: requiringAttacks, sandbox: "required" },
   "programs where it is switched off": { attacks: plainAttacks, sandbox: "off" },

@@ -12,6 +12,8 @@ import { PATIENT } from "../support/server.ts";
 import { member } from "../support/team-directory.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { teamHome } from "../support/team-home.ts";
+import { findSandbox } from "../support/sandbox.ts";
+import { answerTo, entry, plays, resultsOf } from "../support/workers.ts";
 import { call, orderText } from "./attack.ts";
 import { forbiddenEffects, waitForEnd } from "./carry-out.ts";
 import { openScene } from "./scene.ts";
@@ -20,6 +22,8 @@ const OLD =
   "## Old\n**Status:** done\n**Started:** 2020-03-01T10:00\n**Completed:** 2020-03-01T11:00\n\nLong ago.\n";
 const GIT = { PATH: process.env["PATH"], HOME: "/nowhere" };
 const KEY = "sk-canary-of-the-owner";
+
+const sandbox = await findSandbox("what commands can change of the team's repository");
 
 function git(folder: string, ...args: readonly string[]): string {
   const identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"];
@@ -165,3 +169,29 @@ test("a repository in a parent, behind a .git file or of a linked work tree is l
   }
   expect(existsSync(marks)).toBe(false);
 });
+
+test.skipIf(sandbox === undefined)(
+  "a command of an agent that works in the team directory reads the repository and changes nothing of it",
+  PATIENT,
+  async () => {
+    const command =
+      "git log --format=%s; touch .git/x; git -c user.name=A -c user.email=a@b commit --allow-empty -m x";
+    using home = teamHome(
+      { "chief-of-staff": {} },
+      {
+        cortex: { sandbox: "require", agents: { main: { workspace: "team" } } },
+        script: entry(".*", undefined, plays([["Bash", { command }]], "done")),
+      },
+    );
+    makeRepository(home.team);
+    const cortex = await home.open({ environment: { PATH: process.env["PATH"] } });
+    await using _ = { [Symbol.asyncDispose]: () => cortex.stop() };
+
+    await answerTo(cortex, (await cortex.send({ content: "go" })).item);
+
+    expect((await resultsOf(cortex))[0]).toMatch(
+      /^start\n[^]*Read-only file system[^]*Read-only file system/,
+    );
+    expect(git(home.team, "log", "--format=%s")).toBe("start");
+  },
+);

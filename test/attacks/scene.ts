@@ -26,6 +26,10 @@ import { forgedFiles } from "./corpus/forgeries.ts";
 import { plantRepositories } from "./corpus/repositories.ts";
 import { obey } from "./obedient-model.ts";
 
+/** Of the repositories in the workspace, but not in copies of them that an attack has put aside. */
+const DECIDES_ON_PROGRAMS =
+  /^home\/workspaces\/main\/(repo|bare|kept-apart|side|apart)\/(?!.*aside)(.*\/)?(config|commondir|\.git|hooks\/.*)$/;
+
 const OWNER = { name: "owner", isOwner: true };
 
 /** Who writes, by the doors that they come through. */
@@ -159,7 +163,9 @@ export async function openScene(options: SceneOptions = {}): Promise<Scene> {
   const guarded = (): Map<string, Buffer> =>
     new Map(
       [...filesBelow(base)].filter(
-        ([name]) => !/^home\/(data\/(?!token)|tmp\/|workspaces\/(main|maker|cashier|roamer))/.test(name),
+        ([name]) =>
+          !/^home\/(data\/(?!token)|tmp\/|workspaces\/(main|maker|cashier|roamer))/.test(name) ||
+          DECIDES_ON_PROGRAMS.test(name),
       ),
     );
   const held = opened.move();

@@ -42,6 +42,7 @@ export async function runProgram(
 ): Promise<ToolResult> {
   const { workspace: folder, environment } = context;
   const program = await inSandbox({ file, args, folder, environment, needs }, context, { drainMs });
+  await using _ = program.guard;
   await using output = new CommandOutput(context, maxFileBytes);
   const end = await runGroup({
     ...program,

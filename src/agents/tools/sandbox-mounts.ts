@@ -9,27 +9,29 @@ import { resolve } from "node:path";
 
 import { isInside } from "./confine.ts";
 import { hasCode } from "./file-failure.ts";
-
-/** Something that is put into the sandbox. */
-export interface Mount {
-  readonly at: string;
-  /** As bubblewrap is told. */
-  readonly words: readonly string[];
-  /** It is made for the sandbox, and is there whatever the agent may use. */
-  readonly isFresh?: true;
-}
+import type { Mount } from "./mount.ts";
+import { guardGit } from "./sandbox-git.ts";
 
 interface Wanted {
   readonly writable: readonly string[];
   readonly readable: readonly string[];
   readonly hidden: readonly string[];
+  /** Git directories of which nothing may be changed. */
+  readonly readOnly: readonly string[];
   /** Where the program starts. */
   readonly folder: string;
   readonly system: readonly Mount[];
 }
 
-/** All mounts in their order, and where the program starts. */
-export async function planMounts(wanted: Wanted): Promise<{ mounts: readonly Mount[]; place: string }> {
+interface Plan {
+  /** In their order. */
+  readonly mounts: readonly Mount[];
+  /** Where the program starts. */
+  readonly place: string;
+  readonly guard: AsyncDisposable;
+}
+
+export async function planMounts(wanted: Wanted): Promise<Plan> {
   const [hidden, readable, given] = await Promise.all([
     findAll(wanted.hidden),
     findAll(wanted.readable),
@@ -47,12 +49,19 @@ export async function planMounts(wanted: Wanted): Promise<{ mounts: readonly Mou
   const seen = [...system.map(({ at }) => at), ...writable.map(({ real }) => real)];
   const isSeen = (path: string): boolean => seen.some((at) => isInside(path, at));
 
+  const guard = await guardGit({
+    writable: writable.map(({ real }) => real),
+    closed: [...[...hidden, ...readable].map(({ real }) => real), ...fresh.map(({ at }) => at)],
+    readOnly: wanted.readOnly,
+  });
+
   const mounts = [
     ...system,
     ...fresh,
     ...hidden.filter(({ real }) => isSeen(real)).map(({ real: at }) => ({ at, words: ["--tmpfs", at] })),
     ...readable.map(({ real: at }) => ({ at, words: ["--ro-bind", at, at] })),
     ...writable.map(({ real: at }) => ({ at, words: ["--bind", at, at] })),
+    ...guard.mounts,
     // By the path that was given, too: it is what the model was told.
     ...[...readable, ...writable]
       .filter(({ path, real }) => path !== real && !isSeen(path))
@@ -63,6 +72,7 @@ export async function planMounts(wanted: Wanted): Promise<{ mounts: readonly Mou
     // What a folder is in comes before the folder; of two at the same place, the later one is seen.
     mounts: mounts.toSorted((a, b) => depthOf(a.at) - depthOf(b.at)),
     place: writable.find(({ path }) => path === start)?.real ?? start,
+    guard,
   };
 }
 

@@ -9,7 +9,8 @@ import { readlink } from "node:fs/promises";
 
 import type { ToolContext } from "../../model/tool.ts";
 import { hasCode } from "./file-failure.ts";
-import { type Mount, planMounts } from "./sandbox-mounts.ts";
+import type { Mount } from "./mount.ts";
+import { planMounts } from "./sandbox-mounts.ts";
 
 /** What is started, and where. */
 interface Program {
@@ -19,6 +20,11 @@ interface Program {
   readonly environment: Readonly<Record<string, string>>;
   /** Files and folders that it reads, beside those of the system and of the agent. */
   readonly needs?: readonly string[];
+}
+
+interface Confined extends Program {
+  /** To be disposed of when it has ended. */
+  readonly guard?: AsyncDisposable;
 }
 
 type SandboxContext = Pick<
@@ -35,13 +41,14 @@ export async function inSandbox(
   program: Program,
   context: SandboxContext,
   { drainMs }: { readonly drainMs: number },
-): Promise<Program> {
+): Promise<Confined> {
   if (context.sandbox === undefined) return program;
-  const { bubblewrap, hidden = [] } = context.sandbox;
-  const { mounts, place } = await planMounts({
+  const { bubblewrap, hidden = [], readOnly } = context.sandbox;
+  const { mounts, place, guard } = await planMounts({
     writable: [context.workspace, ...context.roots],
     readable: [context.outputFolder, ...context.readable, ...(program.needs ?? [])],
     hidden: [...hidden, ...context.hidden],
+    readOnly: (await readOnly?.()) ?? [],
     folder: program.folder,
     system: await systemMounts(),
   });
@@ -68,6 +75,7 @@ export async function inSandbox(
     folder: program.folder,
     // Inherited, not given as arguments: those can be read by everybody on the machine.
     environment: { ...program.environment, ...IDENTITY },
+    guard,
   };
 }
 

@@ -103,6 +103,27 @@ export const repositoryAttacks: readonly Attack[] = [
   ),
 ];
 
+const COMMANDS: readonly string[] = [
+  "echo planted >> repo/.git/config",
+  "echo planted > repo/.git/hooks/post-commit; chmod +x repo/.git/hooks/post-commit",
+  "mv repo/.git aside-1; cp -r aside-1 repo/.git; echo planted >> repo/.git/config",
+  "mv repo aside-2; cp -r aside-2 repo; echo planted >> repo/.git/config",
+  "rm -rf repo/.git; mkdir -p repo/.git; echo planted > repo/.git/config",
+  "echo planted > repo/.git/modules/lib/config; echo planted > bare/config",
+  "echo ../../../inbox > repo/.git/commondir; echo planted > repo/.git/worktrees/side/commondir",
+  "rm -f side/.git apart/.git; echo 'gitdir: /tmp' > side/.git; echo 'gitdir: /tmp' > apart/.git",
+  "ln -sf /etc/hosts kept-apart/config; ln -sfn /tmp kept-apart/hooks",
+  "umount repo/.git/config; mount -o remount,rw,bind repo/.git/config; echo planted > repo/.git/config",
+];
+
+/** In the sandbox they run, and what decides on programs is as it was. */
+export const repositoryCommands: readonly Attack[] = COMMANDS.map((command) => ({
+  name: `Bash: ${command}`,
+  entry: "paired",
+  steps: [[call("Bash", { command })]],
+  fate: "confined",
+}));
+
 function attack(order: Order, path: string, entry: Entry): Attack {
   return { name: `${order.name} ${path}`, entry, steps: [[order]], fate: "refused", because: CLOSED };
 }
