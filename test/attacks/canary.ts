@@ -1,4 +1,5 @@
 /** Values that occur nowhere else, and ways to find them again however they were spelled. */
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -30,8 +31,19 @@ export function filesBelow(folder: string, from = ""): Map<string, Buffer> {
   for (const entry of readdirSync(join(folder, from), { withFileTypes: true })) {
     const path = join(from, entry.name);
     if (entry.isDirectory()) for (const [name, bytes] of filesBelow(folder, path)) files.set(name, bytes);
-    else if (entry.isFile()) files.set(path, readFileSync(join(folder, path)));
+    else if (entry.isFile()) files.set(path, readWhole(join(folder, path)));
     else if (entry.isSymbolicLink()) files.set(path, Buffer.from(readlinkSync(join(folder, path))));
   }
   return files;
 }
+
+/**
+ * Files of a database that this process has open are read by another one: whoever closes such a file gives up all locks that
+ * its process has on it, and SQLite would be changed by others under our feet.
+ */
+function readWhole(path: string): Buffer {
+  if (!/\.db([-.]\w+)?$/.test(path)) return readFileSync(path);
+  return execFileSync("cat", ["--", path], { maxBuffer: MAX_DATABASE_BYTES });
+}
+
+const MAX_DATABASE_BYTES = 256 * 1024 * 1024;
