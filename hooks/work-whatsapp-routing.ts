@@ -14,5 +14,7 @@ const AGENT = "work";
 export const filter: Filter = { channels: ["whatsapp"], senders: [COLLEAGUE] };
 
 export default async function ({ event }: HookContext): Promise<HookResult> {
-  return { fire: true, routing: { session: `agent:${AGENT}:whatsapp:dm:${event.sender_id}` } };
+  const session = `agent:${AGENT}:whatsapp:dm:${event.sender_id}`;
+  // Exclusive: else default-dm-routing would have the main agent answer as well.
+  return { fire: true, routing: { session }, exclusive: true };
 }

@@ -147,7 +147,7 @@ test("two agents that only answer each other come to an end", async () => {
       entry("^pong", "coder", plays([["send_message_to_agent", { to: "main", content: "ping" }]])),
     ],
     {},
-    { ...AGENTS, broker: { ...AGENTS.broker, maxHops: 5 } },
+    { ...AGENTS, broker: { ...AGENTS.broker, maxChain: 5 } },
   );
   await cortex.send({ content: "ping" });
   await settled(cortex);
@@ -155,7 +155,7 @@ test("two agents that only answer each other come to an end", async () => {
   expect(await messagesTo(cortex, other, "message")).toHaveLength(3);
   expect(await messagesTo(cortex, MAIN_SESSION, "message")).toHaveLength(2);
   expect(await resultsOf(cortex, other)).toEqual([
-    expect.stringMatching(/^5 messages of agents .*broker\.maxHops/),
+    expect.stringMatching(/^The chain of events ends here: 5 events .*broker\.maxChain/),
   ]);
 
   await cortex.send({ content: "ping" });
@@ -171,7 +171,7 @@ test("results do not keep two agents going for ever either", async () => {
       entry("^task", "coder", plays([], "again, please")),
     ],
     {},
-    { ...AGENTS, broker: { ...AGENTS.broker, maxHops: 4 } },
+    { ...AGENTS, broker: { ...AGENTS.broker, maxReturns: 4 } },
   );
   await cortex.send({ content: "give" });
   await settled(cortex);

@@ -56,7 +56,7 @@ test("the limits are those that hold", async () => {
   const { broker, subAgents: processes } = (await loadFiles({ "cortex.json": "{}" })).config;
   const number = (value: number): string => value.toLocaleString("en-US");
   expect(delegating).toContain(`\`broker.maxDepth\`, ${broker.maxDepth} `);
-  expect(delegating).toContain(`\`broker.maxHops\`, ${broker.maxHops} `);
+  expect(delegating).toContain(`\`broker.maxChain\`, ${broker.maxChain} `);
   expect(delegating).toMatch(new RegExp(`given away at a time +\\| ${MAX_OPEN_DELEGATIONS} `));
   expect(delegating).toContain(`${number(MAX_TASK_LENGTH)} characters`);
   expect(delegating).toContain(`${number(MAX_RESULT_LENGTH)} characters`);

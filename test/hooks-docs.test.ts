@@ -78,7 +78,7 @@ test("the page tells the limits as they are", () => {
   const minutes = CIRCUIT_REST_MS / 60_000;
   for (const limit of [
     `${POOL_LIMITS.deadlineMs / 1_000} seconds, ${POOL_LIMITS.llmDeadlineMs / 1_000} once it has asked a model`,
-    `${CIRCUIT_ERRORS}; then it rests (\`open\`) for ${minutes} minutes`,
+    `${CIRCUIT_ERRORS}; then it is paused (\`open\`) for ${minutes} minutes`,
     `${MAX_HOOK_RESULT_BYTES / 1_024} KiB`,
     `${POOL_LIMITS.memoryMb} MB`,
   ])

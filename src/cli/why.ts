@@ -7,6 +7,7 @@ import { count, duration, firstLine, harmless, moment, table } from "./text.ts";
 const MAX_CONTENT_LENGTH = 80;
 const MAX_ERROR_LENGTH = 300;
 const MAX_HOOKS_NAMED = 10;
+const MAX_LINKS_NAMED = 8;
 
 interface Step {
   /** Null: it is so now. */
@@ -55,7 +56,7 @@ function drawTimeline(steps: readonly Step[]): string {
   );
 }
 
-function* eventSteps({ event, hooks, dispatches }: Explanation): Generator<Step> {
+function* eventSteps({ event, chain, hooks, dispatches, items }: Explanation): Generator<Step> {
   if (event === null) return;
   const { sender, channel, content, receivedAt, timestamp, differing, prunedAt } = event;
   const words = content === null ? "" : `: ${firstLine(content, MAX_CONTENT_LENGTH)}`;
@@ -69,10 +70,16 @@ function* eventSteps({ event, hooks, dispatches }: Explanation): Generator<Step>
     const times = count(differing, "redelivery had", "redeliveries had");
     yield { at: receivedAt, what: `${times} other content; the first was kept` };
   }
-  yield* hookSteps(hooks);
-  for (const { hook, session, outcome, createdAt } of dispatches) {
-    yield { at: createdAt, what: `hook ${hook} sent it to ${session}: ${outcome}` };
+  if (chain.length > 1) {
+    const names = chain.slice(1, 1 + MAX_LINKS_NAMED).map(({ id }) => id);
+    const more = chain.length > 1 + names.length ? " ← …" : "";
+    yield {
+      at: receivedAt,
+      what: `it is ${count(event.depth, "link")} deep in its chain: ${event.id} ← ${names.join(" ← ")}${more}`,
+    };
   }
+  yield* hookSteps(hooks);
+  yield* dispatchSteps(dispatches, hooks, items);
   if (dispatches.length === 0) yield { at: null, what: undispatched(event, hooks) };
 }
 
@@ -94,6 +101,49 @@ function undispatched(
 
 function relayOf(result: HookRun["result"]): string | undefined {
   return (result as { routing?: { relay?: string } } | null)?.routing?.relay;
+}
+
+function* dispatchSteps(
+  dispatches: Explanation["dispatches"],
+  hooks: readonly HookRun[],
+  items: readonly Item[],
+): Generator<Step> {
+  for (const { hook, session, outcome, itemId, createdAt } of dispatches) {
+    const item = items.find(({ id }) => id === itemId);
+    yield { at: createdAt, what: `hook ${hook} sent it to ${session}: ${inWords(outcome, item)}` };
+  }
+  const exclusive = hooks.find((run) => run.exclusive && run.fired);
+  if (exclusive === undefined) return;
+  for (const { hook, fired, startedAt } of hooks) {
+    if (!fired || !hook.startsWith("default-")) continue;
+    const asked = dispatches.find((dispatch) => dispatch.hook === hook);
+    const at = asked?.createdAt ?? startedAt;
+    if (asked === undefined || asked.outcome === "silenced")
+      yield { at, what: `hook ${hook} is silenced by ${exclusive.hook}, which is exclusive` };
+    else
+      yield {
+        at: exclusive.startedAt,
+        what: `hook ${exclusive.hook} is exclusive, and came too late to silence ${hook}: its turn had begun`,
+      };
+  }
+}
+
+function inWords(outcome: Explanation["dispatches"][number]["outcome"], item: Item | undefined): string {
+  switch (outcome) {
+    case "queued":
+    case "dropped":
+      return outcome;
+    case "joined":
+      return "joined, as part of the same turn";
+    case "merged":
+      return "merged, it has nothing to add to the turn that had begun";
+    case "silenced":
+      return "silenced, and taken back";
+    case "late":
+      if (item?.state === "merged") return `late, steered into turn ${item.turnId}`;
+      if (item?.state === "done") return `late, as a follow-up: turn ${item.turnId}`;
+      return "late, after its turn had begun: it steers that turn, or follows it";
+  }
 }
 
 /** Those that did not fire are one step: there may be a thousand of them. */
@@ -155,7 +205,7 @@ function waitOf({ turnId, waitsFor }: Item): string {
   return ` for turn ${waitsFor.turnId} of its session${failed}`;
 }
 
-function* turnSteps({ id, turn, deliveries }: Turn): Generator<Step> {
+function* turnSteps({ id, turn, deliveries, hooks, dispatches }: Turn): Generator<Step> {
   if (turn !== null) {
     const { model, provider, costUsd, toolCalls } = turn;
     const status = turn.limitReached ? "ended at a limit, made" : turn.status;
@@ -164,6 +214,9 @@ function* turnSteps({ id, turn, deliveries }: Turn): Generator<Step> {
     yield { at: turn.completedAt, what: `turn ${id} ${status} by ${model} of ${provider}${calls}, ${cost}` };
   }
   for (const delivery of deliveries) yield* deliverySteps(delivery);
+  for (const { at, what } of hookSteps(hooks)) yield { at, what: `on its answer, ${what}` };
+  for (const { at, what } of dispatchSteps(dispatches, hooks, []))
+    yield { at, what: `on its answer, ${what}` };
 }
 
 function* runSteps(run: Run): Generator<Step> {

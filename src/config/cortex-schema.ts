@@ -38,7 +38,9 @@ export const MAX_SETTLE_MS = 600_000;
 export const MAX_FILE_TEXT_BYTES = 512 * 1024;
 /** How deep workers may go, and how many messages of agents may follow each other, whatever is configured. */
 export const MAX_DEPTH = 16;
-export const MAX_HOPS = 1_000;
+export const MAX_CHAIN = 1_000;
+export const MAX_RETURNS = 100_000;
+export const MAX_GATHER_MS = 60_000;
 /** How long a sub-agent may take. */
 export const MAX_SUB_AGENT_MS = 86_400_000;
 /** How many people may be paired. */
@@ -327,9 +329,15 @@ const broker = z
     maxDepth: whole(0, "How deep workers may open workers of their own; 0 lets nobody open one.")
       .max(MAX_DEPTH)
       .default(3),
-    maxHops: whole(1, "How many messages of agents may follow each other before a person or a source writes.")
-      .max(MAX_HOPS)
-      .default(32),
+    maxChain: whole(1, "How many events may lead to each other before a person or a source has to write.")
+      .max(MAX_CHAIN)
+      .default(8),
+    maxReturns: whole(
+      1,
+      "How many results may come back in one chain before a person or a source has to write.",
+    )
+      .max(MAX_RETURNS)
+      .default(256),
     leaseMs: whole(1_000, "How long a process that does not answer keeps its sessions.").default(30_000),
     shutdownMs: whole(0, "How long runs have to end when Cortex stops.").default(10_000),
     queue: queue.prefault({}),
@@ -410,6 +418,9 @@ export const cortexSchema = z
         profile: text("The profile that hooks ask.").default(ACTIVE_PROFILE),
         llmUsdPerDay: usd("What hooks may spend on models in a day, in USD.").default(1),
         env: env.describe("The variables that hooks see, by name.").default([]),
+        gatherMs: whole(0, "How long a turn waits for hooks that have not answered yet, in milliseconds.")
+          .max(MAX_GATHER_MS)
+          .default(200),
       })
       .describe("What hooks may use.")
       .prefault({}),

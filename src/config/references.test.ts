@@ -4,7 +4,9 @@ import { configHome, loadFiles, problemsIn } from "../../test/support/config-hom
 import {
   MAX_DEPTH,
   MAX_FILE_TEXT_BYTES,
-  MAX_HOPS,
+  MAX_CHAIN,
+  MAX_GATHER_MS,
+  MAX_RETURNS,
   MAX_PAIRED,
   MAX_SETTLE_MS,
   MAX_SUB_AGENT_MS,
@@ -205,8 +207,10 @@ test.each([
     `is more than ${MAX_SUB_AGENT_MS}`,
   ],
   [{ broker: { maxDepth: MAX_DEPTH + 1 } }, `is more than ${MAX_DEPTH}`],
-  [{ broker: { maxHops: MAX_HOPS + 1 } }, `is more than ${MAX_HOPS}`],
-  [{ broker: { maxHops: 0 } }, "0 is less than 1"],
+  [{ broker: { maxChain: MAX_CHAIN + 1 } }, `is more than ${MAX_CHAIN}`],
+  [{ broker: { maxChain: 0 } }, "0 is less than 1"],
+  [{ broker: { maxReturns: MAX_RETURNS + 1 } }, `is more than ${MAX_RETURNS}`],
+  [{ hooks: { gatherMs: MAX_GATHER_MS + 1 } }, `is more than ${MAX_GATHER_MS}`],
 ])("of programs, %j is refused", async (cortex, problem) => {
   expect((await problemsIn({ "cortex.json": cortex })).join("\n")).toContain(problem);
 });
@@ -223,5 +227,5 @@ test("a type of sub-agent may be a program", async () => {
     warmMs: 300_000,
     silenceMs: 120_000,
   });
-  expect(config.broker).toMatchObject({ maxDepth: 3, maxHops: 32 });
+  expect(config.broker).toMatchObject({ maxDepth: 3, maxChain: 8 });
 });

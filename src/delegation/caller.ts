@@ -1,7 +1,8 @@
 /** The turn that gives work away, or writes to another agent: what it answers, for whom, and how far it has come. */
-import { CortexError } from "../model/errors.ts";
+import { checkChain } from "../model/chain.ts";
+import type { EventId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
-import { type Stamp, stampOf } from "../model/stamp.ts";
+import { answeredMessage, type Stamp } from "../model/stamp.ts";
 import type { ToolContext } from "../model/tool.ts";
 import type { QueueItem } from "../store/store.ts";
 import { type Kin, readKin } from "./kin.ts";
@@ -29,27 +30,22 @@ export async function readCaller(context: ToolContext, parts: DelegationParts): 
   return { context, kin, items, isByOthers, behalf };
 }
 
-/** The stamp of the next message. Agents that only answer each other come to an end here. */
-export function nextStamp(
-  kind: Stamp["kind"],
-  { context, items }: Pick<Caller, "context" | "items">,
-  maxHops: number,
-): Stamp {
-  const hops = hopsOf(items) + 1;
-  if (hops > maxHops) throw tooManyHops(maxHops);
+export function stampFor(kind: Stamp["kind"], { context }: Pick<Caller, "context">): Stamp {
   const { session, agent, turn } = context;
-  return { kind, from: { session, agent, turn }, hops };
+  return { kind, from: { session, agent, turn } };
 }
 
-/** How far the messages have come that a turn answers: 0 where people, timers or webhooks have sent them. */
-function hopsOf(items: readonly QueueItem[]): number {
-  return Math.max(0, ...items.map(({ event }) => stampOf(event)?.hops ?? 0));
-}
-
-function tooManyHops(maxHops: number): CortexError {
-  return new CortexError(
-    "tool_input_invalid",
-    `${maxHops} messages of agents have led to this one, and no person has written in between`,
-    { hint: "End here, and answer with what there is. `broker.maxHops` in cortex.json is the limit." },
-  );
+/** What leads to whatever the turn sends next. Agents that only answer each other come to an end here. */
+export function causeOf(
+  { context, items }: { readonly context: Pick<ToolContext, "agent">; readonly items: readonly QueueItem[] },
+  { config, onChainEnded }: Pick<DelegationParts, "config" | "onChainEnded">,
+): EventId {
+  const { event } = answeredMessage(items)!;
+  try {
+    checkChain(event, config().broker, "tool_input_invalid");
+  } catch (error) {
+    onChainEnded(event.id, `the agent ${context.agent}`);
+    throw error;
+  }
+  return event.id;
 }

@@ -5,13 +5,14 @@
  */
 import { CortexError } from "../model/errors.ts";
 import { AGENT_ADAPTER, eventId } from "../model/event.ts";
-import type { DelegationId, DispatchId, ItemId } from "../model/ids.ts";
+import { DIRECT_HOOK } from "../model/hook-order.ts";
+import type { DelegationId, DispatchId, EventId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { ToolContext } from "../model/tool.ts";
 import { deriveUlid } from "../model/ulid.ts";
 import type { Delegation, NewDispatch, NewEvent, QueueItem, Store } from "../store/store.ts";
-import { type Caller, nextStamp } from "./caller.ts";
+import { type Caller, causeOf, stampFor } from "./caller.ts";
 import type { SessionTarget } from "./kin.ts";
 import type { DelegationParts } from "./parts.ts";
 import { answeredMessage, asMetadata } from "../model/stamp.ts";
@@ -19,8 +20,6 @@ import { answeredMessage, asMetadata } from "../model/stamp.ts";
 /** How much work one session may have given away at the same time. */
 export const MAX_OPEN_DELEGATIONS = 100;
 export const MAX_TASK_LENGTH = 100_000;
-/** The name of the hook that stands for an explicit target. */
-export const DIRECT = "direct";
 
 export interface Order {
   readonly task: string;
@@ -41,7 +40,8 @@ export interface Given {
 
 /** What is kept with a delegation, to tell of its end. */
 export interface DelegationDetail {
-  readonly hops: number;
+  /** What led to the turn that gave the work: the report goes back there. */
+  readonly cause?: EventId;
   readonly type?: string;
   readonly timeoutMs?: number;
   /** What the message that tells of the end narrows. */
@@ -63,9 +63,9 @@ export async function givenBefore(context: ToolContext, store: Store): Promise<G
 export async function delegate(order: Order, caller: Caller, parts: DelegationParts): Promise<Given> {
   const { target, type, task, waits, timeoutMs, permissions, profile } = order;
   const { context, items, behalf } = caller;
-  const { config, clock, store } = parts;
+  const { clock, store } = parts;
   await checkOpen(context.session, store);
-  const stamp = nextStamp("task", caller, config().broker.maxHops);
+  const cause = causeOf(caller, parts);
   const id = delegationId(context);
   const isNew = target.worker !== undefined;
   const event: NewEvent = {
@@ -74,12 +74,13 @@ export async function delegate(order: Order, caller: Caller, parts: DelegationPa
     direction: "sent",
     sender: context.agent,
     content: task,
-    metadata: asMetadata(stamp),
+    metadata: asMetadata(stampFor("task", caller)),
+    cause,
     atMs: clock(),
   };
   const delivery = addressOf(answeredMessage(items), parts);
   const detail: DelegationDetail = {
-    hops: stamp.hops,
+    cause,
     ...(type === undefined ? {} : { type }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(behalf === undefined ? {} : { permissions: behalf }),
@@ -88,7 +89,7 @@ export async function delegate(order: Order, caller: Caller, parts: DelegationPa
   const dispatch: NewDispatch = {
     id: parts.mintId() as DispatchId,
     item: parts.mintId() as ItemId,
-    hook: DIRECT,
+    hook: DIRECT_HOOK,
     target,
     ...(await parts.queueing(undefined, target)),
     ...(permissions === undefined ? {} : { permissions }),

@@ -1,5 +1,6 @@
 /** What delegating needs of the rest of Cortex. */
 import type { Config } from "../config/config.ts";
+import type { EventId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
@@ -19,6 +20,8 @@ export interface DelegationParts {
   readonly config: () => Config;
   readonly clock: () => number;
   readonly mintId: () => string;
+  /** Told of an event whose chain is as long as it may be, and who wanted to add to it. */
+  readonly onChainEnded: (event: EventId, by: string) => void;
   /** Refuses a profile that does not exist. */
   readonly checkProfile: (name: string) => void;
   /** How a message of an agent meets a session that is busy. */

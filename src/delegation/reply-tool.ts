@@ -84,6 +84,7 @@ async function note(
     direction: "sent",
     sender: agent,
     replyTo: event.id,
+    cause: event.id,
     content,
     atMs: clock(),
   });

@@ -47,7 +47,6 @@ test("an outcome is told once, by however many and however often", async () => {
   expect(item!.dispatches[0]).toMatchObject({ delivery: { channel: "test", place: "dm-1" } });
   expect(stampOf(item!.event)).toMatchObject({
     from: { session: worker.lease.session, turn: worker.turn },
-    hops: 1,
   });
 });
 

@@ -4,9 +4,10 @@
  * It also ends work whose time is over.
  */
 import { AGENT_ADAPTER, eventId } from "../model/event.ts";
+import { DIRECT_HOOK } from "../model/hook-order.ts";
 import type { DispatchId, ItemId } from "../model/ids.ts";
 import type { Claim, Delegation, DelegationReport, LeaseRequest } from "../store/store.ts";
-import { detailOf, DIRECT } from "./delegate.ts";
+import { detailOf } from "./delegate.ts";
 import { targetOf } from "./kin.ts";
 import { readOutcome, reportText } from "./outcome.ts";
 import type { DelegationParts } from "./parts.ts";
@@ -130,7 +131,7 @@ async function reportOf(
     store.sessions.get(delegation.caller),
     store.sessions.get(delegation.session),
   ]);
-  const { hops, permissions, delivery } = detailOf(delegation);
+  const { cause, permissions, delivery } = detailOf(delegation);
   const { agent } = worker!;
   const from = {
     session: delegation.session,
@@ -147,13 +148,14 @@ async function reportOf(
       direction: "sent",
       sender: agent,
       content,
-      metadata: asMetadata({ kind: "report", from, hops }),
+      metadata: asMetadata({ kind: "report", from }),
+      ...(cause === undefined ? {} : { cause, returns: true }),
       atMs: clock(),
     },
     dispatch: {
       id: mintId() as DispatchId,
       item: mintId() as ItemId,
-      hook: DIRECT,
+      hook: DIRECT_HOOK,
       target,
       ...queued,
       ...(permissions === undefined ? {} : { permissions }),

@@ -1,12 +1,13 @@
 /** A message from one agent to another, through the queue like any other, and with a sender that no text can forge. */
 import { AGENT_ADAPTER, eventId } from "../model/event.ts";
+import { DIRECT_HOOK } from "../model/hook-order.ts";
 import type { DispatchId, ItemId } from "../model/ids.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { asMetadata } from "../model/stamp.ts";
 import { MAX_PAGE, type NewDispatch } from "../store/store.ts";
-import { type Caller, nextStamp } from "./caller.ts";
-import { detailOf, DIRECT } from "./delegate.ts";
+import { type Caller, causeOf, stampFor } from "./caller.ts";
+import { detailOf } from "./delegate.ts";
 import { areRelated, type SessionTarget } from "./kin.ts";
 import { boundBy } from "./narrowing.ts";
 import type { DelegationParts } from "./parts.ts";
@@ -22,8 +23,8 @@ export async function sendToSession(
   parts: DelegationParts,
 ): Promise<void> {
   const { context } = caller;
-  const { config, clock, mintId } = parts;
-  const stamp = nextStamp("message", caller, config().broker.maxHops);
+  const { clock, mintId } = parts;
+  const cause = causeOf(caller, parts);
   const { mode, ...terms } = await termsFor(target.session, caller, parts);
   await parts.accept(
     {
@@ -32,13 +33,14 @@ export async function sendToSession(
       direction: "sent",
       sender: context.agent,
       content,
-      metadata: asMetadata(stamp),
+      metadata: asMetadata(stampFor("message", caller)),
+      cause,
       atMs: clock(),
     },
     {
       id: mintId() as DispatchId,
       item: mintId() as ItemId,
-      hook: DIRECT,
+      hook: DIRECT_HOOK,
       target,
       ...(await parts.queueing(mode, target)),
       ...terms,

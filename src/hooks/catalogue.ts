@@ -69,12 +69,17 @@ export class Catalogue {
     return { ...off, filter: await compile(off.stored.filter) };
   }
 
-  /** Those that are to be asked now: active, or resting for long enough to be tried again. */
-  *due(nowMs: number): Iterable<Entry> {
+  /** Those that are enabled. Due: active, or paused for long enough to be tried again. */
+  *enabled(nowMs: number): Iterable<{ readonly entry: Entry; readonly isDue: boolean }> {
     for (const entry of this.#entries.values()) {
       const { state, openedAtMs = 0 } = entry.stored;
-      if (state === "active" || (state === "open" && nowMs - openedAtMs >= CIRCUIT_REST_MS)) yield entry;
+      if (state === "active") yield { entry, isDue: true };
+      else if (state === "open") yield { entry, isDue: nowMs - openedAtMs >= CIRCUIT_REST_MS };
     }
+  }
+
+  names(): string[] {
+    return [...this.#entries.keys(), ...this.#off.keys()];
   }
 
   /** Whether a hook could want events of this direction, on this channel: where none does, they are not judged. */

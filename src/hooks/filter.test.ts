@@ -20,7 +20,7 @@ async function does(
   fields: Partial<NewEvent>,
   given: Partial<Circumstances> = {},
 ): Promise<boolean | CortexError> {
-  const stored = { ...event("a"), ...fields, receivedAtMs: 0, differing: 0 };
+  const stored = { ...event("a"), ...fields, receivedAtMs: 0, differing: 0, depth: 0, returned: 0 };
   const compiled = compileFilter(filter);
   if (!passes(compiled, stored, { timezone: "UTC", createdAtMs: 0, ...given })) return false;
   return (await matchPatterns([compiled], stored))[0]!;
@@ -81,7 +81,7 @@ test("what was missed is caught up on once, by those that want it", async () => 
   const ten = Date.UTC(2026, 6, 1, 10, 1);
   const missed = { fromMs: ten - 180 * MINUTE_MS, toMs: ten - MINUTE_MS };
   const late = { channel: "timer", content: null, atMs: ten, metadata: { missed } };
-  const stored = { ...event("a"), ...late, receivedAtMs: 0, differing: 0 };
+  const stored = { ...event("a"), ...late, receivedAtMs: 0, differing: 0, depth: 0, returned: 0 };
   expect(await does({ cron: "0 * * * *" }, late)).toBe(false);
   expect(await does({ cron: "0 * * * *", catchUp: "once" }, late)).toBe(true);
   expect(await does({ cron: "0 12 * * *", catchUp: "once" }, late)).toBe(false);

@@ -9,3 +9,8 @@ export function parseHookName(text: string): string {
     hint: "A name has 1 to 64 lower-case letters, digits, - and _, such as `school-mails`.",
   });
 }
+
+/** Those that take what nobody else wants. A hook with `exclusive: true` silences them for its event. */
+export function isDefaultHook(name: string): boolean {
+  return name.startsWith("default-");
+}

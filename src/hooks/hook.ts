@@ -118,6 +118,8 @@ export interface HookResult {
   /** The hook wants to be asked no more, whether it fires or not. */
   readonly disable_hook?: boolean;
   readonly disableHook?: boolean;
+  /** With a firing: the default hooks (`default-*`) have no say in this event. */
+  readonly exclusive?: boolean;
 }
 
 export interface HookRouting {

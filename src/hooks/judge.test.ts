@@ -58,7 +58,9 @@ async function openScene(hooks: Readonly<Record<string, string>>, limits: Partia
           context: context as never,
         };
       },
+      gatherMs: () => 200,
       withSlot: (record) => record(undefined),
+      onChainEnded: () => {},
       onOpened: ({ name }) => rests.push(name),
       onProblem: (error) => problems.push(error),
     });
@@ -231,7 +233,7 @@ test("a crash while hooks are at work loses no event", async () => {
   for (const id of ids) expect(await scene.store.events.dispatches(id)).toHaveLength(1);
 });
 
-test("a hook that fails again and again rests, is tried once, and goes on when it is well", async () => {
+test("a hook that fails again and again is paused, is tried once, and goes on when it is well", async () => {
   await using scene = await openScene({
     shaky: `export default ({ event }) => {
       if (event.content !== "well") throw new Error("ill");
@@ -245,11 +247,13 @@ test("a hook that fails again and again rests, is tried once, and goes on when i
     error: expect.stringContaining("ill"),
   });
   expect(scene.rests).toEqual(["shaky"]);
-  expect(await scene.judged(await scene.accept("resting"))).toEqual([]);
+  expect(await scene.judged(await scene.accept("resting"))).toMatchObject([
+    { hook: "shaky", fired: false, result: { skipped: expect.stringContaining("paused after repeated") } },
+  ]);
 
   scene.clock.advance(CIRCUIT_REST_MS);
   expect(await scene.judged(await scene.accept("tried"))).toHaveLength(1);
-  expect(await scene.judged(await scene.accept("resting-again"))).toEqual([]);
+  expect(await scene.judged(await scene.accept("resting-again"))).toMatchObject([{ fired: false }]);
 
   scene.clock.advance(CIRCUIT_REST_MS);
   await scene.judged(await scene.accept("well", { content: "well" }));

@@ -4,8 +4,14 @@
  * What is to be judged is in the store, and so is which hook has judged what: an event that was left by a crash is
  * judged again, and hooks that have judged it are not asked again. As soon as a hook fires, its dispatch is made in
  * the commit that records it; those that do not fire are recorded together, when the last has been heard.
+ *
+ * What several hooks ask for of one event is one turn. So a dispatch waits while others have not answered, for
+ * `gatherMs` at most; it is the queue item that waits, in the store, and not the judge. What comes later is in the turn
+ * that has begun, or after it.
  */
 import { CortexError } from "../model/errors.ts";
+import { DIRECT_HOOK } from "../model/hook-order.ts";
+import type { EventId } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type {
   LeaseRequest,
@@ -21,6 +27,7 @@ import type {
 import type { Catalogue, Entry } from "./catalogue.ts";
 import { matchPatterns, missedMinute, passes, skippedMinute } from "./filter.ts";
 import { toHookEvent } from "./hook-event.ts";
+import { isDefaultHook } from "./hook-name.ts";
 import { normaliseResult, type Verdict } from "./normalise-result.ts";
 import type { CallOutcome, HookPool, ToAsk } from "./pool.ts";
 
@@ -35,6 +42,8 @@ export interface JudgeParts {
   readonly pool: HookPool;
   readonly clock: () => number;
   readonly timezone: () => string;
+  /** How long what a hook asks for waits for hooks that have not answered. */
+  readonly gatherMs: () => number;
   /**
    * What a fired hook asks for. Undefined: its sender may not ask for anything, so nothing is done; or what it asked
    * for is done, and it is no message. It may be asked again for the same event and hook, after a crash. What it
@@ -47,7 +56,9 @@ export interface JudgeParts {
   ) => Promise<Omit<NewDispatch, "hook"> | undefined>;
   /** Records with a request for a lease where a slot is free, and carries the claim out that comes of it. */
   readonly withSlot: (record: (claim: LeaseRequest | undefined) => Promise<Recorded>) => Promise<Recorded>;
-  /** Told of a hook that failed too often and rests from now on. */
+  /** Told of an event whose chain is as long as it may be, and the hook that wanted to add to it. */
+  readonly onChainEnded: (event: EventId, hook: string) => void;
+  /** Told of a hook that failed too often and is paused from now on. */
   readonly onOpened: (hook: StoredHook) => void;
   /** Told of what is judged again later, and why. */
   readonly onProblem: (error: unknown, event: StoredEvent | undefined) => void;
@@ -138,9 +149,11 @@ export class Judge implements AsyncDisposable {
   async #judge({ event, asked }: Unjudged): Promise<void> {
     const { store, pool, clock, timezone } = this.#parts;
     const nowMs = clock();
-    const { entries, broken } = await this.#wanted(event, asked, nowMs);
+    const { entries, broken, paused } = await this.#wanted(event, asked, nowMs);
     const skipped = this.#skipped(event, nowMs);
-    const unasked = [...skipped].filter(([name]) => !entries.some(({ stored }) => stored.name === name));
+    const unasked = [...skipped, ...paused.map((name) => [name, PAUSED] as const)].filter(
+      ([name]) => !asked.includes(name) && !entries.some(({ stored }) => stored.name === name),
+    );
     const silent = unasked.map(([hook, reason]) => skippedRun(hook, reason, nowMs));
     if (entries.length + broken.length === 0) return store.hooks.judged(event.id, silent);
     const hookEvent = toHookEvent(event, await this.#explicitTarget(event));
@@ -150,13 +163,20 @@ export class Judge implements AsyncDisposable {
       event.channel === "timer" ? event.atMs : nowMs,
       entries.map((entry) => toAsk(entry, event, timezone())),
     );
+    let open = outcomes.length;
     const runs = await Promise.all([
       ...outcomes.map(async (outcome, at) => {
+        const answered = await outcome;
+        open--;
         const entry = entries[at]!;
-        return this.#conclude(event, entry, await outcome, skipped.get(entry.stored.name));
+        const reason = skipped.get(entry.stored.name);
+        return this.#conclude(event, entry, answered, { othersAreOpen: open > 0, skipped: reason });
       }),
       ...broken.map(({ entry, error }) =>
-        this.#conclude(event, entry, notAsked(error, nowMs, clock()), undefined),
+        this.#conclude(event, entry, notAsked(error, nowMs, clock()), {
+          othersAreOpen: false,
+          skipped: undefined,
+        }),
       ),
     ]);
     if (this.#stopping && runs.includes("left")) return; // and is judged after the next start
@@ -167,7 +187,9 @@ export class Judge implements AsyncDisposable {
   #skipped(event: StoredEvent, nowMs: number): Map<string, string> {
     const { catalogue, timezone } = this.#parts;
     const skipped = new Map<string, string>();
-    for (const { filter, stored } of catalogue.due(nowMs)) {
+    for (const { entry, isDue } of catalogue.enabled(nowMs)) {
+      if (!isDue) continue;
+      const { filter, stored } = entry;
       const missedMs = skippedMinute(filter, event, {
         timezone: timezone(),
         createdAtMs: stored.createdAtMs,
@@ -177,23 +199,31 @@ export class Judge implements AsyncDisposable {
     return skipped;
   }
 
-  /** Those to ask, and those whose pattern could not be matched, which is an error of theirs. */
+  /**
+   * Those to ask; those whose pattern could not be matched, which is an error of theirs; and those that would be asked
+   * if they were not paused.
+   */
   async #wanted(event: StoredEvent, asked: readonly string[], nowMs: number): Promise<Wanted> {
     const { catalogue, timezone } = this.#parts;
     const usual = timezone();
-    const passing = [...catalogue.due(nowMs)].filter(
-      ({ filter, stored: { name, createdAtMs } }) =>
-        !asked.includes(name) && passes(filter, event, { timezone: usual, createdAtMs }),
+    const passing = [...catalogue.enabled(nowMs)].filter(
+      ({ entry: { filter, stored } }) =>
+        !asked.includes(stored.name) &&
+        passes(filter, event, { timezone: usual, createdAtMs: stored.createdAtMs }),
     );
     const matched = await matchPatterns(
-      passing.map(({ filter }) => filter),
+      passing.map(({ entry }) => entry.filter),
       event,
     );
-    const wanted: Wanted = { entries: [], broken: [] };
-    for (const [at, entry] of passing.entries()) {
+    const wanted: Wanted = { entries: [], broken: [], paused: [] };
+    for (const [at, { entry, isDue }] of passing.entries()) {
       const { name, state } = entry.stored;
       const found = matched[at]!;
-      if (found === false || this.#trying.has(name)) continue;
+      if (found === false) continue;
+      if (!isDue || this.#trying.has(name)) {
+        wanted.paused.push(name);
+        continue;
+      }
       if (state === "open") this.#trying.add(name);
       if (found === true) wanted.entries.push(entry);
       else wanted.broken.push({ entry, error: found.message });
@@ -204,7 +234,7 @@ export class Judge implements AsyncDisposable {
   /** The session of a message that was sent with a target. */
   async #explicitTarget({ id }: StoredEvent): Promise<SessionKey | undefined> {
     const dispatches = await this.#parts.store.events.dispatches(id);
-    return dispatches.find(({ hook }) => hook === DIRECT)?.session;
+    return dispatches.find(({ hook }) => hook === DIRECT_HOOK)?.session;
   }
 
   /** Records what a hook said, at once where something follows from it. Gives back what can be recorded with the rest. */
@@ -212,7 +242,7 @@ export class Judge implements AsyncDisposable {
     event: StoredEvent,
     entry: Entry,
     outcome: CallOutcome,
-    skipped: string | undefined,
+    { othersAreOpen, skipped }: { readonly othersAreOpen: boolean; readonly skipped: string | undefined },
   ): Promise<SilentHookRun | "recorded" | "left"> {
     const { name } = entry.stored;
     const wasTried = this.#trying.has(name);
@@ -225,7 +255,7 @@ export class Judge implements AsyncDisposable {
         await this.#record({ ...run, event: event.id, fired: false });
         return "recorded";
       }
-      await this.#fire(event, run, judged.verdict);
+      await this.#fire(event, run, judged.verdict, othersAreOpen);
       return "recorded";
     } finally {
       this.#trying.delete(name);
@@ -242,19 +272,25 @@ export class Judge implements AsyncDisposable {
     }
   }
 
-  async #fire(event: StoredEvent, run: SilentHookRun, verdict: Fired): Promise<void> {
+  async #fire(event: StoredEvent, run: SilentHookRun, verdict: Fired, othersAreOpen: boolean): Promise<void> {
+    const { dispatchFor, catalogue, gatherMs } = this.#parts;
     try {
-      const dispatch = await this.#parts.dispatchFor(event, run.hook, verdict);
-      const { disable } = verdict;
+      const dispatch = await dispatchFor(event, run.hook, verdict);
+      const { disable, exclusive } = verdict;
       await this.#record({
         ...run,
         event: event.id,
         fired: true,
         disable,
-        ...(dispatch === undefined ? {} : { dispatch }),
+        ...(exclusive ? { silences: catalogue.names().filter(isDefaultHook) } : {}),
+        yields: isDefaultHook(run.hook),
+        ...(dispatch === undefined
+          ? {}
+          : { dispatch: othersAreOpen ? { ...dispatch, gatherMs: gatherMs() } : dispatch }),
       });
     } catch (error) {
       if (!isOfTheHook(error)) throw error;
+      if (error.code === "chain_ended") this.#parts.onChainEnded(event.id, run.hook);
       await this.#record({ ...run, event: event.id, fired: false, error: error.message });
     }
   }
@@ -288,12 +324,10 @@ export function toAsk({ source, stored, filter }: Entry, event: StoredEvent, tim
   };
 }
 
-/** The hook that stands for an explicit target. */
-const DIRECT = "direct";
-
 interface Wanted {
   readonly entries: Entry[];
   readonly broken: { readonly entry: Entry; readonly error: string }[];
+  readonly paused: string[];
 }
 
 function notAsked(error: string, startedAtMs: number, endedAtMs: number): CallOutcome {
@@ -326,6 +360,9 @@ function skippedRun(hook: string, skipped: string, nowMs: number): SilentHookRun
   const result = { fire: false, skipped };
   return { hook, result, startedAtMs: nowMs, endedAtMs: nowMs, wasSkipped: true };
 }
+
+/** Why a hook was not asked that would have been. */
+const PAUSED = "was not asked: it is paused after repeated failures";
 
 function skipReason(missedMs: number): string {
   const at = new Date(missedMs).toISOString();

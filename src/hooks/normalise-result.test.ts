@@ -102,6 +102,7 @@ test("everything that a result can say is kept, whichever case it is written in"
   const verdict = {
     fire: true,
     disable: true,
+    exclusive: true,
     destination: { kind: "session", session: "work" },
     smart: true,
     queueMode: "steer-backlog",
@@ -112,6 +113,7 @@ test("everything that a result can say is kept, whichever case it is written in"
     normaliseResult({
       fire: true,
       disable_hook: true,
+      exclusive: true,
       routing: { session: "work", smart: true, queue_mode: "steer+backlog" },
       context: { prompt: "p", extracted: { a: [1] }, include_history: false },
       delivery: { channel: "telegram", account: "default", place: 7, topic: "t", reply_to: "9" },
@@ -121,6 +123,7 @@ test("everything that a result can say is kept, whichever case it is written in"
     normaliseResult({
       fire: true,
       disableHook: true,
+      exclusive: true,
       routing: { session: "work", smart: true, queueMode: "steer-backlog" },
       context: { systemPrompt: "p", extracted: { a: [1] }, includeThreadHistory: false },
       delivery: { channel: "telegram", accountId: "default", peerId: "7", threadId: "t", replyToId: "9" },

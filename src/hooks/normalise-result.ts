@@ -14,6 +14,8 @@ export type Verdict =
   | {
       readonly fire: true;
       readonly disable: boolean;
+      /** It silences the default hooks. */
+      readonly exclusive: boolean;
       readonly destination: Destination;
       readonly smart: boolean;
       readonly queueMode?: QueueMode;
@@ -37,16 +39,20 @@ interface TurnContext {
   readonly includeHistory?: boolean;
 }
 
+const FIELDS = ["fire", "routing", "context", "delivery", "disable_hook", "exclusive"];
+
 /** Throws `hook_failed`, or what is wrong with the target. */
 export function normaliseResult(result: unknown): Verdict {
-  const fields = readObject(result, "result", ["fire", "routing", "context", "delivery", "disable_hook"]);
+  const fields = readObject(result, "result", FIELDS);
   if (typeof fields["fire"] !== "boolean") throw invalid("`fire` is true or false", fields["fire"]);
   const disable = readFlag(fields, "disable_hook") ?? false;
+  const exclusive = readFlag(fields, "exclusive") ?? false;
   if (!fields["fire"]) return { fire: false, disable };
   const delivery = readDelivery(fields["delivery"]);
   return {
     fire: true,
     disable,
+    exclusive,
     ...readRouting(fields["routing"]),
     context: readContext(fields["context"]),
     ...(delivery === undefined ? {} : { delivery }),
@@ -260,7 +266,7 @@ function unknownField(name: string, what: string, known: readonly string[]): Cor
 
 function invalid(rule: string, value: unknown): CortexError {
   return new CortexError("hook_failed", `The hook returned ${show(value)}, but ${rule}`, {
-    hint: "Return {fire, routing?, context?, delivery?, disable_hook?}; the types are in cortexd/hooks.",
+    hint: "Return {fire, routing?, context?, delivery?, disable_hook?, exclusive?}; the types are in cortexd/hooks.",
   });
 }
 

@@ -63,6 +63,8 @@ export default async function ({ event }: HookContext): Promise<HookResult> {
     // One of session, thread, persona, agent and relay.
     routing: { session: "main" },
     context: { prompt: "This looks like an invoice. Note who wants how much, and by when." },
+    // Keeps the hooks called default-… from answering the same message:
+    // exclusive: true,
   };
 }
 `;

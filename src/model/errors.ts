@@ -10,6 +10,7 @@ export type ErrorCode =
   | "auth_limited"
   | "body_invalid"
   | "body_too_large"
+  | "chain_ended"
   | "config_invalid"
   | "context_overflow"
   | "delegation_unknown"

@@ -42,6 +42,8 @@ export const RELAY_ADAPTER = "relay";
 export const SCRIPT_ADAPTER = "script";
 /** The adapter, and the channel, of what members of a team are asked to work on: their ids are made from the work's. */
 export const TEAM_ADAPTER = "team";
+/** The adapter of what a hook says after the turn of its event has begun: their ids are made from the dispatch's. */
+export const HOOK_ADAPTER = "hook";
 /** The adapter, and the channel, of the minutes. */
 export const TIMER_ADAPTER = "timer";
 /** The adapter, and the channel, of what happens in watched folders. */
@@ -59,6 +61,7 @@ export const OWN_ADAPTERS = [
   AGENT_ADAPTER,
   ANSWER_ADAPTER,
   FILES_ADAPTER,
+  HOOK_ADAPTER,
   RELAY_ADAPTER,
   SCRIPT_ADAPTER,
   TEAM_ADAPTER,

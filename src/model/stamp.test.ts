@@ -4,7 +4,7 @@ import type { AgentId, EventId } from "./ids.ts";
 import { MAIN_SESSION } from "./session-key.ts";
 import { answeredMessage, asMetadata, type Stamp, stampOf } from "./stamp.ts";
 
-const stamp: Stamp = { kind: "task", from: { session: MAIN_SESSION, agent: "main" as AgentId }, hops: 1 };
+const stamp: Stamp = { kind: "task", from: { session: MAIN_SESSION, agent: "main" as AgentId } };
 
 test("a message of an agent says who has sent it", () => {
   expect(stampOf({ id: "agent:01-0" as EventId, metadata: asMetadata(stamp) })).toEqual(stamp);

@@ -16,8 +16,6 @@ export interface Stamp {
     /** Undefined: no turn of it was begun. */
     readonly turn?: TurnId;
   };
-  /** How many messages of agents have led to this one, itself included. */
-  readonly hops: number;
 }
 
 interface Stamped {

@@ -22,7 +22,7 @@ function item(name: string, fields: Fields = {}): QueueItem {
     mode: "steer-backlog",
     dueMs: NOW,
     queuedAtMs: NOW,
-    event: { ...event(name, eventFields), receivedAtMs: NOW, differing: 0 },
+    event: { ...event(name, eventFields), receivedAtMs: NOW, differing: 0, depth: 0, returned: 0 },
     dispatches: [{ id: name as DispatchId, hook: "direct", ...dispatch }],
     ...rest,
   };
@@ -171,7 +171,7 @@ describe("at the start of a turn", () => {
 });
 
 describe("what another agent writes", () => {
-  const stamp = { kind: "message", from: { session: "agent:coder:subagent:1", agent: "coder" }, hops: 1 };
+  const stamp = { kind: "message", from: { session: "agent:coder:subagent:1", agent: "coder" } };
   const said = (kind: string, dispatch: Partial<DispatchInput> = {}) =>
     item("a", {
       event: { id: "agent:t-0" as EventId, channel: "agent", metadata: { ...stamp, kind } },

@@ -7,6 +7,7 @@
  * permissions. A message that wants anything else waits for a turn of its own. What another agent writes is heard
  * wherever the answer goes.
  */
+import { HOOK_ADAPTER, splitEventId } from "../model/event.ts";
 import { canonicalJson } from "../model/json.ts";
 import { answeredMessage, stampOf } from "../model/stamp.ts";
 import type { QueueItem } from "../store/store.ts";
@@ -74,7 +75,7 @@ function isOlder(a: QueueItem, b: QueueItem): boolean {
 
 function goesWith(item: QueueItem, first: QueueItem): boolean {
   return (
-    (isOfAgent(item) || hasSameAddress(item, first)) &&
+    (isOfAgent(item) || isLateFor(item, first) || hasSameAddress(item, first)) &&
     asksForNoMore("permissions", item, first) &&
     asksForNoMore("profile", item, first)
   );
@@ -83,6 +84,11 @@ function goesWith(item: QueueItem, first: QueueItem): boolean {
 /** What an agent writes is for the agent, wherever the answer of its turn goes. */
 function isOfAgent({ event }: QueueItem): boolean {
   return stampOf(event)?.kind === "message";
+}
+
+/** What a hook adds to the message that the turn answers belongs to it, wherever the hook would have it answered. */
+function isLateFor({ event }: QueueItem, first: QueueItem): boolean {
+  return splitEventId(event.id).adapter === HOOK_ADAPTER && event.cause === first.event.id;
 }
 
 function hasSameAddress(item: QueueItem, first: QueueItem): boolean {
@@ -96,8 +102,10 @@ function asksForNoMore(what: "permissions" | "profile", item: QueueItem, first: 
 }
 
 function wishOf(what: "delivery" | "permissions" | "profile", { dispatches }: QueueItem): string | undefined {
-  const wishes = dispatches.flatMap((dispatch) => dispatch[what] ?? []);
-  return wishes.length === 0 ? undefined : canonicalJson(wishes);
+  const wishes = new Set(
+    dispatches.flatMap((dispatch) => (dispatch[what] === undefined ? [] : canonicalJson(dispatch[what]))),
+  );
+  return wishes.size === 0 ? undefined : [...wishes].toSorted().join();
 }
 
 /** Messages with no address (the command line, HTTP) are answered by the ledger alone, so they go together. */

@@ -25,6 +25,7 @@ export async function endMessage(
       sender: id,
       content,
       metadata: { relay: id },
+      ...(detail.cause === undefined ? {} : { cause: detail.cause, returns: true }),
       atMs: clock(),
     },
     dispatch: {

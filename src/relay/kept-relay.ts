@@ -3,7 +3,7 @@
  * and only the steps that have changed, so that a long relay costs no more at its end than at its beginning.
  */
 import { CortexError } from "../model/errors.ts";
-import type { PersonaId, RelayId } from "../model/ids.ts";
+import type { EventId, PersonaId, RelayId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type {
@@ -31,6 +31,8 @@ export interface RelayDetail {
   readonly resumes?: true;
   /** Where people are told of it. */
   readonly delivery?: Json;
+  /** The event that led to it. */
+  readonly cause?: EventId;
   readonly budgetUsd?: number;
   readonly idempotencyKey?: string;
   /** With a key: the digest of what it was used for. */

@@ -42,6 +42,7 @@ export function orderStep(
       sender: record.id,
       content: prompt,
       metadata: { relay: record.id, step, slot, stage },
+      ...(detail.cause === undefined ? {} : { cause: detail.cause }),
       atMs: clock(),
     },
     dispatch: {

@@ -44,6 +44,7 @@ import { ApprovalDeadlines } from "./approvals.ts";
 import { withFiledAttachments } from "./attachments.ts";
 import { createBackends } from "./backends.ts";
 import { delegationParts } from "./delegation.ts";
+import { createChainNotices } from "./chain-notices.ts";
 import { createChannels } from "./channels.ts";
 import { takeChatEvent } from "./chat-events.ts";
 import { describeStatus } from "./commands.ts";
@@ -313,6 +314,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     log,
     onChange: () => live.announce("team.changed"),
   });
+  const onChainEnded = createChainNotices({ store, config: () => settings.config(), log });
   const hooks = await openHooks({
     ...turnParts,
     agentFor: backendFor,
@@ -320,6 +322,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     broker,
     relays: () => relays,
     variable: settings.variable,
+    onChainEnded,
     log,
   });
   const delegating = delegationParts({
@@ -330,6 +333,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     broker,
     checkProfile: (name) => void settings.profile(name),
     isJudged: (channel) => hooks.wants("sent", channel),
+    onChainEnded,
     log,
   });
   const reporter = new Reporter(delegating);
@@ -356,7 +360,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
         settings,
         channels: channels.names,
         delegating: () => delegating,
-        relaying: () => relayToolParts({ relays, store }),
+        relaying: () => relayToolParts({ relays, config: () => settings.config(), onChainEnded, store }),
         teaming: () => teamToolParts({ team, store }),
         hooks: {
           list: () => store.hooks.list(),

@@ -13,6 +13,7 @@ export interface DelegationSources extends Pick<SendParts, "store" | "clock" | "
   readonly broker: Pick<Broker, "withSlot">;
   /** Whether hooks are to judge what agents write to each other. */
   readonly isJudged: (channel: string) => boolean;
+  readonly onChainEnded: DelegationParts["onChainEnded"];
   readonly log: (line: string) => void;
 }
 
@@ -24,9 +25,11 @@ export function delegationParts(sources: DelegationSources): DelegationParts & R
       queueing({ mode, channel: AGENT_ADAPTER, sender: "agent" }, target, { store, config: config(), clock }),
     accept: (event, dispatch) =>
       broker.withSlot(async (claim) => {
+        const judge = isJudged(event.channel);
+        const { gatherMs } = config().hooks;
         const result = await store.events.accept(event, {
-          judge: isJudged(event.channel),
-          ...(dispatch === undefined ? {} : { dispatch }),
+          judge,
+          ...(dispatch === undefined ? {} : { dispatch: judge ? { ...dispatch, gatherMs } : dispatch }),
           ...(dispatch === undefined || claim === undefined ? {} : { claim }),
         });
         return { result, claim: result.dispatched?.claim };

@@ -116,7 +116,7 @@ function checkYear(nowMs: number): Check {
   );
 }
 
-/** Those that cannot be loaded, and those that rest because they failed again and again. */
+/** Those that cannot be loaded, and those that are paused after repeated failures. */
 function checkHooks(hooks: readonly StoredHook[]): Check[] {
   const present = hooks.filter((hook) => hook.present);
   if (present.length === 0) return [];
@@ -125,7 +125,7 @@ function checkHooks(hooks: readonly StoredHook[]): Check[] {
   if (broken.length === 0)
     return [ok("hooks", `${present.length}, of which ${active} ${active === 1 ? "is" : "are"} active`)];
   return broken.slice(0, MAX_HOOKS_NAMED).map(({ name, state, error = "" }) => {
-    const what = state === "errored" ? "cannot be loaded" : "rests, because it failed again and again";
+    const what = state === "errored" ? "cannot be loaded" : "is paused after repeated failures";
     const why = error.split("\n")[0]!.slice(0, MAX_ERROR_LENGTH);
     return warn("hooks", `${name} ${what}: ${why}`, `\`cortex hooks show ${name}\` shows it.`);
   });

@@ -66,11 +66,15 @@ test.each<[string, Partial<Measures>, RegExp]>([
     /^The hook bell cannot be loaded: oops$/,
   ],
   [
-    "a hook that rests",
+    "a hook that is paused",
     { hooks: { ...FINE.hooks, open: 1, broken: [{ name: "bell", status: "open", error: "no wire" }] } },
-    /^The hook bell rests, .*: no wire$/,
+    /^The hook bell is paused .*: no wire$/,
   ],
-  ["many such hooks", { hooks: { ...FINE.hooks, errored: 7 } }, /^7 more hooks cannot be loaded, or rest$/],
+  [
+    "many such hooks",
+    { hooks: { ...FINE.hooks, errored: 7 } },
+    /^7 more hooks cannot be loaded, or are paused$/,
+  ],
   [
     "an event that nobody judges",
     { hooks: { ...FINE.hooks, oldestUnjudgedMs: LONG_WAIT_MS } },

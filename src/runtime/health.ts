@@ -91,7 +91,7 @@ function* unknownDeliveries({ deliveries }: Measures): Generator<Problem> {
 
 function* brokenHooks({ hooks }: Measures): Generator<Problem> {
   for (const { name, status, error } of hooks.broken) {
-    const what = status === "errored" ? "cannot be loaded" : "rests, because it failed again and again";
+    const what = status === "errored" ? "cannot be loaded" : "is paused after repeated failures";
     yield {
       problem: `The hook ${name} ${what}: ${error.split("\n")[0]!.slice(0, MAX_ERROR_LENGTH)}`,
       hint: `\`cortex hooks show ${name}\` shows it; correct its file, or disable it.`,
@@ -100,7 +100,7 @@ function* brokenHooks({ hooks }: Measures): Generator<Problem> {
   const more = hooks.errored + hooks.open - hooks.broken.length;
   if (more > 0) {
     yield {
-      problem: `${count(more, "more hook", "more hooks")} cannot be loaded, or rest`,
+      problem: `${count(more, "more hook", "more hooks")} cannot be loaded, or are paused`,
       hint: "`cortex hooks` lists them.",
     };
   }

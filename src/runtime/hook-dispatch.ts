@@ -3,10 +3,12 @@ import type { Config } from "../config/config.ts";
 import { deliveriesOf, parseDelivery } from "../delivery/address.ts";
 import type { Fired } from "../hooks/judge.ts";
 import type { Destination } from "../hooks/normalise-result.ts";
+import { checkChain } from "../model/chain.ts";
 import { CortexError } from "../model/errors.ts";
 import {
   AGENT_ADAPTER,
   ANSWER_ADAPTER,
+  HOOK_ADAPTER,
   RELAY_ADAPTER,
   SCRIPT_ADAPTER,
   TEAM_ADAPTER,
@@ -37,6 +39,7 @@ const OURS: ReadonlySet<string> = new Set([
   RELAY_ADAPTER,
   SCRIPT_ADAPTER,
   TEAM_ADAPTER,
+  HOOK_ADAPTER,
 ]);
 
 /** Undefined: the sender is a guest, for whom nothing is done; or it is a relay, and has begun. */
@@ -50,6 +53,7 @@ export async function dispatchFor(
   const grant = grantOf(event, config);
   if (grant.authority === "guest") return undefined;
   parseDelivery(delivery);
+  checkChain(event, config.broker, "chain_ended");
   if (destination.kind === "relay") {
     await startRelay({ event, hook, relay: destination.relay, context, delivery, grant }, parts);
     return undefined;
@@ -65,9 +69,25 @@ export async function dispatchFor(
     target,
     ...(await queueing({ mode: queueMode, channel: event.channel, sender }, target, parts)),
     ...(Object.keys(context).length === 0 ? {} : { context: context as Json }),
+    ...(context.prompt === undefined && context.extracted === undefined
+      ? {}
+      : { late: lateText(hook, event) }),
     ...(grant.authority === "owner" ? {} : { permissions: grant.permissions }),
     ...(delivery === undefined ? {} : { delivery }),
   };
+}
+
+/** What stands below the context of a hook where the turn of its event has begun without it. */
+function lateText(hook: string, { content }: StoredEvent): string {
+  const said = content === null ? "" : `, on the message: ${firstWords(content)}`;
+  return `(Late: the above is what the hook ${hook} has to say${said})`;
+}
+
+const MAX_QUOTE_LENGTH = 200;
+
+function firstWords(text: string): string {
+  const flat = text.replaceAll(/\s+/g, " ").trim();
+  return flat.length <= MAX_QUOTE_LENGTH ? flat : `${flat.slice(0, MAX_QUOTE_LENGTH).toWellFormed()}…`;
 }
 
 /** What an agent says is nobody's order: it is a source like any other program of the owner's. */
@@ -100,6 +120,7 @@ async function startRelay(
     name: relay,
     message: message.join("\n\n"),
     channel: event.channel,
+    cause: event.id,
     idempotencyKey: `${event.id}#${hook}`,
     metadata: { trigger: "hook", hook, event: event.id, ...(extracted === undefined ? {} : { extracted }) },
     ...(address === undefined ? {} : { delivery: addressOf(address) }),

@@ -61,6 +61,7 @@ test("an event and a hook start one relay, also where they meet again after a cr
   const verdict = {
     fire: true,
     disable: false,
+    exclusive: false,
     destination: { kind: "relay", relay: "pair" },
     smart: false,
     context: {},

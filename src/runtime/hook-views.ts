@@ -37,6 +37,7 @@ export function hookRunView(run: HookRun) {
     hook: run.hook,
     eventId: run.event,
     fired: run.fired,
+    exclusive: run.exclusive,
     result: run.result ?? null,
     error: run.error ?? null,
     skipped: skippedOf(run),

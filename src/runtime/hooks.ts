@@ -32,6 +32,7 @@ export interface HooksParts extends Omit<HookLlmParts, "store"> {
   readonly relays: () => Pick<Relays, "run">;
   /** Looks one up that was named for hooks, in our environment or in `config/.env`. */
   readonly variable: (name: string) => string | undefined;
+  readonly onChainEnded: (event: EventId, by: string) => void;
   readonly log: (line: string) => void;
   readonly limits?: Partial<PoolLimits>;
 }
@@ -88,13 +89,15 @@ export async function openHooks(parts: HooksParts): Promise<Hooks> {
     pool,
     clock,
     timezone: () => config().timezone,
+    gatherMs: () => config().hooks.gatherMs,
     dispatchFor: (event, hook, verdict) => dispatchFor(event, hook, verdict, { ...parts, config: config() }),
     withSlot: (record) =>
       broker.withSlot(async (claim) => {
         const result = await record(claim);
         return { result, claim: result.dispatched?.claim };
       }),
-    onOpened: ({ name, error }) => log(`The hook ${name} rests, because it fails again and again: ${error}`),
+    onChainEnded: (event, hook) => parts.onChainEnded(event, `the hook ${hook}`),
+    onOpened: ({ name, error }) => log(`The hook ${name} is paused after repeated failures: ${error}`),
     onProblem: (error, event) =>
       log(
         `${event === undefined ? "Events are" : `The event ${event.id} is`} judged later: ${String(error)}`,
@@ -197,7 +200,8 @@ async function findEntry(name: string, catalogue: Catalogue, store: Store): Prom
 }
 
 async function findEvent(given: EventId | Incoming, store: Store, clock: () => number): Promise<StoredEvent> {
-  if (typeof given !== "string") return { ...toEvent(given), receivedAtMs: clock(), differing: 0 };
+  if (typeof given !== "string")
+    return { ...toEvent(given), receivedAtMs: clock(), differing: 0, depth: 0, returned: 0 };
   const event = await store.events.get(given);
   if (event !== undefined) return event;
   throw new CortexError("event_unknown", `No event has the id "${given}"`, {

@@ -3,6 +3,7 @@ import type { Config } from "../config/config.ts";
 import { parseDelivery } from "../delivery/address.ts";
 import { toMessageEvent } from "../events/incoming.ts";
 import { CortexError } from "../model/errors.ts";
+import { DIRECT_HOOK } from "../model/hook-order.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
@@ -49,8 +50,6 @@ export interface SendParts {
   readonly isJudged: (channel: string) => boolean;
 }
 
-/** The name of the hook that stands for an explicit target. */
-const DIRECT = "direct";
 export const OWNER = "owner";
 const DEFAULT_CHANNEL = "http";
 
@@ -72,17 +71,18 @@ export async function sendMessage(
   const dispatch: NewDispatch = {
     id: mintId() as DispatchId,
     item: mintId() as ItemId,
-    hook: DIRECT,
+    hook: DIRECT_HOOK,
     target,
     ...(await queueing({ mode: message.mode, channel: channelOf(message), sender: "person" }, target, parts)),
     ...(below === undefined ? {} : { message: below.content }),
     ...(message.profile === undefined ? {} : { profile: message.profile }),
     ...(message.delivery === undefined ? {} : { delivery: message.delivery }),
   };
+  const judge = parts.isJudged(event.channel);
   const accepted = await parts.broker.withSlot(async (claim) => {
     const options = {
-      dispatch,
-      judge: parts.isJudged(event.channel),
+      dispatch: judge ? { ...dispatch, gatherMs: config.hooks.gatherMs } : dispatch,
+      judge,
       ...(claim === undefined ? {} : { claim }),
     };
     const result = await store.events.accept(event, options);
@@ -130,7 +130,7 @@ export async function repeated(event: NewEvent, store: Store): Promise<Sent> {
     store.events.get(event.id),
     store.events.dispatches(event.id),
   ]);
-  const direct = dispatches.find(({ hook }) => hook === DIRECT);
+  const direct = dispatches.find(({ hook }) => hook === DIRECT_HOOK);
   if (first!.content !== event.content || direct === undefined) throw idempotencyConflict(event.id);
   const { id, item, session } = direct;
   return { event: event.id, dispatch: id, item, session, ...(await droppedBy(item, store)) };

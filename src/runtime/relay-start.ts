@@ -120,7 +120,17 @@ function channelOf({ channel, delivery }: RelayRequest): string {
 }
 
 function keep(request: RelayRequest, content: SnapshotContent, record: RelayRecord): NewRelay {
-  const { dir, delivery, budgetUsd, idempotencyKey, permissions, hidden, resumes, startedBy = {} } = request;
+  const {
+    dir,
+    delivery,
+    budgetUsd,
+    idempotencyKey,
+    permissions,
+    hidden,
+    resumes,
+    cause,
+    startedBy = {},
+  } = request;
   const { session, persona, turn, ordinal } = startedBy;
   const waits = session !== undefined && turn !== undefined && ordinal !== undefined;
   const detail: RelayDetail = {
@@ -131,6 +141,7 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
     ...(hidden === undefined ? {} : { hidden }),
     ...(resumes === undefined ? {} : { resumes }),
     ...(delivery === undefined ? {} : { delivery }),
+    ...(cause === undefined ? {} : { cause }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey, asked: digestOf(request, content) }),
     ...(session !== undefined && turn !== undefined && !waits ? { tells: true } : {}),

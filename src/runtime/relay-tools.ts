@@ -1,5 +1,8 @@
 /** What the tools of relays need of the rest of Cortex. */
+import type { Config } from "../config/config.ts";
+import { causeOf } from "../delegation/caller.ts";
 import { boundBy } from "../delegation/narrowing.ts";
+import type { DelegationParts } from "../delegation/parts.ts";
 import { CortexError } from "../model/errors.ts";
 import type { RelayId } from "../model/ids.ts";
 import { parseSessionKey, type SessionKey } from "../model/session-key.ts";
@@ -17,19 +20,23 @@ export const MAX_RELAY_DEPTH = 3;
 
 export interface RelayToolSources {
   readonly relays: Pick<Relays, "run" | "get" | "list">;
+  readonly config: () => Config;
+  readonly onChainEnded: DelegationParts["onChainEnded"];
   readonly store: { readonly queue: Pick<Store["queue"], "itemsOf"> } & {
     readonly sessions: Pick<Store["sessions"], "get">;
   };
 }
 
-export function relayToolParts({ relays, store }: RelayToolSources): RelayToolParts {
+export function relayToolParts({ relays, config, onChainEnded, store }: RelayToolSources): RelayToolParts {
   return {
     async start({ name, kind, message, contract, budgetUsd, waits }, context) {
       const { session, turn, callKey, workspace, delegable } = context;
       const depth = await depthOf(session, relays);
       await checkOpen(context, relays);
       const [items, stored] = await Promise.all([store.queue.itemsOf(turn), store.sessions.get(session)]);
+      const cause = causeOf({ context, items }, { config, onChainEnded });
       const { id } = await relays.run({
+        cause,
         name,
         kind,
         message,

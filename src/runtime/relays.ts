@@ -26,6 +26,8 @@ export interface RelayRequest {
   /** The channel that the record names. Unless told, that of `delivery`, else `cli`. */
   readonly channel?: string;
   readonly startedBy?: RelayStarter;
+  /** The event that led to it. */
+  readonly cause?: EventId;
   /** What all of it may cost at most, where the template allows more or says nothing. */
   readonly budgetUsd?: number;
   /**

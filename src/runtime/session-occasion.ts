@@ -1,6 +1,6 @@
 /** What a script of sessions is told, and where what it writes belongs. */
 import { SCRIPT_ADAPTER } from "../model/event.ts";
-import type { AgentId, DispatchId, ItemId, PersonaId, TurnId } from "../model/ids.ts";
+import type { AgentId, DispatchId, EventId, ItemId, PersonaId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { SessionMoment } from "../relay/session-scripts-file.ts";
@@ -12,6 +12,8 @@ export interface Occasion {
   readonly session: SessionKey;
   /** The one that is done, or the last of the thread that was closed. */
   readonly turn: TurnId | undefined;
+  /** The message that it has answered. */
+  readonly cause: EventId | undefined;
   readonly agent: AgentId;
   readonly persona: PersonaId;
   /** Of whoever the turn has answered. */
@@ -58,6 +60,7 @@ export async function describeOccasion(
     moment,
     session: key,
     turn: id,
+    cause: item?.event.id,
     agent,
     persona,
     permissions: item?.dispatches.find(({ permissions }) => permissions !== undefined)?.permissions,

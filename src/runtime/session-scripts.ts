@@ -216,10 +216,13 @@ export class SessionScriptRunner implements AsyncDisposable {
     const { store, mintId, withSlot } = this.#parts;
     const dispatch = dispatchFor(occasion, mintId);
     await withSlot(async (claim) => {
-      const accepted = await store.events.accept(this.#ledger.endOf(begun, content), {
-        dispatch,
-        ...(claim === undefined ? {} : { claim }),
-      });
+      const accepted = await store.events.accept(
+        { ...this.#ledger.endOf(begun, content), ...causeOf(occasion) },
+        {
+          dispatch,
+          ...(claim === undefined ? {} : { claim }),
+        },
+      );
       return { result: undefined, claim: accepted.dispatched?.claim };
     });
   }
@@ -235,6 +238,10 @@ function momentOf(change: Change): SessionMoment | undefined {
   if (change.kind === "session") return change.what === "reset" ? "onNew" : undefined;
   const isAnswer = change.kind === "turn" && change.type === "normal" && change.status === "completed";
   return isAnswer ? "onMessageEnd" : undefined;
+}
+
+function causeOf({ cause }: Occasion): Pick<NewEvent, "cause"> {
+  return cause === undefined ? {} : { cause };
 }
 
 function describe({ told: { moment, session } }: Begun): string {

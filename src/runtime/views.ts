@@ -50,6 +50,8 @@ export function eventView(event: StoredEvent) {
     timestamp: isoTime(event.atMs),
     receivedAt: isoTime(event.receivedAtMs),
     differing: event.differing,
+    cause: event.cause ?? null,
+    depth: event.depth,
     prunedAt: event.prunedAtMs === undefined ? null : isoTime(event.prunedAtMs),
   };
 }

@@ -3,6 +3,7 @@
  * with times and reasons. It is read from the rows that the steps of the pipeline have left behind.
  */
 import { CortexError } from "../model/errors.ts";
+import { ANSWER_ADAPTER, HOOK_ADAPTER, splitEventId } from "../model/event.ts";
 import { endedAtLimit } from "../model/message.ts";
 import type { DeliveryId, EventId, ItemId, TurnId } from "../model/ids.ts";
 import type { ItemOutcome, Ledger, QueueItem, StoredRun, TurnContent } from "../store/store.ts";
@@ -24,11 +25,11 @@ export async function explain(ledger: Ledger, id: string) {
   const found = await find(ledger, id);
   if (found === undefined) throw nothingFound(id);
   const event = found.event === undefined ? undefined : await ledger.events.get(found.event);
-  const [hooks, dispatches] =
-    event === undefined
-      ? [[], []]
-      : await Promise.all([ledger.hooks.ofEvent(event.id), ledger.events.dispatches(event.id)]);
-  const items = await readItems(ledger, [...new Set(dispatches.map(({ item }) => item))]);
+  const [chain, { hooks, dispatches }] = await Promise.all([
+    event === undefined ? [] : ledger.events.chain(event.id),
+    event === undefined ? { hooks: [], dispatches: [] } : explainJudgement(ledger, event.id),
+  ]);
+  const items = await readItems(ledger, [...new Set(dispatches.map(({ itemId }) => itemId))]);
   const turns = new Set(items.map(({ turnId, formerTurnId }) => turnId ?? formerTurnId));
   turns.add(found.turn ?? null);
   turns.delete(null);
@@ -36,17 +37,30 @@ export async function explain(ledger: Ledger, id: string) {
     id,
     kind: found.kind,
     event: event === undefined ? null : eventView(event),
+    /** The event and what led to it, the event first. */
+    chain,
     /** The hooks that were asked about it, and what they said. */
-    hooks: hooks.map(hookRunView),
-    dispatches: dispatches.map(dispatchView),
+    hooks,
+    dispatches,
     items,
     turns: await Promise.all([...turns].map((turn) => explainTurn(ledger, turn!))),
   };
 }
 
+async function explainJudgement(ledger: Ledger, event: EventId) {
+  const [hooks, dispatches] = await Promise.all([
+    ledger.hooks.ofEvent(event),
+    ledger.events.dispatches(event),
+  ]);
+  return { hooks: hooks.map(hookRunView), dispatches: dispatches.map(dispatchView) };
+}
+
 async function find(ledger: Ledger, id: string): Promise<Found | undefined> {
   const event = await ledger.events.get(id as EventId);
   if (event !== undefined) {
+    // What a hook has said late is part of what became of the event that it was asked about.
+    if (isLate(event.id) && event.cause !== undefined)
+      return { kind: "event", event: event.cause, turn: undefined };
     const turn = answeredBy(event.id);
     return turn === undefined
       ? { kind: "event", event: event.id, turn: undefined }
@@ -68,10 +82,17 @@ function answeredBy(event: EventId): TurnId | undefined {
   return event.startsWith("cortex:") ? (event.slice("cortex:".length) as TurnId) : undefined;
 }
 
+function isLate(event: EventId): boolean {
+  return splitEventId(event).adapter === HOOK_ADAPTER;
+}
+
 /** A turn has runs before it is there, and also when it never will be. */
 async function findTurn(ledger: Ledger, turn: TurnId): Promise<Pick<Found, "event" | "turn"> | undefined> {
   const [first] = await ledger.runs.ofTurn(turn);
-  return first === undefined ? undefined : { event: first.sourceEvent, turn };
+  if (first === undefined) return undefined;
+  const source = first.sourceEvent;
+  const event = source !== undefined && isLate(source) ? (await ledger.events.get(source))?.cause : source;
+  return { event, turn };
 }
 
 async function readItems(ledger: Ledger, ids: readonly ItemId[]) {
@@ -114,7 +135,8 @@ function explainItem(item: QueueItem, outcome: ItemOutcome, waitsFor: Awaited<Re
 }
 
 async function explainTurn(ledger: Ledger, id: TurnId) {
-  const [content, runs, items, deliveries] = await Promise.all([
+  const [answer, content, runs, items, deliveries] = await Promise.all([
+    explainJudgement(ledger, `${ANSWER_ADAPTER}:${id}` as EventId),
     ledger.turns.read(id),
     ledger.runs.ofTurn(id),
     ledger.queue.itemsOf(id),
@@ -122,6 +144,8 @@ async function explainTurn(ledger: Ledger, id: TurnId) {
   ]);
   return {
     id,
+    /** The hooks that were asked about its answer, and what was made of it. */
+    ...answer,
     /** Null while it is under way, and if it has failed. */
     turn: content === undefined ? null : factsOf(content),
     /** All messages that are part of it. */

@@ -68,6 +68,8 @@ const Event = z.object({
   timestamp: time,
   receivedAt: time,
   differing: z.number().describe("How many redeliveries had other content."),
+  cause: z.string().nullable().describe("The event that led to it. Null: it began its chain."),
+  depth: z.number().describe("How many links of its chain lie before it; `broker.maxChain` is the limit."),
   prunedAt: time.nullable().describe("When what it said was taken out."),
 });
 const Dispatch = z.object({
@@ -75,7 +77,7 @@ const Dispatch = z.object({
   hook: z.string(),
   session: z.string(),
   itemId: z.string(),
-  outcome: z.enum(["queued", "joined", "merged", "dropped"]),
+  outcome: z.enum(["queued", "joined", "late", "merged", "silenced", "dropped"]),
   turnId: z.string().nullable(),
   createdAt: time,
 });
@@ -310,7 +312,7 @@ const Hook = z.object({
   title: z.string(),
   description: z.string(),
   mode: z.enum(["persistent", "one-shot"]),
-  status: z.enum(["active", "disabled", "errored", "open"]).describe("open: it failed too often and rests."),
+  status: z.enum(["active", "disabled", "errored", "open"]).describe("open: paused after repeated failures."),
   enabled: z.boolean(),
   present: z.boolean().describe("False: its file is gone."),
   origin: z.enum(["person", "agent"]).describe("Who wrote it."),
@@ -335,9 +337,13 @@ const HookRun = z.object({
   hook: z.string(),
   eventId: z.string(),
   fired: z.boolean(),
+  exclusive: z.boolean().describe("It silences the default hooks for its event."),
   result: z.unknown(),
   error: z.string().nullable(),
-  skipped: z.string().nullable().describe("Why a scheduled time passed without the hook being asked."),
+  skipped: z
+    .string()
+    .nullable()
+    .describe("Why the hook was not asked: paused, or a scheduled time has passed."),
   llmCalls: z.number(),
   costUsd: z.number().nullable(),
   startedAt: time,
@@ -358,6 +364,9 @@ const Explanation = z.object({
   id: z.string(),
   kind: z.enum(["event", "turn", "delivery", "item"]).describe("What the id is of."),
   event: Event.nullable(),
+  chain: z
+    .array(z.object({ id: z.string(), channel: z.string(), depth: z.number() }))
+    .describe("The event and what led to it, the event first."),
   hooks: z.array(HookRun).describe("The hooks that were asked about it, and what they said."),
   dispatches: z.array(Dispatch),
   items: z.array(
@@ -386,6 +395,8 @@ const Explanation = z.object({
   turns: z.array(
     z.object({
       id: z.string(),
+      hooks: z.array(HookRun).describe("The hooks that were asked about its answer, and what they said."),
+      dispatches: z.array(Dispatch).describe("What was made of its answer."),
       turn: z
         .object({
           session: z.string(),

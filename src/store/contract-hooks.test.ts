@@ -1,10 +1,19 @@
 /** What every store promises about hooks: who has judged what, and what came of it. */
 import { describe, expect, test } from "vitest";
 
-import { alice, dispatch, event, message, START_MS, toSession, turnFor } from "../../test/support/sample.ts";
+import {
+  alice,
+  dispatch,
+  event,
+  message,
+  session,
+  START_MS,
+  toSession,
+  turnFor,
+} from "../../test/support/sample.ts";
 import { begin, STORES } from "../../test/support/stores.ts";
 import type { EventId, TurnId } from "../model/ids.ts";
-import type { HookFile, NewHookRun, Store } from "./store.ts";
+import type { HookFile, NewDispatch, NewHookRun, Store } from "./store.ts";
 import {
   CIRCUIT_ERRORS,
   HEALTH_RUNS,
@@ -296,6 +305,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
           hook: "a",
           event: "test:e",
           fired: true,
+          exclusive: false,
           result,
           error: undefined,
           llmCalls: 0,
@@ -338,6 +348,119 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(joined).toEqual({ ...first, outcome: "joined" });
       expect(other!.item).not.toBe(first!.item);
       expect((await store.queue.item(first!.item))!.dispatches.map(({ hook }) => hook)).toEqual(["a", "b"]);
+    });
+
+    test("what a hook asks for waits for the others until all have answered, and what interrupts does not", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      await store.hooks.sync([file("a"), file("b"), file("c")]);
+      await accept(store, "e");
+      const held = (hook: string, fields: Partial<NewDispatch> = {}) => {
+        const firingOf = firing("e", hook);
+        return { ...firingOf, claim: alice, dispatch: { ...firingOf.dispatch!, gatherMs: 200, ...fields } };
+      };
+      await store.hooks.record(held("b"));
+      expect(await store.queue.lease(alice, 1)).toEqual([]);
+      expect(await store.queue.nextReadyMs()).toBe(clock() + 200);
+      // The first by name says how it is queued; the window does not begin anew.
+      clock.advance(50);
+      await store.hooks.record(held("a", { mode: "queue" }));
+      await store.hooks.record(held("c", { mode: "interrupt" }));
+      expect(await store.queue.pending(session("work"))).toMatchObject([
+        { mode: "queue", dueMs: clock() + 150 },
+      ]);
+      await store.hooks.judged("test:e" as EventId);
+      const [claim] = await store.queue.lease(alice, 1);
+      expect((await store.queue.itemsOf(claim!.turn))[0]!.dispatches.map(({ hook }) => hook)).toEqual([
+        "a",
+        "b",
+        "c",
+      ]);
+
+      await accept(store, "f");
+      const urgent = firing("f", "c", "home");
+      const { dispatched } = await store.hooks.record({
+        ...urgent,
+        claim: alice,
+        dispatch: { ...urgent.dispatch!, mode: "interrupt", gatherMs: 200 },
+      });
+      expect(dispatched!.claim).toBeDefined();
+    });
+
+    test("what a hook says late is an item of its own, in the turn that runs or after it, and only with something to add", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      await store.hooks.sync([file("a"), file("b"), file("c")]);
+      await accept(store, "e");
+      const { dispatched } = await store.hooks.record({ ...firing("e", "a"), claim: alice });
+      const late = firing("e", "b");
+      const recorded = await store.hooks.record({ ...late, dispatch: { ...late.dispatch!, late: "late!" } });
+      expect(recorded.dispatched).toMatchObject({ outcome: "late", item: late.dispatch!.item });
+      expect((await store.hooks.record(firing("e", "c"))).dispatched).toMatchObject({ outcome: "merged" });
+      expect(await store.queue.pending(session("work"))).toMatchObject([
+        {
+          mode: "steer-backlog",
+          event: { content: "late!", cause: "test:e", depth: 0, place: "dm-1", metadata: { hook: "b" } },
+          dispatches: [{ hook: "b" }],
+        },
+      ]);
+      await store.turns.commit(turnFor(dispatched!.claim!));
+      const [after] = await store.queue.lease(alice, 1);
+      expect(await store.queue.itemsOf(after!.turn)).toMatchObject([{ id: late.dispatch!.item }]);
+      expect((await store.queue.itemsOf(dispatched!.claim!.turn)).map(({ id }) => id)).toEqual([
+        dispatched!.item,
+      ]);
+    });
+
+    test("a message that was made before a hook joined its item does not enter the turn", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      await store.hooks.sync([file("a"), file("b")]);
+      const claim = await begin(store, "r");
+      await accept(store, "e");
+      await store.hooks.record(firing("e", "a"));
+      const [read] = await store.queue.pending(session("work"));
+      await store.hooks.record(firing("e", "b"));
+      const entry = (dispatches: number) => ({
+        kind: "message" as const,
+        place: 0,
+        message: message("m", "user", "e"),
+        items: [read!.id],
+        dispatches,
+      });
+      const { lease, run: id } = claim;
+      await expect(store.runs.journal(lease, id, [entry(read!.dispatches.length)])).rejects.toEqual(
+        refusal("item_unknown"),
+      );
+      await store.runs.journal(lease, id, [entry(2)]);
+    });
+
+    test("an exclusive firing takes back what others have asked for, unless a turn has begun with it", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      await store.hooks.sync([file("a"), file("default-a"), file("default-b"), file("z")]);
+      await accept(store, "e");
+      await store.hooks.record(firing("e", "default-a", "work"));
+      const exclusive = { ...firing("e", "a", "home"), silences: ["default-a", "default-b"] };
+      await store.hooks.record(exclusive);
+      const yielding = { ...firing("e", "default-b", "work"), yields: true };
+      expect(await store.hooks.record(yielding)).toMatchObject({ fired: true });
+      expect(await store.events.dispatches("test:e" as EventId)).toMatchObject([
+        { hook: "default-a", outcome: "silenced" },
+        { hook: "a", outcome: "queued", session: "home" },
+      ]);
+      expect(await store.queue.pending(session("work"))).toEqual([]);
+      // One that is not silenced still has its say there.
+      await store.hooks.record(firing("e", "z", "work"));
+      expect((await store.queue.pending(session("work")))[0]!.dispatches).toMatchObject([{ hook: "z" }]);
+
+      await accept(store, "f");
+      await store.hooks.record({ ...firing("f", "default-a", "begun"), claim: alice });
+      await store.hooks.record({ ...firing("f", "a", "home"), silences: ["default-a"] });
+      expect(await store.events.dispatches("test:f" as EventId)).toMatchObject([
+        { hook: "default-a", outcome: "queued" },
+        { hook: "a", outcome: "queued" },
+      ]);
     });
 
     test("a firing whose dispatch is refused leaves nothing, and can be recorded as an error", async () => {

@@ -218,6 +218,9 @@ export interface EventReads {
   /** By the time at which they happened. */
   list(options?: ListOptions & EventFilter): Promise<Listed<StoredEvent>>;
 
+  /** An event and what led to it, the event first, at most MAX_CHAIN_READ causes. Unknown: none. */
+  chain(id: EventId): Promise<ChainLink[]>;
+
   /** What was made of an event, in order: why something ran. */
   dispatches(id: EventId): Promise<EventDispatch[]>;
 
@@ -240,6 +243,8 @@ export interface EventReads {
   /** How many events no search looks at yet: those before the newest SEARCHED_TAIL that wait to be indexed. */
   unsearched(): Promise<number>;
 }
+
+export type ChainLink = Pick<StoredEvent, "id" | "channel" | "depth">;
 
 export interface SearchOptions {
   /** DEFAULT_HITS unless told, at most MAX_HITS. */
@@ -291,8 +296,10 @@ export interface EventStore extends EventReads {
   accept(event: NewEvent, options?: AcceptOptions): Promise<Accepted>;
 
   /**
-   * Turns a fired hook into work. A dispatch is unique by (event, hook), and (event, session) becomes at
-   * most one turn: a second dispatch joins the waiting item, or is merged into the turn that is under way.
+   * Turns a fired hook into work. A dispatch is unique by (event, hook). Those of an event to one session are
+   * one turn: a second dispatch joins the item that waits, which keeps the queue mode of the first by name (an
+   * explicit target comes before all hooks). One that comes after the turn has begun is an item of its own with
+   * what it has to add (`late`): it enters that turn while it runs, else it is a turn after it.
    *
    * Where it makes a new item that has to wait, the same commit does what its mode asks for.
    *
@@ -350,10 +357,18 @@ export interface NewEvent {
   readonly payload?: Json;
   readonly metadata?: Json;
   readonly atMs: number;
+  /** The event that led to this one: the one whose turn, hook or relay made it. Absent: it begins a chain. */
+  readonly cause?: EventId;
+  /** It brings back to its cause what came of it, and is no link of the chain: a report on work that was given. */
+  readonly returns?: true;
 }
 
 /** The view `threads` has the names of places and what is around them. */
-export interface StoredEvent extends Omit<NewEvent, "placeName" | "parentPlace"> {
+export interface StoredEvent extends Omit<NewEvent, "placeName" | "parentPlace" | "returns"> {
+  /** How many links of its chain lie before it. 0: nothing of ours has led to it. */
+  readonly depth: number;
+  /** How many results have come back on the way to it. */
+  readonly returned: number;
   readonly receivedAtMs: number;
   /** How many redeliveries had other content than the first, which is the one that was kept. */
   readonly differing: number;
@@ -382,6 +397,13 @@ export interface NewDispatch {
   readonly mode: QueueMode;
   /** Not before this moment. */
   readonly dueMs?: number;
+  /**
+   * Other hooks may still have something to say about the event: an item that this makes waits so long for them, or
+   * until `hooks.judged`. What interrupts does not wait.
+   */
+  readonly gatherMs?: number;
+  /** What the turn of the event, or the one after it, is told where it has begun without this dispatch. */
+  readonly late?: string;
   /** How many may wait in the session, if this dispatch makes an item that has to wait. */
   readonly cap?: QueueCap;
   /** With mode interrupt: older items that wait are dropped by the policy `interrupt`. */
@@ -436,10 +458,11 @@ export interface Accepted {
 
 /**
  * queued: a new item. joined: added to the item of the same event that waits in that session, or is a
- * dead letter of it. merged: that item is part of a turn already. dropped: it was dropped before and stays
- * so, or is dropped now because the queue is full.
+ * dead letter of it. late: that item is part of a turn already, and what the hook has to add is an item of its own,
+ * which steers that turn or follows it. merged: the same, with nothing to add. silenced: an exclusive hook has taken
+ * the event over. dropped: it was dropped before and stays so, or is dropped now because the queue is full.
  */
-export type DispatchOutcome = "queued" | "joined" | "merged" | "dropped";
+export type DispatchOutcome = "queued" | "joined" | "late" | "merged" | "silenced" | "dropped";
 
 export interface Dispatched {
   /** repeated: this (event, hook) was dispatched before. */
@@ -518,14 +541,17 @@ export interface HookStore extends HookReads {
    * A hook that was disabled since it was asked does not fire: its run is recorded, its dispatch is not made. So
    * a one-shot fires once, however many events it judges at the same time.
    *
+   * A firing that silences others is exclusive: what they have asked for is taken back in the same commit, where
+   * no turn has begun with it, and what they ask for later is not made where they yield.
+   *
    * Recorded again, nothing changes, and the first record is told of. `hook_unknown`, `event_unknown`, and what
    * `events.dispatch` refuses: then nothing is recorded.
    */
   record(run: NewHookRun): Promise<Recorded>;
 
   /**
-   * Says that every hook has judged an event, or has been passed over: nobody has to be asked about it again.
-   * Further runs, of hooks that did not fire, can be recorded in the same commit, as by `record`. Harmless where
+   * Says that every hook has judged an event, or has been passed over: nobody has to be asked about it again, and
+   * what was made of it waits for nobody any more (`gatherMs`). Further runs, of hooks that did not fire, can be recorded in the same commit, as by `record`. Harmless where
    * the event was not to be judged.
    */
   judged(event: EventId, silent?: readonly SilentHookRun[]): Promise<void>;
@@ -605,6 +631,13 @@ export interface SilentHookRun {
 export interface NewHookRun extends SilentHookRun {
   readonly event: EventId;
   readonly fired: boolean;
+  /**
+   * With a firing: hooks that have nothing to say about the event beside this one. What they have asked for is taken
+   * back where no turn has begun with it.
+   */
+  readonly silences?: readonly string[];
+  /** The hook is one of those: where an exclusive one has fired before it, its dispatch is not made. */
+  readonly yields?: boolean;
   /** Absent: it fires without anything to be done, because its sender may not ask for anything, say. */
   readonly dispatch?: Omit<NewDispatch, "hook">;
   readonly claim?: LeaseRequest;
@@ -624,6 +657,8 @@ export interface HookRun {
   readonly hook: string;
   readonly event: EventId;
   readonly fired: boolean;
+  /** It silences the default hooks. */
+  readonly exclusive: boolean;
   readonly result: Json | undefined;
   readonly error: string | undefined;
   readonly llmCalls: number;
@@ -873,6 +908,11 @@ export type JournalEntry =
       readonly place: number;
       readonly message: Message;
       readonly items?: readonly ItemId[];
+      /**
+       * How many dispatches the message was made of. Where its items have another number by now, a hook has joined
+       * one of them since it was read: `item_unknown`.
+       */
+      readonly dispatches?: number;
     }
   | {
       readonly kind: "call";
@@ -1883,6 +1923,8 @@ export const DEFAULT_QUERY_ROWS = 10_000;
 /** What is read at a time: items of a list, entries of the feed of changes. */
 export const DEFAULT_PAGE = 100;
 export const MAX_PAGE = 1_000;
+/** How many causes of an event are read at once. */
+export const MAX_CHAIN_READ = 1_000;
 
 /** What a search gives back. */
 export const DEFAULT_HITS = 20;

@@ -13,7 +13,13 @@ function item(content: string | null, message?: string, fields: Partial<NewEvent
     mode: "followup",
     dueMs: START_MS,
     queuedAtMs: START_MS,
-    event: { ...event("a", { content, ...fields }), receivedAtMs: START_MS, differing: 0 },
+    event: {
+      ...event("a", { content, ...fields }),
+      receivedAtMs: START_MS,
+      differing: 0,
+      depth: 0,
+      returned: 0,
+    },
     dispatches: [{ id: "d" as DispatchId, hook: "direct", ...(message === undefined ? {} : { message }) }],
   };
 }

@@ -6,7 +6,7 @@ import type { NewEvent, StoredEvent } from "../store/store.ts";
 import { envelope, MAX_ENVELOPE_LENGTH } from "./envelope.ts";
 
 function stored(fields: Partial<NewEvent>): StoredEvent {
-  return { ...event("a", fields), receivedAtMs: 0, differing: 0 };
+  return { ...event("a", fields), receivedAtMs: 0, differing: 0, depth: 0, returned: 0 };
 }
 
 const at = (iso: string): Partial<NewEvent> => ({ atMs: Date.parse(iso), channel: "telegram", place: "42" });

@@ -73,10 +73,10 @@ async function begin(
 ): Promise<Taking> {
   const messages = query.gathered.map((item) => toQuery(item, timezone));
   messages[0] = withMemory(messages[0]!, memoryOf(journal.messages[0]));
-  const items = query.gathered.map(({ id }) => (id === query.first.id ? [] : [id]));
+  const items = query.gathered.map((item) => (item.id === query.first.id ? [] : [item]));
   if (query.dropped.length > 0) {
     messages[0] = withNote(messages[0], droppedNote(query.dropped));
-    items[0]!.push(...query.dropped.map(({ id }) => id));
+    items[0]!.push(...query.dropped);
   }
   return tryTaking(() => journal.begin(messages, items));
 }

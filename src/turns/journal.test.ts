@@ -123,7 +123,7 @@ test("a message from the queue makes its item part of the turn, in the same writ
   const journal = newJournal(store, claim);
   const steering = message("item-b", "user", "stop");
 
-  await journal.addMessages([steering], ["item-b" as ItemId]);
+  await journal.addMessages([steering], await store.queue.pending(session("work")));
 
   expect(journal.messages).toEqual([query, steering]);
   expect(await store.queue.pending(session("work"))).toEqual([]);
@@ -136,7 +136,10 @@ test("a message that cannot be written is not in the journal", async () => {
   const claim = await begin(store);
   const journal = newJournal(store, claim);
 
-  const refused = journal.addMessages([message("x", "user", "x")], ["item-none" as ItemId]);
+  const refused = journal.addMessages(
+    [message("x", "user", "x")],
+    [{ id: "item-none" as ItemId, dispatches: [] }],
+  );
   await expect(refused).rejects.toMatchObject({ code: "item_unknown" });
   expect(journal.unwritten).toEqual([query]);
 

@@ -5,11 +5,10 @@
  * that cannot simply be done again. With the first thing that must not be repeated, the query and what the
  * run was started with go into the journal too.
  */
-import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { CallBlock, Message, ToolCall, ToolStatus } from "../model/message.ts";
 import type { ToolResult } from "../model/tool.ts";
-import type { Claim, JournalEntry, Store, Wait } from "../store/store.ts";
+import type { Claim, JournalEntry, QueueItem, Store, Wait } from "../store/store.ts";
 import type { Worked } from "./worked.ts";
 
 /** What a run was started with. The runs after a crash or a wait go on with the same. */
@@ -32,6 +31,9 @@ export interface Suspension {
   readonly kind: Wait["kind"];
   readonly detail: Json;
 }
+
+/** An item as it was read when its message was made. */
+type ReadItem = Pick<QueueItem, "id" | "dispatches">;
 
 export class TurnJournal {
   readonly #store: Store;
@@ -99,21 +101,19 @@ export class TurnJournal {
   }
 
   /** Writes the query of a turn down before it begins, each message with the items that it brings along. */
-  async begin(query: readonly Message[], items: readonly (readonly ItemId[])[]): Promise<void> {
-    await this.#write(
-      query.map((message, place) => ({ kind: "message", place, message, items: items[place] ?? [] })),
-    );
+  async begin(query: readonly Message[], items: readonly (readonly ReadItem[])[]): Promise<void> {
+    await this.#write(query.map((message, place) => messageEntry(place, message, items[place])));
     this.#messages.splice(0, Infinity, ...query);
     this.#written = query.length;
   }
 
   /** Writes messages down. Those that come from queue items make the items part of the turn. */
-  async addMessages(messages: readonly Message[], items: readonly ItemId[] = []): Promise<void> {
+  async addMessages(messages: readonly Message[], items: readonly ReadItem[] = []): Promise<void> {
     const before = this.unwritten;
     const first = this.#written;
-    const entries = [...before, ...messages].map((message, i): JournalEntry => {
+    const entries = [...before, ...messages].map((message, i) => {
       const item = items[i - before.length];
-      return { kind: "message", place: first + i, message, items: item === undefined ? [] : [item] };
+      return messageEntry(first + i, message, item === undefined ? [] : [item]);
     });
     await this.#write(entries);
     this.#messages.push(...messages);
@@ -162,4 +162,15 @@ export class TurnJournal {
     this.#calls[ordinal] = finished;
     return finished;
   }
+}
+
+function messageEntry(place: number, message: Message, items: readonly ReadItem[] = []): JournalEntry {
+  const dispatches = items.reduce((sum, item) => sum + item.dispatches.length, 0);
+  return {
+    kind: "message",
+    place,
+    message,
+    items: items.map(({ id }) => id),
+    ...(items.length === 0 ? {} : { dispatches }),
+  };
 }

@@ -17,7 +17,7 @@ function item(
     mode: "followup",
     dueMs: START_MS,
     queuedAtMs: START_MS + 5,
-    event: { ...event("a", { content }), receivedAtMs: START_MS, differing: 0 },
+    event: { ...event("a", { content }), receivedAtMs: START_MS, differing: 0, depth: 0, returned: 0 },
     dispatches: dispatches.map((fields, i) => ({ id: `d${i}` as DispatchId, hook: `hook-${i}`, ...fields })),
   };
 }

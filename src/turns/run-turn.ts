@@ -193,8 +193,7 @@ async function takeSteering(steering: readonly QueueItem[], work: Work, parts: T
   if (steering.length === 0) return { kind: "taken", messages: [] } as const;
   const { timezone } = parts.config();
   const messages = steering.map((item) => toQuery(item, timezone));
-  const ids = steering.map(({ id }) => id);
-  const kind = await tryTaking(() => work.journal.addMessages(messages, ids));
+  const kind = await tryTaking(() => work.journal.addMessages(messages, steering));
   // Those that still wait are there at the next step, or in the next turn.
   if (kind !== "taken") return { kind } as const;
   work.items.push(...steering);

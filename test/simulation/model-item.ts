@@ -4,8 +4,10 @@ import type { QueueMode } from "../../src/model/queue-mode.ts";
 export interface ModelItem {
   readonly id: string;
   readonly event: string;
+  /** The event that it is for, where a hook has said something of the other one when its turn had begun. */
+  readonly lateEvent?: string;
   readonly session: string;
-  readonly mode: QueueMode;
+  mode: QueueMode;
   readonly queuedMs: number;
   readonly dueMs: { value: number };
   state: "queued" | "claimed" | "done" | "merged" | "dropped" | "dead";

@@ -5,6 +5,7 @@
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 
+import { compareHooks } from "../../src/model/hook-order.ts";
 import type { TurnId } from "../../src/model/ids.ts";
 import { MARKS, readTrust } from "../../src/model/trust.ts";
 import type { Json } from "../../src/model/json.ts";
@@ -372,6 +373,31 @@ export class Model {
     for (const hook of silent)
       this.hooks.record({ name, hook, error: undefined, disable: false }, false, this.nowMs, undefined);
     this.hooks.unjudged.delete(name);
+    this.#endGathering(name);
+  }
+
+  /** Nobody has to be waited for any more. What collects has a window of its own. */
+  #endGathering(name: string): void {
+    for (const item of this.items) {
+      const { event, state, turn, mode, dueMs, lateEvent } = item;
+      if (event !== name || lateEvent !== undefined || state !== "queued" || turn !== undefined) continue;
+      if (mode === "collect" || dueMs.value <= this.nowMs) continue;
+      dueMs.value = this.nowMs;
+      this.#refresh(this.sessions.get(item.session)!);
+    }
+  }
+
+  /** A hook that comes before all others says how an item waits that no turn has begun with. */
+  #takeOver(work: Send, session: ModelSession, present: ModelItem): void {
+    const hooks = [...this.dispatches]
+      .filter(([, item]) => item === present)
+      .map(([key]) => key.split("/")[1]!);
+    if (work.mode === present.mode || !hooks.every((hook) => compareHooks(work.hook, hook) < 0)) return;
+    present.mode = work.mode;
+    present.dueMs.value = Math.max(work.dueMs, work.mode === "interrupt" ? this.nowMs : present.dueMs.value);
+    this.#moveCollected(session, present);
+    if (session.run === undefined) this.#refresh(session);
+    else if (work.mode === "interrupt") this.#abort(session, "interrupted by a newer message", present.id);
   }
 
   #dispatch(
@@ -384,24 +410,45 @@ export class Model {
     this.#checkSender(work);
     const session = this.#resolve(work.target);
     const present = this.items.find((item) => item.event === work.name && item.session === session.label);
+    const isWaiting = present?.state === "queued" && present.turn === undefined;
+    if (present !== undefined && isWaiting) this.#takeOver(work, session, present);
+    if (present !== undefined && work.late !== undefined && !isWaiting && present.state !== "dropped") {
+      const late: ModelItem = {
+        id: `item-${work.ids}`,
+        event: work.name,
+        lateEvent: `hook:dispatch-${work.ids}`,
+        session: session.label,
+        mode: "steer-backlog",
+        queuedMs: this.nowMs,
+        dueMs: { value: this.nowMs },
+        state: "queued",
+      };
+      this.items.push(late);
+      this.dispatches.set(key, late);
+      this.#handOver(work, session, late);
+      if (session.run === undefined) session.readyMs = Math.min(session.readyMs ?? this.nowMs, this.nowMs);
+      return check(value, "late", late);
+    }
     if (present !== undefined) {
       this.dispatches.set(key, present);
       this.#handOver(work, session, present);
       const joins = present.state === "queued" || present.state === "dead";
       return check(value, present.state === "dropped" ? "dropped" : joins ? "joined" : "merged", present);
     }
+    const gathersMs = work.mode === "interrupt" ? 0 : (work.gatherMs ?? 0);
+    const dueMs = Math.max(work.dueMs, this.nowMs + gathersMs);
     const item: ModelItem = {
       id: `item-${work.ids}`,
       event: work.name,
       session: session.label,
       mode: work.mode,
       queuedMs: this.nowMs,
-      dueMs: { value: work.dueMs },
+      dueMs: { value: dueMs },
       state: "queued",
     };
     const idle = session.run === undefined && session.readyMs === undefined;
     this.dispatches.set(key, item);
-    if (idle && work.claim !== undefined && work.dueMs <= this.nowMs) {
+    if (idle && work.claim !== undefined && dueMs <= this.nowMs) {
       this.items.push(item);
       this.#handOver(work, session, item);
       ok(value?.claim !== undefined, "an idle session is claimed at once");
@@ -421,7 +468,7 @@ export class Model {
     if (session.run !== undefined) {
       if (work.mode === "interrupt") this.#abort(session, "interrupted by a newer message", item.id);
     } else if (room === "made" || moved) this.#refresh(session);
-    else session.readyMs = Math.min(session.readyMs ?? work.dueMs, work.dueMs);
+    else session.readyMs = Math.min(session.readyMs ?? dueMs, dueMs);
     check(value, "queued", item);
 
     function check(actual: Dispatched | Unseen | undefined, outcome: string, expected: ModelItem): void {
@@ -1058,7 +1105,7 @@ export class Model {
       parent: session.head,
       session: session.label,
       type: "normal",
-      event: run.item.event,
+      event: run.item.lateEvent ?? `test:${run.item.event}`,
       trust: session.settings?.["trust"],
       messages: draft.messages.size + 1,
     });

@@ -32,7 +32,7 @@ import { delivery, dispatch, event, facts, message } from "../support/sample.ts"
 /** A dispatch, but for its ids. */
 export type Send = Pick<
   NewDispatch,
-  "hook" | "target" | "mode" | "cap" | "drains" | "from" | "delegation"
+  "hook" | "target" | "mode" | "gatherMs" | "late" | "cap" | "drains" | "from" | "delegation"
 > & {
   readonly dueMs: number;
 };

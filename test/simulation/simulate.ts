@@ -560,6 +560,8 @@ class Simulation {
       dueMs,
       ...(random.chance(0.6) ? { cap: { max: 1 + random.below(3), drop } } : {}),
       ...(random.chance(0.3) ? { drains: "drop" as const } : {}),
+      ...(random.chance(0.2) ? { gatherMs: random.pick([50, 500]) } : {}),
+      ...(hook !== "direct" && random.chance(0.5) ? { late: "late" } : {}),
       ...(random.chance(0.05) ? { from: session(random.pick([...LABELS, "unknown"])) } : {}),
     };
   }
@@ -835,7 +837,7 @@ class Simulation {
           id,
           parent: parent ?? null,
           type,
-          event: event === undefined ? null : `test:${event}`,
+          event: event ?? null,
         })),
       ),
     );

@@ -40,7 +40,7 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
 
   return (input: Decoded<typeof acceptCodec>, moment: Moment): AcceptedRow | Refusal => {
     const known = find.get(input.event.id);
-    const seq = known?.seq ?? insertEvent(input.event, moment.nowMs, null);
+    const seq = known?.seq ?? insertEvent(input.event, moment.nowMs);
     if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);
     if (known === undefined && input.judge !== 0) unjudged.add(seq, moment);
     if (input.file !== undefined) noteFile(input.file);

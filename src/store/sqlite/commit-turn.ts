@@ -120,7 +120,7 @@ export const commitTurn = operation(
       const last = messages.findLastIndex(({ role }) => role === "assistant");
       const answer = last === -1 ? null : base + last;
       if (input.answer !== undefined) {
-        const event = insertEvent(input.answer, nowMs, answer);
+        const event = insertEvent(input.answer, nowMs, { source: held.source, message: answer });
         if (input.judge !== 0) unjudged.add(event, { wake });
       }
       insertDeliveries(input.deliveries, { turn: held.turn, message: answer }, nowMs);

@@ -1,5 +1,8 @@
 import type { Database } from "better-sqlite3";
 
+import { HOOK_ADAPTER } from "../../model/event.ts";
+import { compareHooks } from "../../model/hook-order.ts";
+import type { DispatchOutcome } from "../store.ts";
 import { prepareAborts } from "./abort.ts";
 import { claimCodec, type ClaimRequest, type ClaimRow, prepareClaims, type SessionRow } from "./claim.ts";
 import { delegationCodec, prepareHandOver, type Sender } from "./hand-over.ts";
@@ -25,6 +28,10 @@ import {
 
 /** The note that a message of mode interrupt leaves with the run that it meets. */
 const INTERRUPTED = "interrupted by a newer message";
+/** The policy by which an item is dropped that only silenced hooks have asked for. */
+export const SILENCED = "silenced";
+/** How what a hook says late meets the turn. */
+const LATE_MODE = "steer-backlog";
 
 export const dispatchCodec = record({
   id: text,
@@ -39,9 +46,11 @@ export const dispatchCodec = record({
   forkAs: textOrNull,
   mode: text,
   dueMs: numberOrNull,
+  gatherMs: number,
   cap: optional(record({ max: number, drop: text })),
   drains: textOrNull,
   message: wordsOrNull,
+  late: wordsOrNull,
   context: jsonOrNull,
   permissions: jsonOrNull,
   profile: textOrNull,
@@ -53,6 +62,24 @@ export const dispatchCodec = record({
 export type DispatchInput = Decoded<typeof dispatchCodec>;
 
 /** A dispatch that is allowed: of an event, to a session, by an agent where there is a sender. */
+interface PresentRow {
+  readonly key: number;
+  readonly id: string;
+  readonly mode: string;
+  readonly state: string;
+  readonly policy: string | null;
+  readonly due_ms: number;
+  readonly turn: number | null;
+}
+
+interface LateRow {
+  readonly id: string;
+  readonly nowMs: number;
+  readonly hook: string;
+  readonly content: string;
+  readonly event: number;
+}
+
 interface Posted {
   readonly event: number;
   readonly input: DispatchInput;
@@ -61,7 +88,7 @@ interface Posted {
 }
 
 export interface DispatchedRow {
-  readonly outcome: "queued" | "joined" | "merged" | "dropped" | "repeated";
+  readonly outcome: Exclude<DispatchOutcome, "silenced"> | "repeated";
   readonly item: string;
   readonly session: string;
   readonly claim: ClaimRow | undefined;
@@ -107,8 +134,21 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
   const aborts = prepareAborts(db);
   const handOver = prepareHandOver(db);
   const findDispatch = prepareFindDispatch(db);
-  const findItem = db.prepare<[number, number], { key: number; id: string; state: string }>(
-    "select key, id, state from item where event = ? and session = ?",
+  const findItem = db.prepare<[number, number], PresentRow>(
+    "select key, id, mode, state, policy, due_ms, turn from item where event = ? and session = ?",
+  );
+  const findHooks = db
+    .prepare<[number, number], string>("select hook from dispatch where event = ? and item = ?")
+    .pluck();
+  const changeItem = db.prepare(
+    "update item set state = 'queued', policy = null, settled_ms = null, mode = ?, due_ms = ? where key = ?",
+  );
+  const insertLate = db.prepare<[LateRow]>(
+    `insert into event (id, at_ms, received_ms, channel, direction, sender, place, content, content_type, metadata,
+                        cause, depth, returned)
+     select @id, @nowMs, @nowMs, channel, 'sent', @hook, place, @content, 'text',
+       json_object('late', json('true'), 'event', id, 'hook', @hook), seq, depth, returned
+     from event where seq = @event`,
   );
   const insertItem = db.prepare(
     `insert into item (id, event, session, mode, state, due_ms, queued_ms, turn) values (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -142,14 +182,57 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
     if (session instanceof Refusal) return session;
 
     const present = fresh ? undefined : findItem.get(event, session.key);
-    if (present !== undefined) {
-      const outcome = outcomeOf(present.state);
-      record({ event, input, session, sender }, present.key, outcome, moment);
-      return { outcome, item: present.id, session: session.label, claim: undefined };
-    }
-    const queued = enqueue({ event, input, session, sender }, request, moment);
+    const posted = { event, input, session, sender };
+    if (present !== undefined) return add(posted, present, moment);
+    const queued = enqueue(posted, request, moment);
     return { item: input.item, session: session.label, ...queued };
   };
+
+  /** What a second hook asks for, of an event that has an item in the session already. */
+  function add(posted: Posted, present: PresentRow, moment: Moment): DispatchedRow {
+    const { input, session } = posted;
+    const isSilenced = present.state === "dropped" && present.policy === SILENCED;
+    const isWaiting = present.state === "queued" && present.turn === null;
+    const given = { item: present.id, session: session.label, claim: undefined };
+    if (isSilenced || (isWaiting && goesFirst(posted, present))) takeOver(posted, present, moment);
+    if (input.late !== null && !isWaiting && present.state !== "dropped") return addLate(posted, moment);
+    const outcome = isSilenced ? "joined" : outcomeOf(present.state);
+    record(posted, present.key, outcome, moment);
+    return { outcome, ...given };
+  }
+
+  /** Whether an item that waits has to take another queue mode, because this hook comes before the others. */
+  function goesFirst({ event, input }: Posted, present: PresentRow): boolean {
+    if (input.mode === present.mode) return false;
+    return findHooks.all(event, present.key).every((hook) => compareHooks(input.hook, hook) < 0);
+  }
+
+  /** Lets an item that no turn has begun with wait as this dispatch wants it to. */
+  function takeOver({ input, session }: Posted, present: PresentRow, moment: Moment): void {
+    const startsAnew = input.mode === "interrupt" || present.state !== "queued";
+    const dueMs = startsAnew ? dueOf(input, moment.nowMs) : Math.max(input.dueMs ?? 0, present.due_ms);
+    changeItem.run(input.mode, dueMs, present.key);
+    changes.item(present.key, "queued");
+    adjustSession(input, session, { item: present.key, dueMs, dropped: true }, moment);
+    moment.wake("queue");
+  }
+
+  /** What a hook has to add to a turn that has begun: it enters that turn, or is one of its own after it. */
+  function addLate(posted: Posted, moment: Moment): DispatchedRow {
+    const { event, input, session } = posted;
+    const { nowMs } = moment;
+    const late = { id: `${HOOK_ADAPTER}:${input.id}`, nowMs, hook: input.hook, content: input.late!, event };
+    const seq = Number(insertLate.run(late).lastInsertRowid);
+    changes.event(seq);
+    const inserted = insertItem.run(input.item, seq, session.key, LATE_MODE, "queued", nowMs, nowMs, null);
+    const item = Number(inserted.lastInsertRowid);
+    record(posted, item, "late", moment);
+    changes.item(item, "queued");
+    const waits = { item, dueMs: nowMs, dropped: false };
+    adjustSession({ ...input, mode: LATE_MODE }, session, waits, moment);
+    moment.wake("queue");
+    return { outcome: "late", item: input.item, session: session.label, claim: undefined };
+  }
 
   function enqueue(
     posted: Posted,
@@ -158,7 +241,7 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
   ): Pick<DispatchedRow, "outcome" | "claim"> {
     const { event, input, session } = posted;
     const { nowMs } = moment;
-    const dueMs = input.dueMs ?? nowMs;
+    const dueMs = dueOf(input, nowMs);
     const idle = session.run === null && session.ready_ms === null; // and so nothing waits
     const insert = (state: "queued" | "claimed", turn: number | null): number => {
       const inserted = insertItem.run(input.item, event, session.key, input.mode, state, dueMs, nowMs, turn);
@@ -228,6 +311,11 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
     if (sender !== undefined) handOver.give(sender, input.delegation, { session: session.key, item }, moment);
   }
 });
+
+/** Other hooks may still have something to say; what interrupts does not wait for them. */
+function dueOf({ mode, dueMs, gatherMs }: DispatchInput, nowMs: number): number {
+  return Math.max(dueMs ?? nowMs, mode === "interrupt" ? nowMs : nowMs + gatherMs);
+}
 
 /** A dead letter may be tried again, and then with all its dispatches. */
 function outcomeOf(item: string): "joined" | "merged" | "dropped" {

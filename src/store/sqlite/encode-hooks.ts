@@ -34,13 +34,17 @@ export function encodeHookFiles(found: readonly HookFile[]): HookFileInput[] {
   }));
 }
 
-export function encodeHookRun(run: SilentHookRun & { readonly fired?: boolean }): RunInput {
+export function encodeHookRun(
+  run: SilentHookRun & Partial<Pick<NewHookRun, "fired" | "silences" | "yields">>,
+): RunInput {
   return {
     hook: run.hook,
     fired: Number(run.fired ?? false),
     result: encodeShown(run.result),
     error: run.error === undefined ? null : cut(run.error),
     disable: Number(run.disable ?? false),
+    silences: run.silences ?? [],
+    yields: Number(run.yields ?? false),
     llmCalls: run.llmCalls ?? 0,
     costUsd: run.costUsd ?? null,
     startedMs: run.startedAtMs,

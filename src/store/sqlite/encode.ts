@@ -63,6 +63,8 @@ export function encodeEvent(event: NewEvent): EventInput {
     attachments: jsonText(event.attachments),
     payload: jsonText(event.payload),
     metadata: jsonText(event.metadata),
+    cause: event.cause ?? null,
+    returns: event.returns === true ? 1 : 0,
   };
   const bytes = weighEvent(encoded);
   if (bytes > MAX_EVENT_BYTES) throw tooLarge(`Event ${event.id}`, bytes);
@@ -107,9 +109,11 @@ export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
     ...at,
     mode: dispatch.mode,
     dueMs: dispatch.dueMs ?? null,
+    gatherMs: dispatch.gatherMs ?? 0,
     cap: dispatch.cap === undefined ? undefined : checkCap(dispatch.cap),
     drains: dispatch.mode === "interrupt" ? (dispatch.drains ?? null) : null,
     message: dispatch.message ?? null,
+    late: dispatch.late ?? null,
     context: jsonText(dispatch.context),
     permissions: jsonText(dispatch.permissions),
     profile: dispatch.profile ?? null,
@@ -200,9 +204,10 @@ export function encodeEntry(entry: JournalEntry): EntryInput {
   switch (entry.kind) {
     case "message": {
       checkPlace(entry.place, MAX_MESSAGES_IN_TURN, "messages");
-      const { place, items = [] } = entry;
+      const { place, items = [], dispatches = null } = entry;
+      const message = encodeMessage(entry.message);
       return {
-        message: { place, message: encodeMessage(entry.message), items, costUsd: costOf(entry.message) },
+        message: { place, message, items, dispatches, costUsd: costOf(entry.message) },
         call: undefined,
         result: undefined,
       };

@@ -39,14 +39,32 @@ export const eventCodec = record({
   attachments: jsonOrNull,
   payload: jsonOrNull,
   metadata: jsonOrNull,
+  cause: textOrNull,
+  returns: number,
 });
 
 export type EventInput = Decoded<typeof eventCodec>;
 
-/** Inserts an event that is known to be new. `message` is where an answer's content is kept. */
+/** Of an answer: the event that its turn was for, and the message that holds its content. */
+interface Answered {
+  readonly source: number | null;
+  readonly message: number | null;
+}
+
+interface CauseRow {
+  readonly seq: number;
+  readonly depth: number;
+  readonly returned: number;
+}
+
+/** Inserts an event that is known to be new. */
 export function prepareInsertEvent(
   db: Database,
-): (event: EventInput, nowMs: number, message: number | null) => number {
+): (event: EventInput, nowMs: number, answered?: Answered) => number {
+  const findCause = db.prepare<[string], CauseRow>("select seq, depth, returned from event where id = ?");
+  const findSource = db.prepare<[number | null], CauseRow>(
+    "select seq, depth, returned from event where seq = ?",
+  );
   const findPlace = db.prepare<[string], PlaceRow>("select key, kind, name, parent from place where id = ?");
   const insertPlace = db.prepare(
     `insert into place (id, channel, account, place, topic, kind, name, parent, first_ms)
@@ -55,12 +73,18 @@ export function prepareInsertEvent(
   const changePlace = db.prepare("update place set kind = ?, name = ?, parent = ? where key = ?");
   const insert = db.prepare(
     `insert into event (id, at_ms, received_ms, channel, direction, sender, place, reply_to, content, content_type,
-                        attachments, payload, metadata, message, mentions_me)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+                        attachments, payload, metadata, message, mentions_me, cause, depth, returned)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const changes = prepareRecorder(db);
 
-  return (event, nowMs, message) => {
+  return (event, nowMs, answered) => {
+    const cause =
+      answered === undefined
+        ? event.cause === null
+          ? undefined
+          : findCause.get(event.cause)
+        : findSource.get(answered.source);
     let place: number | null = null;
     for (const found of event.places) place = placeKey(event.channel, found, place, nowMs);
     const { lastInsertRowid } = insert.run(
@@ -77,8 +101,11 @@ export function prepareInsertEvent(
       event.attachments,
       event.payload,
       event.metadata,
-      message,
+      answered?.message ?? null,
       event.mentionsMe,
+      cause?.seq ?? null,
+      cause === undefined ? 0 : cause.depth + 1 - event.returns,
+      cause === undefined ? 0 : cause.returned + event.returns,
     );
     const seq = Number(lastInsertRowid);
     changes.event(seq);

@@ -51,7 +51,15 @@ const resultCodec = record({
 
 /** One of the three. */
 export const entryCodec = record({
-  message: optional(record({ place: number, message: messageCodec, items: list(text), costUsd: realOrNull })),
+  message: optional(
+    record({
+      place: number,
+      message: messageCodec,
+      items: list(text),
+      dispatches: numberOrNull,
+      costUsd: realOrNull,
+    }),
+  ),
   call: optional(toolCallCodec),
   result: optional(resultCodec),
 });
@@ -113,6 +121,13 @@ export function prepareJournal(
     `update item set turn = ?
      where id = ? and session = ? and state = 'dropped' and policy = 'summarize' and turn is null`,
   );
+  const countDispatches = db
+    .prepare<[string], number>(
+      `select count(*) from item i join event e on e.seq = i.event
+         join dispatch d on d.event in (e.seq, e.cause) and d.item = i.key
+       where i.id = ? and d.outcome not in ('merged', 'silenced')`,
+    )
+    .pluck();
   const addProgress = db.prepare(
     "update run set progress = progress + ?, merged = merged + ?, cost_usd = cost_usd + ? where key = ?",
   );
@@ -138,7 +153,7 @@ export function prepareJournal(
   function writeEntry(run: Writing, entry: EntryInput): boolean | Refusal {
     const base = firstKey(run.turn);
     if (entry.message !== undefined) {
-      const { place, message, items } = entry.message;
+      const { place, message, items, dispatches } = entry.message;
       const there = findMessage.get(base + place);
       if (there !== undefined) {
         const same =
@@ -162,6 +177,13 @@ export function prepareJournal(
             "It was dropped or became part of another turn. Read the pending items again.",
           );
         }
+      }
+      if (dispatches !== null && dispatches !== sum(items.map((item) => countDispatches.get(item)!))) {
+        return new Refusal(
+          "item_unknown",
+          `Of the items ${items.join(", ")}, a hook has joined one since it was read`,
+          "Read the pending items again.",
+        );
       }
       insertMessage(base + place, message);
       changes.messages(run.run, place, 1);
@@ -231,6 +253,10 @@ export function prepareContent(db: Database) {
       );
     },
   };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 function sameMessage(a: MessageInput, b: MessageInput): boolean {

@@ -38,6 +38,9 @@ export function keptTurns(sessions: string): string {
 /** Dropped from a queue that was full, for the next turn to be told of: see `queue.unseenDrops`. `i` is the item. */
 const UNSEEN = "(i.state = 'dropped' and i.policy = 'summarize' and i.turn is null)";
 
+/** Somebody may still read it, or what a hook has said of its event late. `i` is the item. */
+const WANTED = `(i.settled_ms is null or (i.state = 'dead' and not ${IS_TOLD}) or ${UNSEEN})`;
+
 /** Each is a condition on rows of its table; the place after which to look is asked for beside it. */
 export const PRUNABLE = {
   /** But for those that are kept. An answer that is not delivered could not be sent again. */
@@ -46,7 +49,8 @@ export const PRUNABLE = {
 
   /** An answer's event goes with its turn, which must have gone before. A session is yet to be told of what it missed. */
   events: `e.received_ms < @beforeMs and e.pruned_ms is null
-    and not exists (select 1 from item i where i.event = e.seq and (i.settled_ms is null or (i.state = 'dead' and not ${IS_TOLD}) or ${UNSEEN}))
+    and not exists (select 1 from item i where i.event = e.seq and ${WANTED})
+    and not exists (select 1 from dispatch d join item i on i.key = d.item where d.event = e.seq and ${WANTED})
     and not exists (select 1 from unjudged u where u.event = e.seq)`,
 
   deliveries: `d.settled_ms < @beforeMs and d.state <> 'dead'

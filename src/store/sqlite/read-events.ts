@@ -4,13 +4,15 @@ import { CortexError } from "../../model/errors.ts";
 import type { Direction, PlaceKind } from "../../model/event.ts";
 import type { DispatchId, EventId, ItemId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
-import type {
-  DispatchOutcome,
-  EventDispatch,
-  EventFilter,
-  Listed,
-  ListOptions,
-  StoredEvent,
+import {
+  type ChainLink,
+  type DispatchOutcome,
+  type EventDispatch,
+  type EventFilter,
+  type Listed,
+  type ListOptions,
+  MAX_CHAIN_READ,
+  type StoredEvent,
 } from "../store.ts";
 import { listPage, START } from "./page.ts";
 import { defined, json } from "./row.ts";
@@ -35,11 +37,15 @@ export interface EventRow {
   readonly pruned_ms: number | null;
   readonly place_kind: PlaceKind | null;
   readonly mentions_me: number | null;
+  readonly cause: string | null;
+  readonly depth: number;
+  readonly returned: number;
 }
 
 export const EVENT_COLUMNS = `e.id, e.at_ms, e.received_ms, e.channel, e.direction, e.sender, p.account, p.place,
   p.topic, e.reply_to, coalesce(e.content, m.content) as content, e.content_type, e.attachments, e.payload,
-  e.metadata, e.differing, e.pruned_ms, p.kind as place_kind, e.mentions_me`;
+  e.metadata, e.differing, e.pruned_ms, p.kind as place_kind, e.mentions_me,
+  (select c.id from event c where c.seq = e.cause) as cause, e.depth, e.returned`;
 
 export const EVENT_TABLES =
   "event e left join place p on p.key = e.place left join message m on m.key = e.message";
@@ -69,7 +75,14 @@ export function prepareReadEvents(db: Database) {
   const readFiled = db
     .prepare<[], string>("select distinct sha256 from attachments where status = 'stored'")
     .pluck();
+  const findChain = db.prepare<[string, number], ChainRow>(
+    `with recursive chain (seq, cause, link) as (
+       select seq, cause, 0 from event where id = ?
+       union all select e.seq, e.cause, link + 1 from chain join event e on e.seq = chain.cause where link < ?)
+     select e.id, e.channel, e.depth from chain join event e on e.seq = chain.seq order by link`,
+  );
   return {
+    chain: (id: EventId): ChainLink[] => findChain.all(id, MAX_CHAIN_READ) as ChainLink[],
     get: (id: EventId): StoredEvent | undefined => {
       const row = find.get(id);
       return row === undefined ? undefined : toEvent(row);
@@ -118,6 +131,8 @@ interface ListedRow extends EventRow {
   readonly seq: number;
 }
 
+type ChainRow = Readonly<Record<"id" | "channel", string> & { depth: number }>;
+
 interface DispatchRow {
   readonly id: string;
   readonly hook: string;
@@ -150,6 +165,8 @@ export function toEvent(row: EventRow): StoredEvent {
     atMs: row.at_ms,
     receivedAtMs: row.received_ms,
     differing: row.differing,
+    depth: row.depth,
+    returned: row.returned,
     ...defined({
       sender: row.sender,
       account: row.account,
@@ -162,6 +179,7 @@ export function toEvent(row: EventRow): StoredEvent {
       prunedAtMs: row.pruned_ms,
       placeKind: row.place_kind,
       mentionsMe: row.mentions_me === null ? null : row.mentions_me === 1,
+      cause: (row.cause ?? undefined) as EventId | undefined,
     }),
   };
 }

@@ -43,6 +43,7 @@ interface RunRow {
   readonly hook: string;
   readonly event: string;
   readonly fired: number;
+  readonly exclusive: number;
   readonly result: string | null;
   readonly error: string | null;
   readonly llm_calls: number;
@@ -51,7 +52,7 @@ interface RunRow {
   readonly ended_ms: number;
 }
 
-const RUNS = `select r.key, h.name as hook, e.id as event, r.fired, r.result, r.error, r.llm_calls, r.cost_usd,
+const RUNS = `select r.key, h.name as hook, e.id as event, r.fired, r.exclusive, r.result, r.error, r.llm_calls, r.cost_usd,
     r.started_ms, r.ended_ms
   from hook_run r join hook h on h.key = r.hook join event e on e.seq = r.event`;
 
@@ -167,6 +168,7 @@ function toRun(row: RunRow): HookRun {
     hook: row.hook,
     event: row.event as EventId,
     fired: row.fired === 1,
+    exclusive: row.exclusive === 1,
     result: json(row.result),
     error: row.error ?? undefined,
     llmCalls: row.llm_calls,

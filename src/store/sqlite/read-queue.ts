@@ -12,6 +12,7 @@ interface ItemRow extends EventRow {
   readonly item: string;
   readonly item_key: number;
   readonly event_seq: number;
+  readonly cause_seq: number | null;
   readonly session: string;
   readonly state: ItemState;
   readonly mode: QueueMode;
@@ -29,7 +30,7 @@ interface DispatchRow {
   readonly delivery: string | null;
 }
 
-const ITEM_COLUMNS = `i.id as item, i.key as item_key, i.event as event_seq, s.label as session, i.state, i.mode,
+const ITEM_COLUMNS = `i.id as item, i.key as item_key, i.event as event_seq, e.cause as cause_seq, s.label as session, i.state, i.mode,
   i.due_ms, i.queued_ms, ${EVENT_COLUMNS}`;
 
 const ITEM_TABLES = `join session s on s.key = i.session join ${EVENT_TABLES.replace("event e", "event e on e.seq = i.event")}`;
@@ -95,9 +96,10 @@ export function prepareReadQueue(db: Database) {
                      union all select key from item where turn = @turn and state = 'dead')
      order by i.key`,
   );
-  const findDispatches = db.prepare<[number, number], DispatchRow>(
+  // What a hook has said late is an event of its own, caused by the one that the hook has judged.
+  const findDispatches = db.prepare<[number, number | null, number], DispatchRow>(
     `select id, hook, message, context, permissions, profile, delivery from dispatch
-     where event = ? and item = ? and outcome <> 'merged' order by hook`,
+     where event in (?, ?) and item = ? and outcome not in ('merged', 'silenced') order by hook`,
   );
 
   return {
@@ -137,7 +139,7 @@ export function prepareReadQueue(db: Database) {
       dueMs: row.due_ms,
       queuedAtMs: row.queued_ms,
       event: toEvent(row),
-      dispatches: findDispatches.all(row.event_seq, row.item_key).map(toDispatch),
+      dispatches: findDispatches.all(row.event_seq, row.cause_seq, row.item_key).map(toDispatch),
     };
   }
 }

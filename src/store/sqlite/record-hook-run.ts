@@ -18,6 +18,7 @@ import { oncePerDatabase } from "./once.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { eventUnknown, hookUnknown } from "./unknown.ts";
+import { prepareGathering } from "./gathering.ts";
 import { prepareUnjudged } from "./unjudged.ts";
 import {
   type Decoded,
@@ -37,6 +38,8 @@ const runCodec = record({
   result: jsonOrNull,
   error: wordsOrNull,
   disable: number,
+  silences: list(text),
+  yields: number,
   llmCalls: number,
   costUsd: realOrNull,
   startedMs: number,
@@ -84,6 +87,7 @@ export const noteJudged = operation(record({ event: text, runs: list(runCodec) }
   const findEvent = prepareFindEvent(db);
   const recordRun = prepareRecordRun(db);
   const unjudged = prepareUnjudged(db);
+  const gathering = prepareGathering(db);
   return ({ event: id, runs }, moment): null | Refusal => {
     const event = findEvent(id);
     if (event instanceof Refusal) return event;
@@ -92,6 +96,7 @@ export const noteJudged = operation(record({ event: text, runs: list(runCodec) }
       if (recorded instanceof Refusal) return recorded;
     }
     unjudged.remove(event.seq);
+    gathering.end(event.seq, moment);
     return null;
   };
 });
@@ -115,10 +120,16 @@ const prepareRecordRun = oncePerDatabase((db: Database) => {
   const findFired = db
     .prepare<[number, number], number>("select fired from hook_run where event = ? and hook = ?")
     .pluck();
+  const isTakenOver = db
+    .prepare<[number], number>(
+      "select 1 from hook_run where event = ? and fired = 1 and exclusive = 1 limit 1",
+    )
+    .pluck();
   const insertRun = db.prepare(
-    `insert into hook_run (hook, event, fired, result, error, llm_calls, cost_usd, started_ms, ended_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into hook_run (hook, event, fired, exclusive, result, error, llm_calls, cost_usd, started_ms, ended_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
+  const gathering = prepareGathering(db);
   const findDispatch = prepareFindDispatch(db);
   const dispatchEvent = prepareDispatch(db);
   const adjust = prepareAdjust(db);
@@ -133,12 +144,14 @@ const prepareRecordRun = oncePerDatabase((db: Database) => {
       return { fresh: false, fired: before === 1, state: hook.state, dispatched };
     }
     const fired = run.fired === 1 && hook.enabled === 1;
+    const yields = run.yields !== 0 && isTakenOver.get(event.seq) !== undefined;
     const dispatched =
-      fired && dispatch !== undefined
+      fired && dispatch !== undefined && !yields
         ? dispatchEvent({ ...event, fresh: false }, dispatch, claim, moment)
         : undefined;
     if (dispatched instanceof Refusal) return dispatched;
     const key = insert(hook.key, event.seq, fired, run);
+    if (fired) for (const silenced of run.silences) gathering.silence(event.seq, silenced, moment);
     if (fired) changes.hookRun(key, "fired");
     else if (run.error !== null) changes.hookRun(key, "failed");
     if (run.skipped === 1) return { fresh: true, fired, state: hook.state, dispatched };
@@ -146,11 +159,12 @@ const prepareRecordRun = oncePerDatabase((db: Database) => {
   };
 
   function insert(hook: number, event: number, fired: boolean, run: RunInput): number {
-    const { result, error, llmCalls, costUsd, startedMs, endedMs } = run;
+    const { silences, result, error, llmCalls, costUsd, startedMs, endedMs } = run;
     const inserted = insertRun.run(
       hook,
       event,
       Number(fired),
+      Number(fired && silences.length > 0),
       result,
       error,
       llmCalls,

@@ -35,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 13, sql: interruptions() },
   { version: 14, sql: requestsInChats() },
   { version: 15, sql: compacting() },
+  { version: 16, sql: chains() },
 ];
 
 function ground(): string {
@@ -596,5 +597,15 @@ alter table approval add column notice text; -- the delivery by which it was ask
 function compacting(): string {
   return `
 alter table run add column compacting_ms integer;
+`;
+}
+
+/** What caused an event, how deep it is in its chain, and what hooks say beside firing. */
+function chains(): string {
+  return `
+alter table event add column cause integer references event; -- null: it began its chain
+alter table event add column depth integer not null default 0; -- how many links lie between it and that beginning
+alter table event add column returned integer not null default 0; -- how many results came back on the way
+alter table hook_run add column exclusive integer not null default 0; -- it silences the default hooks
 `;
 }

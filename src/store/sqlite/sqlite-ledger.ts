@@ -179,6 +179,7 @@ export class SqliteLedger implements Ledger {
     return {
       get: this.#reading((id: EventId) => read().get(id)),
       list: this.#reading((options?: ListOptions & EventFilter) => read().list(options)),
+      chain: this.#reading((id: EventId) => read().chain(id)),
       dispatches: this.#reading((id: EventId) => read().dispatches(id)),
       search: (text: string, options?: SearchOptions) => this.#search(text, options),
       lastOf: this.#reading((adapter: string) => read().lastOf(adapter)),

@@ -496,7 +496,10 @@ export class SqliteStore implements Store {
         return dispatched === undefined ? recorded : { ...recorded, dispatched: toDispatched(dispatched) };
       },
       judged: async (event, silent = []) => {
-        await this.#writer.call("noteJudged", { event, runs: silent.map(encodeHookRun) });
+        await this.#writer.call("noteJudged", {
+          event,
+          runs: silent.map((run) => encodeHookRun(run)),
+        });
       },
     };
   }

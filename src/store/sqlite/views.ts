@@ -31,7 +31,8 @@ export const VIEWS: Readonly<Record<string, string>> = {
            e.metadata as metadata_json, e.content_type, e.sender as sender_id, p.account, p.place, p.topic,
            e.payload as payload_json, e.attachments as attachments_json, e.received_ms as received_at,
            e.differing as differing_redeliveries, e.seq, e.pruned_ms as pruned_at,
-           p.kind as place_kind, e.mentions_me
+           p.kind as place_kind, e.mentions_me, (select c.id from event c where c.seq = e.cause) as cause_id,
+           e.depth
     from event e left join place p on p.key = e.place left join message m on m.key = e.message`,
 
   attachments: `
@@ -120,7 +121,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
 
   hook_runs: `
     select h.name as hook_id, e.id as event_id, r.fired, r.result as result_json, r.error, r.llm_calls, r.cost_usd,
-           r.started_ms as started_at, r.ended_ms as finished_at
+           r.started_ms as started_at, r.ended_ms as finished_at, r.exclusive
     from hook_run r join hook h on h.key = r.hook join event e on e.seq = r.event`,
 
   personas: `

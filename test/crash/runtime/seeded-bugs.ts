@@ -116,7 +116,7 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
       },
       {
         file: "src/turns/run-turn.ts",
-        from: "work.journal.addMessages(messages, ids)",
+        from: "work.journal.addMessages(messages, steering)",
         to: "work.journal.addMessages(messages)",
       },
       // An entry that has no place settles its items and says nothing.

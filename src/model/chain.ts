@@ -1,0 +1,33 @@
+/**
+ * Chains of events. What a turn, a hook or a relay brings about is caused by the event that it works on, and is one
+ * link deeper than that. What comes from outside (people, timers, webhooks, files) begins a chain. What brings a result
+ * back to where it was asked for is as deep as the event that led to the asking. So a chain is long where things set
+ * each other off, and not where one of them does much; results that come back are counted by themselves.
+ */
+import { CortexError, type ErrorCode } from "./errors.ts";
+
+export interface ChainLimits {
+  readonly maxChain: number;
+  readonly maxReturns: number;
+}
+
+interface Link {
+  readonly depth: number;
+  readonly returned: number;
+}
+
+/** Throws where nothing of ours may follow from an event any more. */
+export function checkChain({ depth, returned }: Link, limits: ChainLimits, code: ErrorCode): void {
+  if (depth >= limits.maxChain) throw ended(`${depth} events have led to each other`, "maxChain", code);
+  if (returned >= limits.maxReturns) throw ended(`${returned} results have come back`, "maxReturns", code);
+}
+
+function ended(what: string, limit: keyof ChainLimits, code: ErrorCode): CortexError {
+  return new CortexError(
+    code,
+    `The chain of events ends here: ${what}, and nobody from outside has written`,
+    {
+      hint: `End here, and answer with what there is. \`broker.${limit}\` in cortex.json is the limit.`,
+    },
+  );
+}

@@ -1,0 +1,49 @@
+/** Tells the owner of a chain of events that was ended, once for each chain. */
+import { deliveriesOf } from "../delivery/address.ts";
+import type { Config } from "../config/config.ts";
+import type { DeliveryId, EventId } from "../model/ids.ts";
+import { deriveUlid } from "../model/ulid.ts";
+import type { Store } from "../store/store.ts";
+
+export interface ChainNoticeParts {
+  readonly store: Pick<Store, "events" | "outbox">;
+  readonly config: () => Config;
+  readonly log: (line: string) => void;
+}
+
+/** How many chains are remembered: of more than these, the log may say the same twice. */
+const MAX_TOLD = 1_000;
+
+export function createChainNotices(parts: ChainNoticeParts): (event: EventId, by: string) => void {
+  const told = new Set<EventId>();
+  return (event, by) => {
+    tell(event, by, told, parts).catch((error: unknown) =>
+      parts.log(`The owner could not be told of a chain that was ended: ${String(error)}`),
+    );
+  };
+}
+
+async function tell(
+  event: EventId,
+  by: string,
+  told: Set<EventId>,
+  { store, config, log }: ChainNoticeParts,
+): Promise<void> {
+  const chain = await store.events.chain(event);
+  const root = chain.at(-1)?.id ?? event;
+  if (told.has(root)) return;
+  if (told.size >= MAX_TOLD) told.clear();
+  told.add(root);
+  const { admin } = config();
+  const text =
+    `The chain of events that began with ${root} was ended: ${by} wanted to go on. ` +
+    `\`cortex why ${event}\` shows it; \`broker.maxChain\` and \`broker.maxReturns\` in cortex.json are its limits.`;
+  log(text);
+  if (admin === undefined) return;
+  // The id is the chain's, so that a notice that was sent before a restart is not sent again.
+  const id = deriveUlid(EPOCH, `chain:${root}`) as DeliveryId;
+  for (const delivery of deliveriesOf({ text, source: admin, mintId: () => id }))
+    await store.outbox.notify({ ...delivery, content: text });
+}
+
+const EPOCH = "0".repeat(26);

@@ -1,0 +1,58 @@
+/** What hooks have asked for of one event, while others may still have something to say about it. */
+import type { Database } from "better-sqlite3";
+
+import { SILENCED } from "./dispatch.ts";
+import { oncePerDatabase } from "./once.ts";
+import type { Moment } from "./operation.ts";
+import { prepareRecorder } from "./record-changes.ts";
+import { prepareWaiting } from "./waiting.ts";
+
+interface AskedRow {
+  readonly dispatch: number;
+  readonly item: number;
+  readonly session: number;
+  readonly others: number;
+}
+
+export const prepareGathering = oncePerDatabase((db: Database) => {
+  // What collects has a window of its own.
+  const release = db
+    .prepare<[{ event: number; nowMs: number }], number>(
+      `update item set due_ms = @nowMs
+       where event = @event and settled_ms is null and state = 'queued' and turn is null and mode <> 'collect'
+         and due_ms > @nowMs
+       returning session`,
+    )
+    .pluck();
+  const findAsked = db.prepare<[number, string], AskedRow>(
+    `select d.key as dispatch, i.key as item, i.session,
+       (select count(*) from dispatch o
+        where o.event = d.event and o.item = i.key and o.hook <> d.hook and o.outcome <> 'silenced') as others
+     from dispatch d join item i on i.key = d.item
+     where d.event = ? and d.hook = ? and d.outcome <> 'silenced' and i.state = 'queued' and i.turn is null`,
+  );
+  const silence = db.prepare("update dispatch set outcome = 'silenced' where key = ?");
+  const waiting = prepareWaiting(db);
+  const changes = prepareRecorder(db);
+
+  return {
+    /** All have said what they have to say: the turn of the event need not wait any longer. */
+    end(event: number, { nowMs, wake }: Moment): void {
+      const sessions = release.all({ event, nowMs });
+      for (const session of sessions) waiting.refreshReady(session, nowMs);
+      if (sessions.length > 0) wake("queue");
+    },
+
+    /** Takes back what a hook has asked for, where no turn has begun with it. */
+    silence(event: number, hook: string, { nowMs, wake }: Moment): void {
+      const asked = findAsked.get(event, hook);
+      if (asked === undefined) return;
+      silence.run(asked.dispatch);
+      changes.dispatch(asked.dispatch);
+      if (asked.others > 0) return;
+      waiting.dropItem(asked.item, SILENCED, nowMs);
+      waiting.refreshReady(asked.session, nowMs);
+      wake("queue");
+    },
+  };
+});

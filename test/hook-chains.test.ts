@@ -1,0 +1,86 @@
+/** What leads to what, and where it ends. */
+import { expect, test } from "vitest";
+
+import { ANSWER_ADAPTER, eventId } from "../src/model/event.ts";
+import type { EventId } from "../src/model/ids.ts";
+import { MAIN_SESSION } from "../src/model/session-key.ts";
+import type { Cortex } from "../src/runtime/cortex.ts";
+import { explain } from "../src/runtime/why.ts";
+import { openTestCortex } from "./support/home.ts";
+import { PATIENT } from "./support/server.ts";
+
+const ECHO = `export const filter = { directions: ["sent"] };
+export default async () => ({ fire: true, routing: { session: "main" } });`;
+
+/** Until nothing is left to be judged, queued or run. */
+async function settled({ store }: Cortex): Promise<void> {
+  const open = async (): Promise<number> => {
+    const [{ queued, running }, unjudged] = await Promise.all([store.counts(), store.hooks.unjudged()]);
+    return queued + running + unjudged.length;
+  };
+  await expect.poll(open, PATIENT).toBe(0);
+}
+
+test("a hook that fires on answers ends after as many as a chain may have, with a reason and one notice", async () => {
+  const lines: string[] = [];
+  const admin = { channel: "http", place: "desk" };
+  await using cortex = await openTestCortex(
+    { cortex: { admin }, hooks: { "echo.ts": ECHO } },
+    { log: (line) => void lines.push(line) },
+  );
+  const { item } = await cortex.send({ content: "hello" });
+  await cortex.outcome(item, AbortSignal.timeout(60_000));
+  await settled(cortex);
+  const { maxChain } = cortex.config().broker;
+  expect(maxChain).toBe(8);
+  expect(await cortex.store.counts()).toMatchObject({ turns: maxChain });
+
+  const head = (await cortex.store.sessions.get(MAIN_SESSION))!.head!;
+  const last = `${ANSWER_ADAPTER}:${head}` as EventId;
+  expect(await cortex.store.events.get(last)).toMatchObject({ depth: maxChain });
+  const { turns, chain } = await explain(cortex.store, last);
+  expect(turns.at(-1)!.hooks).toMatchObject([
+    { hook: "echo", fired: false, error: expect.stringContaining("The chain of events ends here: 8 events") },
+  ]);
+  expect(chain.map(({ depth }) => depth)).toEqual([7, 6, 5, 4, 3, 2, 1, 0]);
+  expect(await cortex.store.hooks.get("echo")).toMatchObject({ consecutiveErrors: 1 });
+  expect(lines.filter((line) => line.includes("The chain of events that began with http:"))).toHaveLength(1);
+  const told = await cortex.store.outbox.list({ limit: 10 });
+  expect(told.items.filter(({ target }) => target.place === "desk")).toHaveLength(1);
+});
+
+test("a hook that runs into the end of chains again and again is paused, and why names it", async () => {
+  await using cortex = await openTestCortex({
+    cortex: { broker: { maxChain: 1 } },
+    hooks: { "echo.ts": ECHO },
+  });
+  for (let count = 0; count < 5; count++) {
+    const { item } = await cortex.send({ content: `hello ${count}` });
+    await cortex.outcome(item, AbortSignal.timeout(60_000));
+    await settled(cortex);
+  }
+  expect(await cortex.store.hooks.get("echo")).toMatchObject({ state: "open" });
+  const { event, item } = await cortex.send({ content: "hello once more" });
+  await cortex.outcome(item, AbortSignal.timeout(60_000));
+  await settled(cortex);
+  const { turns } = await explain(cortex.store, event);
+  expect(turns[0]!.hooks).toMatchObject([
+    { hook: "echo", skipped: expect.stringContaining("paused after repeated failures") },
+  ]);
+});
+
+test("what a timer causes counts, and the timer itself begins a chain", async () => {
+  const tick = `export const filter = { channels: ["timer"] };
+export default async () => ({ fire: true, routing: { session: "main" }, context: { prompt: "tick" } });`;
+  await using cortex = await openTestCortex({ hooks: { "tick.ts": tick } });
+  const id = eventId("timer", { kind: "minute", atMs: 0 });
+  const minute = { id, channel: "timer", direction: "received", content: null, atMs: 0 } as const;
+  await cortex.store.events.accept(minute, { judge: true });
+  await settled(cortex);
+  expect(await cortex.store.events.get(id)).toMatchObject({ depth: 0 });
+  const answers = await cortex.store.query(
+    "select depth, cause_id from events where direction = 'sent' and cause_id = ?",
+    [id],
+  );
+  expect(answers).toEqual([{ depth: 1, cause_id: id }]);
+});
