@@ -187,7 +187,7 @@ describe("a conversation", LONG, () => {
     chat.type("/switch agent:m\t\r");
     await chat.says("This is agent:main:main");
     chat.type("/help\r");
-    await chat.says("/fork <turn> [<label>]");
+    await chat.says("/fork [<turn>] [<session>]");
     await chat.says("/queue [<mode>]");
     letGo(home.path);
     chat.type("/quit\r");
