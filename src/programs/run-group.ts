@@ -117,7 +117,7 @@ async function within(work: Promise<unknown>, ms: number): Promise<void> {
   await Promise.allSettled([deadline]);
 }
 
-function signalGroup(group: number, signal: NodeJS.Signals): void {
+export function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch (error) {

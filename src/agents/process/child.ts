@@ -8,6 +8,7 @@ import { once } from "node:events";
 
 import { CortexError } from "../../model/errors.ts";
 import { type ChildProcessWithoutNullStreams, launchPiped, type Program } from "../../programs/launch.ts";
+import { signalGroup } from "../../programs/run-group.ts";
 import { LineReader, MAX_LINE_BYTES, writeLine } from "./lines.ts";
 import {
   type ChildLine,
@@ -205,16 +206,6 @@ export class Child {
     if (!(cause instanceof CortexError)) return this.failed(`cannot be heard: ${String(cause)}`, true);
     const { code, hint, message, transient } = cause;
     return new CortexError(code, `${message}${this.#stderr.described}`, { hint, transient, cause });
-  }
-}
-
-function signalGroup(group: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-group, signal);
-  } catch (error) {
-    // Nobody is left in it; or, on macOS, only processes that have ended already.
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
 }
 
