@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
 import { DONE, openTestCortex, testTool, writeHome } from "../../test/support/home.ts";
+import { PATIENT } from "../../test/support/server.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { CortexError } from "../model/errors.ts";
 import type { RunId, TurnId } from "../model/ids.ts";
@@ -440,4 +441,53 @@ test("whoever waits for an answer or reads along is let go when Cortex stops", a
   await cortex[Symbol.asyncDispose]();
   expect(await waiting).toBeUndefined();
   expect(await reading).toBe("ended");
+});
+
+test("the views of personas and sessions tell what is configured, the model, and how much there is", async () => {
+  using home = temporaryFolder();
+  const personas = { nova: { identity: { name: "Nova", soul: "Calm." } } };
+  writeHome(home.path, { cortex: { personas, agents: { scout: { persona: "nova" } } } });
+  const viewed = async (cortex: Cortex) =>
+    cortex.store.query(
+      "select id, name, main_session, session_count, turn_count, model, json_extract(identity_json, '$.soul') as soul from personas order by id",
+    );
+  {
+    await using cortex = await openTestCortex({}, { home: home.path });
+    for (const session of ["main", "main", "agent:scout:main"]) {
+      const { item } = await cortex.send({ content: "hello", session });
+      await cortex.outcome(item, AbortSignal.timeout(60_000));
+    }
+    expect(await viewed(cortex)).toMatchObject([
+      { id: "atlas", name: "Atlas", main_session: "agent:main:main", session_count: 1, turn_count: 2 },
+      {
+        id: "nova",
+        name: "Nova",
+        main_session: "agent:scout:main",
+        session_count: 1,
+        turn_count: 1,
+        soul: "Calm.",
+      },
+    ]);
+    const [main] = await cortex.store.query(
+      "select model, turn_count, message_count from agent_sessions where id = 'agent:main:main'",
+    );
+    const stored = (await cortex.store.sessions.get(MAIN_SESSION))!;
+    expect(main).toEqual({ model: stored.model, turn_count: 2, message_count: 4 });
+    expect(stored).toMatchObject({ turnCount: 2, messageCount: 4, limitReached: false });
+    expect((await viewed(cortex))[0]!["model"]).toBe(stored.model);
+  }
+  writeHome(home.path, {});
+  await using cortex = await openTestCortex({}, { home: home.path });
+  expect((await viewed(cortex)).map(({ id }) => id)).toEqual(["atlas"]);
+});
+
+test("a persona that is changed while Cortex runs is changed in its view", async () => {
+  using home = temporaryFolder();
+  writeHome(home.path, {});
+  await using cortex = await openTestCortex({}, { home: home.path });
+  const names = async () =>
+    (await cortex.store.query("select name from personas")).map(({ name }) => String(name));
+  expect(await names()).toEqual(["Atlas"]);
+  writeHome(home.path, { cortex: { personas: { atlas: { identity: { name: "Argus" } } } } });
+  await expect.poll(names, PATIENT).toEqual(["Argus"]);
 });

@@ -11,7 +11,7 @@ import type { Flags } from "../config/overrides.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Redact } from "../model/redact.ts";
-import type { DelegationId, EventId, ItemId, RelayId, RunId, TurnId } from "../model/ids.ts";
+import type { DelegationId, EventId, ItemId, PersonaId, RelayId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
@@ -19,7 +19,7 @@ import type { Tool, ToolResult } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import { gatherTurn, selectSteering } from "../queue/join.ts";
-import { forkLabel, resolveRoute } from "../routing/resolve.ts";
+import { findMainSession, forkLabel, resolveRoute } from "../routing/resolve.ts";
 import { sessionOfEvent } from "../routing/session-of-event.ts";
 import { subAgentGuidance } from "../delegation/guidance.ts";
 import { childResult } from "../delegation/outcome.ts";
@@ -225,7 +225,11 @@ async function assemble(parts: Parts): Promise<Cortex> {
     wantsTimer: () => hooks.wants("received", "timer"),
     log,
   });
+  await keepPersonas(store, settings.config());
   parts.watch(() => {
+    keepPersonas(store, settings.config()).catch((error: unknown) =>
+      log(`The personas could not be kept in the ledger: ${String(error)}`),
+    );
     void sandbox.lookAgain();
     inbound.lookAgain();
     relays.lookAgain();
@@ -501,6 +505,17 @@ async function readChild(
   if (delegation.reportedAtMs === undefined && delegation.state !== "cancelled")
     await store.delegations.report(id);
   return childResult(delegation, store);
+}
+
+/** For whoever queries the ledger: the configuration stays the authority. */
+function keepPersonas(store: Store, config: Config): Promise<void> {
+  const personas = Object.entries(config.personas).map(([id, { identity, permissions }]) => ({
+    id: id as PersonaId,
+    identity: identity as unknown as Json,
+    permissions: permissions as unknown as Json,
+    mainSession: findMainSession(id as PersonaId, config),
+  }));
+  return store.syncPersonas(personas);
 }
 
 function sessionUnknown(session: SessionKey): CortexError {

@@ -107,11 +107,21 @@ export interface Store extends Ledger {
    */
   forgetPruned(): Promise<void>;
 
+  /** Keeps the personas as they are configured, for queries: these and no others. May be called again. */
+  syncPersonas(personas: readonly KeptPersona[]): Promise<void>;
+
   /**
    * Calls back after rows were written that somebody may be waiting for. A wake-up carries no data, may
    * come when nothing is to be done, and may be lost with the process: whoever waits also polls slowly.
    */
   onWake(topic: WakeTopic, listener: () => void): () => void;
+}
+
+export interface KeptPersona {
+  readonly id: PersonaId;
+  readonly identity: Json;
+  readonly permissions: Json;
+  readonly mainSession: SessionKey | undefined;
 }
 
 /** hooks: an event waits to be judged. */

@@ -9,6 +9,7 @@ import { canonicalJson, type Json } from "../../model/json.ts";
 import type { AssistantBody, Message, ToolCall } from "../../model/message.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type {
+  KeptPersona,
   ApprovalAnswer,
   JournalEntry,
   KeptMember,
@@ -351,4 +352,14 @@ function eventInvalid(id: string, why: string): CortexError {
   return new CortexError("event_invalid", `Event ${JSON.stringify(id)} cannot be taken in: ${why}`, {
     hint: "Make the id with `eventId` of the model.",
   });
+}
+
+export function encodePersona(persona: KeptPersona): Input<"syncPersonas">["personas"][number] {
+  const { id, identity, permissions, mainSession } = persona;
+  return {
+    id,
+    identity: encodeJson(identity, `The identity of ${id}`),
+    permissions: encodeJson(permissions, `The permissions of ${id}`),
+    mainSession: mainSession ?? null,
+  };
 }

@@ -29,6 +29,7 @@ import { archiveRelays, createRelay, saveRelay } from "./relays.ts";
 import { configureSession, fork, resetSession } from "./session.ts";
 import { requestAbort, resume, suspend } from "./suspend.ts";
 import { setHookEnabled, syncHooks } from "./sync-hooks.ts";
+import { syncPersonas } from "./sync-personas.ts";
 import { keepMember, orderTurn } from "./team.ts";
 import { noteFiles } from "./watched-files.ts";
 
@@ -82,6 +83,7 @@ export const OPERATIONS = {
   prune,
   forgetWords,
   beginCompaction,
+  syncPersonas,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

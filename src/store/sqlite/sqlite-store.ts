@@ -23,6 +23,7 @@ import type {
   EventStore,
   FileStore,
   HookStore,
+  KeptPersona,
   Lease,
   LeaseRequest,
   OutboxStore,
@@ -195,6 +196,10 @@ export class SqliteStore implements Store {
     }
     cutLog(this.#path);
     dropCopies(this.#path);
+  }
+
+  async syncPersonas(personas: readonly KeptPersona[]): Promise<void> {
+    await this.#writer.call("syncPersonas", { personas: personas.map(encode.encodePersona) });
   }
 
   onWake(topic: WakeTopic, listener: () => void): () => void {

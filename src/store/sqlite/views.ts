@@ -125,8 +125,13 @@ export const VIEWS: Readonly<Record<string, string>> = {
     from hook_run r join hook h on h.key = r.hook join event e on e.seq = r.event`,
 
   personas: `
-    select id, identity as identity_json, permissions as permissions_json, main_session, updated_ms as updated_at
-    from persona`,
+    select p.id, p.identity ->> 'name' as name, p.identity as identity_json, p.permissions as permissions_json,
+           p.main_session, p.updated_ms as updated_at,
+           (select count(*) from session s where s.persona = p.id) as session_count,
+           (select count(*) from turn t where t.persona = p.id) as turn_count,
+           (select t.model from turn t indexed by turn_spent where t.persona = p.id
+             order by t.completed_ms desc limit 1) as model
+    from persona p`,
 
   approvals: `
     select a.id, r.id as run_id, r.turn_id, s.label as session_label, a.kind, a.call_hash,
