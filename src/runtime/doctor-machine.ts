@@ -1,11 +1,12 @@
 /** Node, the folder of the home, who can read what is private in it, and the room on its disk. */
-import { access, constants, stat } from "node:fs/promises";
+import { access, constants, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { changeMode } from "./doctor-changes.ts";
 import { type Check, ok, refusal, refusalBy, warn } from "./doctor-check.ts";
 import { LARGE_WAL_BYTES, LOW_DISK_BYTES } from "./health.ts";
 import { chatHistoryPath, databasePath, logFolder, refuseFile, tokenPath } from "./home.ts";
+import { openElsewhere } from "./open-elsewhere.ts";
 import { readVitals } from "./vitals.ts";
 
 /** As in package.json. */
@@ -85,23 +86,36 @@ async function checkPrivate(name: string, path: string): Promise<Check[]> {
   ];
 }
 
-async function checkDisk(home: string): Promise<Check[]> {
+/** The log begins anew only when nobody reads what was there before it: whoever never stops reading lets it grow. */
+export async function checkDisk(home: string, largeWalBytes = LARGE_WAL_BYTES): Promise<Check[]> {
   const { freeBytes, databaseBytes, walBytes } = (await readVitals(home)).disk;
   const message = `${mebibytes(freeBytes)} are free; the database has ${mebibytes(databaseBytes)}`;
   return [
     freeBytes >= LOW_DISK_BYTES
       ? ok("disk", message)
       : warn("disk", message, "Make room: when the disk is full, nothing new is accepted."),
-    ...(walBytes <= LARGE_WAL_BYTES
-      ? []
-      : [
-          warn(
-            "wal",
-            `The write-ahead log of the database has grown to ${mebibytes(walBytes)}`,
-            "A program that reads and never ends keeps it from shrinking: look who has data/cortex.db open.",
-          ),
-        ]),
+    ...(walBytes <= largeWalBytes ? [] : [await checkWal(home, walBytes)]),
   ];
+}
+
+async function checkWal(home: string, walBytes: number): Promise<Check> {
+  const path = await realpath(databasePath(home));
+  const server = await readFile(`${path}.lock`, "utf8").then(pidOf, () => []);
+  const readers = await openElsewhere(path, [...server, process.pid]);
+  const who = readers.length === 0 ? "" : `; the database is also open in ${readers.join(", ")}`;
+  return warn(
+    "wal",
+    `The write-ahead log of the database has grown to ${mebibytes(walBytes)}${who}`,
+    `A program that never stops reading keeps it from shrinking: end it, and the log shrinks by itself. \`lsof ${quoted(path)}\` lists who has it open.`,
+  );
+}
+
+function pidOf(note: string): number[] {
+  try {
+    return [(JSON.parse(note) as { readonly pid: number }).pid];
+  } catch {
+    return []; // cut off while it was written
+  }
 }
 
 async function modeOf(path: string): Promise<number | undefined> {

@@ -129,7 +129,7 @@ function* machine({ disk, memory }: Measures): Generator<Problem> {
   if (disk.walBytes > LARGE_WAL_BYTES) {
     yield {
       problem: `The write-ahead log of the database has grown to ${mebibytes(disk.walBytes)}`,
-      hint: "A program that reads and never ends keeps it from shrinking: look who has data/cortex.db open.",
+      hint: "A program that never stops reading keeps it from shrinking: `cortex doctor` names those that have the database open.",
     };
   }
   if (memory.heapUsedBytes > memory.heapLimitBytes * FULL_HEAP) {
