@@ -9,7 +9,7 @@ export const SKILL_FILE = "SKILL.md";
 export const MAX_PLUGIN_FILE_LENGTH = 64 * 1024;
 export const MAX_PLUGINS = 200;
 /** How deep skills are looked for in a folder without a manifest, and in how many folders. */
-export const MAX_SKILL_DEPTH = 3;
+const MAX_SKILL_DEPTH = 3;
 export const MAX_FOLDERS_SEARCHED = 1_000;
 
 /** Something of an agent's that is not as it should be. */
