@@ -22,7 +22,7 @@ export const TEAM_OPTIONS: Options = [
     "--chief-of-staff-project <folder>",
     "the coordinator's project (CORTEX_CHIEF_OF_STAFF_PROJECT, the team directory)",
   ],
-  ["--adopt <true|false>", "run members whose notes do not say who does (CORTEX_ADOPT, false)"],
+  ["--adopt <boolean>", "run members whose notes do not say who does: true or false (CORTEX_ADOPT, false)"],
 ];
 
 export const TEAM: CommandEntry = {

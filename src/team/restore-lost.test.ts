@@ -81,6 +81,12 @@ test("a task that is gone together with what was written inside another moments 
   expect(later.aside).toMatchObject([{ title: "Three" }]);
 });
 
+test("a task that somebody gave another title is not kept under its old one", () => {
+  const named = (title: string) => tasks({ kind: "add", title, ordinal: 1, body: "Verify the signature." });
+  const { entries } = play([named("Add a webhok")]);
+  expect(restore(applyEdit(START, named("Add a webhook")), entries)).toMatchObject({ edits: [], aside: [] });
+});
+
 test("a task that was done and is gone is neither put back nor kept", () => {
   const { entries } = play([add("Three"), claim("Three"), complete("Three")]);
   for (const changedMs of [WRITTEN_MS + 1, LATER_MS])

@@ -10,7 +10,8 @@
  *   again what it was before. A field of a note is for people to set, and never done again later.
  * - A *whole task* that we added is put back only if the text proves to be older: it also lacks what we wrote inside a task
  *   moments ago, which nobody takes back by hand that fast. Otherwise the deletion holds. If something that we did later is
- *   there, somebody has taken the task out; if not, it may have been lost, and a copy is kept beside the file.
+ *   there, somebody has taken the task out; if not, it may have been lost, and a copy is kept beside the file, unless its
+ *   words stand there below another title.
  * - A task that was done is never put back without its end.
  */
 import { CortexError } from "../model/errors.ts";
@@ -19,7 +20,7 @@ import type { FileEdit } from "./edit.ts";
 import type { JournalEntry } from "./journal.ts";
 import { readTasks } from "./read-tasks.ts";
 import { blocksOf, findByRef, partOf } from "./task-blocks.ts";
-import { saysSame } from "./task-gist.ts";
+import { gistOf, saysSame } from "./task-gist.ts";
 import type { TaskRef } from "./task.ts";
 
 /** What was done before is not looked at. */
@@ -80,10 +81,19 @@ export function restoreLost(
     text: restored,
     edits,
     gone: recent.filter(isGone).map(({ edit }) => placeOf(edit)),
-    aside: missing.flatMap(({ add, index }) =>
-      index < lastThere || recent.some(({ edit }) => isEndOf(edit, add)) ? [] : [add],
-    ),
+    aside: missing.flatMap(({ add, index }) => {
+      const isOver = index < lastThere || recent.some(({ edit }) => isEndOf(edit, add));
+      return isOver || isRenamed(text, add) ? [] : [add];
+    }),
   };
+}
+
+/** Whether another task asks for the very same below its title. */
+function isRenamed(text: string, add: AddedTask): boolean {
+  if ((add.body ?? "").trim() === "") return false;
+  const [added] = readTasks(applyEdit("", { file: "tasks", edit: { ...add, ordinal: 1 } })).tasks;
+  const asked = gistOf({ ...added!, title: "" });
+  return readTasks(text).tasks.some((task) => gistOf({ ...task, title: "" }) === asked);
 }
 
 /** Whether the text shows a task, or a tick, as it was before the edit. */

@@ -194,6 +194,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       parameters: z.strictObject({
         agent: line(MAX_NAME_LENGTH).describe("The slug or the name of the member"),
       }),
+      trust: OF_FILES,
       repeatable: true,
       asks: "Cortex will work in the folder that the member's note names",
       async run({ agent }, context) {
