@@ -11,7 +11,7 @@ export async function costs(given: Invocation): Promise<void> {
   const days = daysOf(text(given, "days"));
   const { config } = await readConfigured({ home, environment });
   await using ledger = await openLedger(home);
-  const view = await readCosts({ by, days }, { ledger, nowMs: Date.now(), timezone: config.timezone });
+  const view = await readCosts({ by, days }, { ledger, nowMs: Date.now(), config });
   print.data(view, () => {
     const rows = view.items
       .filter(({ turns }) => turns > 0)
@@ -23,7 +23,11 @@ export async function costs(given: Invocation): Promise<void> {
         unpriced === 0 ? "" : `${unpriced} without a price`,
       ]);
     const total = `${usd(view.costUsd)} in ${count(days, "day")}, ${count(view.turns, "turn")}`;
-    return rows.length === 0 ? `Nothing in ${count(days, "day")}.` : `${table(rows)}\n\n${total}`;
+    const { calls, tokens, limits } = view.today;
+    const today = `Today: ${calls} of ${limits.callsPerDay} model calls, ${tokens} of ${limits.tokensPerDay} tokens.`;
+    return rows.length === 0
+      ? `Nothing in ${count(days, "day")}.\n${today}`
+      : `${table(rows)}\n\n${total}\n${today}`;
   });
 }
 

@@ -2,6 +2,7 @@
 import { DAY_MS, HOUR_MS } from "../model/durations.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { type Health, STILL_RUN_MS } from "../runtime/health.ts";
+import { usageOf } from "../runtime/costs.ts";
 import { approvalView, itemView, runView } from "../runtime/views.ts";
 import { ask } from "./ask.ts";
 import { openLedger } from "./ledger.ts";
@@ -60,14 +61,16 @@ async function readServer(home: string) {
 async function readLedger(home: string, nowMs: number) {
   await using ledger = await openLedger(home);
   const sinceMs = nowMs - DAY_MS;
-  const [counts, active, pulse, queued, open, costs] = await Promise.all([
+  const [counts, active, pulse, queued, open, costs, used] = await Promise.all([
     ledger.counts(),
     ledger.runs.active({ limit: MAX_NAMED }),
     ledger.pulse(nowMs),
     ledger.queue.list({ limit: MAX_NAMED }),
     ledger.approvals.list({ state: "open", limit: MAX_NAMED }),
     ledger.turns.costs({ by: "day", sinceMs, untilMs: nowMs + 1, dayStartsMs: [sinceMs, nowMs - HOUR_MS] }),
+    ledger.turns.usedSince(sinceMs),
   ]);
+  const usage = usageOf(used);
   const movedAtMs = new Map(pulse.runs.map(({ run, movedAtMs }) => [run, movedAtMs]));
   return {
     counts,
@@ -78,7 +81,7 @@ async function readLedger(home: string, nowMs: number) {
       items: queued.items.map(itemView),
     },
     approvals: open.items.map(approvalView),
-    costs: sumUp(costs, nowMs - HOUR_MS),
+    costs: { ...sumUp(costs, nowMs - HOUR_MS), dayCalls: usage.calls, dayTokens: usage.tokens },
   };
 }
 

@@ -49,6 +49,11 @@ function describeLedger({ counts, runs, waiting, approvals, costs }: Overview): 
       : [["asks", `${count(approvals.length, "request")} for you: \`cortex approvals\``]]),
     ...(costs.dayTurns === 0
       ? []
-      : [["cost", `${usd(costs.dayUsd)} in 24 hours, ${count(costs.dayTurns, "turn")}`]]),
+      : [
+          [
+            "cost",
+            `${usd(costs.dayUsd)} in 24 hours, ${count(costs.dayTurns, "turn")}, ${count(costs.dayCalls, "model call")}, ${count(costs.dayTokens, "token")}`,
+          ],
+        ]),
   ];
 }

@@ -50,7 +50,7 @@ const BUSY: Overview = {
     },
   ],
   waiting: { sessions: 0, oldestMs: null, items: [] },
-  costs: { dayUsd: 1.5, dayTurns: 3, hourUsd: 0.25, hourTurns: 1 },
+  costs: { dayUsd: 1.5, dayTurns: 3, hourUsd: 0.25, hourTurns: 1, dayCalls: 0, dayTokens: 0 },
 };
 
 test("a home without anything says so, and how to begin", () => {

@@ -424,6 +424,20 @@ export const cortexSchema = z
       })
       .describe("What hooks may use.")
       .prefault({}),
+    usage: z
+      .strictObject({
+        callsPerDay: whole(0, "How often all agents and hooks may ask models in a day.").default(5_000),
+        tokensPerDay: whole(
+          0,
+          "How many tokens that may take, in and out, without those from a cache.",
+        ).default(50_000_000),
+        personaCallsPerDay: whole(0, "How often the agents of one persona may ask models in a day.").default(
+          2_000,
+        ),
+        personaTokensPerDay: whole(0, "How many tokens that may take.").default(20_000_000),
+      })
+      .describe("What models may be asked in a day, whatever it costs. The offline model is not counted.")
+      .prefault({}),
     relay: z
       .strictObject({
         onRestart: z

@@ -1,6 +1,7 @@
 /** What turns have cost: by session, agent, persona, model or day. */
-import type { CostQuery, CostRow, Ledger } from "../store/store.ts";
-import { dateOf, dayStarts } from "../model/day.ts";
+import type { Config } from "../config/config.ts";
+import { dateOf, dayStart, dayStarts } from "../model/day.ts";
+import type { CostQuery, CostRow, Ledger, ModelUse } from "../store/store.ts";
 
 export const COST_GROUPS = ["day", "session", "agent", "persona", "model"] as const;
 export const DEFAULT_COST_DAYS = 30;
@@ -14,14 +15,16 @@ export interface CostsWanted {
 
 export async function readCosts(
   { by, days }: CostsWanted,
-  { ledger, nowMs, timezone }: { readonly ledger: Ledger; readonly nowMs: number; readonly timezone: string },
+  { ledger, nowMs, config }: { readonly ledger: Ledger; readonly nowMs: number; readonly config: Config },
 ) {
+  const { timezone } = config;
   const dayStartsMs = dayStarts(nowMs, days, timezone);
   const sinceMs = dayStartsMs[0]!;
   const range = { sinceMs, untilMs: nowMs + 1 };
   const rows = await ledger.turns.costs({ ...range, by, ...(by === "day" && { dayStartsMs }) });
   const name = (key: string): string => (by === "day" ? dateOf(Number(key), timezone) : key);
   const whole = by === "day" ? rows : await ledger.turns.costs({ ...range, by: "day", dayStartsMs });
+  const used = await ledger.turns.usedSince(dayStart(nowMs, timezone));
   return {
     by,
     since: new Date(sinceMs).toISOString(),
@@ -36,6 +39,16 @@ export async function readCosts(
       unpriced,
     })),
     next: null,
+    /** Since midnight, whatever it cost, and what may be. */
+    today: { ...usageOf(used), limits: config.usage },
+  };
+}
+
+export function usageOf(used: readonly ModelUse[]) {
+  return {
+    calls: used.reduce((total, { calls }) => total + calls, 0),
+    tokens: used.reduce((total, { tokens }) => total + tokens, 0),
+    personas: used.map(({ persona, calls, tokens }) => ({ persona: persona ?? null, calls, tokens })),
   };
 }
 

@@ -38,7 +38,10 @@ function openLlm(
     agentFor: async () => agent,
     profile: (name): Profile => ({ name, backend: "offline", fallback: name === "first" ? ["second"] : [] }),
     config: () => ({ hooks: { profile: "first", llmUsdPerDay: 1 } }) as Config,
-    store: { hooks: { spentUsd: async (sinceMs) => (sinceMs === 0 ? spentUsd : 0) } },
+    store: {
+      hooks: { spentUsd: async (sinceMs) => (sinceMs === 0 ? spentUsd : 0), countUsage: async () => {} },
+      turns: { usedSince: async () => [] },
+    },
     clock: () => 0,
     mintId: () => String(++ids),
     dayStartMs: () => dayMs,

@@ -8,14 +8,19 @@ import { DEFAULT_AGENT, type MessageId, type TurnId } from "../model/ids.ts";
 import { assistantBody } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
+import { NO_USAGE } from "../model/usage.ts";
 import type { Store } from "../store/store.ts";
 import { fallbackChain } from "../turns/choose-profile.ts";
+import { usageReached } from "../turns/spending.ts";
 
 export interface HookLlmParts {
   readonly agentFor: (profile: Profile) => Promise<Agent>;
   readonly profile: (name: string) => Profile;
   readonly config: () => Config;
-  readonly store: { readonly hooks: Pick<Store["hooks"], "spentUsd"> };
+  readonly store: {
+    readonly hooks: Pick<Store["hooks"], "spentUsd" | "countUsage">;
+    readonly turns: Pick<Store["turns"], "usedSince">;
+  };
   readonly clock: () => number;
   readonly mintId: () => string;
   readonly dayStartMs: () => number;
@@ -74,8 +79,9 @@ async function askOne(
   prompt: string,
   profile: Profile,
   { system, maxTokens, signal }: Asking,
-  { agentFor, clock, mintId }: HookLlmParts,
+  parts: HookLlmParts,
 ): Promise<LlmAnswer> {
+  const { agentFor, clock, mintId, store } = parts;
   const id = mintId();
   const question = {
     id: `${id}-question` as MessageId,
@@ -83,6 +89,8 @@ async function askOne(
     content: prompt,
     atMs: clock(),
   } as const;
+  const isFree = profile.backend === "offline";
+  if (!isFree) await checkUsage(parts);
   const agent = await agentFor(profile);
   const result = await agent.run({
     profile: maxTokens === undefined ? profile : { ...profile, maxTokens },
@@ -101,7 +109,18 @@ async function askOne(
     onDelta: () => {},
   });
   if (result.kind !== "done") throw noAnswer(profile.name, signal.aborted);
-  return { text: result.answer.content, costUsd: assistantBody(result.answer).costUsd ?? null };
+  const { usage = NO_USAGE, costUsd = null } = assistantBody(result.answer);
+  const tokens = Math.round(usage.input + usage.output + usage.cacheWrite);
+  if (!isFree) await store.hooks.countUsage({ calls: 1, tokens });
+  return { text: result.answer.content, costUsd };
+}
+
+async function checkUsage({ store, config, dayStartMs }: HookLlmParts): Promise<void> {
+  const reached = usageReached(await store.turns.usedSince(dayStartMs()), config().usage);
+  if (reached === undefined) return;
+  throw new CortexError("hook_failed", `The model is not asked: ${reached}`, {
+    hint: "Raise the limit in cortex.json, or wait until tomorrow.",
+  });
 }
 
 function readOptions(

@@ -505,6 +505,25 @@ const Costs = z.object({
     }),
   ),
   next: z.null(),
+  today: z
+    .object({
+      calls: z.number(),
+      tokens: z.number(),
+      personas: z.array(
+        z.object({
+          persona: z.string().nullable().describe("Null: hooks have asked."),
+          calls: z.number(),
+          tokens: z.number(),
+        }),
+      ),
+      limits: z.object({
+        callsPerDay: z.number(),
+        tokensPerDay: z.number(),
+        personaCallsPerDay: z.number(),
+        personaTokensPerDay: z.number(),
+      }),
+    })
+    .describe("Model calls and tokens since midnight, whatever they cost, and what may be."),
 });
 
 const Diagnosis = z.object({

@@ -66,8 +66,7 @@ export const trustRoutes = [
     query: CostsQuery,
     answers: { 200: schemas.Costs },
     async handle({ query }, { cortex, clock }) {
-      const { timezone } = cortex.config();
-      const body = await readCosts(query, { ledger: cortex.store, nowMs: clock(), timezone });
+      const body = await readCosts(query, { ledger: cortex.store, nowMs: clock(), config: cortex.config() });
       return { status: 200, body };
     },
   }),

@@ -560,6 +560,11 @@ export interface HookStore extends HookReads {
   record(run: NewHookRun): Promise<Recorded>;
 
   /**
+   * Counts what hooks have asked of models, for `turns.usedSince`. Called again, it counts again.
+   */
+  countUsage(used: Pick<ModelUse, "calls" | "tokens">): Promise<void>;
+
+  /**
    * Says that every hook has judged an event, or has been passed over: nobody has to be asked about it again, and
    * what was made of it waits for nobody any more (`gatherMs`). Further runs, of hooks that did not fire, can be recorded in the same commit, as by `record`. Harmless where
    * the event was not to be judged.
@@ -1099,8 +1104,22 @@ export interface TurnReads {
    */
   spentUsd(persona: PersonaId, sinceMs: number): Promise<number>;
 
+  /**
+   * How often models were asked since a moment, to the quarter of an hour, by persona: for turns, compactions and
+   * hooks. The offline model is not counted.
+   */
+  usedSince(sinceMs: number): Promise<ModelUse[]>;
+
   /** The ancestor at a depth; the root has depth 0. Undefined where the thread does not reach it. */
   ancestor(id: TurnId, depth: number): Promise<TurnId | undefined>;
+}
+
+export interface ModelUse {
+  /** Undefined: hooks have asked. */
+  readonly persona: PersonaId | undefined;
+  readonly calls: number;
+  /** In and out, without those that a cache had. */
+  readonly tokens: number;
 }
 
 export interface TurnStore extends TurnReads {

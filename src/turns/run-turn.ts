@@ -21,7 +21,7 @@ import { type PrepareParts, prepareRun, type Work } from "./prepare.ts";
 import { toQuery } from "./query.ts";
 import { commit, fail, park, type SettleParts, suspend } from "./settle.ts";
 import { type Watched, watchSilence } from "./silence.ts";
-import { spendingReached } from "./spending.ts";
+import { spendingReached, usageReached } from "./spending.ts";
 import { workedMs } from "./worked.ts";
 
 export interface TurnParts extends PrepareParts, JoinParts, SettleParts, ToolParts {
@@ -105,7 +105,9 @@ async function workWithinWindow(
   const request = { profile, session, agent: setup.id, signal, onDelta: touch, onProgress: touch };
   const roomParts = { ...parts, agent, request };
   const agentParts = { agent, watched, suspensions, abort };
-  let fitted = await makeRoom(work, roomParts);
+  // A thread is not summed up for a turn that may not ask its model.
+  const end = await spentEnough(work, parts);
+  let fitted = end === undefined ? await makeRoom(work, roomParts) : endedBy(end, work);
   for (;;) {
     try {
       return { result: await letAgentWork(fitted, agentParts, running, parts), work: fitted.work };
@@ -182,10 +184,20 @@ async function letAgentWork(
   });
 }
 
-function spentEnough({ persona, permissions, profile }: Work, parts: TurnParts) {
-  const { store, dayStartMs } = parts;
+async function spentEnough(
+  { persona, permissions, profile }: Work,
+  { store, config, dayStartMs }: TurnParts,
+): Promise<string | undefined> {
+  if (profile.backend === "offline") return undefined; // it costs nothing
   const spentUsd = store.turns.spentUsd.bind(store.turns);
-  return spendingReached(persona, permissions(), profile, { spentUsd, dayStartMs });
+  const spent = await spendingReached(persona, permissions(), profile, { spentUsd, dayStartMs });
+  if (spent !== undefined) return spent;
+  const reached = usageReached(await store.turns.usedSince(dayStartMs()), config().usage, persona);
+  return reached && `I stopped here: ${reached} Write again tomorrow, or raise it.`;
+}
+
+function endedBy(end: string, work: Work): Fitted {
+  return { work, current: work.journal, tried: { compacted: false, shortenedAt: -1, end } };
 }
 
 /** A message has entered the turn when it is in the journal, and not before. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { PersonaId } from "../model/ids.ts";
-import { spendingReached } from "./spending.ts";
+import { spendingReached, usageReached } from "./spending.ts";
 
 const ATLAS = "atlas" as PersonaId;
 const reached = (limit: number, spent: number, backend: "pi" | "offline" = "pi") =>
@@ -26,4 +26,27 @@ test("one that has spent it says so, with the limit", async () => {
 test("one that may spend nothing asks no model, but the offline one is free", async () => {
   expect(await reached(0, 0)).toMatch(/spent 0\.00/);
   expect(await reached(0, 0, "offline")).toBeUndefined();
+});
+
+const LIMITS = { callsPerDay: 5, tokensPerDay: 100, personaCallsPerDay: 3, personaTokensPerDay: 50 };
+const use = (calls: number, tokens: number, persona: PersonaId | undefined = ATLAS) => ({
+  persona,
+  calls,
+  tokens,
+});
+
+test.each([
+  ["nothing yet", [], undefined],
+  ["less than it may", [use(2, 49)], undefined],
+  ["its calls", [use(3, 0)], /^atlas has made 3 model calls today\. \(Limit `usage\.personaCallsPerDay`: 3/],
+  ["its tokens", [use(1, 50)], /^atlas has used 50 tokens today\. \(Limit `usage\.personaTokensPerDay`: 50/],
+  [
+    "all calls, with hooks",
+    [use(1, 0), use(4, 0, undefined)],
+    /^all .* have made 5 model calls.*usage\.callsPerDay/,
+  ],
+  ["all tokens", [use(1, 0), use(1, 100, "other" as PersonaId)], /used 100 tokens.*usage\.tokensPerDay/],
+])("models are asked within the limits of a day: %s", (_, used, words) => {
+  const reachedNow = usageReached(used, LIMITS, ATLAS) ?? "";
+  expect(reachedNow).toMatch(words ?? /^$/);
 });

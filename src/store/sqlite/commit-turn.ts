@@ -4,6 +4,7 @@ import type { ToolStatus } from "../../model/message.ts";
 import { prepareAborts } from "./abort.ts";
 import { prepareRequests } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
+import { prepareCountUsage, usedCodec } from "./count-usage.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
 import { eventCodec, prepareInsertEvent } from "./insert-event.ts";
 import { factsCodec, prepareInsertTurn } from "./insert-turn.ts";
@@ -40,6 +41,7 @@ export const commitTurn = operation(
     status: text,
     facts: factsCodec,
     messages: list(messageCodec),
+    used: usedCodec,
     toolCalls: list(toolCallCodec),
     answer: optional(eventCodec),
     judge: number,
@@ -73,6 +75,7 @@ export const commitTurn = operation(
     const requests = prepareRequests(db);
     const aborts = prepareAborts(db);
     const claims = prepareClaims(db);
+    const usage = prepareCountUsage(db);
     const changes = prepareRecorder(db);
 
     return (input, moment): FinishedRow | Refusal => {
@@ -96,6 +99,7 @@ export const commitTurn = operation(
 
       input.messages.forEach((message, i) => insertMessage(base + before.messages.length + i, message));
       changes.messages(held.run, before.messages.length, input.messages.length);
+      usage.ofSession(held.key, input.used, nowMs);
       for (const call of input.toolCalls) {
         insertToolCall(base, call);
         changes.call(held.run, call.ordinal, call.status as ToolStatus);

@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 
 import { prepareClaims } from "./claim.ts";
+import { prepareCountUsage, usedCodec } from "./count-usage.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { factsCodec, prepareInsertTurn } from "./insert-turn.ts";
 import { messageCodec, prepareContent } from "./journal.ts";
@@ -34,6 +35,7 @@ export const compact = operation(
     compactionRun: text,
     facts: factsCodec,
     summary: messageCodec,
+    used: usedCodec,
     firstKept: textOrNull,
   }),
   (db) => {
@@ -46,6 +48,7 @@ export const compact = operation(
       .pluck();
     const isInContext = prepareIsInContext(db);
     const claims = prepareClaims(db);
+    const usage = prepareCountUsage(db);
     const insertRun = db.prepare(
       `insert into run (key, id, turn, turn_id, session, parent, attempt, state, started_ms, ended_ms)
        values (?, ?, ?, ?, ?, ?, 1, 'completed', ?, ?)`,
@@ -75,6 +78,7 @@ export const compact = operation(
       insertRun.run(key, input.compactionRun, key, input.turn, held.key, held.head, startedMs, nowMs);
       insertMessage(firstKey(key), input.summary);
       changes.messages(key, 0, 1);
+      usage.ofSession(held.key, input.used, nowMs);
       insertTurn(
         held,
         {

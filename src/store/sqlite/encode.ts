@@ -207,8 +207,9 @@ export function encodeEntry(entry: JournalEntry): EntryInput {
       checkPlace(entry.place, MAX_MESSAGES_IN_TURN, "messages");
       const { place, items = [], dispatches = null } = entry;
       const message = encodeMessage(entry.message);
+      const used = encodeUsed([entry.message]);
       return {
-        message: { place, message, items, dispatches, costUsd: costOf(entry.message) },
+        message: { place, message, items, dispatches, costUsd: costOf(entry.message), used },
         call: undefined,
         result: undefined,
       };
@@ -238,6 +239,21 @@ export function encodeMessage({ id, role, content, body, atMs }: Message): Messa
 function costOf({ role, body }: Message): number | null {
   const costUsd = role === "assistant" ? (body as Partial<AssistantBody> | null | undefined)?.costUsd : null;
   return typeof costUsd === "number" ? costUsd : null;
+}
+
+/** What costs nobody anything: the offline model, and what Cortex itself has to say. */
+const FREE_PROVIDERS: ReadonlySet<string | undefined> = new Set(["offline", "cortex", undefined]);
+
+/** How often models were asked for these, and with how many tokens; those that a cache had are not counted. */
+export function encodeUsed(messages: readonly Message[]): { calls: number; tokens: number } {
+  const used = { calls: 0, tokens: 0 };
+  for (const { role, body } of messages) {
+    const { provider, usage } = (body ?? {}) as Partial<AssistantBody>;
+    if (role !== "assistant" || FREE_PROVIDERS.has(provider)) continue;
+    used.calls++;
+    if (usage !== undefined) used.tokens += Math.round(usage.input + usage.output + usage.cacheWrite);
+  }
+  return used;
 }
 
 export function encodeToolCall(call: ToolCall): ToolCallInput {

@@ -5,6 +5,7 @@ import type { Database } from "better-sqlite3";
 
 import type { ToolStatus } from "../../model/message.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
+import { prepareCountUsage, usedCodec } from "./count-usage.ts";
 import { firstKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
@@ -58,6 +59,7 @@ export const entryCodec = record({
       items: list(text),
       dispatches: numberOrNull,
       costUsd: realOrNull,
+      used: usedCodec,
     }),
   ),
   call: optional(toolCallCodec),
@@ -71,10 +73,10 @@ export const journal = operation(
   (db) => {
     const findHeld = prepareHeld(db);
     const write = prepareJournal(db);
-    return ({ lease, run, entries }) => {
+    return ({ lease, run, entries }, { nowMs }) => {
       const held = findHeld(lease, run);
       if (held instanceof Refusal) return held;
-      return write(held, entries) ?? null;
+      return write(held, entries, nowMs) ?? null;
     };
   },
 );
@@ -96,7 +98,7 @@ type Writing = Pick<Held, "key" | "run" | "turn" | "turn_id" | "abort">;
 /** Writes entries under the turn of a run; a refusal undoes them all. */
 export function prepareJournal(
   db: Database,
-): (run: Writing, entries: readonly EntryInput[]) => Refusal | undefined {
+): (run: Writing, entries: readonly EntryInput[], nowMs: number) => Refusal | undefined {
   const { insertMessage, insertToolCall } = prepareContent(db);
   const findMessage = db.prepare<[number], MessageInput>(
     "select id, role, content, body, at_ms as atMs from message where key = ?",
@@ -131,9 +133,10 @@ export function prepareJournal(
   const addProgress = db.prepare(
     "update run set progress = progress + ?, merged = merged + ?, cost_usd = cost_usd + ? where key = ?",
   );
+  const usage = prepareCountUsage(db);
   const changes = prepareRecorder(db);
 
-  return (run, entries) => {
+  return (run, entries, nowMs) => {
     let written = 0;
     let merged = 0;
     let costUsd = 0;
@@ -144,6 +147,7 @@ export function prepareJournal(
       written++;
       merged += entry.message?.items.length ?? 0;
       costUsd += entry.message?.costUsd ?? 0;
+      if (entry.message !== undefined) usage.ofSession(run.key, entry.message.used, nowMs);
     }
     if (written > 0) addProgress.run(written, merged, costUsd, run.run);
     return undefined;

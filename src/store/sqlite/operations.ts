@@ -3,6 +3,7 @@ import { acceptEvent } from "./accept-event.ts";
 import { answerApproval, expireApprovals, useApproval } from "./approvals.ts";
 import { commitTurn } from "./commit-turn.ts";
 import { beginCompaction, compact } from "./compact.ts";
+import { countUsage } from "./count-usage.ts";
 import { cancelDelegations, expireDelegations, reportDelegation } from "./delegations.ts";
 import { dispatch } from "./dispatch.ts";
 import { failRun } from "./fail-run.ts";
@@ -84,6 +85,7 @@ export const OPERATIONS = {
   forgetWords,
   beginCompaction,
   syncPersonas,
+  countUsage,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -36,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 14, sql: requestsInChats() },
   { version: 15, sql: compacting() },
   { version: 16, sql: chains() },
+  { version: 17, sql: modelUsage() },
 ];
 
 function ground(): string {
@@ -607,5 +608,18 @@ alter table event add column cause integer references event; -- null: it began i
 alter table event add column depth integer not null default 0; -- how many links lie between it and that beginning
 alter table event add column returned integer not null default 0; -- how many results came back on the way
 alter table hook_run add column exclusive integer not null default 0; -- it silences the default hooks
+`;
+}
+
+/** How often models were asked, and with how many tokens: see count-usage.ts. */
+function modelUsage(): string {
+  return `
+create table model_usage (
+  step integer not null,
+  persona text not null, -- empty: hooks have asked, who are nobody's
+  calls integer not null,
+  tokens integer not null,
+  primary key (step, persona)
+) strict, without rowid;
 `;
 }

@@ -61,6 +61,7 @@ import { checkCount, checkPage } from "./page.ts";
 import { lazily } from "./once.ts";
 import { prepareReadApprovals } from "./read-approvals.ts";
 import { prepareReadChanges } from "./read-changes.ts";
+import { prepareReadUsage } from "./count-usage.ts";
 import { costsQuery, prepareAreFew, prepareSpent, toCostRow } from "./read-costs.ts";
 import { prepareReadCounts } from "./read-counts.ts";
 import { prepareReadDead } from "./read-dead.ts";
@@ -235,6 +236,7 @@ export class SqliteLedger implements Ledger {
   #turnReads(): TurnReads {
     const read = lazily(() => prepareReadTurns(this.#db));
     const spent = lazily(() => prepareSpent(this.#db));
+    const usage = lazily(() => prepareReadUsage(this.#db));
     const areFew = lazily(() => prepareAreFew(this.#db));
     const known = (id: TurnId): TurnId => (read().exists(id) ? id : throwing(turnUnknown(id).toError()));
     return {
@@ -256,6 +258,7 @@ export class SqliteLedger implements Ledger {
         return (rows as Row[]).map(toCostRow);
       },
       spentUsd: this.#reading((persona: PersonaId, sinceMs: number) => spent()(persona, sinceMs)),
+      usedSince: this.#reading((sinceMs: number) => usage()(checkMoment(sinceMs))),
     };
   }
 

@@ -315,6 +315,7 @@ export class SqliteStore implements Store {
           status,
           facts: encode.encodeFacts(turn.facts),
           messages: turn.messages.map(encode.encodeMessage),
+          used: encode.encodeUsed(turn.messages),
           toolCalls: turn.toolCalls.map(encode.encodeToolCall),
           answer: turn.answer === undefined ? undefined : encode.encodeAnswer(turn.answer),
           judge: turn.judge === true ? 1 : 0,
@@ -334,6 +335,7 @@ export class SqliteStore implements Store {
           compactionRun: this.#mintId(),
           facts: encode.encodeFacts(facts),
           summary: encode.encodeMessage(summary),
+          used: encode.encodeUsed([summary]),
           firstKept: firstKept ?? null,
         });
       },
@@ -499,6 +501,9 @@ export class SqliteStore implements Store {
           claim: this.#claimRequest(run.claim),
         });
         return dispatched === undefined ? recorded : { ...recorded, dispatched: toDispatched(dispatched) };
+      },
+      countUsage: async (used) => {
+        await this.#writer.call("countUsage", used);
       },
       judged: async (event, silent = []) => {
         await this.#writer.call("noteJudged", {

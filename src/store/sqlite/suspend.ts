@@ -65,7 +65,7 @@ export const resume = operation(record({ run: text, wait: text, entries: list(en
     const waiting = runs.find(run);
     if (waiting instanceof Refusal) return waiting;
     if (waiting.state !== "suspended" || waiting.wait_id !== wait) return false;
-    const refused = write(waiting, entries);
+    const refused = write(waiting, entries, nowMs);
     if (refused !== undefined) return refused;
     runs.wake(waiting, nowMs);
     wake("queue");
