@@ -1,16 +1,20 @@
 /** What stands within a line of Markdown: emphasis, code, links. What is not closed is shown as it was written. */
 import type { Format, Span } from "./spans.ts";
 
+/**
+ * Every part has a length: for each character that may begin something, no more than that is looked at, and of two parts
+ * in a row the first one's end is certain. So the time grows with the length of a line.
+ */
 const TOKEN = new RegExp(
   [
     /\\(?<escaped>[!-/:-@[-`{-~])/,
-    /(?<ticks>`+)(?<code>.+?)(?<!`)\k<ticks>(?!`)/,
-    /\*\*(?=\S)(?<bold>.+?)(?<=\S)\*\*(?!\*)/,
-    /(?<!\w)__(?=\S)(?<strong>.+?)(?<=\S)__(?!\w)/,
-    /(?<![*\w])\*(?=[^\s*])(?<italic>.+?)(?<=[^\s*])\*(?!\*)/,
-    /(?<!\w)_(?=[^\s_])(?<slanted>.+?)(?<=[^\s_])_(?!\w)/,
-    /~~(?=\S)(?<struck>.+?)(?<=\S)~~/,
-    /!?\[(?<label>[^\]]*)\]\((?<address>[^)\s]+)[^)]*\)/,
+    /(?<!`)(?<ticks>`{1,8})(?!`)(?<code>.{1,300}?)(?<!`)\k<ticks>(?!`)/,
+    /\*\*(?=\S)(?<bold>.{1,300}?)(?<=\S)\*\*(?!\*)/,
+    /(?<!\w)__(?=\S)(?<strong>.{1,300}?)(?<=\S)__(?!\w)/,
+    /(?<![*\w])\*(?=[^\s*])(?<italic>.{1,300}?)(?<=[^\s*])\*(?!\*)/,
+    /(?<!\w)_(?=[^\s_])(?<slanted>.{1,300}?)(?<=[^\s_])_(?!\w)/,
+    /~~(?=\S)(?<struck>.{1,300}?)(?<=\S)~~/,
+    /!?\[(?<label>[^\]]{0,300})\]\((?<address>[^)\s]{1,1000})(?:\s[^)]{0,300})?\)/,
   ]
     .map(({ source }) => source)
     .join("|"),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { MAX_MARKUP_LENGTH, MAX_TABLE_ROWS } from "./markdown.ts";
+import { MAX_MARKUP_LENGTH, MAX_TABLE_LENGTH, MAX_TABLE_ROWS } from "./markdown.ts";
 import { paintRow } from "./spans.ts";
 import { addPiece, EMPTY_TRANSCRIPT } from "./transcript.ts";
 
@@ -87,6 +87,14 @@ test("a table that is too long is shown in parts", () => {
   expect(shown[2]).toBe("0");
   expect(shown.at(-1)).toBe(`| ${MAX_TABLE_ROWS + 9} |`);
   expect(shown).toHaveLength(MAX_TABLE_ROWS + 12);
+});
+
+test("a table with too much in it is shown in parts", () => {
+  const cell = "x".repeat(MAX_TABLE_LENGTH / 10);
+  const rows = Array.from({ length: 12 }, () => `| ${cell} |`);
+  const shown = render(["| n |", "|---|", ...rows].join("\n"), 2 * cell.length);
+  expect(shown.filter((row) => row === cell)).toHaveLength(9);
+  expect(shown.filter((row) => row === `| ${cell} |`)).toHaveLength(3);
 });
 
 test("a line that is too long is shown as it was written", () => {

@@ -17,13 +17,17 @@ export interface MarkdownState {
 
 export const MARKDOWN_START: MarkdownState = { fence: undefined, table: [] };
 
-/** A longer line is shown as it was written: the time it takes to look for markup grows with the square. */
+/** A longer line is shown as it was written. */
 export const MAX_MARKUP_LENGTH = 4_000;
 /** A longer table is shown in parts, the later ones as they were written. */
 export const MAX_TABLE_ROWS = 200;
+/** Of all its rows together: each cell is looked at several times. */
+export const MAX_TABLE_LENGTH = 20_000;
 const TAB = "    ";
 const RULE_WIDTH = 24;
 const MAX_INDENT = 24;
+/** Quotes within quotes; further signs are text. */
+const MAX_QUOTES = 12;
 
 export interface Rendered {
   readonly state: MarkdownState;
@@ -36,7 +40,7 @@ export function renderLine(state: MarkdownState, given: string, columns: number)
   if (state.fence !== undefined) return inFence(state.fence, line, columns);
   const isLong = line.length > MAX_MARKUP_LENGTH;
   const table = [...state.table, line];
-  if (!isLong && isTableRow(line) && (table.length !== 2 || isRuler(line)) && table.length <= MAX_TABLE_ROWS)
+  if (!isLong && isTableRow(line) && (table.length !== 2 || isRuler(line)) && fits(table))
     return { state: { ...state, table }, rows: [] };
   if (state.table.length > 0) {
     const before = renderEnd(state, columns);
@@ -51,6 +55,11 @@ export function renderLine(state: MarkdownState, given: string, columns: number)
     return { state: { ...state, fence: opened }, rows: [frame(opened, `╭─ ${language}`.trimEnd())] };
   }
   return { state, rows: wrapLine(layoutLine(line), columns) };
+}
+
+function fits(table: readonly string[]): boolean {
+  const length = table.reduce((sum, row) => sum + row.length, 0);
+  return table.length <= MAX_TABLE_ROWS && length <= MAX_TABLE_LENGTH;
 }
 
 /** The rows that are still owed when nothing more comes. */
@@ -76,18 +85,27 @@ function frame({ indent }: Fence, text: string): Row {
   return [{ text: " ".repeat(indent) }, { text, format: "dim" }];
 }
 
-function layoutLine(line: string): Line {
-  const [, hashes = "", title] = /^ {0,3}(#{1,6}) +(.*?)(?: +#+)? *$/.exec(line) ?? [];
-  if (title !== undefined)
-    return { spans: parseInline(title, hashes.length === 1 ? ["bold", "underline"] : ["bold"]) };
+function layoutLine(line: string, quotes = 0): Line {
+  const [, hashes = "", heading] = /^ {0,3}(#{1,6}) +(.*)$/.exec(line) ?? [];
+  if (heading !== undefined)
+    return { spans: parseInline(titleOf(heading), hashes.length === 1 ? ["bold", "underline"] : ["bold"]) };
   if (/^ {0,3}([-*_])(?: *\1){2,} *$/.test(line))
     return { spans: [{ text: "─".repeat(RULE_WIDTH), format: "dim" }] };
   const [, quoted] = /^ {0,3}> ?(.*)$/.exec(line) ?? [];
-  if (quoted !== undefined) return within([{ text: "▏ ", format: "dim" }], layoutLine(quoted));
+  if (quoted !== undefined && quotes < MAX_QUOTES)
+    return within([{ text: "▏ ", format: "dim" }], layoutLine(quoted, quotes + 1));
   const [, indent = "", mark, item = ""] = /^( *)([-*+]|\d{1,9}[.)]) +(.*)$/.exec(line) ?? [];
   if (mark !== undefined) return layoutItem(indent, mark, item);
   const spaces = [{ text: indentOf(line) }];
   return { first: spaces, next: spaces, spans: parseInline(line.trim()) };
+}
+
+/** Without the hashes that may close it. */
+function titleOf(heading: string): string {
+  const title = heading.trimEnd();
+  let end = title.length;
+  while (title[end - 1] === "#") end--;
+  return end < title.length && title[end - 1] === " " ? title.slice(0, end).trimEnd() : title;
 }
 
 function layoutItem(indent: string, mark: string, item: string): Line {

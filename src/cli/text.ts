@@ -4,12 +4,20 @@ import { stripVTControlCharacters } from "node:util";
 /** Both sets of controls, but for tab and newline; and what turns writing around, so that a call looks like another. */
 const CONTROLS = /(?![\t\n])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
+const ESCAPE = "\u001B";
+/** What sets titles and links. Node's own pattern for it looks for each one's end in all that follows. */
+const COMMAND = new RegExp(
+  `${ESCAPE}\\](?:[^\\u0007\\u001B\\u009C]*(?:\\u0007|${ESCAPE}\\\\|\\u009C)|\\d?)`,
+  "g",
+);
+
 /** The text without what a terminal would obey. */
 export function harmless(text: string): string {
-  return stripVTControlCharacters(text).replaceAll("\r\n", "\n").replaceAll(CONTROLS, "");
+  return stripVTControlCharacters(text.replaceAll(COMMAND, ""))
+    .replaceAll("\r\n", "\n")
+    .replaceAll(CONTROLS, "");
 }
 
-const ESCAPE = "\u001B";
 /** Colours and the like, as `styleText` writes them; nothing that hides. */
 const COLOURS = new RegExp(`(${ESCAPE}\\[(?:[0-47]|9|2[2-9]|3[0-79]|9[0-7])m)`);
 

@@ -1,4 +1,5 @@
 /** One SKILL.md, by the rules of the Agent Skills format. */
+import { isPlainYaml } from "../model/yaml-keys.ts";
 
 export const MAX_FRONTMATTER_BYTES = 16 * 1024;
 export const MAX_SKILL_NAME_LENGTH = 64;
@@ -43,9 +44,17 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A text says why they cannot be read. All values are texts: nobody means a number by a version. */
 async function parseFields(frontmatter: string): Promise<Fields | string> {
-  const { parse } = await import("yaml");
+  const { parseDocument } = await import("yaml");
   try {
-    const parsed: unknown = parse(frontmatter, { schema: "failsafe", maxAliasCount: 0, logLevel: "error" });
+    const document = parseDocument(frontmatter, {
+      schema: "failsafe",
+      prettyErrors: false,
+      logLevel: "silent",
+    });
+    if (document.errors[0] !== undefined) throw document.errors[0];
+    if (!(await isPlainYaml(document)))
+      return "its frontmatter is not YAML as a skill has it: it has aliases, or keys that are no texts";
+    const parsed: unknown = document.toJS({ maxAliasCount: 0 });
     if (isMap(parsed)) return parsed;
     return "its frontmatter is not a list of fields and values";
   } catch (error) {

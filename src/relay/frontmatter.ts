@@ -73,6 +73,8 @@ export async function readFrontmatter(yaml: string, file: string): Promise<Front
   }
   const variables = new Map<string, PromptVariable>();
   for (const { key, value } of contents.items) {
+    if (!isScalar(key))
+      throw promptInvalid(file, lineOf(contents.range[0]), "a key of the frontmatter is no text", QUOTES);
     const found = isAlias(value) ? value.resolve(document) : value;
     if (found !== null && !isScalar(found)) {
       const message = `${String(key)} is not a text`;

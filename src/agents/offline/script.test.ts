@@ -30,7 +30,7 @@ test.each([
   ["when: x", "a list of entries"],
   ["- when: [", "at line 1"],
   ["- {when: x, when: y, plays: [{say: a}]}", "Map keys must be unique"],
-  ["- &a {when: x, plays: [{say: a}]}\n- *a", "aliases (`*name`) are not allowed"],
+  ["- &a {when: x, plays: [{say: a}]}\n- *a", "aliases (`*name`) and keys"],
   ["[".repeat(20_000), "The script"],
   ["- {plays: [{say: a}]}", "entry 1, when: "],
   ["- {when: '(', plays: [{say: a}]}", "entry 1, when: "],

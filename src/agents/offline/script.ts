@@ -10,6 +10,7 @@ import { z } from "zod";
 import { CortexError } from "../../model/errors.ts";
 import { parseAgentId } from "../../model/ids.ts";
 import { canonicalJson, type Json, MAX_JSON_DEPTH } from "../../model/json.ts";
+import { isPlainYaml } from "../../model/yaml-keys.ts";
 import { ownerPatterns } from "../../patterns/matcher.ts";
 import { MAX_ARGUMENTS_DEPTH, MAX_CALLS } from "./draft.ts";
 import { FAULT_KINDS } from "./fault.ts";
@@ -69,7 +70,7 @@ export async function parseScript(text: string, file: string): Promise<Script> {
   if (size > MAX_SCRIPT_BYTES) {
     throw scriptInvalid(file, [`it has ${size} bytes, and ${MAX_SCRIPT_BYTES} are allowed`]);
   }
-  const value = readYaml(text, file);
+  const value = await readYaml(text, file);
   const parsed = await Entries.safeParseAsync(value);
   if (parsed.success) return parsed.data;
   throw scriptInvalid(
@@ -88,19 +89,18 @@ export function scriptInvalid(file: string, problems: readonly string[], cause?:
   });
 }
 
-function readYaml(text: string, file: string): unknown {
+async function readYaml(text: string, file: string): Promise<unknown> {
   try {
     const document = parseDocument(text);
     if (document.errors.length > 0) {
       const problems = document.errors.map(({ message }) => message.split("\n")[0]!.replace(/:$/, ""));
       throw scriptInvalid(file, problems);
     }
-    // Aliases can make gigabytes of a few lines, and a script does not need them.
+    if (!(await isPlainYaml(document)))
+      throw scriptInvalid(file, ["aliases (`*name`) and keys that are no texts are not allowed"]);
     return document.toJS({ maxAliasCount: 0 });
   } catch (cause) {
     if (cause instanceof CortexError) throw cause;
-    if (cause instanceof ReferenceError)
-      throw scriptInvalid(file, ["aliases (`*name`) are not allowed"], cause);
     throw scriptInvalid(file, ["its YAML is nested too deep"], cause);
   }
 }

@@ -16,16 +16,15 @@ const MAX_QUOTED_LENGTH = 120;
 export function readToolLines(text: string): ToolLines {
   const calls: WantedCall[] = [];
   const problems: string[] = [];
-  for (const line of text.split(/\r?\n/)) {
-    const request = TOOL_LINE.exec(line);
-    if (request === null) continue;
-    const read = readRequest((request[1] ?? "").trim());
+  const lines = text.split(/\r?\n/).filter((line) => TOOL_LINE.test(line));
+  if (lines.length > MAX_CALLS) {
+    const asked = `There are ${lines.length} \`/tool\` lines, and ${MAX_CALLS} are allowed.`;
+    return { calls: [], problems: [asked] };
+  }
+  for (const line of lines) {
+    const read = readRequest((TOOL_LINE.exec(line)![1] ?? "").trim());
     if (typeof read === "string") problems.push(`\`${flat(line)}\`: ${read}`);
     else calls.push(read);
-  }
-  const asked = calls.length + problems.length;
-  if (asked > MAX_CALLS) {
-    return { calls: [], problems: [`There are ${asked} \`/tool\` lines, and ${MAX_CALLS} are allowed.`] };
   }
   return { calls, problems };
 }

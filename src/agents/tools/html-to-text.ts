@@ -31,7 +31,9 @@ const TAG = /<(\/?)([a-z][^\s/>]*)/iy;
 const ATTRIBUTE = /[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y;
 
 /** How much is read before others get their turn: some milliseconds. */
-const CHARACTERS_AT_ONCE = 128 * 1024;
+export const CHARACTERS_AT_ONCE = 16 * 1024;
+/** No character reference is longer. */
+const MAX_ENTITY_LENGTH = 16;
 
 export async function htmlToText(
   html: string,
@@ -42,14 +44,23 @@ export async function htmlToText(
   for (let at = 0; at < html.length;) {
     const found = html.indexOf("<", at);
     const open = found === -1 ? html.length : found;
-    page.text(html.slice(at, open));
-    at = found === -1 ? html.length : passMarkup(html, open, page);
+    const end = endOfText(html, at, open);
+    page.text(html.slice(at, end));
+    at = end < open || found === -1 ? end : passMarkup(html, open, page);
     if (at - paused < CHARACTERS_AT_ONCE) continue;
     paused = at;
     await setImmediate();
     signal.throwIfAborted();
   }
   return page.finish();
+}
+
+/** Text without a tag is read in parts too, none of which ends within a character reference. */
+function endOfText(html: string, from: number, open: number): number {
+  const end = from + CHARACTERS_AT_ONCE;
+  if (end >= open) return open;
+  const reference = html.lastIndexOf("&", end);
+  return end - reference < MAX_ENTITY_LENGTH && reference > from ? reference : end;
 }
 
 /** Deals with what begins at a `<` and says where it ends. */

@@ -1,0 +1,20 @@
+import type { Document } from "yaml";
+
+/**
+ * Whether all keys of a document are plain, and none of its values stands for another. Of a key that is a list or a
+ * map, the parser makes a text, for each level anew: forty nested ones would take it for ever. Aliases can make
+ * gigabytes of a few lines.
+ */
+export async function isPlainYaml(document: Document.Parsed): Promise<boolean> {
+  const { isScalar, visit } = await import("yaml");
+  let isPlain = true;
+  const refuse = (): symbol => {
+    isPlain = false;
+    return visit.BREAK;
+  };
+  visit(document, {
+    Pair: (_, { key }) => (key === null || isScalar(key) ? undefined : refuse()),
+    Alias: refuse,
+  });
+  return isPlain;
+}
