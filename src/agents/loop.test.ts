@@ -173,8 +173,13 @@ test("an abort while the model speaks keeps what it has said, without calls that
 
 test("an abort before the model has said anything leaves no empty answer", async () => {
   const { request } = turn();
-  const silent: AssistantBody = { ...calls("A"), stop: "aborted" };
-  expect(await agentOf(scriptedModel(silent)).run(request)).toEqual({ kind: "aborted", partial: undefined });
+  for (const said of [calls("A"), says(" \n")]) {
+    const silent: AssistantBody = { ...said, stop: "aborted" };
+    expect(await agentOf(scriptedModel(silent)).run(request)).toEqual({
+      kind: "aborted",
+      partial: undefined,
+    });
+  }
 });
 
 test("an answer of nothing is a failure that can be tried again", async () => {

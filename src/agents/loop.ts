@@ -61,10 +61,10 @@ export function createLoopAgent({ model, clock, mintId }: LoopParts): Agent {
     return assistantMessage(request.turn, body, clock());
   }
 
-  /** Nothing said is no answer: providers refuse an empty one in what was said before. */
+  /** Nothing said is no answer, and blanks are nothing: providers refuse an empty one in what was said before. */
   function partial(request: AgentRequest, body: AssistantBody): Message | undefined {
     const said = answer(request, withoutCalls(body));
-    return said.content === "" ? undefined : said;
+    return said.content.trim() === "" ? undefined : said;
   }
 }
 

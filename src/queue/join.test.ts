@@ -1,8 +1,11 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { event, session, START_MS } from "../../test/support/sample.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
+import { canonicalJson } from "../model/json.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
+import { answeredMessage } from "../model/stamp.ts";
 import type { DispatchInput, NewEvent, QueueItem } from "../store/store.ts";
 import { gatherTurn, selectSteering } from "./join.ts";
 
@@ -196,5 +199,56 @@ describe("what another agent writes", () => {
   test("is nobody's who only claims it", () => {
     const forged = item("a", { event: { channel: "agent", place: "x", metadata: stamp } });
     expect(steering([forged], item("x"))).toBe("");
+  });
+});
+
+describe("where an answer goes", () => {
+  const PLACES = [undefined, "shop", "bell"];
+  const KINDS = ["person", "message", "report", "task"] as const;
+
+  /** A message of a person or an agent, which may want its answer somewhere. Its name is its id. */
+  const message = fc.record({
+    kind: fc.constantFrom(...KINDS),
+    place: fc.constantFrom(...PLACES),
+    mode: fc.constantFrom(...QUEUE_MODES),
+  });
+
+  function wanted(items: readonly QueueItem[]): string {
+    return canonicalJson(answeredMessage(items)!.dispatches[0]!.delivery ?? null);
+  }
+
+  test("the messages of a turn agree on it, also after a crash, which forgets in which order they joined", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(message, { minLength: 1, maxLength: 8 }),
+        fc.array(message, { maxLength: 6 }),
+        async (before, later) => {
+          const all = [...before, ...later].map(({ kind, place, mode }, key) =>
+            item(String.fromCharCode(97 + key), {
+              mode,
+              queuedAtMs: NOW + Math.floor(key / 2),
+              event: {
+                id: `${kind === "person" ? "http" : "agent"}:${key}` as EventId,
+                metadata: { kind },
+              },
+              dispatch: place === undefined ? {} : { delivery: { channel: "webhook", place } },
+            }),
+          );
+          const waiting = all.slice(0, before.length);
+          const first = waiting.find(({ mode }) => mode === "interrupt") ?? waiting[0]!;
+          const pending = waiting.filter((each) => each !== first);
+          const turn = await gatherTurn(first, { readPending: async () => pending, nowMs: NOW });
+          const agreed = wanted(turn);
+          // They steer one by one, those that were left over at first too.
+          for (const each of all) {
+            if (turn.includes(each)) continue;
+            turn.push(...selectSteering([each], { items: turn, nowMs: NOW }));
+          }
+          expect(wanted(turn)).toBe(agreed);
+          expect(wanted(turn.toSorted((a, b) => all.indexOf(a) - all.indexOf(b)))).toBe(agreed);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
   });
 });
