@@ -467,6 +467,17 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await expect(take(next!, 0, "c")).rejects.toEqual(refusal("state_conflict"));
     });
 
+    test("a run that fails after it was asked to abort is taken up at once, to end", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      const { lease, run, turn } = await begin(store, "r");
+      await send(store, "a", { mode: "interrupt" });
+      const retry = { kind: "retry", atMs: clock() + 3_600_000 } as const;
+      const { next } = await store.runs.fail({ lease, run, error: "busy", outcome: retry, claimNext: alice });
+      expect(next).toMatchObject({ turn, attempt: 2, abort: reason });
+      expect(await store.runs.get(next!.run)).toMatchObject({ abortedBy: "test:a" });
+    });
+
     test("a run whose holder fell silent is aborted by the one who takes it over", async () => {
       await using opened = await open();
       const { store, clock } = opened;

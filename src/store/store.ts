@@ -911,7 +911,7 @@ export interface RunStore extends RunReads {
 
   /**
    * Ends an attempt. With a retry, the turn is tried again at that moment, before anything else of the
-   * session; as dead, its items are dead letters and the session goes on. A failed run moves no pointer
+   * session, or taken up at once where it was asked to abort; as dead, its items are dead letters and the session goes on. A failed run moves no pointer
    * and leaves no turn.
    */
   fail(failure: RunFailure): Promise<{ readonly next?: Claim }>;

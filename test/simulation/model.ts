@@ -1078,7 +1078,7 @@ export class Model {
       return this.#finish(session, session.head, operation.claimNext, value?.next);
     }
     session.holder = undefined;
-    session.readyMs = operation.retryAtMs;
+    session.readyMs = session.run!.abort === undefined ? operation.retryAtMs : this.nowMs;
     this.#claimNext(operation.claimNext, value?.next);
   }
 

@@ -54,7 +54,8 @@ export const failRun = operation(
         const session = { ...held, label: input.lease.session, run: null, ready_ms: null };
         return { next: claims.finish(session, input.claim, nowMs) };
       }
-      letGo.run(input.retryAtMs, held.key);
+      // One that was asked to abort is not tried again, and whoever asked must not wait until it would be.
+      letGo.run(held.abort === null ? input.retryAtMs : nowMs, held.key);
       if (input.claim === undefined) return { next: undefined };
       const ready = claims.findReady(nowMs, input.claim.holder);
       return { next: ready === undefined ? undefined : claims.claimSession(ready, input.claim, nowMs) };
