@@ -160,6 +160,23 @@ test("a call that nobody decides is refused when its time is over", async () => 
   expect(scene.paid()).toEqual([]);
 });
 
+test("a call that nobody decides is refused when its time is over, by the server that asked", async () => {
+  using scene = openScene();
+  const clock = testClock();
+  await using cortex = await scene.start({ clock });
+  const { item } = await cortex.send({ content: "pay 5", session: "main" });
+  await requested(cortex);
+  clock.advance(APPROVAL_MS - 5);
+  await cortex.send({ content: "pay 6", session: "other" }); // another request makes it look at the clock
+  await requested(cortex, 2);
+  expect((await cortex.store.queue.outcome(item))!.state).toBe("claimed");
+
+  clock.advance(5);
+  await answerTo(cortex, item);
+  expect(await resultsOf(cortex)).toEqual([expect.stringContaining("Nobody has agreed")]);
+  expect(scene.paid()).toEqual([]);
+});
+
 test("several calls are decided one by one, in any order", async () => {
   using scene = openScene();
   await using cortex = await scene.start();
