@@ -237,7 +237,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
   });
   const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
   const subAgents = openSubAgents({ home, environment, settings, clock, mintId, backendFor, log });
-  const coolDowns = new CoolDowns(clock);
+  const coolDowns = new CoolDowns(clock, redact);
   const turnParts = {
     store,
     config: () => settings.config(),

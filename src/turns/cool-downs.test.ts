@@ -66,3 +66,13 @@ test("what it remembers of turns has an end", () => {
   expect(coolDowns.hasRefused("a", turn(0))).toBe(false);
   expect(coolDowns.hasRefused("a", turn(1))).toBe(true);
 });
+
+test("what is told of a failure holds no secret, and only its first line", () => {
+  const coolDowns = new CoolDowns(testClock(), (text) => text.replaceAll("sk-1", "***"));
+  coolDowns.failed("b", 0, "429 for sk-1\nand more");
+  coolDowns.failed("a", 0, "x".repeat(1_000));
+  expect(coolDowns.list()).toMatchObject([
+    { profile: "a", failures: 1, error: "x".repeat(200) },
+    { profile: "b", failures: 1, error: "429 for ***" },
+  ]);
+});

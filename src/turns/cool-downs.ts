@@ -5,6 +5,7 @@
  * sessions that use it. After a restart every profile is simply tried again.
  */
 import type { TurnId } from "../model/ids.ts";
+import type { Redact } from "../model/redact.ts";
 
 export const FIRST_COOL_DOWN_MS = 10_000;
 /** A provider that asks for hours is looked at again before that: it may have changed its mind. */
@@ -27,11 +28,13 @@ export interface CoolDown {
 
 export class CoolDowns {
   readonly #clock: () => number;
+  readonly #redact: Redact;
   readonly #cooling = new Map<string, CoolDown>();
   readonly #refused = new Map<TurnId, Set<string>>();
 
-  constructor(clock: () => number) {
+  constructor(clock: () => number, redact: Redact = (text) => text) {
     this.#clock = clock;
+    this.#redact = redact;
   }
 
   isCooling(profile: string): boolean {
@@ -59,7 +62,7 @@ export class CoolDowns {
       profile,
       failures,
       untilMs: this.#clock() + pauseMs,
-      error: error.split("\n", 1)[0]!.slice(0, MAX_ERROR_LENGTH),
+      error: this.#redact(error).split("\n", 1)[0]!.slice(0, MAX_ERROR_LENGTH),
     });
   }
 
