@@ -201,12 +201,12 @@ async function assemble(parts: Parts): Promise<Cortex> {
     teamFolder: () => team.root(),
   });
   const acceptEvent = async (given: NewEvent, file?: FileState) => {
-    const event = await withFiledAttachments(given, home);
-    const taken = await takeChatEvent(event, { store, config: settings.config(), status: statusFor });
-    const judge = taken === undefined && hooks.wants(event.direction, event.channel);
-    const noted =
-      taken === undefined ? event : { ...event, metadata: { ...(event.metadata as object), reply: taken } };
-    const { fresh } = await store.events.accept(noted, { judge, ...(file === undefined ? {} : { file }) });
+    const filed = await withFiledAttachments(given, home);
+    const reply = await takeChatEvent(filed, { store, config: settings.config(), status: statusFor });
+    const event =
+      reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
+    const judge = reply === undefined && hooks.wants(event.direction, event.channel);
+    const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
     return { event: event.id, fresh };
   };
   const statusFor = async (event: NewEvent): Promise<string> => {
