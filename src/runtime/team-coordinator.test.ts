@@ -191,7 +191,7 @@ test(
     );
     await using opened = await open(home);
     const { cortex } = opened;
-    await cortex.accept({
+    await acceptOwn(cortex, {
       adapter: "webhook:git",
       sourceId: "1",
       channel: "webhook",
