@@ -163,6 +163,22 @@ test("two agents that only answer each other come to an end", async () => {
   expect(await messagesTo(cortex, other, "message")).toHaveLength(6);
 });
 
+test("a manager gives work on every report for longer than a chain may be", async () => {
+  const give = plays([["dispatch_to_agent", { agent: "coder", task: "task" }]]);
+  await using cortex = await openWorkers(
+    [
+      entry("^give", "main", give),
+      entry("(?s)^The work", "main", give),
+      entry("^task", "coder", plays([], "again, please")),
+    ],
+    {},
+    { ...AGENTS, broker: { ...AGENTS.broker, maxChain: 2, maxReturns: 6 } },
+  );
+  await cortex.send({ content: "give" });
+  await settled(cortex);
+  expect(await delegationsOf(cortex)).toHaveLength(6);
+});
+
 test("results do not keep two agents going for ever either", async () => {
   await using cortex = await openWorkers(
     [

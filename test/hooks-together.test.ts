@@ -197,3 +197,46 @@ test("an exclusive hook that comes after the turn of a default one leaves it, an
     { hook: "work", fired: true, exclusive: true },
   ]);
 });
+
+/** A hook that comes with Cortex, enabled. */
+function shipped(name: string): string {
+  const source = readFileSync(new URL(`../hooks/${name}.ts`, import.meta.url), "utf8");
+  return source.replace(" * @starts disabled\n", "");
+}
+
+test("mom-2fa-helper has its say beside default-dm-routing, whichever of them is slow", async () => {
+  const verdict = JSON.stringify(JSON.stringify({ is_2fa: true, service: "Bank", confidence: 0.9 }));
+  const script = `
+- { when: "Is this message about a login code", plays: [{ say: ${verdict} }] }
+- { when: .*, plays: [{ say: ok }] }`;
+  const names = ["default-dm-routing", "mom-2fa-helper"];
+  const hooks = Object.fromEntries(names.map((name) => [`${name}.ts`, shipped(name)]));
+  const mom = { channel: "sms", sender: "+15550101" };
+  await using cortex = await openTestCortex({ cortex: { channels: { paired: [mom] } }, script, hooks });
+  const message = { adapter: "sms", sourceId: "1", ...mom, place: mom.sender, content: "what is my code?" };
+  const { event } = await cortex.accept({ ...message, timestampMs: Date.now() });
+  await judged(cortex, event);
+  await expect.poll(() => cortex.store.counts(), PATIENT).toMatchObject({ queued: 0, running: 0 });
+  const all = (await told(cortex)).flat().join("\n");
+  expect(all.split("Never ask for the code itself")).toHaveLength(2);
+});
+
+test("work-whatsapp-routing beside default-dm-routing gives one answer", async () => {
+  const names = ["default-dm-routing", "work-whatsapp-routing"];
+  const hooks = Object.fromEntries(names.map((name) => [`${name}.ts`, shipped(name)]));
+  const colleague = { channel: "whatsapp", sender: "+15550100" };
+  const patiently = { agents: { work: {} }, channels: { paired: [colleague] }, hooks: { gatherMs: 60_000 } };
+  await using cortex = await openTestCortex({ cortex: patiently, hooks });
+  const message = {
+    adapter: "whatsapp",
+    sourceId: "1",
+    ...colleague,
+    place: colleague.sender,
+    content: "hi",
+  };
+  const { event } = await cortex.accept({ ...message, timestampMs: Date.now() });
+  await judged(cortex, event);
+  await expect.poll(() => cortex.store.counts(), PATIENT).toMatchObject({ turns: 1, queued: 0, running: 0 });
+  const key = "agent:work:whatsapp:dm:+15550100" as typeof MAIN_SESSION;
+  expect(await told(cortex, key)).toHaveLength(1);
+});
