@@ -20,9 +20,13 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "between an event and its judging",
     JUDGE,
-    "    const { entries, broken } = await this.#wanted(event, asked, nowMs);\n",
+    "    const { entries, broken, paused } = await this.#wanted(event, asked, nowMs);\n",
   ),
-  before("between a judgement and its note", JUDGE, "      await this.#fire(event, run, judged.verdict);\n"),
+  before(
+    "between a judgement and its note",
+    JUDGE,
+    "      await this.#fire(event, run, judged.verdict, othersAreOpen);\n",
+  ),
   before(
     "between the note of a judgement and that all hooks have judged",
     JUDGE,
