@@ -15,7 +15,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "before an event is accepted",
     "src/runtime/cortex.ts",
-    "    const { fresh } = await store.events.accept(noted, { judge,",
+    "    const { fresh } = await store.events.accept(event, { judge,",
   ),
   before(
     "between an event and its judging",
