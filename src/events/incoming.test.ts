@@ -73,9 +73,7 @@ test.each([...OWN_ADAPTERS, "webhook:pay", "webhook:timer"])(
       expect.objectContaining({
         code: "event_invalid",
         message: expect.stringContaining(`"${adapter}" is reserved`),
-        hint: expect.stringContaining(
-          "agent, cli, cortex, files, http, relay, script, team, timer, web, webhook",
-        ),
+        hint: expect.stringContaining(OWN_ADAPTERS.toSorted().join(", ")),
       }),
     );
   },
