@@ -111,7 +111,8 @@ test("a file does not grow beyond what is read", async () => {
 test("of many writers at once, none undoes what another has written", async () => {
   using home = configHome();
   const names = Array.from({ length: 12 }, (_, i) => `p${i}`);
-  await Promise.all(names.map((name) => addEntry(sourcesOf(home), { ...NOVA, name }, { pauseMs: 1 })));
+  // A writer waits 200 times: long enough for eleven others on a disk that is busy.
+  await Promise.all(names.map((name) => addEntry(sourcesOf(home), { ...NOVA, name }, { pauseMs: 100 })));
   const { config } = await readConfig(sourcesOf(home));
   expect(Object.keys(config.personas).toSorted()).toEqual(["atlas", ...names].toSorted());
   expect(readdirSync(home.folder)).toEqual(["cortex.json"]);
