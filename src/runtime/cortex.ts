@@ -365,7 +365,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
         channels: channels.names,
         delegating: () => delegating,
         relaying: () => relayToolParts({ relays, config: () => settings.config(), onChainEnded, store }),
-        teaming: () => teamToolParts({ team, store }),
+        teaming: () => teamToolParts({ team, store, config: () => settings.config(), onChainEnded }),
         hooks: {
           list: () => store.hooks.list(),
           add: (name, source) => hooks.add(name, source),

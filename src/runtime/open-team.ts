@@ -5,11 +5,11 @@ import { join } from "node:path";
 import type { TeamConfig } from "../config/team-config.ts";
 import type { Flags } from "../config/overrides.ts";
 import { dateOf } from "../model/day.ts";
-import type { DeliveryId, ItemId, RelayId } from "../model/ids.ts";
+import type { DeliveryId, EventId, ItemId, RelayId } from "../model/ids.ts";
 import { agentFor } from "../personas/lookup.ts";
 import type { DeliveryTarget, Store } from "../store/store.ts";
 import { isMarkedAsOurs } from "../team/adoption.ts";
-import { memberOf } from "../team/dispatch-task.ts";
+import { type DispatchedTask, memberOf, type TaskWish } from "../team/dispatch-task.ts";
 import { Heart, type HeartParts } from "../team/heart.ts";
 import { giveUpTeam, keepTeam } from "../team/keeper.ts";
 import { type NewMember, type Registered, registerMember } from "../team/register-member.ts";
@@ -44,6 +44,7 @@ export interface OpenedTeam extends AsyncDisposable {
   readonly files: OpenTeamFiles;
   /** Sees now who is due. */
   lookAgain(): void;
+  dispatch(wish: TaskWish, cause?: EventId): Promise<DispatchedTask>;
   tick(agent?: string): Promise<TickReport>;
   register(member: NewMember): Promise<Registered>;
 }
@@ -106,6 +107,7 @@ export async function openTeam(sources: TeamSources, config: TeamConfig): Promis
   return {
     files,
     lookAgain: () => heart.lookAgain(),
+    dispatch: (wish, cause) => (cause === undefined ? files.dispatch(wish) : heart.dispatch(wish, cause)),
     async tick(agent) {
       const slug = agent === undefined ? undefined : memberOf(agent, await files.status()).slug;
       return { members: await heart.tick(slug) };
@@ -123,7 +125,7 @@ export async function openTeam(sources: TeamSources, config: TeamConfig): Promis
 
 function relaysFor({ relays, home, store, clock }: TeamSources): TeamRelays {
   return {
-    async run({ key, template, message, folder, persona, permissions, hidden, metadata }) {
+    async run({ key, template, message, folder, persona, permissions, hidden, metadata, cause }) {
       const { id } = await relays.run({
         name: template,
         kind: "template",
@@ -136,6 +138,7 @@ function relaysFor({ relays, home, store, clock }: TeamSources): TeamRelays {
         hidden,
         resumes: true,
         metadata: { trigger: "team", ...metadata },
+        ...(cause === undefined ? {} : { cause }),
       });
       return id;
     },

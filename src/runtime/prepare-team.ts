@@ -71,7 +71,7 @@ export function prepareTeam(sources: TeamSources): Teamwork {
     },
     lookAgain: () => void look(),
     status: async () => (await open()).files.status(),
-    dispatch: async (wish) => (await open()).files.dispatch(wish),
+    dispatch: async (wish, cause) => (await open()).dispatch(wish, cause),
     async adopt(agent) {
       const team = await open();
       const adopted = await team.files.adopt(agent);

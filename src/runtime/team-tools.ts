@@ -1,4 +1,6 @@
 /** What the tools of a team need of the rest of Cortex. */
+import { causeOf } from "../delegation/caller.ts";
+import type { DelegationParts } from "../delegation/parts.ts";
 import {
   AGENT_ADAPTER,
   ANSWER_ADAPTER,
@@ -24,14 +26,19 @@ const BY_AGENTS: ReadonlySet<string> = new Set([
 
 export interface TeamToolSources {
   readonly team: Teamwork;
+  readonly config: DelegationParts["config"];
+  readonly onChainEnded: DelegationParts["onChainEnded"];
   readonly store: { readonly queue: Pick<Store["queue"], "itemsOf"> };
 }
 
-export function teamToolParts({ team, store }: TeamToolSources): TeamToolParts {
+export function teamToolParts({ team, store, config, onChainEnded }: TeamToolSources): TeamToolParts {
   const itemsOf = ({ turn }: ToolContext): Promise<QueueItem[]> => store.queue.itemsOf(turn);
   return {
     status: () => team.status(),
-    dispatch: (wish) => team.dispatch(wish),
+    async dispatch(wish, context) {
+      const items = await itemsOf(context);
+      return team.dispatch(wish, causeOf({ context, items }, { config, onChainEnded }));
+    },
     adopt: (agent) => team.adopt(agent),
     register: (member) => team.register(member),
     briefing: () => team.briefing(),

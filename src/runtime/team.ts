@@ -1,4 +1,5 @@
 /** A team as the rest of the runtime and its surfaces see it: look at it, give it work, let it work. */
+import type { EventId } from "../model/ids.ts";
 import type { Adopted } from "../team/adopt-member.ts";
 import type { DispatchedTask, TaskWish } from "../team/dispatch-task.ts";
 import type { BriefingFacts } from "../team/briefing.ts";
@@ -33,7 +34,9 @@ interface TeamReport<Facts> {
 }
 
 /** A team at work: what is done with the files, and what Cortex does of its own accord. */
-export interface Teamwork extends Omit<TeamFiles, "root">, AsyncDisposable {
+export interface Teamwork extends Omit<TeamFiles, "root" | "dispatch">, AsyncDisposable {
+  /** As with files alone. The cause is the event that led to the task; without one, it begins a chain of events. */
+  dispatch(wish: TaskWish, cause?: EventId): Promise<DispatchedTask>;
   /** The team directory, absolute, whether it is there or not. */
   root(): Promise<string>;
   /** Goes on with what the process before this one was at work on, and with the heartbeats. */

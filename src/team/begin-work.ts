@@ -1,6 +1,6 @@
 /** Begins with a task, or goes on from wherever it was cut off: claimed in the file, then asked for as a turn or a relay. */
 import { CortexError } from "../model/errors.ts";
-import { DEFAULT_AGENT, type ItemId } from "../model/ids.ts";
+import { DEFAULT_AGENT, type EventId, type ItemId } from "../model/ids.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
 import { coordinatorDuty } from "./duty.ts";
 import { findProject, type MemberFiles, readProjects } from "./member-files.ts";
@@ -8,6 +8,7 @@ import type { MemberState, Work } from "./member-state.ts";
 import { closedTo, narrowingFor, orderTurn } from "./order-turn.ts";
 import { buildTaskPrompt } from "./prompt.ts";
 import { findTask, readTasks } from "./read-tasks.ts";
+import { causeOfTask } from "./task-causes.ts";
 import type { Task } from "./task.ts";
 import type { TeamFolder } from "./team-folder.ts";
 import type { WorkParts } from "./work-parts.ts";
@@ -43,7 +44,11 @@ export async function beginWork(
   const duty = isCoordinator ? { duty: coordinatorDuty(member, folder.root) } : {};
   const given = { slug, isCoordinator, project: project.path, ...duty };
   if (task.template !== undefined)
-    return startRelay({ ...task, template: task.template }, { work, given }, parts);
+    return startRelay(
+      { ...task, template: task.template },
+      { work, given, cause: causeOfTask(work.gist, state) },
+      parts,
+    );
   const prompt = buildTaskPrompt({
     name: note.name || slug,
     isCoordinator,
@@ -85,7 +90,12 @@ async function startRelay(
   {
     work,
     given,
-  }: { readonly work: Work; readonly given: { slug: string; isCoordinator: boolean; project: string } },
+    cause,
+  }: {
+    readonly work: Work;
+    readonly given: { slug: string; isCoordinator: boolean; project: string };
+    readonly cause: EventId | undefined;
+  },
   { relays, agentFor, folder }: WorkParts,
 ): Promise<Begun> {
   const { slug, project } = given;
@@ -99,6 +109,7 @@ async function startRelay(
       permissions: { ...(narrowingFor(given) as object), authority: "owner" },
       hidden: closedTo(folder.root),
       metadata: { team: folder.root, member: slug, task: task.title },
+      ...(cause === undefined ? {} : { cause }),
     });
     return { kind: "relay", relay };
   } catch (error) {

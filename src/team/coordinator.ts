@@ -5,11 +5,14 @@
 import { createHash } from "node:crypto";
 
 import { dateOf } from "../model/day.ts";
+import type { EventId } from "../model/ids.ts";
 import type { TeamGift } from "../store/store.ts";
 import { type Concern, concernsOf, formatConcerns, type Looked } from "./attention.ts";
 import { briefingFacts, formatBriefing } from "./briefing.ts";
 import { type Daily, type DailyTimes, dueDaily } from "./daily.ts";
 import { coordinatorDuty } from "./duty.ts";
+import type { Blocked } from "./facts.ts";
+import { flagOf } from "./flag.ts";
 import { formatHousekeeping } from "./format-housekeeping.ts";
 import type { Housekept } from "./housekeeping.ts";
 import { findProject, readMember } from "./member-files.ts";
@@ -18,7 +21,8 @@ import { type Notice, orderNotice } from "./order-notice.ts";
 import { giftFor } from "./order-turn.ts";
 import { formatReview, reviewFacts } from "./review.ts";
 import { toStamp } from "./stamp.ts";
-import { COORDINATOR, type Team } from "./team.ts";
+import { causeOfFlag } from "./task-causes.ts";
+import { COORDINATOR, findMember, type Team } from "./team.ts";
 import type { WorkParts } from "./work-parts.ts";
 
 export interface CoordinatorParts extends Pick<
@@ -58,7 +62,7 @@ export async function coordinate(
   if (fresh.length > 0) {
     const id = idOf(folder.root, fresh.map(({ key }) => key).join("\n"));
     await parts.tell({ id, text: formatConcerns(fresh) });
-    await askAbout(fresh, parts);
+    await askAbout(fresh, team, parts);
   }
   let duty: Duty = { ...before, told: concerns.map(({ key }) => key), given: await givenNow(parts) };
   if (isTick || JSON.stringify(duty) !== JSON.stringify(state.duty)) await keep({ ...state, duty }, parts);
@@ -73,14 +77,31 @@ export async function coordinate(
 }
 
 /** Of its own tasks it knows: it has flagged them itself. */
-async function askAbout(concerns: readonly Concern[], parts: CoordinatorParts): Promise<void> {
+async function askAbout(concerns: readonly Concern[], team: Team, parts: CoordinatorParts): Promise<void> {
   const { folder, clock, mintId, ask } = parts;
   const flags = concerns.flatMap(({ key, flag }) =>
     flag === undefined || flag.member.slug === COORDINATOR ? [] : [{ key, flag }],
   );
   const gift = flags.length === 0 ? undefined : await findGift(parts);
   if (gift === undefined) return; // without a project it has no session
-  await ask(flags.map((flagged) => orderNotice(flagged, gift, { team: folder.root, clock, mintId })));
+  const notices: Notice[] = [];
+  for (const { key, flag } of flags) {
+    const cause = await causeOf(flag, team, parts);
+    notices.push(orderNotice({ key, flag, cause }, gift, { team: folder.root, clock, mintId }));
+  }
+  await ask(notices);
+}
+
+async function causeOf(
+  { member: { slug }, title, reason, since }: Blocked,
+  team: Team,
+  { store, folder }: CoordinatorParts,
+): Promise<EventId | undefined> {
+  const task = findMember(team, slug)?.tasks.tasks.find((each) => {
+    const flag = flagOf(each);
+    return each.title === title && flag?.stamp === since && flag?.reason === reason;
+  });
+  return task === undefined ? undefined : causeOfFlag(task, await store.team.get(folder.root, slug));
 }
 
 /** Makes the session of the coordinator, or gives it what it has now. */

@@ -3,7 +3,7 @@ import { CortexError } from "../model/errors.ts";
 import { memberUnknown } from "./member-files.ts";
 import { toSlug } from "./slug.ts";
 import type { TaskRef } from "./task.ts";
-import type { TeamFolder } from "./team-folder.ts";
+import { gistOfAdded, type TeamFolder } from "./team-folder.ts";
 import { findMember, type Member, type Team } from "./team.ts";
 
 export interface TaskWish {
@@ -23,8 +23,16 @@ export interface DispatchedTask extends TaskRef {
   readonly file: string;
 }
 
-/** Throws `member_unknown`, `state_conflict` for somebody who has left, and `request_invalid`. */
-export async function dispatchTask(wish: TaskWish, team: Team, folder: TeamFolder): Promise<DispatchedTask> {
+/**
+ * Throws `member_unknown`, `state_conflict` for somebody who has left, and `request_invalid`. `remember` is called with
+ * the gist of the task before that is in the file.
+ */
+export async function dispatchTask(
+  wish: TaskWish,
+  team: Team,
+  folder: TeamFolder,
+  remember?: (gist: string) => Promise<void>,
+): Promise<DispatchedTask> {
   const { agent, title, body, template, external } = wish;
   const { slug, tasksPath, isInactive } = memberOf(agent, team);
   if (isInactive) throw hasLeft(slug);
@@ -36,6 +44,7 @@ export async function dispatchTask(wish: TaskWish, team: Team, folder: TeamFolde
     ...(external === undefined ? {} : { external }),
   };
   await folder.create(tasksPath, ""); // where it is there, it stays as it is
+  await remember?.(gistOfAdded({ file: "tasks", edit: wanted }));
   const { edit } = await folder.editFrom(tasksPath, () => ({ file: "tasks", edit: wanted }));
   const added = edit?.edit as typeof wanted & { readonly ordinal?: number };
   return { agent: slug, title: title.trim(), ordinal: added.ordinal ?? 1, file: tasksPath };

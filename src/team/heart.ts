@@ -4,9 +4,11 @@
  */
 import { MINUTE_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
+import type { EventId } from "../model/ids.ts";
 import { type CoordinatorParts, coordinate, introduce } from "./coordinator.ts";
 import { whyForeign } from "./adoption.ts";
 import { nextDailyMs } from "./daily.ts";
+import type { DispatchedTask, TaskWish } from "./dispatch-task.ts";
 import type { Keeper } from "./keeper.ts";
 import { memberUnknown } from "./member-files.ts";
 import { readState } from "./member-state.ts";
@@ -87,6 +89,11 @@ export class Heart implements AsyncDisposable {
     const member = findMember(team, slug);
     if (member === undefined) throw memberUnknown(slug);
     return this.#beatAll([member]);
+  }
+
+  /** Gives a member a task that an event has led to. Throws what `dispatchTask` throws. */
+  async dispatch(wish: TaskWish, cause: EventId): Promise<DispatchedTask> {
+    return this.#workers.dispatch(wish, { cause, team: await this.#parts.readTeam() });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

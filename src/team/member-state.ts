@@ -1,6 +1,7 @@
 /** What Cortex knows of a member beside what its files say. It is kept in the store, and read back after a restart. */
 import { createHash } from "node:crypto";
 
+import type { EventId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { findTask } from "./read-tasks.ts";
 import type { Task, TaskFile, TaskRef } from "./task.ts";
@@ -16,6 +17,8 @@ export interface MemberState {
   readonly troubles?: readonly Trouble[];
   /** What it has done, oldest first. */
   readonly done?: readonly DoneTask[];
+  /** Of tasks that are not done yet, oldest first. */
+  readonly causes?: readonly TaskCause[];
   readonly duty?: Duty;
 }
 
@@ -24,6 +27,13 @@ export interface DoneTask {
   readonly gist: string;
   readonly started?: string;
   readonly completed: string;
+  readonly atMs: number;
+}
+
+/** The event that led to a task. */
+export interface TaskCause {
+  readonly gist: string;
+  readonly event: EventId;
   readonly atMs: number;
 }
 
@@ -58,6 +68,8 @@ export interface Trouble extends TaskRef {
   readonly failures: number;
   /** The digest of the task when it was flagged. Once it reads otherwise, somebody has edited it. */
   readonly flagged?: string;
+  /** The event that asked for the turn in which it went wrong. */
+  readonly event?: EventId;
 }
 
 /** So many failures flag a task. */
@@ -100,7 +112,7 @@ export function troublesBut(
   return troubles.filter((each) => !isSame(each, task) && findTask(file, each)?.status === "in-progress");
 }
 
-function isSame(a: TaskRef, b: TaskRef): boolean {
+export function isSame(a: TaskRef, b: TaskRef): boolean {
   if (a.title !== b.title) return false;
   return a.started === undefined ? a.ordinal === b.ordinal : a.started === b.started;
 }

@@ -4,7 +4,7 @@
  * are one turn.
  */
 import { TEAM_ADAPTER } from "../model/event.ts";
-import type { AgentId, DispatchId, ItemId } from "../model/ids.ts";
+import type { AgentId, DispatchId, EventId, ItemId } from "../model/ids.ts";
 import { SILENCE } from "../model/reply-tool.ts";
 import { buildSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { NewDispatch, NewEvent, TeamGift } from "../store/store.ts";
@@ -22,8 +22,16 @@ export interface Notice {
   readonly from: SessionKey;
 }
 
+export interface FlagNotice {
+  /** Of the concern. */
+  readonly key: string;
+  readonly flag: Blocked;
+  /** The event that led to the flag. Undefined: somebody else has written it. */
+  readonly cause: EventId | undefined;
+}
+
 export function orderNotice(
-  { key, flag }: { readonly key: string; readonly flag: Blocked },
+  { key, flag, cause }: FlagNotice,
   { session, agent, persona }: Pick<TeamGift, "session" | "agent" | "persona">,
   { team, clock, mintId }: { team: string; clock: () => number; mintId: () => string },
 ): Notice {
@@ -35,6 +43,7 @@ export function orderNotice(
       sender: COORDINATOR,
       content: noticeText(flag),
       metadata: { team, member: flag.member.slug, flagged: flag.title ?? null },
+      ...(cause === undefined ? {} : { cause }),
       atMs: clock(),
     },
     dispatch: {

@@ -1,13 +1,14 @@
 /** A task as a message to the session of a member: who works on it, where, with what, and what stays closed. */
 import { join } from "node:path";
 
-import { eventId, TEAM_ADAPTER } from "../model/event.ts";
+import { TEAM_ADAPTER } from "../model/event.ts";
 import type { AgentId, DispatchId, ItemId, PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { buildSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { Worker } from "../model/worker.ts";
 import type { TeamGift, TeamOrder } from "../store/store.ts";
 import { type MemberState, type Work, writeState } from "./member-state.ts";
+import { causeOfTask, eventOfWork } from "./task-causes.ts";
 import { COORDINATOR_TOOLS, FLAG_TOOL } from "./tool-names.ts";
 import type { WorkParts } from "./work-parts.ts";
 
@@ -35,17 +36,19 @@ export function orderTurn(
   const { slug, project } = given;
   const { title, ordinal } = work;
   const who = agentFor(slug, project);
+  const cause = causeOfTask(work.gist, state);
   return {
     team: folder.root,
     member: slug,
     state: writeState({ ...state, work }),
     event: {
-      id: eventId(TEAM_ADAPTER, { kind: "id", sourceId: work.id }),
+      id: eventOfWork(work),
       channel: TEAM_ADAPTER,
       direction: "sent",
       sender: slug,
       content: prompt,
       metadata: { team: folder.root, member: slug, task: title, ordinal },
+      ...(cause === undefined ? {} : { cause }),
       atMs: clock(),
     },
     dispatch: {

@@ -42,7 +42,8 @@ export interface TeamFolderParts {
 /** How often the lock is taken anew where it was lost, or others did not stop. */
 const MAX_LOCKS = 3;
 
-function gistOfAdded(edit: FileEdit): string {
+/** Of the task that an edit adds. */
+export function gistOfAdded(edit: FileEdit): string {
   return gistOf(readTasks(applyEdit("", edit)).tasks[0]!);
 }
 

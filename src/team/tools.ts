@@ -13,7 +13,8 @@ import { FLAG_TOOL } from "./tool-names.ts";
 
 export interface TeamToolParts {
   status(): Promise<Team>;
-  dispatch(wish: TaskWish): Promise<DispatchedTask>;
+  /** As what the turn does for whoever has written. Throws where their chain of events has come to its end. */
+  dispatch(wish: TaskWish, context: ToolContext): Promise<DispatchedTask>;
   register(member: NewMember): Promise<Registered>;
   adopt(agent: string): Promise<Adopted>;
   briefing(): Promise<{ readonly text: string }>;
@@ -147,7 +148,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
         await checkPerson(context, use());
         const { memberOf } = await import("./dispatch-task.ts");
         if (memberOf(wish.agent, await use().status()).isCoordinator) throw ownTasks();
-        const { agent, title } = await use().dispatch(definedIn(wish));
+        const { agent, title } = await use().dispatch(definedIn(wish), context);
         return {
           text: `${agent} has the task "${title}". It begins at its next heartbeat.`,
           details: { agent, title },

@@ -1,5 +1,5 @@
 /** What a team at work needs of the rest of Cortex. */
-import type { AgentId, ItemId, PersonaId } from "../model/ids.ts";
+import type { AgentId, EventId, ItemId, PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Claim, LeaseRequest, Store } from "../store/store.ts";
 import type { TeamFolder } from "./team-folder.ts";
@@ -55,6 +55,8 @@ interface RelayWish {
   /** Folders that stay closed to them. */
   readonly hidden: readonly string[];
   readonly metadata: { readonly [field: string]: Json };
+  /** The event that led to the task. */
+  readonly cause?: EventId;
 }
 
 interface RelayEnd {

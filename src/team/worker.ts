@@ -6,10 +6,11 @@
  * whatever is read after a crash, going on from it is what would have been done anyway. In memory are only the members
  * that are waited for, and the order in which the moves of one member are made.
  */
-import type { ItemId } from "../model/ids.ts";
+import type { EventId, ItemId } from "../model/ids.ts";
 import { isManagedNote } from "./adoption.ts";
 import { beginWork, type Begun } from "./begin-work.ts";
 import { chooseWork, foreignTickMs, hasActive, placeOf } from "./choose-work.ts";
+import { type DispatchedTask, dispatchTask, memberOf, type TaskWish } from "./dispatch-task.ts";
 import { doneBefore, markDone, withDone } from "./done-before.ts";
 import { externalPathOf } from "./external.ts";
 import { reportExternal } from "./external-work.ts";
@@ -26,8 +27,10 @@ import {
 import { findTask } from "./read-tasks.ts";
 import { recordEnd } from "./record-end.ts";
 import { toStamp } from "./stamp.ts";
+import { eventOfWork, withCause, withoutCause } from "./task-causes.ts";
 import { gistOf } from "./task-gist.ts";
 import type { TaskRef } from "./task.ts";
+import type { Team } from "./team.ts";
 import { readTurnEnd, type WorkEnd } from "./turn-end.ts";
 import type { WorkParts } from "./work-parts.ts";
 
@@ -76,6 +79,22 @@ export class Workers implements AsyncDisposable {
       if (moved.state !== "idle") await this.#tick(slug);
       return moved;
     });
+  }
+
+  /** Whenever the process dies, a task that is in the file has its cause in the store. */
+  dispatch(
+    wish: TaskWish,
+    { cause: event, team }: { readonly cause: EventId; readonly team: Team },
+  ): Promise<DispatchedTask> {
+    const { folder, store, clock } = this.#parts;
+    const { slug, tasks } = memberOf(wish.agent, team);
+    return this.inLane(slug, () =>
+      dispatchTask(wish, team, folder, async (gist) => {
+        const state = readState((await store.team.get(folder.root, slug))?.state);
+        const caused = withCause(state, { gist, event, atMs: clock() }, tasks);
+        await store.team.keep({ team: folder.root, member: slug, state: writeState(caused) });
+      }),
+    );
   }
 
   /** Turns go on by themselves. What is recorded of them is recorded after the next start. */
@@ -250,9 +269,10 @@ export class Workers implements AsyncDisposable {
   /** What has failed is tried again as another turn: nobody else has to care about the message. */
   async #end(
     member: MemberFiles,
-    { item, ...ended }: { state: MemberState; work: Work; end: WorkEnd; item: ItemId | undefined },
+    ended: { state: MemberState; work: Work; end: WorkEnd; item: ItemId | undefined },
   ): Promise<void> {
     const { queue } = this.#parts.store;
+    const { item } = ended;
     await this.#record(member, ended);
     const isDead = item !== undefined && (await queue.outcome(item))?.state === "dead";
     if (isDead) await queue.dropDead(item);
@@ -260,19 +280,21 @@ export class Workers implements AsyncDisposable {
 
   async #record(
     member: MemberFiles,
-    { state, work, end }: { readonly state: MemberState; readonly work: Work; readonly end: WorkEnd },
+    { state, work, end, item }: { state: MemberState; work: Work; end: WorkEnd; item?: ItemId | undefined },
   ): Promise<void> {
     const { folder, timezone } = this.#parts;
     const before = findTask(member.tasks, work);
     const failures = (before === undefined ? undefined : troubleWith(before, state))?.failures ?? 0;
     const recorded = await recordEnd(member, { work, end, failures, timezone: timezone() }, folder);
+    const event = item === undefined ? {} : { event: eventOfWork(work) };
     const troubles = [
       ...troublesBut(work, state, recorded.file),
-      ...(recorded.trouble === undefined ? [] : [recorded.trouble]),
+      ...(recorded.trouble === undefined ? [] : [{ ...recorded.trouble, ...event }]),
     ];
     const { slug } = member;
     const settled = { ...withoutWork(state), troubles };
-    await this.#keep(slug, recorded.done === undefined ? settled : withDone(settled, recorded.done));
+    const { done } = recorded;
+    await this.#keep(slug, done === undefined ? settled : withoutCause(withDone(settled, done), done.gist));
     this.#parts.onEnded(slug);
   }
 
