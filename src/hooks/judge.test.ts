@@ -23,7 +23,7 @@ async function openScene(hooks: Readonly<Record<string, string>>, limits: Partia
   mkdirSync(folder);
   const write = (name: string, source: string): void => writeFileSync(join(folder, `${name}.ts`), source);
   for (const [name, source] of Object.entries(hooks)) write(name, source);
-  const rests: string[] = [];
+  const paused: string[] = [];
   const problems: unknown[] = [];
   let ids = 0;
 
@@ -61,7 +61,7 @@ async function openScene(hooks: Readonly<Record<string, string>>, limits: Partia
       gatherMs: () => 200,
       withSlot: (record) => record(undefined),
       onChainEnded: () => {},
-      onOpened: ({ name }) => rests.push(name),
+      onOpened: ({ name }) => paused.push(name),
       onProblem: (error) => problems.push(error),
     });
     await catalogue.sync();
@@ -70,7 +70,7 @@ async function openScene(hooks: Readonly<Record<string, string>>, limits: Partia
   let parts = await begin();
   return {
     write,
-    rests,
+    paused,
     problems,
     clock: opened.clock,
     get store(): Store {
@@ -246,14 +246,14 @@ test("a hook that fails again and again is paused, is tried once, and goes on wh
     state: "open",
     error: expect.stringContaining("ill"),
   });
-  expect(scene.rests).toEqual(["shaky"]);
-  expect(await scene.judged(await scene.accept("resting"))).toMatchObject([
+  expect(scene.paused).toEqual(["shaky"]);
+  expect(await scene.judged(await scene.accept("while-paused"))).toMatchObject([
     { hook: "shaky", fired: false, result: { skipped: expect.stringContaining("paused after repeated") } },
   ]);
 
   scene.clock.advance(CIRCUIT_REST_MS);
   expect(await scene.judged(await scene.accept("tried"))).toHaveLength(1);
-  expect(await scene.judged(await scene.accept("resting-again"))).toMatchObject([{ fired: false }]);
+  expect(await scene.judged(await scene.accept("paused-again"))).toMatchObject([{ fired: false }]);
 
   scene.clock.advance(CIRCUIT_REST_MS);
   await scene.judged(await scene.accept("well", { content: "well" }));

@@ -73,7 +73,7 @@ const POLL_MS = 2_000;
 export class Judge implements AsyncDisposable {
   readonly #parts: JudgeParts;
   readonly #judging = new Map<string, Promise<void>>();
-  /** Hooks that rest and are being tried again, by their one try. */
+  /** Hooks that are paused and being tried again, by their one try. */
   readonly #trying = new Set<string>();
   #unlisten: (() => void) | undefined;
   #poll: NodeJS.Timeout | undefined;

@@ -74,7 +74,7 @@ test("a one-shot fires once, and a moment that is over not at all", () => {
 test("hooks that are not asked, and those without a schedule, are not told of", () => {
   const hooks = [
     hook("disabled", { cron: "every 1h" }, { state: "disabled" }),
-    hook("resting", { cron: "every 1h" }, { state: "open" }),
+    hook("paused", { cron: "every 1h" }, { state: "open" }),
     hook("messages", { channels: ["email"] }),
     hook("everything", undefined),
   ];

@@ -23,7 +23,7 @@ export interface Measures extends Vitals {
   readonly dead: { readonly messages: number; readonly deliveries: number };
   readonly hooks: Readonly<Record<HookState, number>> & {
     readonly oldestUnjudgedMs: number | null;
-    /** Those that cannot be loaded, and those that rest, by name; at most MAX_HOOKS_NAMED. */
+    /** Those that cannot be loaded, and those that are paused, by name; at most MAX_HOOKS_NAMED. */
     readonly broken: readonly BrokenHook[];
   };
   /** How many follow what happens. */

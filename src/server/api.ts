@@ -476,7 +476,7 @@ const Health = Alive.extend({
     broken: z
       .array(z.object({ name: z.string(), status: z.enum(["errored", "open"]), error: z.string() }))
       .readonly()
-      .describe("Some of those that cannot be loaded, or rest."),
+      .describe("Some of those that cannot be loaded, or are paused."),
   }),
   memory: z.object({ rssBytes: z.number(), heapUsedBytes: z.number(), heapLimitBytes: z.number() }),
   disk: z.object({ databaseBytes: z.number(), walBytes: z.number(), freeBytes: z.number() }),

@@ -572,7 +572,7 @@ export interface HookStore extends HookReads {
   judged(event: EventId, silent?: readonly SilentHookRun[]): Promise<void>;
 }
 
-/** open: it failed too often and rests. One try is due CIRCUIT_REST_MS after it was opened. */
+/** open: it failed too often and is paused. One try is due CIRCUIT_REST_MS after it was opened. */
 export type HookState = "active" | "disabled" | "errored" | "open";
 
 /** persistent: fires as often as it likes. one-shot: is disabled by its first firing. */
@@ -616,7 +616,7 @@ export interface StoredHook {
   /** Why it cannot be loaded; else, while its runs fail, why the last one did. */
   readonly error: string | undefined;
   readonly consecutiveErrors: number;
-  /** Where it rests: since when. A failed try sets it anew. */
+  /** Where it is paused: since when. A failed try sets it anew. */
   readonly openedAtMs: number | undefined;
   /** How often it has fired. */
   readonly triggers: number;
@@ -1974,7 +1974,7 @@ export const MAX_SETTINGS_BYTES = 64 * 1024;
 
 /** So many errors in a row open the circuit of a hook. */
 export const CIRCUIT_ERRORS = 5;
-/** So long a hook rests whose circuit is open; then one try is due. */
+/** How long a hook is paused whose circuit is open; then one try is due. */
 export const CIRCUIT_REST_MS = 5 * 60_000;
 /** How many of its last runs say how a hook does. */
 export const HEALTH_RUNS = 100;
