@@ -30,9 +30,10 @@ export function interruptions(db: Database, interrupted: Interrupted): string[] 
       ? []
       : [`turn ${id} was interrupted before a crash, and went on after it`];
   });
+  // The run of a compaction is for no message, and is not what a message interrupts.
   const missed = db.prepare<[], { item: string; run: string }>(
     `select i.id as item, r.id as run from item i join run r on r.session = i.session
-     where i.mode = 'interrupt' and r.abort is null and r.started_ms < i.queued_ms and r.ended_ms > i.queued_ms`,
+     where i.mode = 'interrupt' and r.item is not null and r.abort is null and r.started_ms < i.queued_ms and r.ended_ms > i.queued_ms`,
   );
   noteInterrupted(db, interrupted);
   return [

@@ -49,6 +49,7 @@ export function placesIn(home: string) {
 export const PLACES = ["shop", "bell"] as const;
 /** The profile whose window is soon full. */
 export const SMALL = "small";
+const UNLIMITED = 1_000_000_000;
 /** A few turns beside the system prompt and the tools, which take nearly half of it. */
 const SMALL_WINDOW_TOKENS = 3_000;
 
@@ -85,6 +86,14 @@ export function makeHome(home: string, urls: { readonly model: string; readonly 
   const cortex = {
     agents: { main: { workspace: "workspace" }, [WORKER]: { workspace: "workspace" } },
     sandbox: "off",
+    // On a busy machine, a home lives long enough to spend what a day allows, and would then answer something else.
+    personas: { atlas: { permissions: { spendUsdPerDay: UNLIMITED } } },
+    usage: {
+      callsPerDay: UNLIMITED,
+      tokensPerDay: UNLIMITED,
+      personaCallsPerDay: UNLIMITED,
+      personaTokensPerDay: UNLIMITED,
+    },
     // No message dies of kills or of a busy model, and none is dropped for want of room: what ends so was asked to.
     broker: {
       maxAttempts: 1_000,
