@@ -1,5 +1,5 @@
 /** `cortex init` as a person or a script uses it. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -39,6 +39,18 @@ test("flags say what is written, and the end says what to try", LONG, async () =
     err: expect.stringContaining("profiles.json was there and is kept"),
   });
   expect(readFileSync(join(home.path, "config", "profiles.json"), "utf8")).toContain("gpt-5.1");
+});
+
+test.each([
+  ["init", ["init"]],
+  ["team init", ["team", "init", "--yes", "--team-dir"]],
+  ["agents create", ["agents", "create", "scout"]],
+])("a home that `cortex %s` makes is its owner's only", LONG, async (name, args) => {
+  using folder = temporaryFolder();
+  const home = join(folder.path, "home");
+  const place = name === "team init" ? [join(folder.path, "team")] : [];
+  expect(await run(home, [...args, ...place])).toMatchObject({ code: 0 });
+  expect(statSync(home).mode & 0o777).toBe(0o700);
 });
 
 test("of a server of one's own, the first model is taken", LONG, async () => {

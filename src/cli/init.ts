@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
-import { makeFolder, refuseFile } from "../runtime/home.ts";
+import { makeFolder, OWNER_ONLY, refuseFile } from "../runtime/home.ts";
 import { addShippedHooks } from "../runtime/hook-files.ts";
 import { addShippedRelays, writeRelaySchemas } from "../runtime/relay-files.ts";
 import { findMissingKey, starterProfile } from "../runtime/starter-profile.ts";
@@ -25,7 +25,7 @@ export async function init(given: Invocation): Promise<void | false> {
     print.note("\nNothing was written.");
     return false;
   }
-  makeConfigFolder(folder);
+  makeConfigFolder(home, folder);
   const files = starterFiles(wishes).map((file) => writeNew(folder, file));
   const hooks = addShippedHooks(home);
   const relays = addShippedRelays(home);
@@ -101,8 +101,9 @@ function writeNew(folder: string, file: StarterFile): { path: string; written: b
   }
 }
 
-function makeConfigFolder(folder: string): void {
+function makeConfigFolder(home: string, folder: string): void {
   try {
+    makeFolder(home, OWNER_ONLY);
     makeFolder(folder);
   } catch (error) {
     throw unwritable(folder, error);

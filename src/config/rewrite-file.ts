@@ -72,7 +72,7 @@ async function writeOnce<Result>(
 /** The file itself, where a link leads to it: a link that somebody made is to stay one. */
 async function targetPath(path: string): Promise<string> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 }); // it may be the home that is new
     return await realpath(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return path;

@@ -11,7 +11,7 @@ export function findHome(environment: Readonly<Record<string, string | undefined
 }
 
 /** What was said is for nobody else on this machine. */
-const OWNER_ONLY = 0o700;
+export const OWNER_ONLY = 0o700;
 
 /** Throws `home_unwritable` where the home, or what is to hold it, is a file. */
 export function refuseFile(home: string): void {
