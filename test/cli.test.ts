@@ -482,6 +482,17 @@ describe("with a server", () => {
       .toContain('add {"channel":"telegram","sender":"4711"} to channels.paired in config/cortex.json');
   });
 
+  test("why says what a command was answered, and not that nothing was made of it", async () => {
+    const { eventId } = (await fetchJson(home, "/api/messages", { content: "/status" })) as {
+      eventId: string;
+    };
+    const { out } = await run(home, ["why", eventId]);
+    expect(out).toMatch(
+      /accepted from owner on http: \/status\n.* Cortex answered it itself: agent:main:main /,
+    );
+    expect(out).not.toContain("nothing was made of it");
+  });
+
   test("why tells how a message failed", async () => {
     const sent = await run(home, ["send", "fail", "--session", "sad", "--profile", "failing", "--wait"]);
     const item = /cortex dead retry (\w+)/.exec(sent.err)![1]!;

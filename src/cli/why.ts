@@ -80,7 +80,16 @@ function* eventSteps({ event, chain, hooks, dispatches, items }: Explanation): G
   }
   yield* hookSteps(hooks);
   yield* dispatchSteps(dispatches, hooks, items);
-  if (dispatches.length === 0) yield { at: null, what: undispatched(event, hooks) };
+  const reply = replyOf(event);
+  if (reply !== undefined)
+    yield { at: receivedAt, what: `Cortex answered it itself: ${firstLine(reply, MAX_ERROR_LENGTH)}` };
+  else if (dispatches.length === 0) yield { at: null, what: undispatched(event, hooks) };
+}
+
+/** What Cortex itself answered: to a command, or to the reply to a question. */
+function replyOf({ metadata }: NonNullable<Explanation["event"]>): string | undefined {
+  const reply = (metadata as { reply?: unknown } | null)?.reply;
+  return typeof reply === "string" ? reply : undefined;
 }
 
 /** Only owners, sources and people who are paired are answered; a relay that a hook starts is no dispatch. */

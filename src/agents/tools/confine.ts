@@ -46,7 +46,7 @@ export async function confine(path: string, folders: Folders, access: "read" | "
   const real = await realPath(resolve(folders.workspace, path));
   const hidden = await Promise.all(folders.hidden.map(realPath));
   if (!isOpen(real, allowed, hidden)) {
-    const list = allowed.map((folder) => JSON.stringify(folder)).join(", ");
+    const list = [...new Set(allowed)].map((folder) => JSON.stringify(folder)).join(", ");
     throw forbidden(path, "is outside the folders of this agent", `Use a path inside one of ${list}.`);
   }
   const repository = access === "write" ? gitDirectoryOf(real) : undefined;
