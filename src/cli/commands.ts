@@ -145,7 +145,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     usage: "why <id>",
     about: "tell what became of an event, and why; the id may also be of a turn, a delivery or a queue item",
-    examples: ["cortex why cli:01K5G7T9M3V8W2XQ4R6Z0B1C2D", "cortex why 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
+    examples: ["cortex why http:01K5G7T9M3V8W2XQ4R6Z0B1C2D", "cortex why 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
     run: async (given) => (await import("./why.ts")).why(given),
   },
   {

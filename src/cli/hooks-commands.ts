@@ -24,7 +24,7 @@ export const HOOKS: CommandEntry = {
       about: "see what it says to an event; nothing is recorded or done",
       examples: [
         'cortex hooks test default-dm-routing --channel cli --content "hello"',
-        "cortex hooks test default-dm-routing --event cli:01K5G7T9M3V8W2XQ4R6Z0B1C2D",
+        "cortex hooks test default-dm-routing --event http:01K5G7T9M3V8W2XQ4R6Z0B1C2D",
       ],
       options: [
         ["--event <id>", "an event of the ledger"],
