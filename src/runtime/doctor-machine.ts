@@ -1,7 +1,10 @@
 /** Node, the folder of the home, who can read what is private in it, and the room on its disk. */
+import { closeSync } from "node:fs";
 import { access, constants, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
+import { CortexError } from "../model/errors.ts";
+import { openPrivate } from "../model/private-file.ts";
 import { changeMode } from "./doctor-changes.ts";
 import { type Check, ok, refusal, refusalBy, warn } from "./doctor-check.ts";
 import { LARGE_WAL_BYTES, LOW_DISK_BYTES } from "./health.ts";
@@ -26,8 +29,8 @@ export async function checkMachine(home: string, nodeVersion: string): Promise<C
   const [writable, disk, ...secrets] = await Promise.all([
     checkWritable(home),
     checkDisk(home),
-    checkPrivate("token", tokenPath(home)),
-    checkPrivate(".env", join(home, "config", ".env")),
+    checkSecret("token", tokenPath(home)),
+    checkSecret(".env", join(home, "config", ".env")),
     checkPrivate("data", dirname(databasePath(home))),
     checkPrivate("history", chatHistoryPath(home)),
     checkPrivate("logs", logFolder(home)),
@@ -69,6 +72,16 @@ async function checkWritable(home: string): Promise<Check> {
     }
   }
   return ok("home", home);
+}
+
+/** A link, or somebody else's file, is not read. */
+async function checkSecret(name: string, path: string): Promise<Check[]> {
+  try {
+    closeSync(openPrivate(path));
+  } catch (error) {
+    if (error instanceof CortexError) return [refusalBy(name, error)];
+  }
+  return checkPrivate(name, path);
 }
 
 /** What holds secrets, or what was said, is for its owner alone. */

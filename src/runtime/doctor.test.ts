@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
@@ -58,6 +58,17 @@ describe("the machine", () => {
     expect(one("token")).toMatchObject({
       state: "warn",
       hint: `\`chmod go-rwx ${home.path}/data/token\` closes it to them.`,
+    });
+  });
+
+  test("a token that is a link is a failure, because no server starts with it", async () => {
+    using home = configHome({});
+    mkdirSync(join(home.path, "data"));
+    writeFileSync(join(home.path, "elsewhere"), "x".repeat(64), { mode: 0o600 });
+    symlinkSync(join(home.path, "elsewhere"), join(home.path, "data", "token"));
+    expect((await check(home.path)).one("token")).toMatchObject({
+      state: "fail",
+      message: expect.stringContaining("is a symbolic link"),
     });
   });
 

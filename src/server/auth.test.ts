@@ -176,3 +176,13 @@ test.each<[string, Partial<Credentials>, string]>([
   );
   expect(code).toBe(outcome);
 });
+
+test("a token that cannot be read is told to nobody by its path", async () => {
+  const token = async () => Promise.reject(new Error("/home/ann/.cortex/data/token is a symbolic link"));
+  const auth = new Auth({ token, clock: () => 0, port: 4747 });
+  const failure = await auth
+    .check(credentials({ authorization: "Bearer x" }))
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: "token_unsafe", cause: expect.anything() });
+  expect(String(failure) + (failure as { hint: string }).hint).not.toContain("/home/ann");
+});

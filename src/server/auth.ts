@@ -45,7 +45,7 @@ export class Auth {
   /** Throws `auth_failed`, `auth_limited` or `origin_forbidden` unless the request is the owner's. */
   async check(credentials: Credentials): Promise<void> {
     const { authorization, cookie, address } = credentials;
-    const token = await this.#token();
+    const token = await this.#readToken();
     if (authorization !== undefined) {
       const shown = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
       if (shown === undefined || !equalSecrets(shown, token)) throw this.#failure(address);
@@ -64,8 +64,20 @@ export class Auth {
   /** Uses a link up, for the cookie that it is worth. */
   async redeem(secret: string, address: string): Promise<string> {
     if (!this.#links.redeem(secret)) throw this.#failure(address);
-    const pass = makePass(await this.#token(), this.#clock() + PASS_MS);
+    const pass = makePass(await this.#readToken(), this.#clock() + PASS_MS);
     return `${this.#cookieName}=${pass}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${PASS_MS / 1_000}`;
+  }
+
+  /** Where the files of this server are, and what is wrong with them, is not for everybody to know. */
+  async #readToken(): Promise<string> {
+    try {
+      return await this.#token();
+    } catch (cause) {
+      throw new CortexError("token_unsafe", "The token of this server cannot be used", {
+        hint: "The owner finds the reason in the log and with `cortex doctor`.",
+        cause,
+      });
+    }
   }
 
   #failure(address: string): CortexError {

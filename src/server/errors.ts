@@ -79,5 +79,7 @@ function unexpected(cause: unknown): CortexError {
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : `\nbecause of ${describe(error.cause)}`;
+  return (error.stack ?? error.message) + cause;
 }
