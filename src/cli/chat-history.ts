@@ -2,23 +2,29 @@
  * What was typed in chats before, so that the arrows bring it back. One JSON string a line, appended, so that two
  * chats do not disturb each other. Only the owner can read it, and what is configured as a secret is not in it.
  */
-import { appendFile, readFile, rename, writeFile } from "node:fs/promises";
+import { renameSync } from "node:fs";
 
+import { appendPrivate, readPrivate, writePrivate } from "../model/private-file.ts";
 import type { Redact } from "../model/redact.ts";
 import { chatHistoryPath } from "../runtime/home.ts";
 import { MAX_HISTORY } from "./editor.ts";
 
 /** What is longer was pasted, and is not typed again. */
 export const MAX_ENTRY_LENGTH = 10_000;
-const OWNER_ONLY = 0o600;
 
 /** Oldest first. A history that cannot be read is none: it is a convenience. */
-export async function readHistory(home: string): Promise<string[]> {
+export function readHistory(home: string): string[] {
   const path = chatHistoryPath(home);
-  const lines = (await readFile(path, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
-  const kept = lines.slice(-MAX_HISTORY);
-  if (lines.length > 2 * MAX_HISTORY) await replace(path, kept).catch(() => {}); // tried again next time
-  return kept.flatMap(parseEntry);
+  try {
+    const lines = readPrivate(path)
+      .split("\n")
+      .filter((line) => line !== "");
+    const kept = lines.slice(-MAX_HISTORY);
+    if (lines.length > 2 * MAX_HISTORY) replace(path, kept);
+    return kept.flatMap(parseEntry);
+  } catch {
+    return [];
+  }
 }
 
 /** Never fails: what is not kept is typed again. */
@@ -26,9 +32,9 @@ export async function keepEntry(home: string, text: string, redact: Promise<Reda
   if (text.trim() === "" || text.length > MAX_ENTRY_LENGTH) return;
   try {
     const entry = `${JSON.stringify((await redact)(text))}\n`;
-    await appendFile(chatHistoryPath(home), entry, { mode: OWNER_ONLY });
+    appendPrivate(chatHistoryPath(home), entry);
   } catch {
-    // The disk is full, or it is not known what is a secret.
+    // The disk is full, the file is a link, or it is not known what is a secret.
   }
 }
 
@@ -42,8 +48,13 @@ function parseEntry(line: string): string[] {
   }
 }
 
-async function replace(path: string, lines: readonly string[]): Promise<void> {
+/** What fails is tried again next time. */
+function replace(path: string, lines: readonly string[]): void {
   const beside = `${path}.${process.pid}`;
-  await writeFile(beside, `${lines.join("\n")}\n`, { mode: OWNER_ONLY });
-  await rename(beside, path);
+  try {
+    writePrivate(beside, `${lines.join("\n")}\n`);
+    renameSync(beside, path);
+  } catch {
+    // There is no room for it, say.
+  }
 }

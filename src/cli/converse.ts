@@ -12,7 +12,7 @@ import { Terminal } from "./terminal.ts";
 /** From one session to the next, until somebody leaves. */
 export async function converse(first: Talk, given: Invocation): Promise<void> {
   const { home, environment, print } = given;
-  const history = await readHistory(home);
+  const history = readHistory(home);
   const redact = readRedact({ home, environment });
   redact.catch(() => {}); // looked at for every line: nothing is kept then
   const keep = (line: string): void => void keepEntry(home, line, redact);

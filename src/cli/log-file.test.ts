@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -45,4 +45,14 @@ test("where nothing can be written, nothing is", () => {
   using home = temporaryFolder();
   mkdirSync(logPath(home.path), { recursive: true });
   expect(() => openLog(logPath(home.path), { clock })("lost")).not.toThrow();
+});
+
+test("a log that is a link is not written through", () => {
+  using home = temporaryFolder();
+  const elsewhere = join(home.path, "elsewhere");
+  writeFileSync(elsewhere, "theirs");
+  mkdirSync(join(home.path, "logs"));
+  symlinkSync(elsewhere, logPath(home.path));
+  openLog(logPath(home.path), { clock })("ours");
+  expect(readFileSync(elsewhere, "utf8")).toBe("theirs");
 });

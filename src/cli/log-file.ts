@@ -2,9 +2,10 @@
  * What a server says, in a file of its home. It is bounded: when the file is full it is put aside as
  * `cortex.log.1`, what was that becomes `cortex.log.2`, and the oldest goes.
  */
-import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
+import { mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+import { appendPrivate } from "../model/private-file.ts";
 import { logFolder } from "../runtime/home.ts";
 
 const MAX_LOG_BYTES = 5 * 1_024 ** 2;
@@ -30,7 +31,7 @@ export function openLog(
         putAside(path);
         bytes = 0;
       }
-      appendFileSync(path, entry, { mode: 0o600 });
+      appendPrivate(path, entry);
       bytes += length;
     } catch {
       bytes = undefined; // a full disk, say; the same line went to standard error

@@ -1,7 +1,8 @@
 /** What the server has said, and goes on saying. Read from its file: it needs no server. */
-import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, readSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 
+import { openPrivate } from "../model/private-file.ts";
 import type { Invocation } from "./command.ts";
 import { limitOf } from "./ledger.ts";
 import { logPath } from "./log-file.ts";
@@ -45,7 +46,7 @@ export async function logs(given: Invocation): Promise<void> {
 /** What is in a file from a place on, up to the end of its last line that is whole. */
 function read(path: string, from: number): { text: string; end: number; inode: number } {
   if (!existsSync(path)) return { text: "", end: 0, inode: NO_FILE };
-  const file = openSync(path, "r");
+  const file = openPrivate(path);
   try {
     const { size, ino: inode } = fstatSync(file);
     const content = Buffer.alloc(Math.max(0, size - from));

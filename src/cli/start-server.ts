@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { CortexError } from "../model/errors.ts";
+import { createPrivate } from "../model/private-file.ts";
 import { wholeEnvironment } from "../programs/environment.ts";
 import { type ChildProcess, launch } from "../programs/launch.ts";
 import { logFolder } from "../runtime/home.ts";
@@ -47,7 +48,7 @@ export function startServer(home: string, { environment, isTied = false }: Start
   const logs = logFolder(home);
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const log = join(logs, "up.log"); // of this start; what the server says later is in cortex.log
-  const output = openSync(log, "w", 0o600);
+  const output = createPrivate(log);
   const tie = isTied ? ["--tied"] : [];
   const child = launch(
     {

@@ -4,6 +4,7 @@ import { openCortex } from "../runtime/cortex.ts";
 import { describeSandbox } from "../runtime/sandbox.ts";
 import { openPort, type OpenPort, serve } from "../server/serve.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
+import { requireOwnFile } from "../model/private-file.ts";
 import { type Invocation, REFUSES_TO_START, text } from "./command.ts";
 import { logPath, openLog } from "./log-file.ts";
 import { report } from "./report.ts";
@@ -16,6 +17,7 @@ const ENDED_BY_INTERRUPT = 130;
 /** What no second try changes. A port or a database that another process has may be free in a moment. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "config_invalid",
+  "file_unsafe",
   "home_unwritable",
   "store_corrupt",
   "store_foreign",
@@ -33,6 +35,7 @@ export async function up(given: Invocation): Promise<void | typeof REFUSES_TO_ST
     toFile(line);
   };
   try {
+    requireOwnFile(logPath(given.home)); // what it says would be lost
     await serveHome(given, { log, toFile });
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;

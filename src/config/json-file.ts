@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { CortexError } from "../model/errors.ts";
 import { MAX_JSON_DEPTH } from "../model/json.ts";
-import { readPrivateBytes } from "../model/private-file.ts";
+import { readMountedBytes } from "../model/private-file.ts";
 import { formatPath, type Path, type Problem } from "./problem.ts";
 
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -30,7 +30,7 @@ export interface Position {
 /** Undefined where there is no such file. */
 export type FileText = { readonly text: string } | { readonly problem: Problem } | undefined;
 
-/** A file with secrets is not read through a link, nor where it is somebody else's. */
+/** A file with secrets is not read where it is somebody else's, nor through a link to what others can write. */
 export async function readText(
   folder: string,
   name: string,
@@ -46,7 +46,7 @@ export async function readText(
       return problem(message, "Move long texts to files of their own.");
     }
     const decoder = new TextDecoder("utf-8", { fatal: true }); // drops a byte order mark
-    return { text: decoder.decode(isSecret ? readPrivateBytes(path) : await readFile(path)) };
+    return { text: decoder.decode(isSecret ? readMountedBytes(path) : await readFile(path)) };
   } catch (cause) {
     if (cause instanceof CortexError) return problem(cause.message, cause.hint);
     const { code } = cause as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { configHome, loadFiles, problemsIn } from "../../test/support/config-home.ts";
@@ -233,13 +233,16 @@ test("variables of .env can be looked up, those of the process come first, and t
   expect(process.env["ONLY_IN_FILE"]).toBeUndefined();
 });
 
-test("a .env that is a link is a problem, and nothing of it is read", async () => {
+test("a .env may be a link, as mounted secrets are, but not to a file that others can write", async () => {
   using folder = temporaryFolder();
   mkdirSync(join(folder.path, "config"));
-  writeFileSync(join(folder.path, "theirs"), "CORTEX_SANDBOX=off\n");
-  symlinkSync(join(folder.path, "theirs"), join(folder.path, "config", ".env"));
-  const reading = readConfig({ home: folder.path, environment: {}, systemTimezone: "UTC" });
-  await expect(reading).rejects.toThrow(/\.env is a symbolic link/);
+  const mounted = join(folder.path, "mounted");
+  writeFileSync(mounted, "CORTEX_SANDBOX=off\n", { mode: 0o644 });
+  symlinkSync(mounted, join(folder.path, "config", ".env"));
+  const read = () => readConfig({ home: folder.path, environment: {}, systemTimezone: "UTC" });
+  expect((await read()).environment("CORTEX_SANDBOX")).toBe("off");
+  chmodSync(mounted, 0o666);
+  await expect(read()).rejects.toThrow(/\.env is a symbolic link to a file that others can write/);
 });
 
 test("every value says where it came from", async () => {

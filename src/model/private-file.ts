@@ -1,11 +1,14 @@
 /**
- * Files with secrets, and those that say where to send them: opened where they are and nowhere else. A link could
- * lead to a file that somebody else writes, or have one of theirs overwritten.
+ * Files and folders that are Cortex's own: used where they are and nowhere else. A link could lead to a file that
+ * somebody else writes, or have one of theirs overwritten. The home and the folders right in it may be links: that
+ * is how an owner moves them to another disk.
  */
 import {
+  appendFileSync,
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
   readFileSync,
   rmSync,
@@ -16,15 +19,64 @@ import {
 import { CortexError } from "./errors.ts";
 
 const OWNER_ONLY = 0o600;
+const OTHERS_MAY_WRITE = 0o022;
 const ROOT = 0;
+const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /** Throws `file_unsafe` where it is a link, no file, or somebody else's; otherwise as the system does. */
 export function readPrivate(path: string): string {
-  return readPrivateBytes(path).toString("utf8");
+  return readAll(openPrivate(path)).toString("utf8");
 }
 
-export function readPrivateBytes(path: string): Buffer {
-  const file = openPrivate(path);
+/** As `readPrivate`, except that a link may lead to a file which nobody else can write: mounted secrets are links. */
+export function readMountedBytes(path: string): Buffer {
+  return readAll(open(path, O_RDONLY, checkMounted));
+}
+
+/** The descriptor of a file that is there, for reading. Throws as `readPrivate`. */
+export function openPrivate(path: string): number {
+  return open(path, O_RDONLY | O_NOFOLLOW);
+}
+
+/** Adds to a file, which is made where there is none. Throws as `readPrivate`. */
+export function appendPrivate(path: string, content: string): void {
+  const file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
+  try {
+    appendFileSync(file, content);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** A file that was not there before, for its owner only: what has its name by accident or by intent is removed. */
+export function writePrivate(path: string, content: string): void {
+  const file = createPrivate(path);
+  try {
+    writeFileSync(file, content);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The descriptor of such a file, for writing. */
+export function createPrivate(path: string): number {
+  rmSync(path, { force: true });
+  return openSync(path, "wx", OWNER_ONLY);
+}
+
+/** For what another library opens. Throws `file_unsafe` where there is something else than a file of one's own. */
+export function requireOwnFile(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined) checkOwn(path, stats);
+}
+
+/** Throws `file_unsafe` where there is something else than a folder of one's own. */
+export function requireOwnFolder(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined) checkOwn(path, stats, "folder");
+}
+
+function readAll(file: number): Buffer {
   try {
     return readFileSync(file);
   } finally {
@@ -32,11 +84,11 @@ export function readPrivateBytes(path: string): Buffer {
   }
 }
 
-/** The descriptor of a file that is there, for reading. Throws as `readPrivate`. */
-export function openPrivate(path: string): number {
-  const file = open(path);
+/** A pipe is not waited for. */
+function open(path: string, flags: number, check: (path: string, stats: Stats) => void = checkOwn): number {
+  const file = openAt(path, flags);
   try {
-    checkOwn(path, fstatSync(file));
+    check(path, fstatSync(file));
     return file;
   } catch (error) {
     closeSync(file);
@@ -44,25 +96,26 @@ export function openPrivate(path: string): number {
   }
 }
 
-/** A file that was not there before, for its owner only: what has its name by accident or by intent is removed. */
-export function writePrivate(path: string, content: string): void {
-  rmSync(path, { force: true });
-  writeFileSync(path, content, { flag: "wx", mode: OWNER_ONLY });
-}
-
-function open(path: string): number {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+function openAt(path: string, flags: number): number {
   try {
-    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return openSync(path, flags | O_NONBLOCK, OWNER_ONLY);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ELOOP") throw unsafe(path, "is a symbolic link", error);
     throw error;
   }
 }
 
+function checkMounted(path: string, stats: Stats): void {
+  checkOwn(path, stats);
+  if (lstatSync(path).isSymbolicLink() && (stats.mode & OTHERS_MAY_WRITE) !== 0)
+    throw unsafe(path, "is a symbolic link to a file that others can write");
+}
+
 /** Root is above everybody, and may read everything. */
-function checkOwn(path: string, stats: Stats): void {
-  if (!stats.isFile()) throw unsafe(path, "is not a regular file");
+function checkOwn(path: string, stats: Stats, kind: "file" | "folder" = "file"): void {
+  if (stats.isSymbolicLink()) throw unsafe(path, "is a symbolic link");
+  if (kind === "file" && !stats.isFile()) throw unsafe(path, "is not a regular file");
+  if (kind === "folder" && !stats.isDirectory()) throw unsafe(path, "is not a folder");
   const self = process.geteuid?.();
   if (self === undefined || self === ROOT || stats.uid === self || stats.uid === ROOT) return;
   throw unsafe(path, `belongs to another user (uid ${stats.uid})`);
@@ -70,7 +123,7 @@ function checkOwn(path: string, stats: Stats): void {
 
 function unsafe(path: string, what: string, cause?: unknown): CortexError {
   return new CortexError("file_unsafe", `${path} ${what}, and Cortex does not use it`, {
-    hint: "Put a regular file of your own in its place; remove the link, if it is one.",
+    hint: "Put a file or folder of your own in its place; what a link leads to was left alone.",
     cause,
   });
 }

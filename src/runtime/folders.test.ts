@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -43,6 +43,19 @@ test("a folder that cannot be made is named", async () => {
     code: "home_unwritable",
     message: expect.stringContaining("file/workspace"),
   });
+});
+
+test("output of commands is not kept behind a link", async () => {
+  using home = temporaryFolder();
+  using elsewhere = temporaryFolder();
+  const agent = await setup(join(home.path, "workspace"));
+  mkdirSync(join(home.path, "tmp"));
+  symlinkSync(elsewhere.path, join(home.path, "tmp", "output"));
+  await expect(agentFolders(home.path, agent)).rejects.toMatchObject({ code: "file_unsafe" });
+  expect(readdirSync(elsewhere.path)).toEqual([]);
+  rmSync(join(home.path, "tmp"), { recursive: true });
+  symlinkSync(elsewhere.path, join(home.path, "tmp")); // on another disk
+  expect((await agentFolders(home.path, agent)).outputFolder).toBe(join(home.path, "tmp/output/main"));
 });
 
 test("commands are given the variables that the turn's permissions name, and no others", () => {

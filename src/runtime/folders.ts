@@ -1,15 +1,18 @@
 import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
+import { requireOwnFolder } from "../model/private-file.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { childEnvironment, type Named, type Variables } from "../programs/environment.ts";
 import type { Folders } from "../turns/prepare.ts";
 import { toolOutputPath } from "./home.ts";
 
-/** The folders of an agent, which are made where they do not exist. */
+/** The folders of an agent, which are made where they do not exist. Throws `file_unsafe`, `home_unwritable`. */
 export async function agentFolders(home: string, { id, agent, persona }: Setup): Promise<Folders> {
   const { workspace } = agent;
   const outputFolder = toolOutputPath(home, id);
+  for (const folder of [dirname(outputFolder), outputFolder]) requireOwnFolder(folder);
   await Promise.all([makeFolder(workspace), makeFolder(outputFolder)]);
   return { workspace, outputFolder, roots: persona.permissions.roots, hidden: [home] };
 }

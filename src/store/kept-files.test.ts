@@ -1,4 +1,4 @@
-import { readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -27,4 +27,16 @@ test("half a file is none, and is written again", async () => {
   expect(await readKeptFile(folder.path, hash)).toBeUndefined();
   await keepFile(folder.path, Buffer.from("whole"));
   expect((await readKeptFile(folder.path, hash))?.toString()).toBe("whole");
+});
+
+test("a link in place of the folder is refused: nothing is written there, and nothing removed", async () => {
+  using folder = temporaryFolder();
+  using elsewhere = temporaryFolder();
+  writeFileSync(join(elsewhere.path, "theirs"), "");
+  const link = join(folder.path, "attachments");
+  symlinkSync(elsewhere.path, link);
+  const refused = expect.objectContaining({ code: "file_unsafe" });
+  await expect(keepFile(link, Buffer.from("a"))).rejects.toEqual(refused);
+  await expect(forgetFiles(link, () => false)).rejects.toEqual(refused);
+  expect(readdirSync(elsewhere.path)).toEqual(["theirs"]);
 });

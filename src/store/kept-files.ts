@@ -3,17 +3,20 @@
  *
  * A file is written before the row that names it. A crash in between leaves a file that no row names, which is
  * removed later. A file is checked when it is read: half a file, after a power cut, counts as none.
+ * A link in place of the folder is refused with `file_unsafe`: files of others are behind it.
  */
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 
+import { requireOwnFolder } from "../model/private-file.ts";
 import { writeWhole } from "./write-whole.ts";
 
 const HASH = /^[0-9a-f]{64}$/;
 
 /** Returns the hash. A file that is there already counts as new: see `forgetFiles`. */
 export async function keepFile(folder: string, content: Uint8Array): Promise<string> {
+  requireOwnFolder(folder);
   const hash = sha256(content);
   if ((await readKeptFile(folder, hash)) === undefined) {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -43,6 +46,7 @@ export async function forgetFiles(
   isNamed: (hash: string) => boolean,
   beforeMs = Infinity,
 ): Promise<number> {
+  requireOwnFolder(folder);
   const names = await readdir(folder).catch(ifMissing([]));
   let forgotten = 0;
   for (const name of names) {

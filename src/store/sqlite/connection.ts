@@ -2,6 +2,8 @@ import { statfsSync, statSync } from "node:fs";
 
 import Database from "better-sqlite3";
 
+import { requireOwnFile } from "../../model/private-file.ts";
+
 /** How long a statement waits for another connection. Only the start and a checkpoint ever do. */
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -28,11 +30,17 @@ export function openForWriting(path: string): Database.Database {
 }
 
 export function openForReading(path: string): Database.Database {
+  requireOwnDatabase(path);
   const db = new Database(path, { readonly: true, timeout: BUSY_TIMEOUT_MS });
   db.pragma("query_only = on");
   db.pragma("cache_size = -16384");
   db.pragma("mmap_size = 268435456");
   return db;
+}
+
+/** SQLite follows a link in place of the database or the lock. Throws `file_unsafe` before it can. */
+export function requireOwnDatabase(path: string): void {
+  for (const suffix of ["", "-wal", "-shm", ".mutex"]) requireOwnFile(`${path}${suffix}`);
 }
 
 /** What a copy leaves free for the log to grow: new messages come before tidiness. */

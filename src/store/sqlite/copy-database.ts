@@ -19,6 +19,7 @@ import Database from "better-sqlite3";
 
 import { DAY_MS } from "../../model/durations.ts";
 import { CortexError } from "../../model/errors.ts";
+import { requireOwnDatabase } from "./connection.ts";
 import { isFull, storeFailure, storeMissing } from "./failure.ts";
 import { takeLock } from "./lock.ts";
 import { checkDatabase, versionOf } from "./migrate.ts";
@@ -35,6 +36,7 @@ export const KEPT_COPY_MS = 7 * DAY_MS;
  * the write-ahead log is not folded in meanwhile.
  */
 export function copyDatabase(from: string, to: string): void {
+  requireOwnDatabase(from);
   if (!existsSync(from)) throw storeMissing(from);
   let db: Database.Database | undefined;
   try {

@@ -10,6 +10,7 @@ import Database from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
 import { readPrivate, writePrivate } from "../../model/private-file.ts";
+import { requireOwnDatabase } from "./connection.ts";
 
 interface Owner {
   readonly pid: number;
@@ -18,6 +19,7 @@ interface Owner {
 
 /** Takes the lock until it is disposed of. Refuses with `store_locked` where somebody has it. */
 export function takeLock(path: string): Disposable {
+  requireOwnDatabase(path);
   const note = `${path}.lock`;
   const mutex = new Database(`${path}.mutex`, { timeout: 0 });
   try {

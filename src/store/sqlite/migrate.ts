@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 
 import { CortexError } from "../../model/errors.ts";
+import { requireOwnDatabase } from "./connection.ts";
 import { MIGRATIONS, type Migration } from "./schema.ts";
 import { VIEWS } from "./views.ts";
 
@@ -10,6 +11,7 @@ const APPLICATION_ID = 0x43_74_78_31;
 
 /** Looks at a file, if there is one, through a connection that cannot change it. */
 export function inspectDatabase(path: string): void {
+  requireOwnDatabase(path);
   if (!existsSync(path) || statSync(path).size === 0) return;
   const db = new Database(path, { readonly: true });
   try {

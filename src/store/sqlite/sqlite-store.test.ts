@@ -6,7 +6,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -152,6 +155,34 @@ describe("schema", () => {
     await expect(open(path)).rejects.toEqual(refusal("store_foreign"));
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(readdirSync(folder.path)).toEqual(["cortex.db"]);
+  });
+
+  test.each(["", "-wal", "-shm", ".mutex"])(
+    "a link in place of cortex.db%s is refused, and nothing is written to where it leads",
+    async (suffix) => {
+      using folder = temporaryFolder();
+      using elsewhere = temporaryFolder();
+      const path = join(folder.path, "cortex.db");
+      await (await open(path))[Symbol.asyncDispose]();
+      const target = join(elsewhere.path, "target");
+      if (suffix === "") renameSync(path, target);
+      else writeFileSync(target, "");
+      rmSync(`${path}${suffix}`, { force: true });
+      symlinkSync(target, `${path}${suffix}`);
+      const before = readFileSync(target);
+      await expect(open(path)).rejects.toEqual(refusal("file_unsafe"));
+      await expect(openSqliteLedger({ path })).rejects.toEqual(refusal("file_unsafe"));
+      expect(readFileSync(target).equals(before)).toBe(true);
+      expect(readdirSync(elsewhere.path)).toEqual(["target"]);
+    },
+  );
+
+  test("a home behind a link, and data on another disk, are used as ever", async () => {
+    using folder = temporaryFolder();
+    using disk = temporaryFolder();
+    symlinkSync(disk.path, join(folder.path, "data"));
+    await using _ = await open(join(folder.path, "data", "cortex.db"));
+    expect(readdirSync(disk.path)).toContain("cortex.db");
   });
 
   test("a database of another program that has a write-ahead log is left as it is too", async () => {
