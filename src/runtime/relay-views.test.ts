@@ -16,9 +16,9 @@ async function changesOf(texts: readonly string[]) {
 test("what each step has changed is shown by itself", async () => {
   const changes = await changesOf(["one\n", "one\ntwo\n", "one\ntwo\n"]);
   expect(changes).toEqual([
-    { stepIndex: 0, diff: "@@ -0,0 +1,1 @@\n+one" },
-    { stepIndex: 1, diff: "@@ -1,1 +1,2 @@\n one\n+two" },
-    { stepIndex: 2, diff: "" },
+    { step: 1, diff: "@@ -0,0 +1,1 @@\n+one" },
+    { step: 2, diff: "@@ -1,1 +1,2 @@\n one\n+two" },
+    { step: 3, diff: "" },
   ]);
 });
 

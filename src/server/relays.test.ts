@@ -131,9 +131,9 @@ test("messages wait for the next step, and those that are too many are counted",
   await using server = await open();
   const { id } = await start(server, { template: "pair", message: "slow" });
   const say = async (content: string) => (await post(server, `/api/relays/${id}/messages`, { content })).json;
-  expect(await say("faster")).toEqual({ id, buffered: 1, dropped: 0 });
+  expect(await say("faster")).toEqual({ id, answered: null, buffered: 1, dropped: 0 });
   for (let count = 2; count <= 10; count++) await say("faster");
-  expect(await say("now")).toEqual({ id, buffered: 10, dropped: 1 });
+  expect(await say("now")).toEqual({ id, answered: null, buffered: 10, dropped: 1 });
 });
 
 test("the place that a relay names is told of its start, its steps and its end, with the artifact", async () => {

@@ -126,13 +126,15 @@ async function describeRelay(
   const { currentStepIndex, activeAgent, activeStage, totalCostUsd, stopReason } = record as {
     readonly [field: string]: Json;
   };
+  // The index is that of the step to come: once the relay is over, the number of its steps.
+  const isOver = stored.endedAtMs !== undefined;
   const { session = null } = (detail ?? {}) as { readonly session?: string };
   return {
     relayId,
     state: stored.state,
     template,
     session,
-    step: typeof currentStepIndex === "number" ? currentStepIndex + 1 : null,
+    step: typeof currentStepIndex === "number" ? currentStepIndex + (isOver ? 0 : 1) : null,
     agent: activeAgent ?? null,
     stage: activeStage ?? null,
     costUsd: totalCostUsd ?? null,
