@@ -78,7 +78,9 @@ function smartUnconfigured(): CortexError {
 
 function agentUnknown(agent: string, config: Config): CortexError {
   return new CortexError("agent_unknown", `No agent is called "${agent}"`, {
-    hint: `The agents in cortex.json are ${Object.keys(config.agents).join(", ")}.`,
+    hint:
+      `The agents in cortex.json are ${Object.keys(config.agents).join(", ")}. ` +
+      `A member of the team can be written to once Cortex works for it: \`cortex team tick ${agent}\` begins, or says why not.`,
   });
 }
 

@@ -10,7 +10,7 @@ import { TeamReader } from "./team-reader.ts";
 const NOW_MS = Date.parse("2026-03-28T12:00:00Z");
 
 const TEAM = {
-  ...member("chief-of-staff", { fields: { name: "Chief of Staff" } }),
+  ...member("chief-of-staff", { fields: { name: "Chief of Staff", runtime: "cortex" } }),
   "templates/agent-template.md": '---\nname: ""\n---\n',
   "templates/project-template.md": "---\ntype: project\n---\n",
 };
@@ -166,6 +166,15 @@ test("somebody with tasks whose note does not say who runs them is named, with t
   });
   expect(await found(member("dev", { fields: { runtime: "cursor" }, tasks }))).toEqual([]);
   expect(await found(member("dev", {}))).toEqual([]);
+});
+
+test("a coordinator that nobody runs is named, also without tasks", async () => {
+  const [finding] = await lintOf({ ...TEAM, ...member("chief-of-staff", {}) });
+  expect(finding).toMatchObject({
+    rule: "runtime-missing",
+    hint: expect.stringContaining("`cortex team adopt chief-of-staff`"),
+  });
+  expect(await found(member("chief-of-staff", { fields: { runtime: "cursor" } }))).toEqual([]);
 });
 
 test("what vanished from a task file is named, with what to do", async () => {

@@ -101,9 +101,8 @@ function problemsOfProject(member: Member, team: Team, home: string): TeamProble
 
 /** A note that says who runs the member is left at that. One that does not, of somebody who does nothing, may be meant for us. */
 function foreignProblems(member: Member, team: Team): TeamProblem[] {
-  const { slug, note, notePath, isManaged, liveness } = member;
-  const isStill = liveness.state === "down" || liveness.state === "never-started";
-  if (isManaged || !isStill || note.runtime !== undefined) return [];
+  const { slug, note, notePath, isWaitedFor } = member;
+  if (!isWaitedFor || note.runtime !== undefined) return [];
   const line = fieldLine(team, notePath, "name");
   return [
     {

@@ -195,17 +195,20 @@ export class TeamReader {
     const hasActive = counts.ready + counts.inProgress > 0;
     const { heartbeatMinutes } = this.#parts;
     const liveness = livenessOf({ tickMs, hasActive, nowMs, heartbeatMinutes, isInactive });
-    // Somebody who ticks is run by others, and that is well.
-    const isWaitedFor = hasActive && !isManaged && !isInactive && liveness.state !== "fresh";
+    const isCoordinator = slug === COORDINATOR;
+    // Somebody who ticks is run by others, and that is well. A coordinator has something to do without any task.
+    const hasWork = hasActive || (isCoordinator && note.runtime === undefined);
+    const isWaitedFor = hasWork && !isManaged && !isInactive && liveness.state !== "fresh";
     return {
       slug,
       notePath,
       tasksPath,
       note,
       tasks,
-      isCoordinator: slug === COORDINATOR,
+      isCoordinator,
       isManaged,
       isInactive,
+      isWaitedFor,
       counts,
       tickMs,
       liveness,

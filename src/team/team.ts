@@ -31,6 +31,8 @@ export interface Member {
   readonly isManaged: boolean;
   /** Not on the team any more: gets no ticks and no tasks. */
   readonly isInactive: boolean;
+  /** Nobody seems to run it although there is something to do. */
+  readonly isWaitedFor: boolean;
   readonly counts: TaskCounts;
   readonly tickMs: number | undefined;
   readonly liveness: Liveness;
