@@ -7,7 +7,14 @@ import { event, session, toSession } from "../../test/support/sample.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { HOUR_MS, MINUTE_MS } from "../model/durations.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
-import { CIRCUIT_ERRORS, CIRCUIT_REST_MS, type HookRun, type NewEvent, type Store } from "../store/store.ts";
+import {
+  CIRCUIT_ERRORS,
+  CIRCUIT_REST_MS,
+  type HookRun,
+  type NewEvent,
+  type QueueItem,
+  type Store,
+} from "../store/store.ts";
 import { Catalogue } from "./catalogue.ts";
 import { Judge, MAX_JUDGING } from "./judge.ts";
 import { HookPool, type PoolLimits } from "./pool.ts";
@@ -16,7 +23,11 @@ const FIRES = `export default async () => ({ fire: true, routing: { session: "wo
 const SILENT = `export default async () => ({ fire: false });`;
 
 /** A store, a folder of hooks, and what judges events by them; it can be ended as by a crash and begin again. */
-async function openScene(hooks: Readonly<Record<string, string>>, limits: Partial<PoolLimits> = {}) {
+async function openScene(
+  hooks: Readonly<Record<string, string>>,
+  limits: Partial<PoolLimits> = {},
+  startRelay = async (_scene: { readonly folder: string; readonly store: Store }): Promise<void> => {},
+) {
   const opened = await openTestStore();
   const temporary = temporaryFolder();
   const folder = join(temporary.path, "hooks");
@@ -48,6 +59,7 @@ async function openScene(hooks: Readonly<Record<string, string>>, limits: Partia
       clock,
       timezone: () => "UTC",
       dispatchFor: async (_, _hook, { destination, context }) => {
+        if (destination.kind === "relay") return startRelay({ folder, store }).then(() => undefined);
         const label = destination.kind === "session" ? destination.session : "main";
         const id = `${process.pid}-${++ids}`;
         return {
@@ -117,6 +129,32 @@ test("every hook judges every event, and what each said is recorded", async () =
     { hook: "silent", fired: false, error: undefined },
   ]);
   expect(await scene.store.queue.pending(session("work"))).toHaveLength(1);
+});
+
+test("a default hook waits for an exclusive one that has answered and is still starting its relay", async () => {
+  let dueInMs: number | undefined;
+  await using scene = await openScene(
+    {
+      builds: `export default () => ({ fire: true, exclusive: true, routing: { relay: "build" } });`,
+      "default-answers": `import { existsSync } from "node:fs";
+        export default async () => {
+          while (!existsSync(import.meta.dirname + "/go")) await new Promise(setImmediate);
+          return { fire: true, routing: { session: "work" } };
+        };`,
+    },
+    {},
+    async ({ folder, store }) => {
+      writeFileSync(join(folder, "go"), "");
+      const pending = () => store.queue.pending(session("work"));
+      await expect.poll(async () => (await pending()).length).toBe(1);
+      const [{ dueMs, queuedAtMs }] = (await pending()) as [QueueItem];
+      dueInMs = dueMs - queuedAtMs;
+    },
+  );
+  scene.start();
+  await scene.judged(await scene.accept("a"));
+  expect(dueInMs).toBe(200);
+  expect(await scene.store.queue.pending(session("work"))).toEqual([]);
 });
 
 test("what hooks do wrong is theirs alone", async () => {

@@ -167,10 +167,13 @@ export class Judge implements AsyncDisposable {
     const runs = await Promise.all([
       ...outcomes.map(async (outcome, at) => {
         const answered = await outcome;
-        open--;
         const entry = entries[at]!;
         const reason = skipped.get(entry.stored.name);
-        return this.#conclude(event, entry, answered, { othersAreOpen: open > 0, skipped: reason });
+        try {
+          return await this.#conclude(event, entry, answered, { othersAreOpen: open > 1, skipped: reason });
+        } finally {
+          open--; // only now: one that has answered may still silence the others
+        }
       }),
       ...broken.map(({ entry, error }) =>
         this.#conclude(event, entry, notAsked(error, nowMs, clock()), {
