@@ -51,7 +51,7 @@ test("a hook that fires on answers ends after as many as a chain may have, with 
 
 test("a hook that runs into the end of chains again and again is paused, and why names it", async () => {
   await using cortex = await openTestCortex({
-    cortex: { broker: { maxChain: 1 } },
+    cortex: { broker: { maxChain: 3 } }, // it fires twice, and then fails
     hooks: { "echo.ts": ECHO },
   });
   for (let count = 0; count < 5; count++) {

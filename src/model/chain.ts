@@ -16,6 +16,13 @@ interface Link {
   readonly returned: number;
 }
 
+const ENDED = "The chain of events ends here";
+
+/** Whether this is what was said of the end of a chain. */
+export function isChainEnd(error: string | null): boolean {
+  return error?.startsWith(ENDED) === true;
+}
+
 /** Throws where nothing of ours may follow from an event any more. */
 export function checkChain({ depth, returned }: Link, limits: ChainLimits, code: ErrorCode): void {
   if (depth >= limits.maxChain) throw ended(`${depth} events have led to each other`, "maxChain", code);
@@ -23,11 +30,7 @@ export function checkChain({ depth, returned }: Link, limits: ChainLimits, code:
 }
 
 function ended(what: string, limit: keyof ChainLimits, code: ErrorCode): CortexError {
-  return new CortexError(
-    code,
-    `The chain of events ends here: ${what}, and nobody from outside has written`,
-    {
-      hint: `End here, and answer with what there is. \`broker.${limit}\` in cortex.json is the limit.`,
-    },
-  );
+  return new CortexError(code, `${ENDED}: ${what}, and nobody from outside has written`, {
+    hint: `End here, and answer with what there is. \`broker.${limit}\` in cortex.json is the limit.`,
+  });
 }

@@ -16,6 +16,7 @@ import type { EventId, TurnId } from "../model/ids.ts";
 import type { HookFile, NewDispatch, NewHookRun, Store } from "./store.ts";
 import {
   CIRCUIT_ERRORS,
+  CIRCUIT_REST_MS,
   HEALTH_RUNS,
   MAX_HOOK_TEXT_LENGTH,
   MAX_HOOK_RESULT_BYTES,
@@ -621,6 +622,37 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
         openedAtMs: START_MS + 1_000,
       });
       expect(await stateOf(store, "b")).toBe("active");
+    });
+
+    test("a hook whose chains end is paused, however often it fires well before each end", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      await store.hooks.sync([file("a")]);
+      const error = "The chain of events ends here: 8 events have led to each other";
+      const loop = async (name: string): Promise<unknown> => {
+        await accept(store, `${name}-fires`, `${name}-silent`, `${name}-ends`);
+        await store.hooks.record(firing(`${name}-fires`, "a"));
+        await store.hooks.record(run(`${name}-silent`, "a"));
+        await store.hooks.record(run(`${name}-ends`, "a", { error }));
+        return store.hooks.get("a");
+      };
+      for (let count = 1; count < CIRCUIT_ERRORS; count++)
+        expect(await loop(`loop-${count}`)).toMatchObject({
+          state: "active",
+          consecutiveErrors: count,
+          error,
+        });
+      expect(await loop("last")).toMatchObject({ state: "open", consecutiveErrors: CIRCUIT_ERRORS });
+      clock.advance(CIRCUIT_REST_MS);
+      await accept(store, "try");
+      expect(await store.hooks.record(firing("try", "a"))).toMatchObject({ fired: true, state: "active" });
+      expect(await loop("again")).toMatchObject({ state: "open" });
+      await store.hooks.setEnabled("a", true);
+      expect(await store.hooks.get("a")).toMatchObject({
+        state: "active",
+        consecutiveErrors: 0,
+        error: undefined,
+      });
     });
 
     test("a try that fails sets its time anew, one that succeeds closes it", async () => {

@@ -546,7 +546,7 @@ export interface HookStore extends HookReads {
   /**
    * Records that a hook has judged an event and, in the same commit, what follows: the dispatch, exactly as by
    * `events.dispatch`; the counters; the circuit, which CIRCUIT_ERRORS errors in a row open and a run without an
-   * error closes; and that the hook is disabled, because it asks for it or is a one-shot that has fired.
+   * error closes (a row of chains that ended goes on then: such runs are what a chain is made of); and that the hook is disabled, because it asks for it or is a one-shot that has fired.
    *
    * A hook that was disabled since it was asked does not fire: its run is recorded, its dispatch is not made. So
    * a one-shot fires once, however many events it judges at the same time.

@@ -5,6 +5,7 @@
  */
 import type { Database } from "better-sqlite3";
 
+import { isChainEnd } from "../../model/chain.ts";
 import { CIRCUIT_ERRORS, type HookState } from "../store.ts";
 import { claimCodec, type ClaimRequest } from "./claim.ts";
 import {
@@ -66,6 +67,7 @@ interface HookRow {
   readonly mode: string;
   readonly enabled: number;
   readonly failures: number;
+  readonly run_error: string | null;
   readonly opened_ms: number | null;
   readonly state: HookState;
 }
@@ -115,7 +117,7 @@ interface Judgement {
 
 const prepareRecordRun = oncePerDatabase((db: Database) => {
   const findHook = db.prepare<[string], HookRow>(
-    "select key, mode, enabled, failures, opened_ms, state from hook where name = ?",
+    "select key, mode, enabled, failures, run_error, opened_ms, state from hook where name = ?",
   );
   const findFired = db
     .prepare<[number, number], number>("select fired from hook_run where event = ? and hook = ?")
@@ -191,16 +193,19 @@ function prepareAdjust(
   const changes = prepareRecorder(db);
   return (hook, fired, { error, disable }, nowMs) => {
     const disables = disable === 1 || (fired && hook.mode === "one-shot");
-    const isWell = error === null && hook.failures === 0;
+    // Before a chain ends, its hook has fired well again and again: that is no sign that it is mended.
+    const isInRow = isChainEnd(hook.run_error);
+    const isWell = error === null && hook.opened_ms === null && (hook.failures === 0 || isInRow);
     if (isWell && !fired && !disables) return hook.state;
-    const failures = error === null ? 0 : hook.failures + 1;
+    const kept = isInRow ? hook.failures : 0;
+    const failures = error === null ? kept : hook.failures + 1;
     const state = update.get({
       key: hook.key,
       fired: Number(fired),
       disable: Number(disables),
       failures,
-      error,
-      openedMs: failures >= CIRCUIT_ERRORS ? nowMs : null,
+      error: error ?? (isInRow ? hook.run_error : null),
+      openedMs: error !== null && failures >= CIRCUIT_ERRORS ? nowMs : null,
       nowMs,
     })!;
     if (state !== hook.state) changes.hook(hook.key, state);
