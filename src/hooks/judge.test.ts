@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -7,14 +7,7 @@ import { event, session, toSession } from "../../test/support/sample.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { HOUR_MS, MINUTE_MS } from "../model/durations.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
-import {
-  CIRCUIT_ERRORS,
-  CIRCUIT_REST_MS,
-  type HookRun,
-  type NewEvent,
-  type QueueItem,
-  type Store,
-} from "../store/store.ts";
+import { CIRCUIT_ERRORS, CIRCUIT_REST_MS, type HookRun, type NewEvent, type Store } from "../store/store.ts";
 import { Catalogue } from "./catalogue.ts";
 import { Judge, MAX_JUDGING } from "./judge.ts";
 import { HookPool, type PoolLimits } from "./pool.ts";
@@ -131,30 +124,41 @@ test("every hook judges every event, and what each said is recorded", async () =
   expect(await scene.store.queue.pending(session("work"))).toHaveLength(1);
 });
 
-test("a default hook waits for an exclusive one that has answered and is still starting its relay", async () => {
-  let dueInMs: number | undefined;
-  await using scene = await openScene(
-    {
-      builds: `export default () => ({ fire: true, exclusive: true, routing: { relay: "build" } });`,
-      "default-answers": `import { existsSync } from "node:fs";
-        export default async () => {
-          while (!existsSync(import.meta.dirname + "/go")) await new Promise(setImmediate);
-          return { fire: true, routing: { session: "work" } };
-        };`,
-    },
-    {},
-    async ({ folder, store }) => {
-      writeFileSync(join(folder, "go"), "");
-      const pending = () => store.queue.pending(session("work"));
-      await expect.poll(async () => (await pending()).length).toBe(1);
-      const [{ dueMs, queuedAtMs }] = (await pending()) as [QueueItem];
-      dueInMs = dueMs - queuedAtMs;
-    },
-  );
+/** Answers when the relay of another hook is being started, and says so. */
+const WHEN_STARTING = `import { existsSync, writeFileSync } from "node:fs";
+export default async () => {
+  while (!existsSync(import.meta.dirname + "/starting")) await new Promise(setImmediate);
+  writeFileSync(import.meta.dirname + "/answered", "");
+  return { fire: true, routing: { session: "work" } };
+};`;
+const BUILDS = `export default () => ({ fire: true, exclusive: true, routing: { relay: "build" } });`;
+
+test("a turn waits for a hook that has answered and is still starting its relay", async () => {
+  const waits: number[] = [];
+  await using scene = await openScene({ builds: BUILDS, other: WHEN_STARTING }, {}, async (at) => {
+    writeFileSync(join(at.folder, "starting"), "");
+    const pending = () => at.store.queue.pending(session("work"));
+    await expect.poll(async () => (await pending()).length).toBe(1);
+    for (const { dueMs, queuedAtMs } of await pending()) waits.push(dueMs - queuedAtMs);
+  });
   scene.start();
   await scene.judged(await scene.accept("a"));
-  expect(dueInMs).toBe(200);
-  expect(await scene.store.queue.pending(session("work"))).toEqual([]);
+  expect(waits).toEqual([200]);
+});
+
+test("a default hook is silenced by an exclusive one whose relay takes long to start", async () => {
+  await using scene = await openScene({ builds: BUILDS, "default-other": WHEN_STARTING }, {}, async (at) => {
+    writeFileSync(join(at.folder, "starting"), "");
+    await expect.poll(() => existsSync(join(at.folder, "answered"))).toBe(true);
+    await at.store.counts(); // what was to be recorded at once is recorded by now
+  });
+  scene.start();
+  const id = await scene.accept("a");
+  expect((await scene.judged(id)).map(({ hook, fired }) => [hook, fired])).toEqual([
+    ["builds", true],
+    ["default-other", true],
+  ]);
+  expect(await scene.store.events.dispatches(id)).toEqual([]);
 });
 
 test("what hooks do wrong is theirs alone", async () => {

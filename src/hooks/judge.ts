@@ -164,13 +164,18 @@ export class Judge implements AsyncDisposable {
       entries.map((entry) => toAsk(entry, event, timezone())),
     );
     let open = outcomes.length;
+    const exclusive: Promise<void>[] = [];
     const runs = await Promise.all([
       ...outcomes.map(async (outcome, at) => {
         const answered = await outcome;
         const entry = entries[at]!;
         const reason = skipped.get(entry.stored.name);
         try {
-          return await this.#conclude(event, entry, answered, { othersAreOpen: open > 1, skipped: reason });
+          return await this.#conclude(event, entry, answered, {
+            othersAreOpen: open > 1,
+            exclusive,
+            skipped: reason,
+          });
         } finally {
           open--; // only now: one that has answered may still silence the others
         }
@@ -178,6 +183,7 @@ export class Judge implements AsyncDisposable {
       ...broken.map(({ entry, error }) =>
         this.#conclude(event, entry, notAsked(error, nowMs, clock()), {
           othersAreOpen: false,
+          exclusive,
           skipped: undefined,
         }),
       ),
@@ -245,7 +251,7 @@ export class Judge implements AsyncDisposable {
     event: StoredEvent,
     entry: Entry,
     outcome: CallOutcome,
-    { othersAreOpen, skipped }: { readonly othersAreOpen: boolean; readonly skipped: string | undefined },
+    { othersAreOpen, exclusive, skipped }: Beside,
   ): Promise<SilentHookRun | "recorded" | "left"> {
     const { name } = entry.stored;
     const wasTried = this.#trying.has(name);
@@ -258,7 +264,11 @@ export class Judge implements AsyncDisposable {
         await this.#record({ ...run, event: event.id, fired: false });
         return "recorded";
       }
-      await this.#fire(event, run, judged.verdict, othersAreOpen);
+      // It is silenced by what is recorded: what has been said is recorded first, however long that takes.
+      if (isDefaultHook(name)) await Promise.allSettled(exclusive);
+      const firing = this.#fire(event, run, judged.verdict, othersAreOpen);
+      if (judged.verdict.exclusive) exclusive.push(firing);
+      await firing;
       return "recorded";
     } finally {
       this.#trying.delete(name);
@@ -325,6 +335,14 @@ export function toAsk({ source, stored, filter }: Entry, event: StoredEvent, tim
     },
     missedMs: missedMinute(filter, event, { timezone, createdAtMs }),
   };
+}
+
+/** What goes on beside a hook that has answered. */
+interface Beside {
+  readonly othersAreOpen: boolean;
+  /** Firings that silence the default hooks, some of them not recorded yet. */
+  readonly exclusive: Promise<void>[];
+  readonly skipped: string | undefined;
 }
 
 interface Wanted {
