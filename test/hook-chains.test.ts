@@ -7,7 +7,9 @@ import { MAIN_SESSION } from "../src/model/session-key.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
 import { explain } from "../src/runtime/why.ts";
 import { openTestCortex } from "./support/home.ts";
+import { judge } from "./support/judged.ts";
 import { PATIENT } from "./support/server.ts";
+import { ended } from "./support/small-relays.ts";
 
 const ECHO = `export const filter = { directions: ["sent"] };
 export default async () => ({ fire: true, routing: { session: "main" } });`;
@@ -83,4 +85,48 @@ export default async () => ({ fire: true, routing: { session: "main" }, context:
     [id],
   );
   expect(answers).toEqual([{ depth: 1, cause_id: id }]);
+});
+
+test("a relay of fifty steps that a hook starts is no long chain", PATIENT, async () => {
+  const asks = (promptTemplate: string) => ({ profile: "__active__", persistSession: false, promptTemplate });
+  const always = { type: "always" };
+  const relays = {
+    agents: { ping: asks("PING"), pong: asks("PONG") },
+    templates: {
+      rally: {
+        description: "Back and forth",
+        agents: ["ping", "pong"],
+        transitions: [
+          { from: "ping", to: "pong", condition: always },
+          { from: "pong", to: "ping", condition: always },
+        ],
+        entryAgent: "ping",
+        maxTotalSteps: 50,
+      },
+    },
+  };
+  const player = { channel: "court", sender: "ada" };
+  const serve = `export const filter = { channels: ["court"] };
+export default async () => ({ fire: true, routing: { relay: "rally" } });`;
+  const lines: string[] = [];
+  await using cortex = await openTestCortex(
+    {
+      relays,
+      hooks: { "serve.ts": serve },
+      cortex: { broker: { maxChain: 2 }, channels: { paired: [player] } },
+    },
+    { log: (line) => void lines.push(line) },
+  );
+  const { event, runs } = await judge(cortex, { ...player, content: "serve" });
+  expect(runs).toMatchObject([{ hook: "serve", fired: true, error: undefined }]);
+  const [relay] = (await cortex.relays.list()).items;
+  const record = await ended(cortex, relay!);
+  expect(record.steps).toHaveLength(50);
+  await settled(cortex);
+  const steps = await cortex.store.query(
+    "select depth, count(*) as count from events where cause_id = ? group by depth",
+    [event],
+  );
+  expect(steps).toContainEqual({ depth: 1, count: 50 });
+  expect(lines.filter((line) => line.includes("The chain of events"))).toEqual([]);
 });
