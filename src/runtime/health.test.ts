@@ -21,6 +21,11 @@ import { MAX_HOOKS_NAMED, measure, type Measures } from "./measure.ts";
 
 const still = (stillMs: number, session = "work") => ({ runId: "r", turnId: "t", session, stillMs });
 
+const CONFIG = {
+  timezone: "UTC",
+  usage: { callsPerDay: 9, tokensPerDay: 9, personaCallsPerDay: 9, personaTokensPerDay: 9 },
+};
+
 const FINE: Measures = {
   uptimeMs: 1_000,
   loop: { p50Ms: 0.1, p99Ms: SLOW_LOOP_P99_MS - 1, maxMs: LOOP_STALL_MS - 1 },
@@ -33,6 +38,7 @@ const FINE: Measures = {
   memory: { rssBytes: 200, heapUsedBytes: 1_000 * FULL_HEAP, heapLimitBytes: 1_000 },
   disk: { databaseBytes: 1, walBytes: LARGE_WAL_BYTES, freeBytes: LOW_DISK_BYTES },
   coolDowns: [],
+  usageReached: [],
   streams: 1,
 };
 
@@ -80,6 +86,13 @@ test.each<[string, Partial<Measures>, RegExp]>([
     { hooks: { ...FINE.hooks, oldestUnjudgedMs: LONG_WAIT_MS } },
     /^An event has waited for 10 min to be judged/,
   ],
+  [
+    "a limit on models that is reached",
+    {
+      usageReached: [{ what: "atlas has made 2 model calls today", setting: "personaCallsPerDay", limit: 2 }],
+    },
+    /^A daily limit is reached: atlas has made 2 model calls today$/,
+  ],
   ["a slow loop", { loop: { ...FINE.loop, p99Ms: SLOW_LOOP_P99_MS } }, /main thread.* by 250 ms one time/],
   ["a stall", { loop: { ...FINE.loop, maxMs: LOOP_STALL_MS } }, /main thread.* by 5000 ms at worst/],
   ["a full disk", { disk: { ...FINE.disk, freeBytes: LOW_DISK_BYTES - 1_048_576 } }, /^Only 511 MiB/],
@@ -109,6 +122,7 @@ test("of many hooks that are broken, some are named", async () => {
   clock.advance(1_000);
   const { hooks } = await measure({
     ledger: store,
+    config: CONFIG,
     home: folder.path,
     nowMs: clock(),
     startedAtMs: START_MS,
@@ -140,7 +154,15 @@ test("health tells the ages of what waits, runs and may have arrived", async () 
   clock.advance(STILL_RUN_MS);
 
   const loop = { p50Ms: 0, p99Ms: 0, maxMs: 0 };
-  const parts = { ledger: store, home: folder.path, nowMs: clock(), loop, streams: 2, coolDowns: [] };
+  const parts = {
+    ledger: store,
+    config: CONFIG,
+    home: folder.path,
+    nowMs: clock(),
+    loop,
+    streams: 2,
+    coolDowns: [],
+  };
   const health = await readHealth({ ...parts, startedAtMs: START_MS });
   expect(health).toMatchObject({
     status: "degraded",

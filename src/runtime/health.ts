@@ -41,6 +41,7 @@ export function findProblems(measures: Measures): Problem[] {
     ...deadLetters(measures),
     ...unknownDeliveries(measures),
     ...brokenHooks(measures),
+    ...usedUp(measures),
     ...slowLoop(measures),
     ...machine(measures),
   ];
@@ -109,6 +110,15 @@ function* brokenHooks({ hooks }: Measures): Generator<Problem> {
     problem: `An event has waited for ${inWords(hooks.oldestUnjudgedMs)} to be judged by hooks`,
     hint: "The log says why; `cortex hooks` says how each of them does.",
   };
+}
+
+function* usedUp({ usageReached }: Measures): Generator<Problem> {
+  for (const { what, setting, limit } of usageReached) {
+    yield {
+      problem: `A daily limit is reached: ${what}`,
+      hint: `No model is asked beyond it until midnight. To go on now, raise \`usage.${setting}\` (${limit}) in cortex.json. \`cortex costs\` shows the count.`,
+    };
+  }
 }
 
 function* slowLoop({ loop }: Measures): Generator<Problem> {

@@ -1,6 +1,9 @@
 /** The measures of a running Cortex: what waits, what does not move, what it takes of the machine. */
+import type { Config } from "../config/config.ts";
+import { dayStart } from "../model/day.ts";
 import type { Counts, HookState, Ledger, Pulse, StoredHook } from "../store/store.ts";
 import type { CoolDown } from "../turns/cool-downs.ts";
+import { limitsReached, type UsageReached } from "../turns/spending.ts";
 import type { LoopDelay } from "./loop-delay.ts";
 import { readVitals, type Vitals } from "./vitals.ts";
 
@@ -30,6 +33,8 @@ export interface Measures extends Vitals {
   readonly streams: number;
   /** Profiles that failed and are left alone for now. */
   readonly coolDowns: readonly CoolingProfile[];
+  /** Limits on the use of models that this day has reached. */
+  readonly usageReached: readonly UsageReached[];
 }
 
 interface CoolingProfile {
@@ -60,6 +65,7 @@ interface StillRun {
 
 export interface MeasureParts {
   readonly ledger: Ledger;
+  readonly config: Pick<Config, "timezone" | "usage">;
   readonly home: string;
   readonly nowMs: number;
   readonly startedAtMs: number;
@@ -69,11 +75,12 @@ export interface MeasureParts {
 }
 
 export async function measure(parts: MeasureParts): Promise<Measures> {
-  const { ledger, home, nowMs, startedAtMs, loop, streams, coolDowns } = parts;
-  const [counts, pulse, hooks, vitals] = await Promise.all([
+  const { ledger, config, home, nowMs, startedAtMs, loop, streams, coolDowns } = parts;
+  const [counts, pulse, hooks, used, vitals] = await Promise.all([
     ledger.counts(),
     ledger.pulse(nowMs),
     ledger.hooks.list(),
+    ledger.turns.usedSince(dayStart(nowMs, config.timezone)),
     readVitals(home),
   ]);
   return {
@@ -94,6 +101,7 @@ export async function measure(parts: MeasureParts): Promise<Measures> {
     coolDowns: coolDowns.map(({ profile, failures, untilMs, error }) => {
       return { profile, failures, leftMs: Math.max(0, untilMs - nowMs), error };
     }),
+    usageReached: limitsReached(used, config.usage),
   };
 }
 

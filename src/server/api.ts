@@ -487,6 +487,12 @@ const Health = Alive.extend({
     .describe(
       "Profiles whose models failed and that are left alone for now. Their fallbacks are used meanwhile.",
     ),
+  usageReached: z
+    .array(z.object({ what: z.string(), setting: z.string(), limit: z.number() }))
+    .readonly()
+    .describe(
+      "The limits of `usage` that this day has reached: no model is asked beyond them until midnight.",
+    ),
 });
 
 const Costs = z.object({

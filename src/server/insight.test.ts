@@ -197,6 +197,7 @@ test("anybody may ask whether Cortex is up, and only its owner how it is doing",
       },
       streams: 0,
       coolDowns: [],
+      usageReached: [],
     },
   ]);
   expect(json.disk.databaseBytes + json.disk.walBytes).toBeGreaterThan(0);

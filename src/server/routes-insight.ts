@@ -109,6 +109,7 @@ export const insightRoutes = [
 function healthOf({ cortex, clock, startedAtMs, loop, streams }: Context) {
   return readHealth({
     ledger: cortex.store,
+    config: cortex.config(),
     home: cortex.home,
     nowMs: clock(),
     startedAtMs,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { PersonaId } from "../model/ids.ts";
-import { spendingReached, usageReached } from "./spending.ts";
+import { limitsReached, spendingReached, usageReached } from "./spending.ts";
 
 const ATLAS = "atlas" as PersonaId;
 const reached = (limit: number, spent: number, backend: "pi" | "offline" = "pi") =>
@@ -29,11 +29,8 @@ test("one that may spend nothing asks no model, but the offline one is free", as
 });
 
 const LIMITS = { callsPerDay: 5, tokensPerDay: 100, personaCallsPerDay: 3, personaTokensPerDay: 50 };
-const use = (calls: number, tokens: number, persona: PersonaId | undefined = ATLAS) => ({
-  persona,
-  calls,
-  tokens,
-});
+const use = (calls: number, tokens: number, persona: PersonaId = ATLAS) => ({ persona, calls, tokens });
+const byHooks = (calls: number, tokens: number) => ({ persona: undefined, calls, tokens });
 
 test.each([
   ["nothing yet", [], undefined],
@@ -42,11 +39,23 @@ test.each([
   ["its tokens", [use(1, 50)], /^atlas has used 50 tokens today\. \(Limit `usage\.personaTokensPerDay`: 50/],
   [
     "all calls, with hooks",
-    [use(1, 0), use(4, 0, undefined)],
+    [use(1, 0), byHooks(4, 0)],
     /^all .* have made 5 model calls.*usage\.callsPerDay/,
   ],
   ["all tokens", [use(1, 0), use(1, 100, "other" as PersonaId)], /used 100 tokens.*usage\.tokensPerDay/],
 ])("models are asked within the limits of a day: %s", (_, used, words) => {
   const reachedNow = usageReached(used, LIMITS, ATLAS) ?? "";
   expect(reachedNow).toMatch(words ?? /^$/);
+});
+
+test("all limits that are used up are named, and those of 0 are not", () => {
+  const used = [use(3, 50), use(2, 50, "other" as PersonaId), byHooks(9, 9)];
+  expect(limitsReached(used, LIMITS).map(({ what, setting }) => [what, setting])).toEqual([
+    ["atlas has made 3 model calls today", "personaCallsPerDay"],
+    ["other has used 50 tokens today", "personaTokensPerDay"],
+    ["all agents and hooks together have made 14 model calls today", "callsPerDay"],
+  ]);
+  const nothing = { callsPerDay: 0, tokensPerDay: 0, personaCallsPerDay: 0, personaTokensPerDay: 0 };
+  expect(limitsReached([use(1, 1)], nothing)).toEqual([]);
+  expect(usageReached([], nothing, ATLAS)).toContain("atlas has made 0 model calls today");
 });

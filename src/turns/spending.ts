@@ -36,36 +36,58 @@ export interface UsageLimits {
   readonly personaTokensPerDay: number;
 }
 
+/** A limit that has been reached. */
+export interface UsageReached {
+  /** Who has done how much, as a sentence without its end. */
+  readonly what: string;
+  readonly setting: keyof UsageLimits;
+  readonly limit: number;
+}
+
 /** What is over, in words that name the setting; undefined: models may be asked. Without a persona, of all together. */
 export function usageReached(
   used: readonly ModelUse[],
   limits: UsageLimits,
   persona?: PersonaId,
 ): string | undefined {
-  const own = used.find((each) => persona !== undefined && each.persona === persona);
+  const own = used.find((each) => each.persona === persona) ?? { persona, calls: 0, tokens: 0 };
+  const reached = ownReached(own, limits) ?? allReached(used, limits);
+  if (reached === undefined) return undefined;
+  const { what, setting, limit } = reached;
+  return `${what}. (Limit \`usage.${setting}\`: ${limit}, in cortex.json.)`;
+}
+
+/** All that is used up: by each persona, then by all together. A limit of 0 is an owner's will, and never used up. */
+export function limitsReached(used: readonly ModelUse[], limits: UsageLimits): UsageReached[] {
+  const reached = [...used.map((each) => ownReached(each, limits)), allReached(used, limits)];
+  return reached.filter((each) => each !== undefined && each.limit > 0) as UsageReached[];
+}
+
+function ownReached({ persona, ...used }: ModelUse, limits: UsageLimits): UsageReached | undefined {
+  if (persona === undefined) return undefined; // hooks have asked
+  return over(`${persona} has`, used, limits, ["personaCallsPerDay", "personaTokensPerDay"]);
+}
+
+function allReached(used: readonly ModelUse[], limits: UsageLimits): UsageReached | undefined {
   const all = { calls: sum(used.map(({ calls }) => calls)), tokens: sum(used.map(({ tokens }) => tokens)) };
-  const [who, together] = [persona ?? "", "all agents and hooks together"];
-  return (
-    (persona !== undefined
-      ? (over(who, "calls", own?.calls ?? 0, limits, "personaCallsPerDay") ??
-        over(who, "tokens", own?.tokens ?? 0, limits, "personaTokensPerDay"))
-      : undefined) ??
-    over(together, "calls", all.calls, limits, "callsPerDay") ??
-    over(together, "tokens", all.tokens, limits, "tokensPerDay")
-  );
+  return over("all agents and hooks together have", all, limits, ["callsPerDay", "tokensPerDay"]);
 }
 
 function over(
   who: string,
-  what: "calls" | "tokens",
-  used: number,
+  { calls, tokens }: Pick<ModelUse, "calls" | "tokens">,
   limits: UsageLimits,
-  name: keyof UsageLimits,
-): string | undefined {
-  const limit = limits[name];
-  if (used < limit) return undefined;
-  const done = what === "calls" ? `made ${used} model calls` : `used ${used} tokens`;
-  return `${who} ${who.includes(" ") ? "have" : "has"} ${done} today. (Limit \`usage.${name}\`: ${limit}, in cortex.json.)`;
+  [ofCalls, ofTokens]: readonly [keyof UsageLimits, keyof UsageLimits],
+): UsageReached | undefined {
+  if (calls >= limits[ofCalls])
+    return {
+      what: `${who} made ${calls} model ${calls === 1 ? "call" : "calls"} today`,
+      setting: ofCalls,
+      limit: limits[ofCalls],
+    };
+  if (tokens >= limits[ofTokens])
+    return { what: `${who} used ${tokens} tokens today`, setting: ofTokens, limit: limits[ofTokens] };
+  return undefined;
 }
 
 function sum(numbers: readonly number[]): number {
