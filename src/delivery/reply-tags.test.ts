@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { MAX_REPLY_ID_LENGTH, parseReply } from "./reply-tags.ts";
+import { MAX_REPLY_ID_LENGTH, MAX_TAGGED_LENGTH, parseReply } from "./reply-tags.ts";
 
 const plain = { replyTo: undefined, voice: false, silent: false };
 
@@ -59,4 +59,10 @@ test("a text without tags comes back as it is", () => {
       expect(parseReply(answer).text).toBe(answer);
     }),
   );
+});
+
+test("an answer longer than any model's is sent as it is", () => {
+  const answer = "[[reply_to_current]] x".padEnd(MAX_TAGGED_LENGTH, "x");
+  expect(parseReply(answer).replyTo).toBe("current");
+  expect(parseReply(`${answer}x`)).toEqual({ ...plain, text: `${answer}x` });
 });

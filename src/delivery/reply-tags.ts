@@ -19,12 +19,16 @@ export interface Reply {
 
 export const MAX_REPLY_ID_LENGTH = 256;
 
+/** No model writes more. What a program answers beyond this is sent as it is. */
+export const MAX_TAGGED_LENGTH = 512 * 1024;
+
 const TAG =
   /\[\[[ \t]{0,8}(reply_to_current|audio_as_voice|reply_to[ \t]{0,8}:([^[\]\n]{1,300}))[ \t]{0,8}\]\]/gi;
 
 export function parseReply(answer: string): Reply {
   const tags: string[] = [];
-  const text = answer.includes("[[") ? withoutTags(answer, tags) : answer;
+  const text =
+    answer.length <= MAX_TAGGED_LENGTH && answer.includes("[[") ? withoutTags(answer, tags) : answer;
   const id = tags.map(idOf).find((each) => each !== undefined);
   const isCurrent = tags.some((tag) => tag.toLowerCase() === "reply_to_current");
   const content = text.trim();

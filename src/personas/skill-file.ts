@@ -1,5 +1,5 @@
 /** One SKILL.md, by the rules of the Agent Skills format. */
-import { isPlainYaml } from "../model/yaml-keys.ts";
+import { isPlainYaml, isShortYaml, MAX_YAML_SIGNS } from "../model/yaml-keys.ts";
 
 export const MAX_FRONTMATTER_BYTES = 16 * 1024;
 export const MAX_SKILL_NAME_LENGTH = 64;
@@ -33,6 +33,8 @@ export async function checkSkill(text: string, folder: string): Promise<CheckedS
   const frontmatter = /^\uFEFF?---[ \t]*\r?\n([^]*?)(?<=\n)---[ \t]*(?:\r?\n|$)/.exec(text)?.[1];
   if (frontmatter === undefined) return broken(NO_FRONTMATTER);
   if (Buffer.byteLength(frontmatter) > MAX_FRONTMATTER_BYTES) return broken(NO_FRONTMATTER);
+  if (!isShortYaml(frontmatter))
+    return broken(`its frontmatter has more than ${MAX_YAML_SIGNS} lines and signs`);
   const fields = await parseFields(frontmatter);
   if (typeof fields === "string") return broken(fields);
   return checkFields(fields, folder);

@@ -38,11 +38,26 @@ const MARKER_LINE = new RegExp(String.raw`${BULLET}(?<bold>\*\*|__)?${MARKER}\k<
 /** The reasons of all markers of a text, in their order. */
 function* markersOf(text: string): Generator<string> {
   let fence: string | undefined;
-  for (const line of text.split(/\r\n|\n|\r/)) {
+  for (const line of tellingLines(text)) {
     if (line.length > MAX_MARKER_LINE_LENGTH) continue;
     fence = afterLine(fence, line);
     const match = fence === undefined ? MARKER_LINE.exec(line) : null;
     if (match !== null) yield match.groups!["reason"]?.trim() ?? "";
+  }
+}
+
+/** Those that could hold a marker or a fence: an artifact may have millions of others. */
+function* tellingLines(text: string): Generator<string> {
+  const telling = /\[ABORT|```|~~~/g;
+  const lineEnd = /\r|\n|$/g;
+  let end = 0;
+  for (let found = telling.exec(text); found !== null; found = telling.exec(text)) {
+    const skipped = text.slice(end, found.index); // nothing is looked at twice
+    const start = end + Math.max(skipped.lastIndexOf("\n"), skipped.lastIndexOf("\r")) + 1;
+    lineEnd.lastIndex = found.index;
+    end = lineEnd.exec(text)!.index;
+    yield text.slice(start, end);
+    telling.lastIndex = end;
   }
 }
 

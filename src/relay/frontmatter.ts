@@ -1,5 +1,6 @@
 /** The YAML between two lines of `---` at the top of a prompt file: what the file extends, and its variables. */
 import type { Document, Scalar } from "yaml";
+import { isShortYaml, MAX_YAML_SIGNS } from "../model/yaml-keys.ts";
 import { promptInvalid } from "./prompt-syntax.ts";
 
 export interface Frontmatter {
@@ -46,6 +47,10 @@ export function splitFrontmatter(text: string): PromptFile {
 export async function readFrontmatter(yaml: string, file: string): Promise<Frontmatter> {
   if (yaml.length > MAX_FRONTMATTER_LENGTH) {
     const message = `the frontmatter has more than ${MAX_FRONTMATTER_LENGTH} characters`;
+    throw promptInvalid(file, 1, message, "Put long texts into the body.");
+  }
+  if (!isShortYaml(yaml)) {
+    const message = `the frontmatter has more than ${MAX_YAML_SIGNS} lines and signs`;
     throw promptInvalid(file, 1, message, "Put long texts into the body.");
   }
   const { isAlias, isMap, isScalar, LineCounter, parseDocument } = await import("yaml");

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { MAX_YAML_SIGNS } from "../model/yaml-keys.ts";
 import { CortexError } from "../model/errors.ts";
 import { MAX_FRONTMATTER_LENGTH } from "./frontmatter.ts";
 import {
@@ -230,10 +231,13 @@ test("levels, nesting, length and parts have limits", async () => {
 });
 
 test("frontmatter has a limit of its own", async () => {
-  const filler = (length: number): string => `---\n${"#".repeat(length - 2)}\n---\nx`;
+  const filler = (length: number): string => `---\n#${"a".repeat(length - 3)}\n---\nx`;
   expect(await textOf(filler(MAX_FRONTMATTER_LENGTH))).toBe("x");
   await expect(textOf(filler(MAX_FRONTMATTER_LENGTH + 1))).rejects.toThrow(
     "a.md:1: the frontmatter has more than 16384 characters",
+  );
+  await expect(textOf(`---\n${"]".repeat(MAX_YAML_SIGNS)}\n---\nx`)).rejects.toThrow(
+    `a.md:1: the frontmatter has more than ${MAX_YAML_SIGNS} lines and signs`,
   );
 });
 

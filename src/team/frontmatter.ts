@@ -8,6 +8,7 @@
 import { createRequire } from "node:module";
 import type * as Yaml from "yaml";
 
+import { isShortYaml, MAX_YAML_SIGNS } from "../model/yaml-keys.ts";
 import { type Line, lineAt, startOf } from "./outline.ts";
 import type { FileProblem } from "./task.ts";
 
@@ -74,10 +75,20 @@ function readFields(written: string): Fields {
     if (line.trim() === "" || line.startsWith("#")) continue;
     const field = fieldAt(line);
     const value = field && plainValue(field.value);
-    if (value === undefined || fields.has(field!.name)) return readYaml(written);
+    if (value === undefined || fields.has(field!.name))
+      return isShortYaml(written) ? readYaml(written) : tooManySigns(written);
     fields.set(field!.name, value);
   }
   return { fields, problems: [] };
+}
+
+function tooManySigns(written: string): Fields {
+  const message = `the frontmatter has more than ${MAX_YAML_SIGNS} lines and signs`;
+  const hint = "Put long texts below it.";
+  return {
+    fields: guessFields(written),
+    problems: [{ line: 1, rule: "frontmatter-invalid", message, hint }],
+  };
 }
 
 function readYaml(written: string): Fields {

@@ -6,8 +6,8 @@ import { expect, test } from "vitest";
 import { callTool, testWorkspace } from "../../../test/support/tool-context.ts";
 import { applyEdits, editTool, MAX_EDITED_BYTES, MAX_EDITS, type TextEdit } from "./edit.ts";
 
-function edit(text: string, ...edits: readonly TextEdit[]): string {
-  return applyEdits(Buffer.from(text), edits, "a.txt").toString();
+async function edit(text: string, ...edits: readonly TextEdit[]): Promise<string> {
+  return (await applyEdits(Buffer.from(text), edits, "a.txt")).toString();
 }
 
 test("a file is edited, all places at once", async () => {
@@ -39,38 +39,38 @@ test("if one edit does not fit, none is made, and every problem is named", async
   expect(readFileSync(path, "utf8")).toBe("a b b abc");
 });
 
-test("a text that overlaps with itself does not occur once", () => {
-  expect(() => edit("aaa", { oldText: "aa", newText: "b" })).toThrow("occurs 2 times");
+test("a text that overlaps with itself does not occur once", async () => {
+  await expect(edit("aaa", { oldText: "aa", newText: "b" })).rejects.toThrow("occurs 2 times");
 });
 
-test("edits that touch do not overlap", () => {
-  expect(edit("ab", { oldText: "a", newText: "1" }, { oldText: "b", newText: "2" })).toBe("12");
+test("edits that touch do not overlap", async () => {
+  expect(await edit("ab", { oldText: "a", newText: "1" }, { oldText: "b", newText: "2" })).toBe("12");
 });
 
-test("an edit that changes nothing is pointed out", () => {
-  expect(() => edit("a", { oldText: "a", newText: "a" })).toThrow("the edits change nothing");
+test("an edit that changes nothing is pointed out", async () => {
+  await expect(edit("a", { oldText: "a", newText: "a" })).rejects.toThrow("the edits change nothing");
 });
 
-test("the line endings of Windows and the byte order mark are kept", () => {
-  expect(edit("\ufeffa\r\nb\r\nc\r\n", { oldText: "a\nb", newText: "1\n2\n3" })).toBe(
+test("the line endings of Windows and the byte order mark are kept", async () => {
+  expect(await edit("\ufeffa\r\nb\r\nc\r\n", { oldText: "a\nb", newText: "1\n2\n3" })).toBe(
     "\ufeff1\r\n2\r\n3\r\nc\r\n",
   );
-  expect(edit("a\r\nb\r\n", { oldText: "b", newText: "1\r\n2" })).toBe("a\r\n1\r\n2\r\n");
-  expect(edit("a\nb\n", { oldText: "b", newText: "1\n2" })).toBe("a\n1\n2\n");
+  expect(await edit("a\r\nb\r\n", { oldText: "b", newText: "1\r\n2" })).toBe("a\r\n1\r\n2\r\n");
+  expect(await edit("a\nb\n", { oldText: "b", newText: "1\n2" })).toBe("a\n1\n2\n");
 });
 
-test("special patterns of replacement are plain text", () => {
-  expect(edit("a b", { oldText: "b", newText: "$& $1 $$" })).toBe("a $& $1 $$");
+test("special patterns of replacement are plain text", async () => {
+  expect(await edit("a b", { oldText: "b", newText: "$& $1 $$" })).toBe("a $& $1 $$");
 });
 
-test("whatever is not replaced stays byte for byte", () => {
+test("whatever is not replaced stays byte for byte", async () => {
   const bytes = fc
     .uint8Array({ maxLength: 200 })
     .map((array) => Buffer.from(array.filter((byte) => byte !== 0x40)));
-  fc.assert(
-    fc.property(bytes, bytes, (before, after) => {
+  await fc.assert(
+    fc.asyncProperty(bytes, bytes, async (before, after) => {
       const original = Buffer.concat([before, Buffer.from("@"), after]);
-      const edited = applyEdits(original, [{ oldText: "@", newText: "new" }], "a");
+      const edited = await applyEdits(original, [{ oldText: "@", newText: "new" }], "a");
       expect(edited.equals(Buffer.concat([before, Buffer.from("new"), after]))).toBe(true);
     }),
   );

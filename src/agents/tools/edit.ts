@@ -2,6 +2,7 @@
  * Replaces texts in a file. It works on bytes: whatever is not replaced stays as it is, be it a byte order
  * mark, the line endings of another system or no text at all.
  */
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 
 import { CortexError } from "../../model/errors.ts";
@@ -40,7 +41,7 @@ export const editTool = defineTool({
   async run({ path, edits }, context) {
     const place = await confine(path, context, "write");
     const original = await readOriginal(place, context.signal);
-    const edited = applyEdits(original, edits, place.shown);
+    const edited = await applyEdits(original, edits, place.shown);
     await replaceFile(place, edited, context);
     const count = edits.length === 1 ? "1 replacement" : `${edits.length} replacements`;
     return { text: `Edited ${JSON.stringify(place.shown)}: ${count}.` };
@@ -71,11 +72,16 @@ interface Replacement {
   readonly index: number;
 }
 
-/** Throws `tool_input_invalid` with everything that does not fit. */
-export function applyEdits(original: Buffer, edits: readonly TextEdit[], shown: string): Buffer {
+/** Rejects with `tool_input_invalid` and everything that does not fit. Others get their turn between two edits. */
+export async function applyEdits(
+  original: Buffer,
+  edits: readonly TextEdit[],
+  shown: string,
+): Promise<Buffer> {
   const problems: string[] = [];
   const replacements: Replacement[] = [];
   for (const [index, edit] of edits.entries()) {
+    if (index > 0) await setImmediate();
     const { starts, length } = findText(original, edit.oldText);
     if (starts.length === 1) {
       const start = starts[0]!;

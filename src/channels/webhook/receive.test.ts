@@ -1,7 +1,13 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 
-import { MAX_KEPT_HEADER_LENGTH, receiveWebhook, type Source, type WebhookEvent } from "./receive.ts";
+import {
+  MAX_FORM_FIELDS,
+  MAX_KEPT_HEADER_LENGTH,
+  receiveWebhook,
+  type Source,
+  type WebhookEvent,
+} from "./receive.ts";
 import { signatureHeaders } from "./sign.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 15, 9);
@@ -126,6 +132,15 @@ test("a byte order mark is kept: it is a part of what was signed", () => {
 test(`of a header, ${MAX_KEPT_HEADER_LENGTH} characters are kept`, () => {
   const { metadata } = eventOf(UNSIGNED, "{}", { "User-Agent": "x".repeat(300) });
   expect(metadata).toMatchObject({ headers: { "user-agent": "x".repeat(MAX_KEPT_HEADER_LENGTH) } });
+});
+
+test("a form with very many fields is kept as a text", () => {
+  const type = { "Content-Type": "application/x-www-form-urlencoded" };
+  const form = (fields: number): string => Array.from({ length: fields }, () => "a=b").join("&");
+  expect(eventOf(UNSIGNED, form(MAX_FORM_FIELDS), type)).toMatchObject({ contentType: "form" });
+  const body = form(MAX_FORM_FIELDS + 1);
+  const event = eventOf(UNSIGNED, body, type);
+  expect([event.content, event.contentType, event.payload]).toEqual([body, "text", undefined]);
 });
 
 test("JSON that is said to be a form is JSON all the same", () => {

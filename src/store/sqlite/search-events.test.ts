@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import { openTestStore } from "../../../test/support/open-store.ts";
 import { event } from "../../../test/support/sample.ts";
 import { memoryParent, temporaryFolder } from "../../../test/support/temporary.ts";
-import { words } from "../../model/words.ts";
 import { MAX_HITS } from "../store.ts";
 import { openForWriting } from "./connection.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
+import { words } from "../../model/words.ts";
 import { SEARCHED_IN_PLACE } from "./sqlite-ledger.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
@@ -144,6 +144,20 @@ test("a larger ledger is searched by a process of its own, with the same hits", 
     { length: 20 },
     [],
   ]);
+});
+
+test("a few long texts are not searched where others wait for it", async () => {
+  await using opened = await openTestStore();
+  const { events } = opened.store;
+  const content = "中文 ".repeat(20_000);
+  for (const i of [1, 2, 3]) await events.accept(event(String(i), { content }));
+  await events.search("中文"); // starts the process
+  const before = process.threadCpuUsage();
+  expect(await events.search("中文")).toHaveLength(3);
+  const own = process.threadCpuUsage(before).user / 1_000;
+  const { user } = process.threadCpuUsage();
+  for (const _ of [1, 2, 3]) words(content);
+  expect(own).toBeLessThan(process.threadCpuUsage({ user, system: 0 }).user / 1_000);
 });
 
 test("a ledger from before there was search is opened without being indexed, and indexed later", async () => {

@@ -83,8 +83,9 @@ import { prepareReadFiles } from "./watched-files.ts";
 
 /** More turns than any model takes. A thread that grows past this without a compaction is cut there. */
 const WHOLE_CONTEXT = 10_000;
-/** Up to so many events in all are searched where the search is asked for, in a few milliseconds. */
+/** Up to so many events in all, of so many bytes, are searched where the search is asked for, in some milliseconds. */
 export const SEARCHED_IN_PLACE = 200;
+const BYTES_SEARCHED_IN_PLACE = 64 * 1024;
 
 /**
  * Opens the database for reading only: takes no lock, migrates nothing, starts nothing. Refuses with
@@ -128,6 +129,14 @@ export class SqliteLedger implements Ledger {
   readonly #readDead = lazily(() => prepareReadDead(this.#db));
   readonly #readLastEvent = lazily(() =>
     this.#db.prepare<[], number>("select coalesce(max(seq), 0) from event").pluck(),
+  );
+  readonly #readEventBytes = lazily(() =>
+    this.#db
+      .prepare<[], number>(
+        `select coalesce(sum(coalesce(octet_length(e.content), octet_length(m.content))), 0)
+         from event e left join message m on m.key = e.message`,
+      )
+      .pluck(),
   );
   readonly #searchEvents = lazily(() => prepareSearchEvents(this.#db));
 
@@ -189,12 +198,15 @@ export class SqliteLedger implements Ledger {
     };
   }
 
+  #isSmall(): boolean {
+    if (this.#readLastEvent().get()! > SEARCHED_IN_PLACE) return false;
+    return this.#readEventBytes().get()! <= BYTES_SEARCHED_IN_PLACE;
+  }
+
   /** Where there is little to search, starting a process would take longer than searching. */
   async #search(text: string, options?: SearchOptions): Promise<SearchHit[]> {
     const request = checkSearch(text, options);
-    const inPlace = this.#reading(() =>
-      this.#readLastEvent().get()! > SEARCHED_IN_PLACE ? undefined : this.#searchEvents()(request),
-    );
+    const inPlace = this.#reading(() => (this.#isSmall() ? this.#searchEvents()(request) : undefined));
     return (await inPlace()) ?? this.#searcher.search(request, SEARCH_DEADLINE_MS);
   }
 
