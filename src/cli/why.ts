@@ -92,24 +92,18 @@ function replyOf({ metadata }: NonNullable<Explanation["event"]>): string | unde
   return typeof reply === "string" ? reply : undefined;
 }
 
-/** Only owners, sources and people who are paired are answered; a relay that a hook starts is no dispatch. */
+/** Only owners, sources and people who are paired are answered. */
 function undispatched(
   { channel, sender }: NonNullable<Explanation["event"]>,
   hooks: readonly HookRun[],
 ): string {
   const fired = hooks.filter((run) => run.fired);
   if (fired.length === 0) return "nothing was made of it: no hook wanted it";
-  const starter = fired.find(({ result }) => relayOf(result) !== undefined);
-  if (starter !== undefined) return `hook ${starter.hook} asked for the relay ${relayOf(starter.result)}`;
   const entry = JSON.stringify({ channel, sender });
   return (
     `nothing was made of it: ${sender ?? "its sender"} on ${channel} is not paired; ` +
     `to have such messages answered, add ${entry} to channels.paired in config/cortex.json`
   );
-}
-
-function relayOf(result: HookRun["result"]): string | undefined {
-  return (result as { routing?: { relay?: string } } | null)?.routing?.relay;
 }
 
 function* dispatchSteps(
@@ -157,11 +151,12 @@ function inWords(outcome: Explanation["dispatches"][number]["outcome"], item: It
 
 /** Those that did not fire are one step: there may be a thousand of them. */
 function* hookSteps(runs: readonly HookRun[]): Generator<Step> {
-  for (const { hook, fired, error, skipped, durationMs, startedAt } of runs) {
+  for (const { hook, fired, error, skipped, durationMs, startedAt, relayId } of runs) {
     if (skipped !== null) yield { at: startedAt, what: `hook ${hook} ${reason(skipped)}` };
     const took = `after ${duration(durationMs)}`;
     if (error !== null) yield { at: startedAt, what: `hook ${hook} failed ${took}: ${reason(error)}` };
     else if (fired) yield { at: startedAt, what: `hook ${hook} fired ${took}` };
+    if (relayId !== null) yield { at: startedAt, what: `hook ${hook} started the relay ${relayId}` };
   }
   const silent = runs.filter(({ fired, error, skipped }) => !fired && error === null && skipped === null);
   if (silent.length === 0) return;

@@ -22,6 +22,7 @@ import { resolveRoute } from "../routing/resolve.ts";
 import { sessionOfEvent } from "../routing/session-of-event.ts";
 import type { NewDelivery, NewDispatch, Store, StoredEvent } from "../store/store.ts";
 import { queueing } from "./messages.ts";
+import { keyOfHook } from "./relay-keys.ts";
 import type { Relays } from "./relays.ts";
 
 export interface HookDispatchParts {
@@ -121,7 +122,7 @@ async function startRelay(
     message: message.join("\n\n"),
     channel: event.channel,
     cause: event.id,
-    idempotencyKey: `${event.id}#${hook}`,
+    idempotencyKey: keyOfHook(event.id, hook),
     metadata: { trigger: "hook", hook, event: event.id, ...(extracted === undefined ? {} : { extracted }) },
     ...(address === undefined ? {} : { delivery: addressOf(address) }),
     ...(grant.authority === "owner" ? {} : { permissions: grant.permissions }),

@@ -8,6 +8,7 @@ import { ended, SMALL_RELAYS, SMALL_SCRIPT } from "../../test/support/small-rela
 import type { RelayId, TurnId } from "../model/ids.ts";
 import type { Cortex } from "./cortex.ts";
 import { dispatchFor } from "./hook-dispatch.ts";
+import { explain } from "./why.ts";
 
 const hook = (routing: object, more = ""): string =>
   `export const filter = { channels: ["email"] };\nexport default () => ({ fire: true, routing: ${JSON.stringify(routing)}${more} });`;
@@ -40,6 +41,7 @@ test("a hook starts a relay with the content of the event, and no turn of its ow
     metadata: { trigger: "hook", hook: "mail", event },
     status: "completed",
   });
+  expect((await explain(cortex.store, event)).hooks).toMatchObject([{ hook: "mail", relayId: started!.id }]);
 });
 
 test("the hook's prompt stands before the content, and what it found is kept", async () => {
@@ -82,8 +84,9 @@ test("an event and a hook start one relay, also where they meet again after a cr
 
 test("for strangers no relay is started", async () => {
   await using cortex = await open({ "mail.ts": hook({ relay: "pair" }) });
-  await judge(cortex, { ...MAIL, sender: "eve", content: "a letter" });
+  const { event } = await judge(cortex, { ...MAIL, sender: "eve", content: "a letter" });
   expect((await cortex.relays.list()).items).toEqual([]);
+  expect((await explain(cortex.store, event)).hooks).toMatchObject([{ hook: "mail", relayId: null }]);
 });
 
 test("a relay for somebody else than the owner may do no more than they", async () => {

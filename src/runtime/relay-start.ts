@@ -16,6 +16,7 @@ import { problemsHint } from "../relay/reload-texts.ts";
 import { bindActive } from "../relay/resolve-template.ts";
 import { type RelayAgent, type RelayConfig, type SnapshotContent, takeSnapshot } from "../relay/snapshot.ts";
 import type { NewRelay, Store, StoredRelay } from "../store/store.ts";
+import { isStartedWith, relayIdOf } from "./relay-keys.ts";
 import type { RelayRequest } from "./relays.ts";
 
 export interface StartParts {
@@ -37,7 +38,7 @@ export async function startRelay(
   const { store, home } = parts;
   const { idempotencyKey: key } = request;
   for (let draw = 0; draw < MAX_DRAWS; draw++) {
-    const id = (key === undefined ? newRelayId() : idOf(key, draw)) as RelayId;
+    const id = key === undefined ? (newRelayId() as RelayId) : relayIdOf(key, draw);
     const there = await store.relays.get(id);
     if (there === undefined) {
       // A workspace that nobody uses is left where the process dies here; the same key uses it again.
@@ -48,8 +49,7 @@ export async function startRelay(
       if (fresh) return record;
     }
     const taken = there ?? (await store.relays.get(id))!;
-    if (key !== undefined && (taken.detail as { idempotencyKey?: string } | null)?.idempotencyKey === key)
-      return repeated(taken, request, content);
+    if (key !== undefined && isStartedWith(key, taken)) return repeated(taken, request, content);
   }
   throw new CortexError("internal", `No id is free for a relay after ${MAX_DRAWS} draws`, {
     hint: "Try again.",
@@ -76,11 +76,6 @@ export function checkFolder(path: string): void {
   throw new CortexError("request_invalid", `"${path.slice(0, 200).toWellFormed()}" is not a folder`, {
     hint: "Name the absolute path of a folder that is there.",
   });
-}
-
-function idOf(key: string, draw: number): string {
-  const digest = createHash("sha256").update(`${draw}:${key}`).digest("hex");
-  return `thr_${digest.slice(0, 8)}`;
 }
 
 function recordOf(

@@ -9,6 +9,7 @@ import type { DeliveryId, EventId, ItemId, TurnId } from "../model/ids.ts";
 import type { ItemOutcome, Ledger, QueueItem, StoredRun, TurnContent } from "../store/store.ts";
 import type { Pinned } from "../turns/journal.ts";
 import { hookRunView } from "./hook-views.ts";
+import { findStartedWith, keyOfHook } from "./relay-keys.ts";
 import { deliveryView, dispatchView, eventView, isoTime, runView } from "./views.ts";
 
 export type Explanation = Awaited<ReturnType<typeof explain>>;
@@ -52,7 +53,18 @@ async function explainJudgement(ledger: Ledger, event: EventId) {
     ledger.hooks.ofEvent(event),
     ledger.events.dispatches(event),
   ]);
-  return { hooks: hooks.map(hookRunView), dispatches: dispatches.map(dispatchView) };
+  return {
+    hooks: await Promise.all(
+      hooks.map(async (run) => ({
+        ...hookRunView(run),
+        /** The relay that it has started. */
+        relayId: run.fired
+          ? ((await findStartedWith(keyOfHook(event, run.hook), ledger.relays)) ?? null)
+          : null,
+      })),
+    ),
+    dispatches: dispatches.map(dispatchView),
+  };
 }
 
 async function find(ledger: Ledger, id: string): Promise<Found | undefined> {
