@@ -6,7 +6,7 @@ import { CortexError } from "../model/errors.ts";
 import { ANSWER_ADAPTER, HOOK_ADAPTER, splitEventId } from "../model/event.ts";
 import { endedAtLimit } from "../model/message.ts";
 import type { DeliveryId, EventId, ItemId, TurnId } from "../model/ids.ts";
-import type { ItemOutcome, Ledger, QueueItem, StoredRun, TurnContent } from "../store/store.ts";
+import type { HookRun, ItemOutcome, Ledger, QueueItem, StoredRun, TurnContent } from "../store/store.ts";
 import type { Pinned } from "../turns/journal.ts";
 import { hookRunView } from "./hook-views.ts";
 import { findStartedWith, keyOfHook } from "./relay-keys.ts";
@@ -54,17 +54,15 @@ async function explainJudgement(ledger: Ledger, event: EventId) {
     ledger.events.dispatches(event),
   ]);
   return {
-    hooks: await Promise.all(
-      hooks.map(async (run) => ({
-        ...hookRunView(run),
-        /** The relay that it has started. */
-        relayId: run.fired
-          ? ((await findStartedWith(keyOfHook(event, run.hook), ledger.relays)) ?? null)
-          : null,
-      })),
-    ),
+    hooks: await Promise.all(hooks.map((run) => explainHookRun(ledger, event, run))),
     dispatches: dispatches.map(dispatchView),
   };
+}
+
+async function explainHookRun(ledger: Ledger, event: EventId, run: HookRun) {
+  const relay = run.fired ? await findStartedWith(keyOfHook(event, run.hook), ledger.relays) : undefined;
+  /** With the relay that it has started. */
+  return { ...hookRunView(run), relayId: relay ?? null };
 }
 
 async function find(ledger: Ledger, id: string): Promise<Found | undefined> {
