@@ -66,14 +66,24 @@ export function createPrivate(path: string): number {
 
 /** For what another library opens. Throws `file_unsafe` where there is something else than a file of one's own. */
 export function requireOwnFile(path: string): void {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = statsOf(path);
   if (stats !== undefined) checkOwn(path, stats);
 }
 
 /** Throws `file_unsafe` where there is something else than a folder of one's own. */
 export function requireOwnFolder(path: string): void {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = statsOf(path);
   if (stats !== undefined) checkOwn(path, stats, "folder");
+}
+
+/** Undefined: nothing is there. Whoever makes it says so where a folder above it is none. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    throw error;
+  }
 }
 
 function readAll(file: number): Buffer {
