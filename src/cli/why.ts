@@ -215,7 +215,8 @@ function* turnSteps({ id, turn, deliveries, hooks, dispatches }: Turn): Generato
     const status = turn.limitReached ? "ended at a limit, made" : turn.status;
     const cost = costUsd === null ? "cost not known" : `$${costUsd}`;
     const calls = toolCalls === 0 ? "" : `, ${count(toolCalls, "tool call")}`;
-    yield { at: turn.completedAt, what: `turn ${id} ${status} by ${model} of ${provider}${calls}, ${cost}` };
+    const by = model === "none" ? "before a model was asked" : `by ${model} of ${provider}`;
+    yield { at: turn.completedAt, what: `turn ${id} ${status} ${by}${calls}, ${cost}` };
   }
   for (const delivery of deliveries) yield* deliverySteps(delivery);
   for (const { at, what } of hookSteps(hooks)) yield { at, what: `on its answer, ${what}` };
