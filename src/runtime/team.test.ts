@@ -510,12 +510,15 @@ Implemented POST /webhooks/stripe.
       using home = teamHome({ dev: { tasks: ready("Long") + ready("Other") + ready("Third") } }, { script });
       using second = teamHome({}, { script });
       writeFileSync(join(second.path, "config.yaml"), `team_dir: ${home.team}\n`);
-      const clock = movable();
-      const first = await home.open({ clock, tools: [hold.tool] });
+      // The clock of the first is behind: however often it looks, it does not renew what the second finds too old.
+      const [behind, clock] = [movable(), movable()];
+      const first = await home.open({ clock: behind, tools: [hold.tool] });
       await expect.poll(() => hold.tool.calls.length, PATIENT).toBe(1);
-      clock.ms += 6 * MINUTE_MS; // the first was asleep
+      behind.ms += 1.5 * MINUTE_MS;
+      clock.ms += 6 * MINUTE_MS;
       await using _ = await second.open({ clock, tools: [later.tool] });
       await expect.poll(() => later.tool.calls.length, PATIENT).toBe(1);
+      behind.ms += 1.5 * MINUTE_MS;
       expect(statuses(home, "dev")).toEqual(["in-progress", "in-progress", "ready"]);
       hold.release();
       await expect.poll(() => statuses(home, "dev"), PATIENT).toEqual(["done", "in-progress", "ready"]);
