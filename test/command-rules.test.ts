@@ -123,7 +123,7 @@ test("an id in an example is of the kind that the command takes", () => {
     const ids = examples.flatMap((line) => line.split(" ")).filter((word) => /01K5|thr_/.test(word));
     const takesRelay = /<relay/.test(usage);
     for (const id of ids) expect([path, takesRelay ? RELAY.test(id) : !RELAY.test(id)]).toEqual([path, true]);
-    const showsEvent = ids.some((id) => id.startsWith("cli:") && ULID.test(id.slice(4)));
+    const showsEvent = ids.some((id) => id.startsWith("http:") && ULID.test(id.slice(5)));
     expect([path, showsEvent]).toEqual([path, /^(hooks test|why)$/.test(path)]);
   }
 });

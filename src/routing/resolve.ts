@@ -80,7 +80,7 @@ function agentUnknown(agent: string, config: Config): CortexError {
   return new CortexError("agent_unknown", `No agent is called "${agent}"`, {
     hint:
       `The agents in cortex.json are ${Object.keys(config.agents).join(", ")}. ` +
-      `A member of the team can be written to once Cortex works for it: \`cortex team tick ${agent}\` begins, or says why not.`,
+      "You can write to a member of a team after its first tick: `cortex team tick <member>`.",
   });
 }
 

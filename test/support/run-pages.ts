@@ -36,7 +36,7 @@ const SCRIPT = `
 `;
 /** What may stand for an id on a page. */
 const ANY_ID =
-  /^(<(id|turn|session|event|relay|approval)>|(cli:)?[0-7][0-9A-HJKMNP-TV-Z]{25}|thr_[0-9a-f]{8})$/i;
+  /^(<(id|turn|session|event|relay|approval)>|(http:)?[0-7][0-9A-HJKMNP-TV-Z]{25}|thr_[0-9a-f]{8})$/i;
 
 const pages = JSON.parse(await text(process.stdin)) as PlayedPage[];
 const printOut = process.stdout.write.bind(process.stdout);
@@ -175,7 +175,7 @@ async function createIds(cortex: Cortex): Promise<IdOf> {
   return async (words, at) => {
     const [, noun, verb] = words;
     if (words[at] === "<session>") return MAIN_SESSION;
-    if (words[at - 1] === "--event" || words[at]!.startsWith("cli:")) return event!.id;
+    if (words[at - 1] === "--event" || words[at]!.startsWith("http:")) return event!.id;
     if (noun === "dead") return dead();
     if (noun === "approvals") return approval(verb);
     return noun === "relay" ? relay() : turn;
