@@ -426,15 +426,15 @@ export const cortexSchema = z
       .prefault({}),
     usage: z
       .strictObject({
-        callsPerDay: whole(0, "How often all agents and hooks may ask models in a day.").default(5_000),
+        callsPerDay: whole(0, "How often all agents and hooks may ask models in a day.").default(50_000),
         tokensPerDay: whole(
           0,
           "How many tokens that may take, in and out, without those from a cache.",
-        ).default(50_000_000),
+        ).default(200_000_000),
         personaCallsPerDay: whole(0, "How often the agents of one persona may ask models in a day.").default(
-          2_000,
+          20_000,
         ),
-        personaTokensPerDay: whole(0, "How many tokens that may take.").default(20_000_000),
+        personaTokensPerDay: whole(0, "How many tokens that may take.").default(100_000_000),
       })
       .describe("What models may be asked in a day, whatever it costs. The offline model is not counted.")
       .prefault({}),
