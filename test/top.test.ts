@@ -27,7 +27,7 @@ test("what runs, waits for a person and costs is told once, and again when it ch
 
   const told = (await run(home.path, ["status"])).out;
   expect(told).toMatch(
-    /\nasks +1 request for you: `cortex approvals`\ncost +0\.0000 USD in 24 hours, 1 turn\n$/,
+    /\nasks +1 request for you: `cortex approvals`\ncost +0\.0000 USD in 24 hours, 1 turn, 0 model calls, 0 tokens\n$/,
   );
   expect(told).toMatch(/\n +agent:main:ask: suspended since /);
 
