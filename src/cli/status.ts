@@ -1,4 +1,4 @@
-import type { Health } from "../runtime/health.ts";
+import type { CoolingProfile } from "../runtime/measure.ts";
 import type { Invocation } from "./command.ts";
 import { type Overview, readOverview } from "./overview.ts";
 import { count, duration, harmless, moment, table, usd } from "./text.ts";
@@ -24,7 +24,7 @@ function describeServer({ server, model, health }: Overview): string[][] {
   ];
 }
 
-export function describeCoolDown(cooling: Health["coolDowns"][number]): string {
+export function describeCoolDown(cooling: CoolingProfile): string {
   const { profile, failures, leftMs, error } = cooling;
   const after = failures === 1 ? "" : ` after ${failures} failures in a row`;
   return harmless(`profile ${profile} for another ${duration(leftMs)}${after}: ${error}`);

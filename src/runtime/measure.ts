@@ -37,7 +37,7 @@ export interface Measures extends Vitals {
   readonly usageReached: readonly UsageReached[];
 }
 
-interface CoolingProfile {
+export interface CoolingProfile {
   readonly profile: string;
   /** In a row. */
   readonly failures: number;
