@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { run, runJson, start, startServer } from "./support/cli.ts";
+import { openTestCortex } from "./support/home.ts";
+import { judge } from "./support/judged.ts";
 import { PATIENT } from "./support/server.ts";
+import { SMALL_RELAYS, SMALL_SCRIPT } from "./support/small-relays.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
 const BELL = `/**
@@ -138,4 +141,22 @@ test("what is not there is said", async () => {
 test("what changes a hook needs a server", async () => {
   using home = temporaryFolder();
   expect(await run(home.path, ["hooks", "enable", "bell"])).toMatchObject({ code: 3 });
+});
+
+test("why says of an event that became a relay which one, and no more", async () => {
+  await using cortex = await openTestCortex({
+    cortex: { channels: { paired: [{ channel: "email", sender: "ada" }] } },
+    hooks: {
+      "mail.ts": `export const filter = { channels: ["email"] };
+        export default () => ({ fire: true, routing: { relay: "pair" } });`,
+    },
+    relays: SMALL_RELAYS,
+    script: SMALL_SCRIPT,
+  });
+  await expect.poll(() => cortex.store.hooks.list(), PATIENT).toHaveLength(1);
+  const mail = { channel: "email", sender: "ada", place: "ada", content: "a letter" };
+  const { event } = await judge(cortex, mail);
+  const { out } = await run(cortex.home, ["why", event]);
+  expect(out).toMatch(/hook mail started the relay thr_\w{8}\n/);
+  expect(out).not.toContain("nothing was made of it");
 });

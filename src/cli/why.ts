@@ -83,7 +83,8 @@ function* eventSteps({ event, chain, hooks, dispatches, items }: Explanation): G
   const reply = replyOf(event);
   if (reply !== undefined)
     yield { at: receivedAt, what: `Cortex answered it itself: ${firstLine(reply, MAX_ERROR_LENGTH)}` };
-  else if (dispatches.length === 0) yield { at: null, what: undispatched(event, hooks) };
+  else if (dispatches.length === 0 && hooks.every(({ relayId }) => relayId === null))
+    yield { at: null, what: `nothing was made of it: ${whyNothing(event, hooks)}` };
 }
 
 /** What Cortex itself answered: to a command, or to the reply to a question. */
@@ -93,15 +94,14 @@ function replyOf({ metadata }: NonNullable<Explanation["event"]>): string | unde
 }
 
 /** Only owners, sources and people who are paired are answered. */
-function undispatched(
+function whyNothing(
   { channel, sender }: NonNullable<Explanation["event"]>,
   hooks: readonly HookRun[],
 ): string {
-  const fired = hooks.filter((run) => run.fired);
-  if (fired.length === 0) return "nothing was made of it: no hook wanted it";
+  if (hooks.every(({ fired }) => !fired)) return "no hook wanted it";
   const entry = JSON.stringify({ channel, sender });
   return (
-    `nothing was made of it: ${sender ?? "its sender"} on ${channel} is not paired; ` +
+    `${sender ?? "its sender"} on ${channel} is not paired; ` +
     `to have such messages answered, add ${entry} to channels.paired in config/cortex.json`
   );
 }
