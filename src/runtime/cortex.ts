@@ -119,7 +119,7 @@ export interface Cortex extends AsyncDisposable {
    * and `signature_invalid`.
    */
   receiveWebhook(name: string, request: IncomingWebhook): Promise<TakenWebhook>;
-  // Wherever a session is named, all forms are good that \`send\` takes: \`main\`, a label, or a whole key.
+  // Wherever a session is named, `send`'s forms are accepted: `main`, a label or a whole key.
   /** A new session that points at this turn. */
   fork(turn: TurnId, label?: string): Promise<StoredSession>;
   /** The sessions of the workers that the agent of a session has opened, oldest first. Throws `session_unknown`. */

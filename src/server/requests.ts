@@ -1,8 +1,7 @@
 /** What requests may hold: bodies and queries. What is wrong with one is found here, all of it at once. */
 import { z } from "zod";
 
-import { PLACE_KINDS } from "../model/event.ts";
-import { OWNER_ADAPTERS } from "../model/event.ts";
+import { OWNER_ADAPTERS, PLACE_KINDS } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS } from "../runtime/costs.ts";
@@ -92,9 +91,6 @@ export const StreamQuery = z.strictObject({
   lastEventId: z.string().optional().describe("For clients that cannot send the header Last-Event-ID."),
 });
 
-/** The doors through which the owner's own programs come. */
-const CHANNELS_OF_THE_OWNER = OWNER_ADAPTERS;
-
 export const MessageRequest = z.strictObject({
   content: text,
   session: z.string().nullish(),
@@ -116,7 +112,7 @@ export const MessageRequest = z.strictObject({
     .describe(
       "With `delivery`: the message there that it replies to, by the platform's id or that of the delivery.",
     ),
-  channel: z.enum(CHANNELS_OF_THE_OWNER).optional(),
+  channel: z.enum(OWNER_ADAPTERS).optional(),
 });
 export const ForkRequest = z.strictObject({
   content: text.optional(),

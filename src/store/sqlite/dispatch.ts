@@ -61,7 +61,6 @@ export const dispatchCodec = record({
 
 export type DispatchInput = Decoded<typeof dispatchCodec>;
 
-/** A dispatch that is allowed: of an event, to a session, by an agent where there is a sender. */
 interface PresentRow {
   readonly key: number;
   readonly id: string;
@@ -80,6 +79,7 @@ interface LateRow {
   readonly event: number;
 }
 
+/** A dispatch that is allowed: of an event, to a session, by an agent where there is a sender. */
 interface Posted {
   readonly event: number;
   readonly input: DispatchInput;
