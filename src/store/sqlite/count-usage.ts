@@ -8,6 +8,7 @@ import type { PersonaId } from "../../model/ids.ts";
 import type { ModelUse } from "../store.ts";
 import { oncePerDatabase } from "./once.ts";
 import { operation } from "./operation.ts";
+import { checkMoment } from "./read-events.ts";
 import { type Decoded, number, record } from "./wire.ts";
 
 export const usedCodec = record({ calls: number, tokens: number });
@@ -49,7 +50,7 @@ export function prepareReadUsage(db: Database): (sinceMs: number) => ModelUse[] 
      group by persona order by persona`,
   );
   return (sinceMs) =>
-    read.all(stepOf(sinceMs)).map(({ persona, calls, tokens }) => ({
+    read.all(stepOf(checkMoment(sinceMs))).map(({ persona, calls, tokens }) => ({
       persona: persona === NOBODY ? undefined : (persona as PersonaId),
       calls,
       tokens,

@@ -19,7 +19,7 @@ import type {
 } from "../store.ts";
 import { NEVER_MS } from "./approval-requests.ts";
 import { listPage } from "./page.ts";
-import { json } from "./row.ts";
+import { json, maybe } from "./row.ts";
 
 interface ApprovalRow {
   readonly key: number;
@@ -80,10 +80,7 @@ export function prepareReadApprovals(db: Database) {
     )
     .pluck();
   return {
-    get: (id: ApprovalId): Approval | undefined => {
-      const row = find.get(id);
-      return row === undefined ? undefined : toApproval(row);
-    },
+    get: (id: ApprovalId): Approval | undefined => maybe(find.get(id), toApproval),
     list: (options: Filter = {}): Listed<Approval> => {
       const { state = null, session = null } = options;
       return listPage({
@@ -98,10 +95,8 @@ export function prepareReadApprovals(db: Database) {
       });
     },
     openIn: (place: DeliveryTarget): Approval[] => findOpenIn.all(placeValues(place)).map(toApproval),
-    toldBy: (place: DeliveryTarget, message: string): Approval | undefined => {
-      const row = findToldBy.get({ ...placeValues(place), message });
-      return row === undefined ? undefined : toApproval(row);
-    },
+    toldBy: (place: DeliveryTarget, message: string): Approval | undefined =>
+      maybe(findToldBy.get({ ...placeValues(place), message }), toApproval),
     nextExpiryMs: (): number | undefined => nextExpiry.get(NEVER_MS) ?? undefined,
   };
 }

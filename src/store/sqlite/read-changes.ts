@@ -1,5 +1,6 @@
 import type { Database } from "better-sqlite3";
 
+import { CortexError } from "../../model/errors.ts";
 import type { Direction } from "../../model/event.ts";
 import type {
   ApprovalId,
@@ -31,6 +32,7 @@ import {
   WAITS,
 } from "./change-entry.ts";
 import { firstKey } from "./keys.ts";
+import { checkPage } from "./page.ts";
 
 interface Entry {
   readonly seq: number;
@@ -44,10 +46,7 @@ interface Ends {
 }
 
 /** Reads the feed of changes: entries become changes, keys become ids. */
-export function prepareReadChanges(db: Database): {
-  ends(): Ends;
-  since(seq: number, limit: number): Changes;
-} {
+export function prepareReadChanges(db: Database) {
   const findEnds = db.prepare<[], Ends>(
     `select coalesce((select min(seq) from change), 0) as first, coalesce((select max(seq) from change), 0) as last`,
   );
@@ -56,7 +55,7 @@ export function prepareReadChanges(db: Database): {
   );
   const expand = prepareExpand(db);
   // One snapshot, so that what is trimmed meanwhile cannot go missing unnoticed.
-  const since = db.transaction((seq: number, limit: number): Changes => {
+  const readSince = db.transaction((seq: number, limit: number): Changes => {
     const { first, last } = findEnds.get()!;
     if (seq < first - 1 || seq > last) return { changes: [], seq: last, gap: true };
     const changes: Change[] = [];
@@ -67,7 +66,19 @@ export function prepareReadChanges(db: Database): {
     }
     return { changes, seq: at, gap: false };
   });
-  return { ends: (): Ends => findEnds.get()!, since };
+  return {
+    since: (seq: number, { limit }: { limit?: number } = {}): Changes =>
+      readSince(checkSeq(seq), checkPage(limit)),
+    first: (): number => findEnds.get()!.first,
+    last: (): number => findEnds.get()!.last,
+  };
+}
+
+function checkSeq(seq: number): number {
+  if (Number.isSafeInteger(seq) && seq >= 0) return seq;
+  throw new CortexError("request_invalid", `${seq} is not the number of a change`, {
+    hint: "Give the number of the last change that was seen, or 0 for all that are kept.",
+  });
 }
 
 function prepareExpand(db: Database): (entry: Entry) => ChangeBody[] {

@@ -4,6 +4,7 @@ import type { Database } from "better-sqlite3";
 import { CortexError } from "../../model/errors.ts";
 import type { PersonaId } from "../../model/ids.ts";
 import type { CostQuery, CostRow, Row, SqlValue } from "../store.ts";
+import { prepareReadUsage } from "./count-usage.ts";
 
 const SUMS = `count(*) as turns, sum(t.input_tokens) as input, sum(t.output_tokens) as output,
   sum(t.cache_read_tokens) as cacheRead, sum(t.cache_write_tokens) as cacheWrite,
@@ -72,7 +73,7 @@ export function toCostRow(row: Row): CostRow {
  * What is asked before every call of a model, so it reads indexes alone. What a run has spent stays with it when
  * it fails for good, until its turn is tried again.
  */
-export function prepareSpent(db: Database): (persona: PersonaId, sinceMs: number) => number {
+export function prepareReadSpent(db: Database) {
   const committed = db
     .prepare<[string, number], number>(
       "select total(cost_usd) from turn indexed by turn_spent where persona = ? and completed_ms >= ?",
@@ -83,10 +84,14 @@ export function prepareSpent(db: Database): (persona: PersonaId, sinceMs: number
   const underWay = db.prepare<[string], number>(`${inRuns} and r.ended_ms is null`).pluck();
   const failed = db.prepare<[string, number], number>(`${inRuns} and r.ended_ms >= ?`).pluck();
   // One snapshot: what is committed meanwhile would be counted twice, or not at all.
-  return db.transaction(
-    (persona: PersonaId, sinceMs: number) =>
+  const readSpent = db.transaction(
+    (persona: PersonaId, sinceMs: number): number =>
       committed.get(persona, sinceMs)! + underWay.get(persona)! + failed.get(persona, sinceMs)!,
   );
+  return {
+    spentUsd: (persona: PersonaId, sinceMs: number): number => readSpent(persona, sinceMs),
+    usedSince: prepareReadUsage(db),
+  };
 }
 
 function daysInvalid(dayStartsMs: readonly number[]): CortexError {

@@ -15,7 +15,7 @@ interface CountsRow extends Omit<Counts, "deliveries"> {
  * the last number is their count. Turns and sessions are counted in an index, some hundred pages for
  * 100,000 of them. The rest costs in proportion to what is open, or suspended, or dead.
  */
-export function prepareReadCounts(db: Database): () => Counts {
+export function prepareReadCounts(db: Database): { counts(): Counts } {
   const count = db.prepare<[], CountsRow>(
     `select (select coalesce(max(seq), 0) from event) as events,
        (select count(*) from turn) as turns,
@@ -32,14 +32,15 @@ export function prepareReadCounts(db: Database): () => Counts {
                   count(*) filter (where state = 'unknown') as unknown
            from delivery indexed by delivery_due where settled_ms is null) d`,
   );
-  return () => {
-    const { delivery_pending, delivery_sending, delivery_unknown, delivery_dead, ...counts } = count.get()!;
+  const counts = (): Counts => {
+    const { delivery_pending, delivery_sending, delivery_unknown, delivery_dead, ...rest } = count.get()!;
     const deliveries = {
       pending: delivery_pending,
       sending: delivery_sending,
       unknown: delivery_unknown,
       dead: delivery_dead,
     };
-    return { ...counts, deliveries };
+    return { ...rest, deliveries };
   };
+  return { counts };
 }

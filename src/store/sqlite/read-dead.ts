@@ -6,7 +6,7 @@ import type { SessionKey } from "../../model/session-key.ts";
 import type { DeadLetter, DeadMessage, Listed, ListOptions } from "../store.ts";
 import { listPage } from "./page.ts";
 import { IS_TOLD, LAST_RUN } from "./read-queue.ts";
-import { defined } from "./row.ts";
+import { defined, maybe } from "./row.ts";
 
 interface MessageRow {
   readonly kind: "message";
@@ -66,7 +66,7 @@ export function prepareReadDead(db: Database) {
     `${MESSAGES} and i.id = ? union all ${DELIVERIES} and d.id = ?`,
   );
   return {
-    list: (options: ListOptions | undefined): Listed<DeadLetter> =>
+    list: (options?: ListOptions): Listed<DeadLetter> =>
       listPage({
         name: "dead",
         options,
@@ -74,7 +74,7 @@ export function prepareReadDead(db: Database) {
         place: ({ died, place }) => [died, place],
         toItem: toLetter,
       }),
-    messages: (options: ListOptions | undefined): Listed<DeadMessage> =>
+    messages: (options?: ListOptions): Listed<DeadMessage> =>
       listPage({
         name: "dead-messages",
         options,
@@ -82,10 +82,7 @@ export function prepareReadDead(db: Database) {
         place: ({ died, place }) => [died, place],
         toItem: toMessage,
       }),
-    get(id: string): DeadLetter | undefined {
-      const row = find.get(id, id);
-      return row === undefined ? undefined : toLetter(row);
-    },
+    get: (id: string): DeadLetter | undefined => maybe(find.get(id, id), toLetter),
   };
 }
 

@@ -3,8 +3,8 @@ import type { Database } from "better-sqlite3";
 import type { DelegationId, ItemId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Delegation, DelegationState, Listed, ListOptions } from "../store.ts";
-import { listPage } from "./page.ts";
-import { json } from "./row.ts";
+import { checkPage, listPage } from "./page.ts";
+import { json, maybe } from "./row.ts";
 
 interface DelegationRow {
   readonly key: number;
@@ -54,10 +54,7 @@ export function prepareReadDelegations(db: Database) {
     )
     .pluck();
   return {
-    get: (id: DelegationId): Delegation | undefined => {
-      const row = find.get(id);
-      return row === undefined ? undefined : toDelegation(row);
-    },
+    get: (id: DelegationId): Delegation | undefined => maybe(find.get(id), toDelegation),
     list: (options: Filter = {}): Listed<Delegation> => {
       const { caller, session, state } = options;
       const list = prepareList(db, options);
@@ -69,7 +66,8 @@ export function prepareReadDelegations(db: Database) {
         toItem: toDelegation,
       });
     },
-    unreported: (limit: number): Delegation[] => findUnreported.all(limit).map(toDelegation),
+    unreported: ({ limit }: { limit?: number } = {}): Delegation[] =>
+      findUnreported.all(checkPage(limit)).map(toDelegation),
     nextDeadlineMs: (): number | undefined => findDeadline.get() ?? undefined,
   };
 }

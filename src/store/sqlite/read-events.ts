@@ -15,7 +15,7 @@ import {
   type StoredEvent,
 } from "../store.ts";
 import { listPage, START } from "./page.ts";
-import { defined, json } from "./row.ts";
+import { defined, json, maybe } from "./row.ts";
 
 export interface EventRow {
   readonly id: string;
@@ -83,14 +83,10 @@ export function prepareReadEvents(db: Database) {
   );
   return {
     chain: (id: EventId): ChainLink[] => findChain.all(id, MAX_CHAIN_READ) as ChainLink[],
-    get: (id: EventId): StoredEvent | undefined => {
-      const row = find.get(id);
-      return row === undefined ? undefined : toEvent(row);
-    },
-    lastOf: (adapter: string): StoredEvent | undefined => {
-      const row = findLast.get(`${adapter}:`, `${adapter};`); // the character after the colon
-      return row === undefined ? undefined : toEvent(row);
-    },
+    get: (id: EventId): StoredEvent | undefined => maybe(find.get(id), toEvent),
+    // The semicolon is the character after the colon.
+    lastOf: (adapter: string): StoredEvent | undefined =>
+      maybe(findLast.get(`${adapter}:`, `${adapter};`), toEvent),
     list(options: ListOptions & EventFilter = {}): Listed<StoredEvent> {
       const { channel = null, direction = null } = options;
       const sinceMs = checkMoment(options.sinceMs ?? -START);

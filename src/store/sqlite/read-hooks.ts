@@ -10,9 +10,10 @@ import {
   type StoredHook,
   type Unjudged,
 } from "../store.ts";
-import { listPage } from "./page.ts";
+import { checkPage, listPage } from "./page.ts";
 import { EVENT_COLUMNS, EVENT_TABLES, type EventRow, toEvent } from "./read-events.ts";
-import { json } from "./row.ts";
+import { json, known, maybe } from "./row.ts";
+import { hookUnknown } from "./unknown.ts";
 
 interface HookRow {
   readonly name: string;
@@ -71,26 +72,29 @@ export function prepareReadHooks(db: Database) {
       "select coalesce(sum(cost_usd), 0) from hook_run where cost_usd > 0 and ended_ms >= ?",
     )
     .pluck();
+  const readHealth = prepareHealth(db);
   return {
     list: (): StoredHook[] => list.all().map(toHook),
-    get: (name: string): StoredHook | undefined => {
-      const row = find.get(name);
-      return row === undefined ? undefined : toHook(row);
-    },
-    key: (name: string): number | undefined => findKey.get(name),
-    runs: (hook: number, options?: ListOptions): Listed<HookRun> =>
-      listPage({
+    get: (name: string): StoredHook | undefined => maybe(find.get(name), toHook),
+    runs(name: string, options?: ListOptions): Listed<HookRun> {
+      const hook = keyOf(name);
+      return listPage({
         name: "hook_runs",
         options,
         find: ([, key], limit) => listRuns.all(hook, key, limit),
         place: ({ key }) => [0, key],
         toItem: toRun,
-      }),
+      });
+    },
     ofEvent: (event: EventId): HookRun[] => findOfEvent.all(event).map(toRun),
     spentUsd: (sinceMs: number): number => spent.get(sinceMs)!,
-    health: prepareHealth(db),
+    health: (name: string): HookHealth => readHealth(keyOf(name)),
     unjudged: prepareReadUnjudged(db),
   };
+
+  function keyOf(name: string): number {
+    return known(findKey.get(name), hookUnknown, name);
+  }
 }
 
 interface Outcome {
@@ -122,7 +126,7 @@ interface UnjudgedRow extends EventRow {
   readonly seq: number;
 }
 
-function prepareReadUnjudged(db: Database): (after: number, limit: number) => Unjudged[] {
+function prepareReadUnjudged(db: Database) {
   const find = db.prepare<[number, number], UnjudgedRow>(
     `select e.seq, ${EVENT_COLUMNS}
      from (select event from unjudged where event > ? order by event limit ?) u
@@ -133,8 +137,8 @@ function prepareReadUnjudged(db: Database): (after: number, limit: number) => Un
       "select h.name from hook_run r join hook h on h.key = r.hook where r.event = ? order by h.name",
     )
     .pluck();
-  return (after, limit) =>
-    find.all(after, limit).map((row) => ({
+  return ({ limit, after = 0 }: { limit?: number; after?: number } = {}): Unjudged[] =>
+    find.all(after, checkPage(limit)).map((row) => ({
       place: row.seq,
       event: toEvent(row),
       asked: findAsked.all(row.seq),

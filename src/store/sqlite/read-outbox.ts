@@ -3,7 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { DeliveryId, TurnId } from "../../model/ids.ts";
 import type { Chunk, DeliveryState, DeliveryTarget, Listed, ListOptions, StoredDelivery } from "../store.ts";
 import { listPage } from "./page.ts";
-import { defined } from "./row.ts";
+import { defined, maybe } from "./row.ts";
 
 interface DeliveryRow {
   readonly key: number;
@@ -66,10 +66,7 @@ export function prepareReadOutbox(db: Database) {
     "select content, state, platform_id from chunk where delivery = ? order by place",
   );
   return {
-    get: (id: DeliveryId): StoredDelivery | undefined => {
-      const row = find.get(id);
-      return row === undefined ? undefined : toDelivery(row);
-    },
+    get: (id: DeliveryId): StoredDelivery | undefined => maybe(find.get(id), toDelivery),
     ofTurn: (turn: TurnId): StoredDelivery[] => findOfTurn.all(turn, turn).map(toDelivery),
     list: (options: ListOptions & { state?: DeliveryState } = {}): Listed<StoredDelivery> =>
       listPage({

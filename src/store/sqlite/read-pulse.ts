@@ -21,7 +21,7 @@ interface RunRow {
 const CALLS_LOOKED_AT = 16;
 
 /** What is late, from the indexes of what is open. Costs in proportion to what waits and runs. */
-export function prepareReadPulse(db: Database): (nowMs: number) => Pulse {
+export function prepareReadPulse(db: Database): { pulse(nowMs: number): Pulse } {
   const findWaiting = db.prepare<[number], WaitingRow>(
     `select count(*) as sessions, min(w.since) as oldest
      from (select session, min(max(queued_ms, due_ms)) as since from item indexed by item_open
@@ -51,7 +51,7 @@ export function prepareReadPulse(db: Database): (nowMs: number) => Pulse {
       "select received_ms from event where seq = (select event from unjudged order by event limit 1)",
     )
     .pluck();
-  return (nowMs) => {
+  const pulse = (nowMs: number): Pulse => {
     const { sessions, oldest } = findWaiting.get(nowMs)!;
     return {
       sessionsWaiting: sessions,
@@ -66,4 +66,5 @@ export function prepareReadPulse(db: Database): (nowMs: number) => Pulse {
       unjudgedSinceMs: findUnjudged.get(),
     };
   };
+  return { pulse };
 }

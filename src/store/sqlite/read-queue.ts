@@ -4,9 +4,10 @@ import type { DispatchId, ItemId, TurnId } from "../../model/ids.ts";
 import type { QueueMode } from "../../model/queue-mode.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { DispatchInput, ItemOutcome, ItemState, Listed, ListOptions, QueueItem } from "../store.ts";
-import { listPage } from "./page.ts";
+import { checkPage, listPage } from "./page.ts";
 import { EVENT_COLUMNS, EVENT_TABLES, type EventRow, toEvent } from "./read-events.ts";
-import { defined, json } from "./row.ts";
+import { defined, json, known, maybe } from "./row.ts";
+import { sessionUnknown } from "./unknown.ts";
 
 interface ItemRow extends EventRow {
   readonly item: string;
@@ -103,32 +104,33 @@ export function prepareReadQueue(db: Database) {
   );
 
   return {
-    sessionKey: (session: SessionKey): number | undefined => findSession.get(session),
-    pending: (session: number, limit: number): QueueItem[] => findPending.all(session, limit).map(toItem),
-    list: (session: number | undefined, options: ListOptions | undefined): Listed<QueueItem> =>
-      listPage({
+    pending: (session: SessionKey, { limit }: { limit?: number } = {}): QueueItem[] =>
+      findPending.all(keyOf(session), checkPage(limit)).map(toItem),
+    list(options: ListOptions & { session?: SessionKey } = {}): Listed<QueueItem> {
+      const session = options.session === undefined ? undefined : keyOf(options.session);
+      return listPage({
         name: "queue",
         options,
         find: ([, key], limit) =>
           session === undefined ? listAll.all(key, limit) : listSession.all(session, key, limit),
         place: (row) => [0, row.item_key],
         toItem,
-      }),
-    unseenDrops: (session: number, limit: number): QueueItem[] => findUnseen.all(session, limit).map(toItem),
+      });
+    },
+    unseenDrops: (session: SessionKey, { limit }: { limit?: number } = {}): QueueItem[] =>
+      findUnseen.all(keyOf(session), checkPage(limit)).map(toItem),
     nextReadyMs: (): number | undefined => findNextReady.get(),
-    item(id: ItemId): QueueItem | undefined {
-      const row = findItem.get(id);
-      return row === undefined ? undefined : toItem(row);
-    },
-    outcome(id: ItemId): ItemOutcome | undefined {
-      const row = findOutcome.get(id);
-      return row === undefined ? undefined : toOutcome(row);
-    },
+    item: (id: ItemId): QueueItem | undefined => maybe(findItem.get(id), toItem),
+    outcome: (id: ItemId): ItemOutcome | undefined => maybe(findOutcome.get(id), toOutcome),
     itemsOf(id: TurnId): QueueItem[] {
       const turn = findTurn.get(id, id);
       return turn === undefined ? [] : findOfTurn.all(turn).map(toItem);
     },
   };
+
+  function keyOf(session: SessionKey): number {
+    return known(findSession.get(session), sessionUnknown, session);
+  }
 
   function toItem(row: ItemRow): QueueItem {
     return {

@@ -3,8 +3,8 @@ import type { Database } from "better-sqlite3";
 import type { ItemId, RelayId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Listed, ListOptions, RelayState, StoredRelay, StoredRelayStep, Wait } from "../store.ts";
-import { listPage } from "./page.ts";
-import { json } from "./row.ts";
+import { checkPage, listPage } from "./page.ts";
+import { json, maybe } from "./row.ts";
 
 interface RelayRow {
   readonly key: number;
@@ -62,10 +62,7 @@ export function prepareReadRelays(db: Database) {
     .prepare<[number], number>("select total(cost_usd) from relay_step where cost_usd > 0 and ended_ms >= ?")
     .pluck();
   return {
-    get: (id: RelayId): StoredRelay | undefined => {
-      const row = find.get(id);
-      return row === undefined ? undefined : toRelay(row);
-    },
+    get: (id: RelayId): StoredRelay | undefined => maybe(find.get(id), toRelay),
     list: (options: Filter = {}): Listed<StoredRelay> => {
       const { states, channel } = options;
       const list = prepareList(db, options);
@@ -79,9 +76,10 @@ export function prepareReadRelays(db: Database) {
       });
     },
     steps: (id: RelayId): StoredRelayStep[] => findSteps.all(id).map(toStep),
-    due: (limit: number): RelayId[] => findDue.all(limit) as RelayId[],
+    due: ({ limit }: { limit?: number } = {}): RelayId[] => findDue.all(checkPage(limit)) as RelayId[],
     anyOpen: (): boolean => findOpen.get() !== undefined,
-    endedBefore: (atMs: number, limit: number): StoredRelay[] => findEnded.all(atMs, limit).map(toRelay),
+    endedBefore: (atMs: number, { limit }: { limit?: number } = {}): StoredRelay[] =>
+      findEnded.all(atMs, checkPage(limit)).map(toRelay),
     config: (hash: string): string | undefined => findConfig.get(hash),
     spentUsd: (sinceMs: number): number => findSpent.get(sinceMs)!,
   };

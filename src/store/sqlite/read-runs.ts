@@ -5,10 +5,11 @@ import type { Json } from "../../model/json.ts";
 import type { Message, ToolCall } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Journal, Listed, ListOptions, RunState, StoredRun, Wait } from "../store.ts";
-import { listPage } from "./page.ts";
+import { checkPage, listPage } from "./page.ts";
 import { prepareReadEntry, prepareReadJournal } from "./read-journal.ts";
 import { toMessage, toToolCall } from "./read-turns.ts";
-import { json } from "./row.ts";
+import { json, known, maybe } from "./row.ts";
+import { runUnknown } from "./unknown.ts";
 
 interface RunRow {
   readonly key: number;
@@ -70,12 +71,9 @@ export function prepareReadRuns(db: Database) {
   const readEntry = prepareReadEntry(db);
 
   return {
-    get: (id: RunId): StoredRun | undefined => {
-      const row = find.get(id);
-      return row === undefined ? undefined : toRun(row);
-    },
+    get: (id: RunId): StoredRun | undefined => maybe(find.get(id), toRun),
     ofTurn: (turn: TurnId): StoredRun[] => findOfTurn.all(turn, turn).map(toRun),
-    active: (limit: number): StoredRun[] => findActive.all(limit).map(toRun),
+    active: ({ limit }: { limit?: number } = {}): StoredRun[] => findActive.all(checkPage(limit)).map(toRun),
     list: (options: ListOptions & { state?: RunState } = {}): Listed<StoredRun> =>
       listPage({
         name: "runs",
@@ -84,19 +82,16 @@ export function prepareReadRuns(db: Database) {
         place: ({ key }) => [0, key],
         toItem: toRun,
       }),
-    message(id: RunId, place: number): Message | undefined {
-      const run = findJournal.get(id);
-      const found = run === undefined ? undefined : readEntry.message(run.turn, place);
-      return found === undefined ? undefined : toMessage(found);
+    readMessage(id: RunId, place: number): Message | undefined {
+      const found = maybe(findJournal.get(id), ({ turn }) => readEntry.message(turn, place));
+      return maybe(found, toMessage);
     },
-    call(id: RunId, ordinal: number): ToolCall | undefined {
-      const run = findJournal.get(id);
-      const found = run === undefined ? undefined : readEntry.call(run.turn, ordinal);
-      return found === undefined ? undefined : toToolCall(found);
+    readCall(id: RunId, ordinal: number): ToolCall | undefined {
+      const found = maybe(findJournal.get(id), ({ turn }) => readEntry.call(turn, ordinal));
+      return maybe(found, toToolCall);
     },
-    journal(id: RunId): Journal | undefined {
-      const run = findJournal.get(id);
-      if (run === undefined) return undefined;
+    readJournal(id: RunId): Journal {
+      const run = known(findJournal.get(id), runUnknown, id);
       const { messages, toolCalls } = readJournal(run.turn);
       return {
         messages: messages.map(toMessage),

@@ -3,8 +3,9 @@ import type { Database } from "better-sqlite3";
 import type { AgentId, PersonaId, RunId, TurnId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Listed, ListOptions, RunState, SessionState, Settings, StoredSession, Wait } from "../store.ts";
-import { listPage } from "./page.ts";
-import { json } from "./row.ts";
+import { checkPage, listPage } from "./page.ts";
+import { json, known, maybe } from "./row.ts";
+import { sessionUnknown } from "./unknown.ts";
 
 interface SessionRow {
   readonly key: number;
@@ -39,11 +40,11 @@ interface SessionRow {
 const IS_CLOSED = `(s.label >= 'thr:' and s.label < 'thr;'
   and exists (select 1 from relay e where e.id = substr(s.label, 5, 12) and e.ended_ms is not null))`;
 
-/** Whether the last message of the turn at the head, \`t\`, says so. */
+/** Whether the last message of the turn at the head, `t`, says so. */
 const LIMIT_REACHED = `coalesce((select m.role = 'assistant' and m.body ->> 'stop' = 'limit' from message m
     where m.key between t.key * 65536 and t.key * 65536 + 65535 order by m.key desc limit 1), 0)`;
 
-/** The messages of a turn are numbered without gaps, so that one look at each turn of a session \`s\` is enough. */
+/** The messages of a turn are numbered without gaps, so that one look at each turn of a session `s` is enough. */
 export const MESSAGE_COUNT = `(select coalesce(sum((select max(m.key) - c.key * 65536 + 1 from message m
     where m.key between c.key * 65536 and c.key * 65536 + 65535)), 0) from turn c where c.session = s.key)`;
 
@@ -87,14 +88,9 @@ export function prepareReadSessions(db: Database) {
     "select t.id as head from session s left join turn t on t.key = s.head where s.label = ?",
   );
   return {
-    head: (session: SessionKey): { head: TurnId | undefined } | undefined => {
-      const row = findHead.get(session);
-      return row === undefined ? undefined : { head: (row.head ?? undefined) as TurnId | undefined };
-    },
-    get: (session: SessionKey): StoredSession | undefined => {
-      const row = find.get(session);
-      return row === undefined ? undefined : toSession(row);
-    },
+    head: (session: SessionKey): TurnId | undefined =>
+      (known(findHead.get(session), sessionUnknown, session).head ?? undefined) as TurnId | undefined,
+    get: (session: SessionKey): StoredSession | undefined => maybe(find.get(session), toSession),
     list: (options: ListOptions & { readonly open?: boolean } = {}): Listed<StoredSession> =>
       listPage({
         name: "sessions",
@@ -103,8 +99,8 @@ export function prepareReadSessions(db: Database) {
         place: (row) => [row.used_ms, row.key],
         toItem: toSession,
       }),
-    children: (session: SessionKey, limit: number): StoredSession[] =>
-      findChildren.all(session, limit).map(toSession),
+    children: (session: SessionKey, { limit }: { limit?: number } = {}): StoredSession[] =>
+      findChildren.all(session, checkPage(limit)).map(toSession),
     ancestors: (session: SessionKey): StoredSession[] => findAncestors.all(session).map(toSession),
   };
 }

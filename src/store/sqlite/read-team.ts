@@ -2,7 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { ItemId } from "../../model/ids.ts";
 import type { StoredMember } from "../store.ts";
-import { json } from "./row.ts";
+import { json, maybe } from "./row.ts";
 
 interface MemberRow {
   readonly team: string;
@@ -19,10 +19,7 @@ export function prepareReadTeam(db: Database) {
   const find = db.prepare<[string, string], MemberRow>(`${SELECT} where m.team = ? and m.member = ?`);
   const findAll = db.prepare<[string], MemberRow>(`${SELECT} where m.team = ? order by m.member`);
   return {
-    get(team: string, member: string): StoredMember | undefined {
-      const row = find.get(team, member);
-      return row === undefined ? undefined : toMember(row);
-    },
+    get: (team: string, member: string): StoredMember | undefined => maybe(find.get(team, member), toMember),
     list: (team: string): StoredMember[] => findAll.all(team).map(toMember),
   };
 }

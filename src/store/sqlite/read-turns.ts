@@ -7,7 +7,9 @@ import type { SessionKey } from "../../model/session-key.ts";
 import type { Context, StoredTurn, TurnContent, TurnFacts } from "../store.ts";
 import { prepareAncestor } from "./ancestry.ts";
 import type { MessageInput, ToolCallInput } from "./journal.ts";
-import { defined, json } from "./row.ts";
+import { checkCount } from "./page.ts";
+import { defined, json, known, maybe } from "./row.ts";
+import { turnUnknown } from "./unknown.ts";
 
 interface TurnRow {
   readonly key: number;
@@ -63,6 +65,9 @@ const CONTEXT_KEYS = `with recursive chain (key, parent, stop, n) as (
     where c.n < ? and (c.stop is null or c.stop <> c.key) and t.pruned_ms is null
   )`;
 
+/** More turns than any model takes. A thread that grows past this without a compaction is cut there. */
+const WHOLE_CONTEXT = 10_000;
+
 export function prepareReadTurns(db: Database) {
   const findKey = db.prepare<[string], number>("select key from turn where id = ?").pluck();
   const findTurn = db.prepare<[string], TurnRow>(
@@ -98,26 +103,30 @@ export function prepareReadTurns(db: Database) {
   const idOf = db.prepare<[number], string>("select id from turn where key = ?").pluck();
 
   return {
-    get: (id: TurnId): StoredTurn | undefined => {
-      const row = findTurn.get(id);
-      return row === undefined ? undefined : toTurn(row);
-    },
-    exists: (id: TurnId): boolean => findKey.get(id) !== undefined,
-    children: (id: TurnId): StoredTurn[] => findChildren.all(id).map(toTurn),
-    thread: (id: TurnId, limit: number): StoredTurn[] => findThread.all(id, limit).map(toTurn),
-    content: (id: TurnId): TurnContent | undefined => contents(id, 1)[0],
-    context(id: TurnId, limit: number): Context {
-      const read = contents(id, limit).filter(({ turn }) => turn.prunedAtMs === undefined);
+    get: (id: TurnId): StoredTurn | undefined => maybe(findTurn.get(id), toTurn),
+    children: (id: TurnId): StoredTurn[] => findChildren.all(checkTurn(id)).map(toTurn),
+    thread: (id: TurnId, { limit }: { limit: number }): StoredTurn[] =>
+      findThread.all(checkTurn(id), checkCount(limit)).map(toTurn),
+    read: (id: TurnId): TurnContent | undefined => contents(id, 1)[0],
+    context(id: TurnId, { limit = WHOLE_CONTEXT }: { limit?: number } = {}): Context {
+      const read = contents(checkTurn(id), checkCount(limit)).filter(
+        ({ turn }) => turn.prunedAtMs === undefined,
+      );
       return {
         compaction: read.find(({ turn }) => turn.type === "compaction"),
         turns: read.filter(({ turn }) => turn.type === "normal"),
       };
     },
     ancestor(id: TurnId, depth: number): TurnId | undefined {
-      const key = ancestorKey(findKey.get(id)!, depth);
+      const key = ancestorKey(known(findKey.get(id), turnUnknown, id), depth);
       return key === undefined ? undefined : (idOf.get(key) as TurnId);
     },
   };
+
+  function checkTurn(id: TurnId): TurnId {
+    known(findKey.get(id), turnUnknown, id);
+    return id;
+  }
 
   /** Oldest first. */
   function contents(id: TurnId, limit: number): TurnContent[] {

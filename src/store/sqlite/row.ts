@@ -1,4 +1,5 @@
 import type { Json } from "../../model/json.ts";
+import type { Refusal } from "./operation.ts";
 
 /** The fields that are there: a null of the database is a field that the outside does not have. */
 export function defined<T extends object>(
@@ -13,4 +14,19 @@ export function defined<T extends object>(
 
 export function json(text: string | null): Json | undefined {
   return text === null ? undefined : (JSON.parse(text) as Json);
+}
+
+/** A row as the outside has it, if there is one. */
+export function maybe<Row, Item>(row: Row | undefined, toItem: (row: Row) => Item): Item | undefined {
+  return row === undefined ? undefined : toItem(row);
+}
+
+/** What was found under a name; where nothing is, throws what the refusal says. */
+export function known<Found>(
+  found: Found | undefined,
+  unknown: (name: string) => Refusal,
+  name: string,
+): Found {
+  if (found === undefined) throw unknown(name).toError();
+  return found;
 }

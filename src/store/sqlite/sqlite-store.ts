@@ -58,6 +58,7 @@ import { encodeRelay, encodeRelayChange } from "./encode-relays.ts";
 import { storeFailure } from "./failure.ts";
 import { takeLock } from "./lock.ts";
 import { inspectDatabase } from "./migrate.ts";
+import type { Input, OperationName } from "./operations.ts";
 import { checkCount } from "./page.ts";
 import { openSqliteLedger, type SqliteLedger } from "./sqlite-ledger.ts";
 import type { Connect } from "./writer-protocol.ts";
@@ -199,7 +200,7 @@ export class SqliteStore implements Store {
   }
 
   async syncPersonas(personas: readonly KeptPersona[]): Promise<void> {
-    await this.#writer.call("syncPersonas", { personas: personas.map(encode.encodePersona) });
+    return this.#do("syncPersonas", { personas: personas.map(encode.encodePersona) });
   }
 
   onWake(topic: WakeTopic, listener: () => void): () => void {
@@ -257,16 +258,10 @@ export class SqliteStore implements Store {
         const lost = await this.#writer.call("renewLeases", { holder, ttlMs, leases });
         return lost.map((place) => leases[place]!);
       },
-      release: async (leases: readonly Lease[]) => {
-        await this.#writer.call("releaseLeases", { leases });
-      },
+      release: async (leases: readonly Lease[]) => this.#do("releaseLeases", { leases }),
       drop: async (items, policy) => (await this.#writer.call("dropItems", { items, policy })) as ItemId[],
-      retryDead: async (item: ItemId) => {
-        await this.#writer.call("retryDead", { item });
-      },
-      dropDead: async (item: ItemId) => {
-        await this.#writer.call("dropDead", { item });
-      },
+      retryDead: async (item: ItemId) => this.#do("retryDead", { item }),
+      dropDead: async (item: ItemId) => this.#do("dropDead", { item }),
     };
   }
 
@@ -277,9 +272,8 @@ export class SqliteStore implements Store {
         const input = { lease, run, entries: entries.map(encode.encodeEntry) };
         await this.#writer.call("journal", input);
       },
-      pin: async (lease, run, pinned) => {
-        await this.#writer.call("pin", { lease, run, pinned: encode.encodeJson(pinned, "What is pinned") });
-      },
+      pin: async (lease, run, pinned) =>
+        this.#do("pin", { lease, run, pinned: encode.encodeJson(pinned, "What is pinned") }),
       suspend: async (lease, run, { id, kind, detail }, asked = []) => {
         const text = encode.encodeJson(detail, "The detail of a wait");
         const requests = asked.map(encode.encodeRequest);
@@ -324,11 +318,9 @@ export class SqliteStore implements Store {
         };
         return toFinished(await this.#writer.call("commitTurn", input));
       },
-      beginCompaction: async (lease, run) => {
-        await this.#writer.call("beginCompaction", { lease, run });
-      },
-      compact: async ({ lease, run, turn, facts, summary, firstKept }) => {
-        await this.#writer.call("compact", {
+      beginCompaction: async (lease, run) => this.#do("beginCompaction", { lease, run }),
+      compact: async ({ lease, run, turn, facts, summary, firstKept }) =>
+        this.#do("compact", {
           lease,
           run,
           turn,
@@ -337,8 +329,7 @@ export class SqliteStore implements Store {
           summary: encode.encodeMessage(summary),
           used: encode.encodeUsed([summary]),
           firstKept: firstKept ?? null,
-        });
-      },
+        }),
     };
   }
 
@@ -349,9 +340,7 @@ export class SqliteStore implements Store {
         await this.#writer.call("fork", { turn, label: encode.checkKey(label) });
         return (await this.#ledger.sessions.get(label))!;
       },
-      reset: async (label: SessionKey) => {
-        await this.#writer.call("resetSession", { label });
-      },
+      reset: async (label: SessionKey) => this.#do("resetSession", { label }),
       configure: async (label, settings, { create } = {}) => {
         const { agent = null, persona = null } = create ?? {};
         const encoded = encode.encodeSettings(settings);
@@ -364,12 +353,9 @@ export class SqliteStore implements Store {
   #outboxStore(): OutboxStore {
     return {
       ...this.#ledger.outbox,
-      add: async (lease, run, delivery) => {
-        await this.#writer.call("addDelivery", { lease, run, delivery: encode.encodeDelivery(delivery) });
-      },
-      notify: async (delivery) => {
-        await this.#writer.call("addNotice", { delivery: encode.encodeDelivery(delivery) });
-      },
+      add: async (lease, run, delivery) =>
+        this.#do("addDelivery", { lease, run, delivery: encode.encodeDelivery(delivery) }),
+      notify: async (delivery) => this.#do("addNotice", { delivery: encode.encodeDelivery(delivery) }),
       claim: async ({ holder, ttlMs }, max) => {
         const fences = await this.#writer.call("claimDeliveries", { holder, ttlMs, max: checkCount(max) });
         return Promise.all(fences.map((fence) => this.#deliveryClaim(fence as Fence)));
@@ -378,32 +364,24 @@ export class SqliteStore implements Store {
         if (chunks.length === 0 || chunks.length > MAX_CHUNKS_IN_DELIVERY) throw chunksInvalid(chunks.length);
         await this.#writer.call("planDelivery", { fence: { delivery, epoch }, chunks });
       },
-      sending: async ({ delivery, epoch }, chunk) => {
-        await this.#writer.call("sendingChunk", { fence: { delivery, epoch }, chunk });
-      },
-      settle: async ({ delivery, epoch }, chunk, outcome) => {
-        await this.#writer.call("settleChunk", {
+      sending: async ({ delivery, epoch }, chunk) =>
+        this.#do("sendingChunk", { fence: { delivery, epoch }, chunk }),
+      settle: async ({ delivery, epoch }, chunk, outcome) =>
+        this.#do("settleChunk", {
           fence: { delivery, epoch },
           chunk,
           kind: outcome.kind,
           platformId: outcome.kind === "sent" ? (outcome.platformId ?? null) : null,
           error: "error" in outcome ? outcome.error : null,
           retryAtMs: "retryAtMs" in outcome ? outcome.retryAtMs : null,
-        });
-      },
+        }),
       fail: async ({ delivery, epoch }, { kind, error, ...rest }) => {
         const retryAtMs = "retryAtMs" in rest ? rest.retryAtMs : null;
         await this.#writer.call("failDelivery", { fence: { delivery, epoch }, kind, error, retryAtMs });
       },
-      release: async (claims) => {
-        await this.#writer.call("releaseDeliveries", { fences: claims });
-      },
-      retry: async (delivery: DeliveryId) => {
-        await this.#writer.call("retryDelivery", { delivery });
-      },
-      dropDead: async (delivery: DeliveryId) => {
-        await this.#writer.call("dropDeadDelivery", { delivery });
-      },
+      release: async (claims) => this.#do("releaseDeliveries", { fences: claims }),
+      retry: async (delivery: DeliveryId) => this.#do("retryDelivery", { delivery }),
+      dropDead: async (delivery: DeliveryId) => this.#do("dropDeadDelivery", { delivery }),
     };
   }
 
@@ -452,22 +430,19 @@ export class SqliteStore implements Store {
         const { claim, ...saved } = await this.#writer.call("saveRelay", input);
         return claim === undefined ? saved : { ...saved, claim: toClaim(claim) };
       },
-      archive: async (ids) => {
-        await this.#writer.call("archiveRelays", { ids });
-      },
+      archive: async (ids) => this.#do("archiveRelays", { ids }),
     };
   }
 
   #teamStore(): TeamStore {
     return {
       ...this.#ledger.team,
-      keep: async ({ isOver = false, give, ...member }) => {
-        await this.#writer.call("keepMember", {
+      keep: async ({ isOver = false, give, ...member }) =>
+        this.#do("keepMember", {
           ...encode.encodeMember(member),
           isOver: Number(isOver),
           give: give === undefined ? undefined : encode.encodeGift(give),
-        });
-      },
+        }),
       order: async ({ event, dispatch, worker, claim: request, ...member }) => {
         const { item, claim, ...ordered } = await this.#writer.call("orderTurn", {
           ...encode.encodeMember(member),
@@ -502,25 +477,24 @@ export class SqliteStore implements Store {
         });
         return dispatched === undefined ? recorded : { ...recorded, dispatched: toDispatched(dispatched) };
       },
-      countUsage: async (used) => {
-        await this.#writer.call("countUsage", used);
-      },
-      judged: async (event, silent = []) => {
-        await this.#writer.call("noteJudged", {
+      countUsage: async (used) => this.#do("countUsage", used),
+      judged: async (event, silent = []) =>
+        this.#do("noteJudged", {
           event,
           runs: silent.map((run) => encodeHookRun(run)),
-        });
-      },
+        }),
     };
   }
 
   #fileStore(): FileStore {
     return {
       ...this.#ledger.files,
-      note: async (files) => {
-        await this.#writer.call("noteFiles", { files: files.map(encodeFile) });
-      },
+      note: async (files) => this.#do("noteFiles", { files: files.map(encodeFile) }),
     };
+  }
+
+  async #do<Name extends OperationName>(name: Name, input: Input<Name>): Promise<void> {
+    await this.#writer.call(name, input);
   }
 
   async #deliveryClaim({ delivery, epoch, state }: Fence): Promise<DeliveryClaim> {

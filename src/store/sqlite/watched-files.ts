@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { WatchedFile } from "../store.ts";
 import { operation } from "./operation.ts";
+import { checkPage } from "./page.ts";
 import { type Decoded, list, number, optional, record, text } from "./wire.ts";
 
 /** Without facts: the file is gone. */
@@ -42,8 +43,10 @@ export function prepareReadFiles(db: Database) {
      where path >= @from and path < @end and path <> @after order by path limit @limit`,
   );
   return {
-    known: (under: string, after: string | undefined, limit: number): WatchedFile[] =>
-      find.all({ from: after ?? under, end: under + LAST_CHARACTER, after: after ?? "", limit }),
+    known({ under, after = "", limit }: { under: string; after?: string; limit?: number }): WatchedFile[] {
+      const from = after === "" ? under : after;
+      return find.all({ from, end: under + LAST_CHARACTER, after, limit: checkPage(limit) });
+    },
   };
 }
 
