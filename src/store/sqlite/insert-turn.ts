@@ -48,6 +48,7 @@ export function prepareInsertTurn(db: Database) {
      values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
              (select settings -> '${TRUST_PATH}' from session where key = ?))`,
   );
+  const count = db.prepare("update session set turns = turns + 1, messages = messages + ? where key = ?");
   return (
     held: Held,
     turn: TurnInput,
@@ -87,6 +88,7 @@ export function prepareInsertTurn(db: Database) {
       turnHash(position.parentHash, content.messages, content.toolCalls),
       held.key,
     );
+    count.run(content.messages.length, held.key);
     changes.turn(turn.key);
   };
 }

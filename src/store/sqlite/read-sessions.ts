@@ -44,13 +44,9 @@ const IS_CLOSED = `(s.label >= 'thr:' and s.label < 'thr;'
 const LIMIT_REACHED = `coalesce((select m.role = 'assistant' and m.body ->> 'stop' = 'limit' from message m
     where m.key between t.key * 65536 and t.key * 65536 + 65535 order by m.key desc limit 1), 0)`;
 
-/** The messages of a turn are numbered without gaps, so that one look at each turn of a session `s` is enough. */
-export const MESSAGE_COUNT = `(select coalesce(sum((select max(m.key) - c.key * 65536 + 1 from message m
-    where m.key between c.key * 65536 and c.key * 65536 + 65535)), 0) from turn c where c.session = s.key)`;
-
 const COLUMNS = `s.key, s.label, s.agent, s.persona, s.channel, o.label as parent, s.parent_turn,
   s.parent_call, s.worker, (select count(*) from session c where c.parent_session = s.key) as children, s.settings, t.id as head, t.model, ${LIMIT_REACHED} as limit_reached,
-  (select count(*) from turn c where c.session = s.key) as turns, ${MESSAGE_COUNT} as messages, r.id as run,
+  s.turns, s.messages, r.id as run,
   r.state as run_state, r.wait_kind, r.compacting_ms as compacting, s.holder, s.created_ms, s.used_ms, ${IS_CLOSED} as closed,
   (select count(*) from item i where i.session = s.key and i.settled_ms is null and i.state = 'queued') as queued,
   r.state = 'running' and exists (select 1 from tool_call c

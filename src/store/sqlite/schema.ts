@@ -37,6 +37,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 15, sql: compacting() },
   { version: 16, sql: chains() },
   { version: 17, sql: modelUsage() },
+  { version: 18, sql: sessionCounts() },
 ];
 
 function ground(): string {
@@ -621,5 +622,18 @@ create table model_usage (
   tokens integer not null,
   primary key (step, persona)
 ) strict, without rowid;
+`;
+}
+
+/** How much was said in a session: it is read with every message, and must not take longer the more there is. */
+function sessionCounts(): string {
+  return `
+alter table session add column turns integer not null default 0; -- made in it
+alter table session add column messages integer not null default 0; -- of those turns
+update session set turns = t.turns, messages = t.messages
+from (select c.session, count(*) as turns,
+        sum((select count(*) from message m where m.key between c.key * 65536 and c.key * 65536 + 65535)) as messages
+      from turn c group by c.session) t
+where t.session = session.key;
 `;
 }

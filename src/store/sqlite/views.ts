@@ -6,7 +6,6 @@
  */
 import { NEVER_MS } from "./approval-requests.ts";
 import { DELEGATION_TABLES } from "./read-delegations.ts";
-import { MESSAGE_COUNT } from "./read-sessions.ts";
 
 /** As `splitEventId` of the model has it: a webhook's adapter has its name behind a colon. */
 const ADAPTER_LENGTH = `(iif(e.id glob 'webhook:*:*', 8 + instr(substr(e.id, 9), ':'), instr(e.id, ':')) - 1)`;
@@ -43,7 +42,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
 
   agent_sessions: `
     select s.label as id, 'cortex' as source, h.model, null as project, s.created_ms as created_at,
-           ${MESSAGE_COUNT} as message_count, p.label as parent_session_id, s.parent_turn as parent_message_id,
+           s.messages as message_count, p.label as parent_session_id, s.parent_turn as parent_message_id,
            s.parent_call as tool_call_id, ${GIVEN("e.content")} as task_description, ${GIVEN("d.state")} as task_status,
            s.parent_session is not null as is_subagent, null as context_token_limit,
            null as context_tokens_used, 1 as is_agentic, null as force_mode, null as workspace_path,
@@ -53,7 +52,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
            null as raw_json, null as summary, s.label, s.agent, s.persona, s.channel, h.id as thread_id,
            s.parent_turn as parent_turn_id, p.label as parent_session_label,
            s.parent_call as spawn_tool_call_id, s.used_ms as updated_at,
-           (select count(*) from turn c where c.session = s.key) as turn_count
+           s.turns as turn_count
     from session s left join session p on p.key = s.parent_session left join turn h on h.key = s.head`,
 
   agent_turns: `
