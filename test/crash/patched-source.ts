@@ -1,9 +1,17 @@
 /**
  * A copy of the source with a few places changed, to run in a child process: to die at a chosen point,
  * or to have a bug that the harness must catch. So the program itself carries no switches for its
- * tests. A change that no longer fits the source fails loudly.
+ * tests. A change that no longer fits the source fails loudly, and `patches.test.ts` finds it without a run.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -57,24 +65,34 @@ async function compileUnpatched(
 
 /** The folder of the copy, gone when it is disposed of. */
 export function patchedSource(patches: readonly Patch[]): Disposable & { readonly path: string } {
+  const texts = applyPatches(patches);
   const folder = temporaryFolder(memoryParent());
   cpSync(join(ROOT, "src"), join(folder.path, "src"), { recursive: true });
   cpSync(join(ROOT, "test"), join(folder.path, "test"), { recursive: true });
   cpSync(join(ROOT, "bin"), join(folder.path, "bin"), { recursive: true });
   cpSync(join(ROOT, "package.json"), join(folder.path, "package.json"));
   symlinkSync(join(ROOT, "node_modules"), join(folder.path, "node_modules"));
-  for (const { file, from, to } of patches) {
-    const path = join(folder.path, file);
-    const source = readFileSync(path, "utf8");
-    const pieces = source.split(from);
-    if (pieces.length !== 2) {
-      throw new Error(
-        `${file} holds ${JSON.stringify(from)} ${pieces.length - 1} times; a patch needs it once`,
-      );
-    }
-    writeFileSync(path, pieces.join(to));
-  }
+  for (const [file, text] of texts) writeFileSync(join(folder.path, file), text);
   return folder;
+}
+
+/** The text of each file that the patches change. Throws and names every patch that does not fit exactly once. */
+export function applyPatches(patches: readonly Patch[]): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  const misfits: string[] = [];
+  for (const { file, from, to } of patches) {
+    const text = texts.get(file) ?? readSource(file);
+    const pieces = text.split(from);
+    if (pieces.length === 2) texts.set(file, pieces.join(to));
+    else misfits.push(`${file} contains ${JSON.stringify(from)} ${pieces.length - 1} times, expected once`);
+  }
+  if (misfits.length > 0) throw new Error(misfits.join("\n"));
+  return texts;
+}
+
+function readSource(file: string): string {
+  const path = join(ROOT, file);
+  return existsSync(path) ? readFileSync(path, "utf8") : "";
 }
 
 const RUNNER = "src/store/sqlite/batch-runner.ts";
