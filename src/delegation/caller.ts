@@ -36,15 +36,15 @@ export function stampFor(kind: Stamp["kind"], { context }: Pick<Caller, "context
 }
 
 /** What leads to whatever the turn sends next. Agents that only answer each other come to an end here. */
-export function causeOf(
+export async function causeOf(
   { context, items }: { readonly context: Pick<ToolContext, "agent">; readonly items: readonly QueueItem[] },
   { config, onChainEnded }: Pick<DelegationParts, "config" | "onChainEnded">,
-): EventId {
+): Promise<EventId> {
   const { event } = answeredMessage(items)!;
   try {
     checkChain(event, config().broker, "tool_input_invalid");
   } catch (error) {
-    onChainEnded(event.id, `the agent ${context.agent}`);
+    await onChainEnded(event.id, `the agent ${context.agent}`);
     throw error;
   }
   return event.id;

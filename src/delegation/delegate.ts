@@ -65,7 +65,7 @@ export async function delegate(order: Order, caller: Caller, parts: DelegationPa
   const { context, items, behalf } = caller;
   const { clock, store } = parts;
   await checkOpen(context.session, store);
-  const cause = causeOf(caller, parts);
+  const cause = await causeOf(caller, parts);
   const id = delegationId(context);
   const isNew = target.worker !== undefined;
   const event: NewEvent = {

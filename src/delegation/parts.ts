@@ -21,7 +21,7 @@ export interface DelegationParts {
   readonly clock: () => number;
   readonly mintId: () => string;
   /** Told of an event whose chain is as long as it may be, and who wanted to add to it. */
-  readonly onChainEnded: (event: EventId, by: string) => void;
+  readonly onChainEnded: (event: EventId, by: string) => Promise<void>;
   /** Refuses a profile that does not exist. */
   readonly checkProfile: (name: string) => void;
   /** How a message of an agent meets a session that is busy. */

@@ -24,7 +24,7 @@ export async function sendToSession(
 ): Promise<void> {
   const { context } = caller;
   const { clock, mintId } = parts;
-  const cause = causeOf(caller, parts);
+  const cause = await causeOf(caller, parts);
   const { mode, ...terms } = await termsFor(target.session, caller, parts);
   await parts.accept(
     {

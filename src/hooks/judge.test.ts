@@ -6,6 +6,7 @@ import { openTestStore } from "../../test/support/open-store.ts";
 import { event, session, toSession } from "../../test/support/sample.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { HOUR_MS, MINUTE_MS } from "../model/durations.ts";
+import { CortexError } from "../model/errors.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import { CIRCUIT_ERRORS, CIRCUIT_REST_MS, type HookRun, type NewEvent, type Store } from "../store/store.ts";
 import { Catalogue } from "./catalogue.ts";
@@ -29,6 +30,8 @@ async function openScene(
   for (const [name, source] of Object.entries(hooks)) write(name, source);
   const paused: string[] = [];
   const problems: unknown[] = [];
+  /** How much of an event was recorded when its chain was told to be at its end. */
+  const endings: number[] = [];
   let ids = 0;
 
   const begin = async () => {
@@ -65,7 +68,10 @@ async function openScene(
       },
       gatherMs: () => 200,
       withSlot: (record) => record(undefined),
-      onChainEnded: () => {},
+      onChainEnded: async (id) => {
+        for (let write = 0; write < 10; write++) await store.events.index(1); // it takes its time
+        endings.push((await store.hooks.ofEvent(id)).length);
+      },
       onOpened: ({ name }) => paused.push(name),
       onProblem: (error) => problems.push(error),
     });
@@ -77,6 +83,7 @@ async function openScene(
     write,
     paused,
     problems,
+    endings,
     clock: opened.clock,
     get store(): Store {
       return opened.store;
@@ -159,6 +166,16 @@ test("a default hook is silenced by an exclusive one whose relay takes long to s
     ["default-other", true],
   ]);
   expect(await scene.store.events.dispatches(id)).toEqual([]);
+});
+
+test("the end of a chain is told before it is recorded, so that a crash in between cannot hide it", async () => {
+  const atItsEnd = new CortexError("chain_ended", "The chain of events ends here", {
+    hint: "Raise the limit.",
+  });
+  await using scene = await openScene({ builds: BUILDS }, {}, () => Promise.reject(atItsEnd));
+  scene.start();
+  expect(await scene.judged(await scene.accept("a"))).toMatchObject([{ hook: "builds", fired: false }]);
+  expect(scene.endings).toEqual([0]);
 });
 
 test("what hooks do wrong is theirs alone", async () => {

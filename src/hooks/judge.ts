@@ -56,8 +56,11 @@ export interface JudgeParts {
   ) => Promise<Omit<NewDispatch, "hook"> | undefined>;
   /** Records with a request for a lease where a slot is free, and carries the claim out that comes of it. */
   readonly withSlot: (record: (claim: LeaseRequest | undefined) => Promise<Recorded>) => Promise<Recorded>;
-  /** Told of an event whose chain is as long as it may be, and the hook that wanted to add to it. */
-  readonly onChainEnded: (event: EventId, hook: string) => void;
+  /**
+   * Told of an event whose chain is as long as it may be, and the hook that wanted to add to it, before that is recorded:
+   * after a crash in between it is told again.
+   */
+  readonly onChainEnded: (event: EventId, hook: string) => Promise<void>;
   /** Told of a hook that failed too often and is paused from now on. */
   readonly onOpened: (hook: StoredHook) => void;
   /** Told of what is judged again later, and why. */
@@ -303,7 +306,7 @@ export class Judge implements AsyncDisposable {
       });
     } catch (error) {
       if (!isOfTheHook(error)) throw error;
-      if (error.code === "chain_ended") this.#parts.onChainEnded(event.id, run.hook);
+      if (error.code === "chain_ended") await this.#parts.onChainEnded(event.id, run.hook);
       await this.#record({ ...run, event: event.id, fired: false, error: error.message });
     }
   }

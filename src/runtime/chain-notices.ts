@@ -14,12 +14,14 @@ export interface ChainNoticeParts {
 /** How many chains are remembered: of more than these, the log may say the same twice. */
 const MAX_TOLD = 1_000;
 
-export function createChainNotices(parts: ChainNoticeParts): (event: EventId, by: string) => void {
+export function createChainNotices(parts: ChainNoticeParts): (event: EventId, by: string) => Promise<void> {
   const told = new Set<EventId>();
-  return (event, by) => {
-    tell(event, by, told, parts).catch((error: unknown) =>
-      parts.log(`The owner could not be told of a chain that was ended: ${String(error)}`),
-    );
+  return async (event, by) => {
+    try {
+      await tell(event, by, told, parts);
+    } catch (error) {
+      parts.log(`The owner could not be told of a chain that was ended: ${String(error)}`);
+    }
   };
 }
 

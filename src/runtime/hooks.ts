@@ -32,7 +32,7 @@ export interface HooksParts extends Omit<HookLlmParts, "store"> {
   readonly relays: () => Pick<Relays, "run">;
   /** Looks one up that was named for hooks, in our environment or in `config/.env`. */
   readonly variable: (name: string) => string | undefined;
-  readonly onChainEnded: (event: EventId, by: string) => void;
+  readonly onChainEnded: (event: EventId, by: string) => Promise<void>;
   readonly log: (line: string) => void;
   readonly limits?: Partial<PoolLimits>;
 }

@@ -34,7 +34,7 @@ export function relayToolParts({ relays, config, onChainEnded, store }: RelayToo
       const depth = await depthOf(session, relays);
       await checkOpen(context, relays);
       const [items, stored] = await Promise.all([store.queue.itemsOf(turn), store.sessions.get(session)]);
-      const cause = causeOf({ context, items }, { config, onChainEnded });
+      const cause = await causeOf({ context, items }, { config, onChainEnded });
       const { id } = await relays.run({
         cause,
         name,

@@ -37,7 +37,7 @@ export function teamToolParts({ team, store, config, onChainEnded }: TeamToolSou
     status: () => team.status(),
     async dispatch(wish, context) {
       const items = await itemsOf(context);
-      return team.dispatch(wish, causeOf({ context, items }, { config, onChainEnded }));
+      return team.dispatch(wish, await causeOf({ context, items }, { config, onChainEnded }));
     },
     adopt: (agent) => team.adopt(agent),
     register: (member) => team.register(member),

@@ -55,7 +55,7 @@ export async function openDelegating(cortex: object = {}): Promise<Delegating> {
       broker: { withSlot: async (act) => (await act(undefined)).result },
       checkProfile: () => {},
       isJudged: () => false,
-      onChainEnded: (_, by) => void problems.push(`${by} wanted to go on`),
+      onChainEnded: async (_, by) => void problems.push(`${by} wanted to go on`),
       log: (line) => void problems.push(line),
     });
   return {
