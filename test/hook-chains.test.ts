@@ -16,11 +16,13 @@ export default async () => ({ fire: true, routing: { session: "main" } });`;
 
 /** Until nothing is left to be judged, queued or run. */
 async function settled({ store }: Cortex): Promise<void> {
-  const open = async (): Promise<number> => {
-    const [{ queued, running }, unjudged] = await Promise.all([store.counts(), store.hooks.unjudged()]);
-    return queued + running + unjudged.length;
+  const isSettled = async (): Promise<boolean> => {
+    const before = await store.counts();
+    const unjudged = await store.hooks.unjudged();
+    const after = await store.counts(); // what was judged between two looks is queued, runs or is a turn by now
+    return unjudged.length + after.queued + after.running === 0 && before.turns === after.turns;
   };
-  await expect.poll(open, PATIENT).toBe(0);
+  await expect.poll(isSettled, PATIENT).toBe(true);
 }
 
 test("a hook that fires on answers ends after as many as a chain may have, with a reason and one notice", async () => {
