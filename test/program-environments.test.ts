@@ -34,7 +34,7 @@ async function open(env: readonly string[]): Promise<Opened> {
   const folder = temporaryFolder();
   const home = folder.path;
   const dump = (name: string): string =>
-    `env > '${join(home, name)}.part'; mv '${join(home, name)}.part' '${join(home, name)}'; true`;
+    `env > '${join(home, name)}'.$$; mv '${join(home, name)}'.$$ '${join(home, name)}'; true`;
   const named = env.length === 0 ? {} : { env };
   writeHome(home, {
     cortex: {
@@ -60,8 +60,9 @@ async function open(env: readonly string[]): Promise<Opened> {
       "dump.ts": `import { renameSync, writeFileSync } from "node:fs";
         export default () => {
           const path = ${JSON.stringify(join(home, "hook"))};
-          writeFileSync(path + ".part", Object.keys(process.env).map((name) => name + "=").join("\\n"));
-          renameSync(path + ".part", path);
+          const part = path + "." + process.pid;
+          writeFileSync(part, Object.keys(process.env).map((name) => name + "=").join("\\n"));
+          renameSync(part, path);
           return { fire: false };
         };`,
     },

@@ -63,7 +63,7 @@ test.each(SEEDS)("no message is lost in an interleaving, seed %i", { timeout: 18
   const random = createRandom(seed);
   const { tool, letGo, end } = openWork();
   const onInterrupt = random.pick(["drain", "drop"]);
-  const queue = { debounceMs: 1, cap: STEPS, onInterrupt };
+  const queue = { debounceMs: 1, cap: 2 * STEPS, onInterrupt };
   await using cortex = await openTestCortex(
     { script: SCRIPT, cortex: { broker: { queue } } },
     { tools: [tool] },
