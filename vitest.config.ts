@@ -24,7 +24,16 @@ export default defineConfig({
     projects: [
       // What stands beside the sources keeps nothing between files: one process runs many of them, one after another.
       { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], isolate: false } },
-      { extends: true, test: { name: "test", include: ["test/**/*.test.ts", "bench/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "test",
+          include: ["test/**/*.test.ts", "bench/**/*.test.ts"],
+          exclude: ["**/*.long.test.ts"],
+        },
+      },
+      // Rounds that take minutes, as `npm run test:long`; a few of each are in `npm test`.
+      { extends: true, test: { name: "long", include: ["test/**/*.long.test.ts"] } },
     ],
     exclude: ["**/node_modules/**"],
     // Child processes of ours do real work on the same cores: a test that waits for one is not stuck.

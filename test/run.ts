@@ -1,5 +1,5 @@
 /**
- * `npm test`: runs vitest. With `CI=true`, what failed gets a second chance.
+ * `npm test` and `npm run test:long`: runs vitest. With `CI=true`, what failed gets a second chance.
  *
  * A test that fails on a busy machine may be wrong itself, and that must not stop a good change. So each test that failed
  * runs once more after the run, in a process of its own with nothing beside it. If it passes then, the run passes, and the
