@@ -1,8 +1,9 @@
+import { present } from "../model/present.ts";
 import { addConfigured, readConfigured } from "../runtime/configured.ts";
 import { type AgentDetails, describeAgent } from "../runtime/describe.ts";
 import { agentView } from "../runtime/views.ts";
 import { type Invocation, listOf, text } from "./command.ts";
-import { permissionLines, withoutAbsent } from "./permissions.ts";
+import { permissionLines } from "./permissions.ts";
 import { count, harmless, table } from "./text.ts";
 
 export async function list({ home, environment, print }: Invocation): Promise<void> {
@@ -28,7 +29,7 @@ export async function show({ home, environment, args, print }: Invocation): Prom
 export async function create(given: Invocation): Promise<void> {
   const { home, environment, args, print } = given;
   const id = args[0]!;
-  const value = withoutAbsent({
+  const value = present({
     persona: text(given, "persona"),
     profile: text(given, "profile"),
     role: text(given, "role"),

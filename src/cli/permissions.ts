@@ -13,10 +13,3 @@ export function permissionLines(permissions: PersonaDetails["permissions"], prin
     ]),
   );
 }
-
-export function withoutAbsent<Value>(
-  object: Readonly<Record<string, Value | undefined>>,
-): Record<string, Value> {
-  const entries = Object.entries(object).filter((entry): entry is [string, Value] => entry[1] !== undefined);
-  return Object.fromEntries(entries);
-}

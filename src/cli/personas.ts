@@ -1,8 +1,9 @@
+import { present } from "../model/present.ts";
 import { addConfigured, readConfigured } from "../runtime/configured.ts";
 import { describePersona } from "../runtime/describe.ts";
 import { personaView } from "../runtime/views.ts";
 import { type Invocation, listOf, text } from "./command.ts";
-import { permissionLines, withoutAbsent } from "./permissions.ts";
+import { permissionLines } from "./permissions.ts";
 import { firstLine, harmless, table } from "./text.ts";
 
 const MAX_SOUL_LENGTH = 100;
@@ -40,13 +41,13 @@ export async function show({ home, environment, args, print }: Invocation): Prom
 export async function create(given: Invocation): Promise<void> {
   const { home, environment, args, print } = given;
   const id = args[0]!;
-  const identity = withoutAbsent({
+  const identity = present({
     name: text(given, "name"),
     soul: text(given, "soul"),
     emoji: text(given, "emoji"),
   });
   const deny = listOf(given, "deny");
-  const permissions = withoutAbsent({
+  const permissions = present({
     tools: deny === undefined ? undefined : { deny },
     ask: listOf(given, "ask"),
   });

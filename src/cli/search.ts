@@ -1,6 +1,6 @@
 import { CortexError } from "../model/errors.ts";
+import { present } from "../model/present.ts";
 import { foundView, type HitView } from "../runtime/views.ts";
-import { withoutAbsent } from "../server/page.ts";
 import { type Invocation, text } from "./command.ts";
 import { limitOf, openLedger } from "./ledger.ts";
 import { momentOf } from "./moment.ts";
@@ -16,7 +16,7 @@ export async function search(given: Invocation): Promise<void> {
   if (limit > MAX_HITS) throw tooMany(limit);
   const nowMs = Date.now();
   const channel = text(given, "channel");
-  const options = withoutAbsent({
+  const options = present({
     limit,
     channels: channel === undefined ? undefined : [channel],
     sinceMs: momentOf(given, "since", nowMs),

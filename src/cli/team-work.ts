@@ -1,5 +1,6 @@
 /** Gives a team work: tasks and heartbeats; and clears up after it. */
 import { CortexError } from "../model/errors.ts";
+import { present } from "../model/present.ts";
 import { type BeatView, formatHousekeeping } from "../runtime/team-views.ts";
 import { withNulls } from "../runtime/with-nulls.ts";
 import { ask } from "./ask.ts";
@@ -21,9 +22,7 @@ export async function dispatch(given: Invocation): Promise<void> {
   const task = await team.dispatch({
     agent: agent!,
     title: title!,
-    ...(body === undefined ? {} : { body }),
-    ...(template === undefined ? {} : { template }),
-    ...(external === undefined ? {} : { external }),
+    ...present({ body, template, external }),
   });
   print.data(task, () => harmless(`${task.agent} has the task "${task.title}", in ${task.file}.`));
   const { members } = await team.status();

@@ -16,6 +16,7 @@ import { type Caller, causeOf, stampFor } from "./caller.ts";
 import type { SessionTarget } from "./kin.ts";
 import type { DelegationParts } from "./parts.ts";
 import { answeredMessage, asMetadata } from "../model/stamp.ts";
+import { present } from "../model/present.ts";
 
 /** How much work one session may have given away at the same time. */
 export const MAX_OPEN_DELEGATIONS = 100;
@@ -81,10 +82,7 @@ export async function delegate(order: Order, caller: Caller, parts: DelegationPa
   const delivery = addressOf(answeredMessage(items), parts);
   const detail: DelegationDetail = {
     cause,
-    ...(type === undefined ? {} : { type }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(behalf === undefined ? {} : { permissions: behalf }),
-    ...(delivery === undefined ? {} : { delivery }),
+    ...present({ type, timeoutMs, permissions: behalf, delivery }),
   };
   const dispatch: NewDispatch = {
     id: parts.mintId() as DispatchId,
@@ -92,8 +90,7 @@ export async function delegate(order: Order, caller: Caller, parts: DelegationPa
     hook: DIRECT_HOOK,
     target,
     ...(await parts.queueing(undefined, target)),
-    ...(permissions === undefined ? {} : { permissions }),
-    ...(profile === undefined ? {} : { profile }),
+    ...present({ permissions, profile }),
     from: context.session,
     delegation: {
       id,

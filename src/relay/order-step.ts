@@ -5,6 +5,7 @@ import type { Json } from "../model/json.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Worker } from "../model/worker.ts";
+import { present } from "../model/present.ts";
 import type { RelayStepOrder } from "../store/store.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { RelayDetail } from "./kept-relay.ts";
@@ -73,12 +74,9 @@ function workerOf(
     permissions: tools === undefined ? {} : { tools: { allow: [[...tools, ABORT_TOOL]] } },
     workspace,
     ...(workspacePath === "" ? {} : { roots: [workspacePath] }), // the artifact is there
-    ...(hidden === undefined ? {} : { hidden }),
-    ...(delivery === undefined ? {} : { asks: delivery }),
+    ...present({ hidden, asks: delivery }),
     ...(pluginDirs.length === 0 ? {} : { pluginDirs }),
-    ...(profile === undefined ? {} : { profile }),
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(maxCostUsd === undefined ? {} : { costUsd: maxCostUsd }),
+    ...present({ profile, systemPrompt, costUsd: maxCostUsd }),
   };
 }
 

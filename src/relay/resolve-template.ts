@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { formatPath, type Path } from "../config/problem.ts";
 import { CortexError } from "../model/errors.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
+import { present } from "../model/present.ts";
 import { type Endpoint, parseEndpoint, resolveStage } from "./endpoint.ts";
 import type { Loose } from "./loose.ts";
 import type { AgentEntry } from "./agent-schema.ts";
@@ -44,9 +45,7 @@ export function overridesOf(
   const { persistSession, claudeAgent, outputStyle, tools } = entry;
   return {
     ...texts,
-    ...(persistSession === undefined ? {} : { persistSession }),
-    ...(claudeAgent === undefined ? {} : { claudeAgent }),
-    ...(outputStyle === undefined ? {} : { outputStyle }),
+    ...present({ persistSession, claudeAgent, outputStyle }),
     ...(tools === undefined ? {} : { tools: toolNames(tools) }),
   };
 }

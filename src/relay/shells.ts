@@ -3,6 +3,7 @@
  * begins with. They are looked for where agents and stages are named and nowhere else, because a pattern or a command
  * may have braces of its own.
  */
+import { present } from "../model/present.ts";
 import { suggest } from "../model/nearest.ts";
 import { formatPath, type Path, quote } from "../config/problem.ts";
 import { doubtful, type Finding, wrong } from "./finding.ts";
@@ -57,7 +58,7 @@ export function expandShell(shell: ShellEntry, binding: BindingEntry, agents: Bo
   return {
     ...template,
     ...(entryStage === "" ? {} : { entryStage }),
-    ...defined({ description, maxTotalSteps, maxTotalCostUsd }),
+    ...present({ description, maxTotalSteps, maxTotalCostUsd }),
     agents: template.agents.map((agent) =>
       typeof agent === "string" ? put(agent) : { ...agent, ref: put(agent.ref) },
     ),
@@ -127,8 +128,4 @@ function placesOf(shell: LooseShell): { path: Path; text: string }[] {
 
 function paramsOf({ params = [] }: LooseShell): string[] {
   return params.filter((param) => param !== undefined);
-}
-
-function defined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -6,6 +6,7 @@ import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { parseSessionKey } from "../model/session-key.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
+import { present } from "../model/present.ts";
 import { ABORT_TOOL } from "./step-end.ts";
 
 /** A relay that an agent asks for. */
@@ -76,9 +77,7 @@ function createStartTool(use: () => RelayToolParts): Tool {
     async run({ template, agent, message, goal, doneWhen, budgetUsd, wait = false }, context) {
       if ((template === undefined) === (agent === undefined)) throw oneOfTwo();
       const contract = {
-        ...(goal === undefined ? {} : { goal }),
-        ...(doneWhen === undefined ? {} : { doneWhen }),
-        ...(budgetUsd === undefined ? {} : { budgetUsd }),
+        ...present({ goal, doneWhen, budgetUsd }),
       };
       const relay = await use().start(
         {

@@ -3,6 +3,7 @@ import { CortexError } from "../model/errors.ts";
 import type { EventId, RelayId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import { present } from "../model/present.ts";
 import {
   describeActive,
   describeAgents,
@@ -85,8 +86,7 @@ async function start(
     channel: session,
     startedBy: { session, ...(persona === undefined ? {} : { persona }) },
     idempotencyKey: event,
-    ...(profile === undefined ? {} : { profile }),
-    ...(delivery === undefined ? {} : { delivery }),
+    ...present({ profile, delivery }),
   });
   return describeStarted(record);
 }
@@ -111,8 +111,7 @@ async function add(
   const record = await relays.add({
     ...(isTurnNewer ? { turn: turn.id } : { id: newest!.id as RelayId }),
     agent,
-    ...(message === undefined ? {} : { message }),
-    ...(place.delivery === undefined ? {} : { delivery: place.delivery }),
+    ...present({ message, delivery: place.delivery }),
   });
   return describeStarted(record);
 }

@@ -7,6 +7,7 @@ import { CortexError } from "../model/errors.ts";
 import type { AgentId, RelayId } from "../model/ids.ts";
 import { canonicalJson, type Json } from "../model/json.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
+import { present } from "../model/present.ts";
 import { resolveStage } from "../relay/endpoint.ts";
 import { makeWorkspace } from "../relay/artifact.ts";
 import { type RelayDetail, toRecord, toStored } from "../relay/kept-relay.ts";
@@ -129,15 +130,7 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
   const { session, persona, turn, ordinal } = startedBy;
   const waits = session !== undefined && turn !== undefined && ordinal !== undefined;
   const detail: RelayDetail = {
-    ...(dir === undefined ? {} : { dir }),
-    ...(session === undefined ? {} : { session }),
-    ...(persona === undefined ? {} : { persona }),
-    ...(permissions === undefined ? {} : { permissions }),
-    ...(hidden === undefined ? {} : { hidden }),
-    ...(resumes === undefined ? {} : { resumes }),
-    ...(delivery === undefined ? {} : { delivery }),
-    ...(cause === undefined ? {} : { cause }),
-    ...(budgetUsd === undefined ? {} : { budgetUsd }),
+    ...present({ dir, session, persona, permissions, hidden, resumes, delivery, cause, budgetUsd }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey, asked: digestOf(request, content) }),
     ...(session !== undefined && turn !== undefined && !waits ? { tells: true } : {}),
   };

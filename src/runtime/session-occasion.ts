@@ -3,6 +3,7 @@ import { SCRIPT_ADAPTER } from "../model/event.ts";
 import type { AgentId, DispatchId, EventId, ItemId, PersonaId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import { present } from "../model/present.ts";
 import type { SessionMoment } from "../relay/session-scripts-file.ts";
 import { forkLabel } from "../routing/resolve.ts";
 import type { Change, NewDispatch, NewEvent, QueueItem, Store, StoredEvent } from "../store/store.ts";
@@ -100,8 +101,7 @@ export function dispatchFor(occasion: Occasion, mintId: () => string): NewDispat
         ? { kind: "turn", turn, forkAs: forkLabel(mintId()) }
         : { kind: "session", session, agent, persona },
     mode: "followup",
-    ...(permissions === undefined ? {} : { permissions }),
-    ...(delivery === undefined ? {} : { delivery }),
+    ...present({ permissions, delivery }),
   };
 }
 
@@ -129,7 +129,6 @@ function placeOf({ channel, account, place, topic }: StoredEvent): { readonly [f
   return {
     channel,
     place: place!,
-    ...(account === undefined ? {} : { account }),
-    ...(topic === undefined ? {} : { topic }),
+    ...present({ account, topic }),
   };
 }

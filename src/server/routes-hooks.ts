@@ -1,8 +1,9 @@
 /** Hooks: which there are, how they do, what they have judged, and what they would say. */
 import type { EventId } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import { hookRunView, hookView, readHooks } from "../runtime/hook-views.ts";
 import { schemas } from "./api.ts";
-import { pageOf, withoutAbsent } from "./page.ts";
+import { pageOf } from "./page.ts";
 import { PageQuery } from "./requests.ts";
 import { route } from "./route.ts";
 
@@ -23,7 +24,7 @@ export const hookRoutes = [
     query: PageQuery,
     answers: { 200: schemas.HookRuns },
     async handle({ params, query }, { cortex }) {
-      const runs = await cortex.store.hooks.runs(params.name, withoutAbsent(query));
+      const runs = await cortex.store.hooks.runs(params.name, present(query));
       return { status: 200, body: pageOf(runs, hookRunView) };
     },
   }),
@@ -49,7 +50,7 @@ export const hookRoutes = [
         return { status: 200, body: await cortex.hooks.test(name, eventId as EventId) };
       const { timestamp, channel = event.adapter, ...rest } = event;
       const timestampMs = timestamp === undefined ? clock() : Date.parse(timestamp);
-      const trial = await cortex.hooks.test(name, { ...withoutAbsent(rest), channel, timestampMs });
+      const trial = await cortex.hooks.test(name, { ...present(rest), channel, timestampMs });
       return { status: 200, body: trial };
     },
   }),

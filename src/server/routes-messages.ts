@@ -1,11 +1,12 @@
 import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import { readAttachment } from "../runtime/attachments.ts";
 import { dispatchView, eventView } from "../runtime/views.ts";
 import { explain } from "../runtime/why.ts";
 import { schemas } from "./api.ts";
 import { MAX_EVENT_BODY_BYTES } from "./body.ts";
-import { pageOf, withoutAbsent } from "./page.ts";
+import { pageOf } from "./page.ts";
 import { EventRequest, EventsQuery, MessageRequest } from "./requests.ts";
 import { route } from "./route.ts";
 import { replyTo } from "./wait.ts";
@@ -20,9 +21,9 @@ export const messageRoutes = [
     body: MessageRequest,
     answers: { 200: schemas.AnsweredOrReplied, 202: schemas.Accepted },
     async handle({ body: { wait = false, delivery, ...message }, signal }, context) {
-      const said = await context.cortex.say({ ...message, delivery: delivery && withoutAbsent(delivery) });
+      const said = await context.cortex.say({ ...message, delivery: delivery && present(delivery) });
       if (said.kind === "message") {
-        return replyTo(said.sent, { wait, signal, ...withoutAbsent({ reply: said.reply }) }, context);
+        return replyTo(said.sent, { wait, signal, ...present({ reply: said.reply }) }, context);
       }
       return { status: 200, body: { eventId: said.event, session: said.session, text: said.reply } };
     },
@@ -35,7 +36,7 @@ export const messageRoutes = [
     answers: { 200: schemas.Events },
     async handle({ query: { since, until, ...rest } }, { cortex }) {
       const events = await cortex.store.events.list(
-        withoutAbsent({
+        present({
           ...rest,
           sinceMs: since === undefined ? undefined : Date.parse(since),
           untilMs: until === undefined ? undefined : Date.parse(until),
@@ -74,7 +75,7 @@ export const messageRoutes = [
     answers: { 202: schemas.EventAccepted },
     async handle({ body: { timestamp, channel, ...event } }, { cortex, clock }) {
       const { event: eventId, fresh } = await cortex.accept({
-        ...withoutAbsent(event),
+        ...present(event),
         channel: channel ?? event.adapter,
         timestampMs: timestamp === undefined ? clock() : Date.parse(timestamp),
       });

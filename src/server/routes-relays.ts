@@ -1,11 +1,12 @@
 /** Relays: start one, look at it, steer it; and what they can be started from. */
 import { CortexError } from "../model/errors.ts";
 import type { EventId, RelayId, TurnId } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import type { RelayRequest } from "../runtime/relays.ts";
 import { relayAgentView, relayTemplateView, relayView } from "../runtime/relay-views.ts";
 import { schemas } from "./api.ts";
 import { ArtifactQuery, RelaysQuery } from "./api-relays.ts";
-import { pageOf, withoutAbsent } from "./page.ts";
+import { pageOf } from "./page.ts";
 import { type Context, route } from "./route.ts";
 
 export const relayRoutes = [
@@ -16,7 +17,7 @@ export const relayRoutes = [
     query: RelaysQuery,
     answers: { 200: schemas.Relays },
     async handle({ query: { running, ...options } }, { cortex }) {
-      const relays = await cortex.relays.list({ ...withoutAbsent(options), running: running === "1" });
+      const relays = await cortex.relays.list({ ...present(options), running: running === "1" });
       return { status: 200, body: pageOf(relays, relayView) };
     },
   }),
@@ -31,9 +32,9 @@ export const relayRoutes = [
       const kind: RelayRequest["kind"] = template === undefined ? "agent" : "template";
       const named = name === undefined ? { name: (template ?? agent)!, kind } : { name };
       const request: RelayRequest = {
-        ...withoutAbsent(rest),
+        ...present(rest),
         ...named,
-        ...(delivery === undefined ? {} : { delivery: withoutAbsent(delivery) }),
+        ...(delivery === undefined ? {} : { delivery: present(delivery) }),
         channel,
       };
       if (dryRun) return { status: 200, body: await relays.dryRun(request) };
@@ -88,7 +89,7 @@ export const relayRoutes = [
     answers: { 202: schemas.Relay },
     async handle({ params: { id }, body }, { cortex }) {
       const after = id.startsWith("thr_") ? { id: id as RelayId } : { turn: id as TurnId };
-      const record = await cortex.relays.add({ ...after, ...withoutAbsent(body) });
+      const record = await cortex.relays.add({ ...after, ...present(body) });
       return { status: 202, body: relayView(record) };
     },
   }),

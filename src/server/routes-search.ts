@@ -1,6 +1,6 @@
+import { present } from "../model/present.ts";
 import { foundView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
-import { withoutAbsent } from "./page.ts";
 import { SearchQuery } from "./requests.ts";
 import { route } from "./route.ts";
 
@@ -14,7 +14,7 @@ export const searchRoutes = [
     async handle({ query: { q, channel, since, until, limit } }, { cortex: { store } }) {
       const hits = await store.events.search(
         q,
-        withoutAbsent({
+        present({
           limit,
           channels: channel === undefined ? undefined : [channel],
           sinceMs: since === undefined ? undefined : Date.parse(since),

@@ -3,12 +3,13 @@ import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
 import { TRUST_SETTING } from "../model/trust.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+import { present } from "../model/present.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 import { contextTools } from "../runtime/context-sources.ts";
 import { readSessionTree } from "../runtime/session-tree.ts";
 import { sessionView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
-import { pageOf, withoutAbsent } from "./page.ts";
+import { pageOf } from "./page.ts";
 import { ContextQuery, SessionPatch, SessionsQuery, TurnsQuery } from "./requests.ts";
 import { route } from "./route.ts";
 import { threadPage } from "./thread.ts";
@@ -25,7 +26,7 @@ export const sessionRoutes = [
       if (tree === "1") {
         return { status: 200, body: { items: await readSessionTree(store, { open }), next: null } };
       }
-      const sessions = await store.sessions.list({ ...withoutAbsent(options), open });
+      const sessions = await store.sessions.list({ ...present(options), open });
       return { status: 200, body: pageOf(sessions, sessionView) };
     },
   }),
@@ -48,9 +49,9 @@ export const sessionRoutes = [
       const { key } = await findSession(params.key, cortex);
       if (profile !== undefined && profile !== null) checkProfile(profile, cortex);
       const parsed = typeof mode === "string" ? parseQueueMode(mode) : mode;
-      const cleared = trust === undefined ? undefined : withoutAbsent(trust);
+      const cleared = trust === undefined ? undefined : present(trust);
       const settings = { mode: parsed, profile, [TRUST_SETTING]: cleared };
-      await cortex.store.sessions.configure(key, withoutAbsent(settings));
+      await cortex.store.sessions.configure(key, present(settings));
       return { status: 200, body: sessionView(await findSession(key, cortex)) };
     },
   }),

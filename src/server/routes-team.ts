@@ -1,9 +1,9 @@
 /** The team: what everybody does, new tasks, a heartbeat now, and what the coordinator tells. */
+import { present } from "../model/present.ts";
 import { beatView, teamView } from "../runtime/team-views.ts";
 import { withNulls } from "../runtime/with-nulls.ts";
 import { schemas } from "./api.ts";
 import { TeamQuery } from "./api-team.ts";
-import { withoutAbsent } from "./page.ts";
 import { route } from "./route.ts";
 
 export const teamRoutes = [
@@ -24,7 +24,7 @@ export const teamRoutes = [
     body: schemas.TeamTaskRequest,
     answers: { 201: schemas.TeamTask },
     async handle({ body }, { cortex }) {
-      const { agent, title, ordinal, file } = await cortex.team.dispatch(withoutAbsent(body));
+      const { agent, title, ordinal, file } = await cortex.team.dispatch(present(body));
       return { status: 201, body: { agent, title, ordinal, file } };
     },
   }),

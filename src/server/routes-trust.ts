@@ -2,11 +2,12 @@
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
+import { present } from "../model/present.ts";
 import { decide } from "../runtime/approvals.ts";
 import { readCosts } from "../runtime/costs.ts";
 import { approvalView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
-import { pageOf, withoutAbsent } from "./page.ts";
+import { pageOf } from "./page.ts";
 import { ApprovalsQuery, CostsQuery } from "./requests.ts";
 import { route } from "./route.ts";
 
@@ -22,7 +23,7 @@ export const trustRoutes = [
     answers: { 200: schemas.Approvals },
     async handle({ query: { session, ...options } }, { cortex }) {
       const key = session === undefined ? undefined : normalizeSessionKey(session);
-      const page = await cortex.store.approvals.list(withoutAbsent({ ...options, session: key }));
+      const page = await cortex.store.approvals.list(present({ ...options, session: key }));
       return { status: 200, body: pageOf(page, approvalView) };
     },
   }),

@@ -1,10 +1,11 @@
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryId, ItemId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
+import { present } from "../model/present.ts";
 import { dropDead, readDead, retryDead } from "../runtime/dead.ts";
 import { deadView, deliveryView, itemView, runView } from "../runtime/views.ts";
 import { schemas } from "./api.ts";
-import { pageOf, withoutAbsent } from "./page.ts";
+import { pageOf } from "./page.ts";
 import { DeliveriesQuery, PageQuery, QueueQuery, RunsQuery } from "./requests.ts";
 import { route } from "./route.ts";
 
@@ -20,7 +21,7 @@ export const workRoutes = [
     answers: { 200: schemas.Items },
     async handle({ query: { session, ...options } }, { cortex }) {
       const key = session === undefined ? undefined : normalizeSessionKey(session);
-      const items = await cortex.store.queue.list(withoutAbsent({ ...options, session: key }));
+      const items = await cortex.store.queue.list(present({ ...options, session: key }));
       return { status: 200, body: pageOf(items, itemView) };
     },
   }),
@@ -44,7 +45,7 @@ export const workRoutes = [
     query: RunsQuery,
     answers: { 200: schemas.Runs },
     async handle({ query }, { cortex }) {
-      return { status: 200, body: pageOf(await cortex.store.runs.list(withoutAbsent(query)), runView) };
+      return { status: 200, body: pageOf(await cortex.store.runs.list(present(query)), runView) };
     },
   }),
   route({
@@ -54,7 +55,7 @@ export const workRoutes = [
     query: PageQuery,
     answers: { 200: schemas.DeadLetters },
     async handle({ query }, { cortex }) {
-      return { status: 200, body: pageOf(await cortex.store.dead.list(withoutAbsent(query)), deadView) };
+      return { status: 200, body: pageOf(await cortex.store.dead.list(present(query)), deadView) };
     },
   }),
   route({
@@ -94,7 +95,7 @@ export const workRoutes = [
     async handle({ query }, { cortex }) {
       return {
         status: 200,
-        body: pageOf(await cortex.store.outbox.list(withoutAbsent(query)), deliveryView),
+        body: pageOf(await cortex.store.outbox.list(present(query)), deliveryView),
       };
     },
   }),

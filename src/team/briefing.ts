@@ -1,19 +1,5 @@
 /** The morning's briefing: who is at work, what they do, what is in the way, what is coming. */
-import {
-  type Blocked,
-  blockedTasks,
-  type InProgress,
-  type MemberName,
-  type Missing,
-  missingMembers,
-  nameOf,
-  nextActions,
-  tasksInProgress,
-  type Totals,
-  totalsOf,
-  type Upcoming,
-  upcomingTasks,
-} from "./facts.ts";
+import { factsOf, type MemberName, nameOf, type TeamFacts } from "./facts.ts";
 import {
   blockedLine,
   count,
@@ -27,16 +13,10 @@ import {
 import { toStamp } from "./stamp.ts";
 import type { Team } from "./team.ts";
 
-export interface BriefingFacts {
+export interface BriefingFacts extends TeamFacts {
   readonly stamp: string;
-  readonly totals: Totals;
   /** With a fresh tick. */
   readonly fresh: readonly MemberName[];
-  readonly missing: readonly Missing[];
-  readonly blocked: readonly Blocked[];
-  readonly inProgress: readonly InProgress[];
-  readonly upcoming: readonly Upcoming[];
-  readonly nextActions: readonly { readonly slug: string; readonly action: string }[];
   readonly notices: readonly { readonly member: MemberName; readonly text: string }[];
   /** What `cortex team lint` would tell of. */
   readonly problems: number;
@@ -45,13 +25,8 @@ export interface BriefingFacts {
 export function briefingFacts(team: Team): BriefingFacts {
   return {
     stamp: toStamp(team.atMs, team.timezone),
-    totals: totalsOf(team),
+    ...factsOf(team),
     fresh: team.members.filter(({ liveness }) => liveness.state === "fresh").map(nameOf),
-    missing: missingMembers(team),
-    blocked: blockedTasks(team),
-    inProgress: tasksInProgress(team),
-    upcoming: upcomingTasks(team),
-    nextActions: nextActions(team),
     notices: team.members.flatMap((member) =>
       member.notices.map((text) => ({ member: nameOf(member), text })),
     ),

@@ -53,10 +53,31 @@ export interface Upcoming {
   readonly titles: readonly string[];
 }
 
+/** What briefing and review both tell. */
+export interface TeamFacts {
+  readonly totals: Totals;
+  readonly missing: readonly Missing[];
+  readonly blocked: readonly Blocked[];
+  readonly inProgress: readonly InProgress[];
+  readonly upcoming: readonly Upcoming[];
+  readonly nextActions: readonly { readonly slug: string; readonly action: string }[];
+}
+
+export function factsOf(team: Team): TeamFacts {
+  return {
+    totals: totalsOf(team),
+    missing: missingMembers(team),
+    blocked: blockedTasks(team),
+    inProgress: tasksInProgress(team),
+    upcoming: upcomingTasks(team),
+    nextActions: nextActions(team),
+  };
+}
+
 /** More would be a copy of the task file. */
 const MAX_NEXT_TITLES = 3;
 
-export function totalsOf({ members }: Team): Totals {
+function totalsOf({ members }: Team): Totals {
   const present = members.filter(({ isInactive }) => !isInactive);
   const sum = (count: (member: Member) => number): number =>
     present.reduce((total, member) => total + count(member), 0);
@@ -73,7 +94,7 @@ export function nameOf({ slug, note }: Member): MemberName {
   return { slug, name: note.name || slug };
 }
 
-export function tasksInProgress(team: Team): InProgress[] {
+function tasksInProgress(team: Team): InProgress[] {
   return presentMembers(team).flatMap((member) =>
     member.tasks.tasks
       .filter(({ status }) => status === "in-progress")
@@ -107,7 +128,7 @@ export function missingMembers({ members }: Team): Missing[] {
   });
 }
 
-export function upcomingTasks(team: Team): Upcoming[] {
+function upcomingTasks(team: Team): Upcoming[] {
   return presentMembers(team).flatMap((member) => {
     const titles = member.tasks.tasks.filter(({ status }) => status === "ready").map(({ title }) => title);
     if (titles.length === 0) return [];
@@ -115,7 +136,7 @@ export function upcomingTasks(team: Team): Upcoming[] {
   });
 }
 
-export function nextActions({ projects }: Team): { readonly slug: string; readonly action: string }[] {
+function nextActions({ projects }: Team): { readonly slug: string; readonly action: string }[] {
   return projects
     .filter(({ note }) => note.status !== "inactive")
     .flatMap(({ slug, note }) => note.nextActions.map((action) => ({ slug, action })));

@@ -1,20 +1,6 @@
 /** The evening's review: what got done today, what is in the way, what is planned for tomorrow. */
 import { dateOf } from "../model/day.ts";
-import {
-  type Blocked,
-  blockedTasks,
-  type InProgress,
-  type MemberName,
-  type Missing,
-  missingMembers,
-  nameOf,
-  nextActions,
-  tasksInProgress,
-  type Totals,
-  totalsOf,
-  type Upcoming,
-  upcomingTasks,
-} from "./facts.ts";
+import { factsOf, type MemberName, nameOf, type TeamFacts } from "./facts.ts";
 import {
   blockedLine,
   missingLine,
@@ -33,31 +19,15 @@ interface DoneToday {
   readonly summary: string | undefined;
 }
 
-export interface ReviewFacts {
+export interface ReviewFacts extends TeamFacts {
   /** The day it is about, by the clocks on the wall there. */
   readonly date: string;
-  readonly totals: Totals;
   readonly doneToday: readonly DoneToday[];
-  readonly missing: readonly Missing[];
-  readonly blocked: readonly Blocked[];
-  /** What goes on tomorrow. */
-  readonly inProgress: readonly InProgress[];
-  readonly upcoming: readonly Upcoming[];
-  readonly nextActions: readonly { readonly slug: string; readonly action: string }[];
 }
 
 export function reviewFacts(team: Team): ReviewFacts {
   const date = dateOf(team.atMs, team.timezone);
-  return {
-    date,
-    totals: totalsOf(team),
-    doneToday: doneOn(date, team),
-    missing: missingMembers(team),
-    blocked: blockedTasks(team),
-    inProgress: tasksInProgress(team),
-    upcoming: upcomingTasks(team),
-    nextActions: nextActions(team),
-  };
+  return { ...factsOf(team), date, doneToday: doneOn(date, team) };
 }
 
 export function formatReview(facts: ReviewFacts): string {

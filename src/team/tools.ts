@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { defineTool } from "../model/define-tool.ts";
 import { CortexError } from "../model/errors.ts";
+import { present } from "../model/present.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import type { Adopted } from "./adopt-member.ts";
 import type { DispatchedTask, TaskWish } from "./dispatch-task.ts";
@@ -148,7 +149,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
         await checkPerson(context, use());
         const { memberOf } = await import("./dispatch-task.ts");
         if (memberOf(wish.agent, await use().status()).isCoordinator) throw ownTasks();
-        const { agent, title } = await use().dispatch(definedIn(wish), context);
+        const { agent, title } = await use().dispatch(present(wish), context);
         return {
           text: `${agent} has the task "${title}". It begins at its next heartbeat.`,
           details: { agent, title },
@@ -214,12 +215,6 @@ function describing() {
 }
 
 /** Without what was left out. */
-function definedIn(wish: { readonly [Field in keyof TaskWish]: TaskWish[Field] | undefined }): TaskWish {
-  return Object.fromEntries(
-    Object.entries(wish).filter(([, value]) => value !== undefined),
-  ) as unknown as TaskWish;
-}
-
 async function checkPerson(context: ToolContext, parts: TeamToolParts): Promise<void> {
   if (await parts.isByPerson(context)) return;
   throw new CortexError(

@@ -8,6 +8,7 @@ import type { Json } from "../model/json.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import { wasReplied } from "../model/reply-tool.ts";
 import { answeredMessage } from "../model/stamp.ts";
+import { present } from "../model/present.ts";
 import type {
   Claim,
   LeaseRequest,
@@ -97,9 +98,7 @@ function answerEvent({ claim, setup, items }: Work, messages: readonly Message[]
     id: eventId(ANSWER_ADAPTER, { kind: "id", sourceId: claim.turn }),
     channel,
     sender: setup.id,
-    ...(place === undefined ? {} : { place }),
-    ...(account === undefined ? {} : { account }),
-    ...(topic === undefined ? {} : { topic }),
+    ...present({ place, account, topic }),
     replyTo: id,
     ...(endedAtLimit(messages) ? { metadata: { limitReached: true } } : {}),
     atMs,
