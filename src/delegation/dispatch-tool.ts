@@ -53,6 +53,17 @@ const parameters = z.strictObject({
   wait: z.boolean().optional().describe("Wait for the result. Otherwise it comes as a message later"),
 });
 
+/** What tools have in common that reach another agent. */
+export const REACHING = {
+  writes: true,
+  // All ids are made from the call: the same call again finds what it did.
+  repeatable: true,
+  timeoutMs: WRITE_TIMEOUT_MS,
+  trust: {},
+  // Which agents, sessions and types there are.
+  errorTrust: { private: true },
+} as const;
+
 export function createDispatchTool(use: () => DelegationParts): Tool {
   return defineTool({
     name: "dispatch_to_agent",
@@ -60,13 +71,7 @@ export function createDispatchTool(use: () => DelegationParts): Tool {
       "Gives work to a worker with a session of its own. With wait, its result is the result of this call; several such calls at " +
       "once run at the same time. Without, the worker goes on by itself, and its result comes to you as one message.",
     parameters,
-    writes: true,
-    // All ids are made from the call: the same call again finds what it did.
-    repeatable: true,
-    timeoutMs: WRITE_TIMEOUT_MS,
-    trust: {},
-    // Which agents, sessions and types there are.
-    errorTrust: { private: true },
+    ...REACHING,
     async run(params, context) {
       const parts = use();
       const { agent, type, session, wait = false } = params;

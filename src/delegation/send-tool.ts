@@ -6,7 +6,7 @@ import { CortexError } from "../model/errors.ts";
 import type { Tool } from "../model/tool.ts";
 import { readCaller } from "./caller.ts";
 import { MAX_TASK_LENGTH } from "./delegate.ts";
-import { name, WRITE_TIMEOUT_MS } from "./dispatch-tool.ts";
+import { name, REACHING } from "./dispatch-tool.ts";
 import { findRecipient } from "./kin.ts";
 import type { DelegationParts } from "./parts.ts";
 import { sendToSession } from "./send.ts";
@@ -23,13 +23,7 @@ export function createSendTool(use: () => DelegationParts): Tool {
       "Sends a message to another agent: a question to the manager, or a word to a worker while it works. It is no order to do " +
       "work and brings no result; an answer, if there is one, comes as a message.",
     parameters,
-    writes: true,
-    // The event is that of the call: the same call again sends nothing.
-    repeatable: true,
-    timeoutMs: WRITE_TIMEOUT_MS,
-    trust: {},
-    // Which agents, sessions and types there are.
-    errorTrust: { private: true },
+    ...REACHING,
     async run({ to, content }, context) {
       const parts = use();
       const caller = await readCaller(context, parts);

@@ -7,7 +7,7 @@ import { canonicalToolName } from "../model/tool-aliases.ts";
 import type { Worker } from "../model/worker.ts";
 import { type Caller, readCaller } from "./caller.ts";
 import { delegate, givenBefore, type Order } from "./delegate.ts";
-import { name, openWorker, task, WRITE_TIMEOUT_MS } from "./dispatch-tool.ts";
+import { name, openWorker, REACHING, task } from "./dispatch-tool.ts";
 import { checkAgentExists } from "./kin.ts";
 import { narrowingOf } from "./narrowing.ts";
 import type { DelegationParts } from "./parts.ts";
@@ -45,13 +45,7 @@ export function createSubAgentTool(use: () => DelegationParts): Tool {
     description:
       "Has work done by a sub-agent in a process of its own, and gives its result. Several calls at once run at the same time.",
     parameters,
-    writes: true,
-    // All ids are made from the call: the same call again finds what it did.
-    repeatable: true,
-    timeoutMs: WRITE_TIMEOUT_MS,
-    trust: {},
-    // Which agents, sessions and types there are.
-    errorTrust: { private: true },
+    ...REACHING,
     async run(params, context) {
       const parts = use();
       const given =

@@ -1,5 +1,6 @@
 /** Which deliveries an answer gets: to where its event came from, unless somebody said otherwise. */
 import { CortexError } from "../model/errors.ts";
+import { present } from "../model/present.ts";
 import { DEFAULT_ACCOUNT, type DeliveryId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { DeliveryTarget, NewDelivery } from "../store/store.ts";
@@ -70,12 +71,7 @@ function addressOf(source: Source, wanted: Wanted): DeliveryTarget | undefined {
   const sameChannel = channel === source.channel;
   const account = wanted.account ?? (sameChannel ? source.account : undefined);
   const topic = wanted.topic ?? (sameChannel && place === source.place ? source.topic : undefined);
-  return {
-    channel,
-    place,
-    ...(account === undefined ? {} : { account }),
-    ...(topic === undefined ? {} : { topic }),
-  };
+  return present({ channel, place, account, topic });
 }
 
 function replyIn(

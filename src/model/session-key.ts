@@ -12,6 +12,7 @@
  */
 import { CortexError } from "./errors.ts";
 import { type AgentId, DEFAULT_ACCOUNT, DEFAULT_AGENT, isRelayId, parseAgentId } from "./ids.ts";
+import { present } from "./present.ts";
 
 export type SessionKey = string & { readonly __id: "session" };
 
@@ -113,11 +114,7 @@ export function dmSessionKey(dm: {
   if (scope === "per-peer" || linked !== undefined) {
     return buildSessionKey({ kind: "dm", agent, peer: linked ?? dm.peer });
   }
-  const further = {
-    ...(account === undefined ? {} : { account }),
-    ...(topic === undefined ? {} : { topic }),
-  };
-  return buildSessionKey({ kind: "dm", agent, channel, peer, ...further });
+  return buildSessionKey({ kind: "dm", agent, channel, peer, ...present({ account, topic }) });
 }
 
 function parseLabel(key: string): ParsedSessionKey {

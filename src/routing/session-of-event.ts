@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import { placeKindOf } from "../model/event.ts";
 import { DEFAULT_AGENT } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import { buildSessionKey, dmSessionKey, MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
 import type { NewEvent } from "../store/store.ts";
 
@@ -16,12 +17,7 @@ export function sessionOfEvent(
 ): SessionKey {
   const { id, channel, account, place, topic, sender } = event;
   const kind = placeKindOf(event) ?? (place === undefined || place === sender ? "dm" : "group");
-  const at = {
-    agent: DEFAULT_AGENT,
-    channel,
-    ...(account === undefined ? {} : { account }),
-    ...(topic === undefined ? {} : { topic }),
-  };
+  const at = present({ agent: DEFAULT_AGENT, channel, account, topic });
   if (kind !== "dm") {
     if (place === undefined) throw placeMissing(id, kind);
     return buildSessionKey({ kind: "place", placeKind: kind, place, ...at });

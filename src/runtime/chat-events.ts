@@ -8,6 +8,7 @@
 import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryId } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import { createUlidSource, deriveUlid } from "../model/ulid.ts";
 import { authorityOf } from "../personas/authority.ts";
 import type { Approval, DeliveryTarget, NewEvent, Store } from "../store/store.ts";
@@ -26,12 +27,7 @@ export async function takeChatEvent(event: NewEvent, parts: ChatEventParts): Pro
   const { content, place, channel, account, topic, replyTo } = event;
   if (event.direction !== "received" || place === undefined || content === null) return undefined;
   if (authorityOf(event, parts.config) !== "paired") return undefined;
-  const target: DeliveryTarget = {
-    channel,
-    place,
-    ...(account === undefined ? {} : { account }),
-    ...(topic === undefined ? {} : { topic }),
-  };
+  const target: DeliveryTarget = present({ channel, place, account, topic });
   if (replyTo !== undefined) {
     const question = await questionOf({ place: target, replyTo, event: event.id }, parts.store);
     if (question !== undefined && (await isAskedOf(question, event, parts.store)))

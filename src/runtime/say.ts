@@ -1,6 +1,7 @@
 /** What people write: a message, or a command to Cortex that is carried out and replied to at once. */
 import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
+import { present } from "../model/present.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { type Command, parseCommand } from "../queue/command.ts";
 import { parseRelayCommand, type RelayCommand } from "../relay/command.ts";
@@ -69,12 +70,7 @@ async function answerIn(message: NewMessage, parts: SayParts): Promise<Said | un
   if (replyTo === undefined || channel === undefined || place === undefined) return undefined;
   checkMessage(message, parts);
   const event = eventOf(message, parts);
-  const target = {
-    channel,
-    place,
-    ...(account === undefined ? {} : { account }),
-    ...(topic === undefined ? {} : { topic }),
-  };
+  const target = present({ channel, place, account, topic });
   const question = await questionOf({ place: target, replyTo, event: event.id }, parts.store);
   if (question === undefined) return undefined;
   const session = question.chat;

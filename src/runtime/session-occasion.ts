@@ -126,9 +126,5 @@ function deliveryOf({ event, dispatches }: QueueItem): Json | undefined {
 }
 
 function placeOf({ channel, account, place, topic }: StoredEvent): { readonly [field: string]: Json } {
-  return {
-    channel,
-    place: place!,
-    ...present({ account, topic }),
-  };
+  return present({ channel, place: place!, account, topic });
 }

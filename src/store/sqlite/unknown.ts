@@ -1,54 +1,39 @@
 /** One wording for each thing that is not there, whether it was to be read or to be written. */
+import type { ErrorCode } from "../../model/errors.ts";
 import { Refusal } from "./operation.ts";
 
-export function delegationUnknown(id: string): Refusal {
-  return new Refusal(
-    "delegation_unknown",
-    `No delegation has the id "${id}"`,
-    "`cortex sessions --tree` shows which session works for which.",
-  );
+function unknown(code: ErrorCode, what: string, hint: string): (name: string) => Refusal {
+  return (name) => new Refusal(code, `No ${what} "${name}"`, hint);
 }
 
-export function eventUnknown(event: string): Refusal {
-  return new Refusal(
-    "event_unknown",
-    `No event has the id "${event}"`,
-    "Accept the event before anything is made of it.",
-  );
-}
-
-export function hookUnknown(name: string): Refusal {
-  return new Refusal(
-    "hook_unknown",
-    `No hook is called "${name}"`,
-    "`cortex hooks` lists the hooks there are.",
-  );
-}
-
-export function relayUnknown(id: string): Refusal {
-  return new Refusal(
-    "relay_unknown",
-    `No relay has the id "${id}"`,
-    "`cortex relay list` lists the relays there are.",
-  );
-}
-
-export function sessionUnknown(label: string): Refusal {
-  return new Refusal(
-    "session_unknown",
-    `No session is called "${label}"`,
-    "`cortex sessions` lists the sessions there are.",
-  );
-}
-
-export function turnUnknown(turn: string): Refusal {
-  return new Refusal(
-    "turn_unknown",
-    `No turn has the id "${turn}"`,
-    "`cortex log` shows the turns of a session.",
-  );
-}
-
-export function runUnknown(run: string): Refusal {
-  return new Refusal("run_unknown", `No run has the id "${run}"`, "`cortex runs` lists the runs there are.");
-}
+export const delegationUnknown = unknown(
+  "delegation_unknown",
+  "delegation has the id",
+  "`cortex sessions --tree` shows which session works for which.",
+);
+export const eventUnknown = unknown(
+  "event_unknown",
+  "event has the id",
+  "Accept the event before anything is made of it.",
+);
+export const hookUnknown = unknown(
+  "hook_unknown",
+  "hook is called",
+  "`cortex hooks` lists the hooks there are.",
+);
+export const relayUnknown = unknown(
+  "relay_unknown",
+  "relay has the id",
+  "`cortex relay list` lists the relays there are.",
+);
+export const sessionUnknown = unknown(
+  "session_unknown",
+  "session is called",
+  "`cortex sessions` lists the sessions there are.",
+);
+export const turnUnknown = unknown(
+  "turn_unknown",
+  "turn has the id",
+  "`cortex log` shows the turns of a session.",
+);
+export const runUnknown = unknown("run_unknown", "run has the id", "`cortex runs` lists the runs there are.");
