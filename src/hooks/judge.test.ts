@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { openTestStore } from "../../test/support/open-store.ts";
-import { event, session, toSession } from "../../test/support/sample.ts";
+import { alice, event, session, toSession } from "../../test/support/sample.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { HOUR_MS, MINUTE_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import { CIRCUIT_ERRORS, CIRCUIT_REST_MS, type HookRun, type NewEvent, type Store } from "../store/store.ts";
 import { Catalogue } from "./catalogue.ts";
-import { Judge, MAX_JUDGING } from "./judge.ts";
+import { Judge, MAX_HOLD_MS, MAX_JUDGING } from "./judge.ts";
 import { HookPool, type PoolLimits } from "./pool.ts";
 
 const FIRES = `export default async () => ({ fire: true, routing: { session: "work" } });`;
@@ -92,6 +92,8 @@ async function openScene(
       return parts.catalogue;
     },
     start: () => parts.judge.start(),
+    /** Lets a hook answer that waits for this. */
+    release: () => writeFileSync(join(folder, "recorded"), ""),
     async accept(name: string, fields: Partial<NewEvent> = {}): Promise<EventId> {
       const made = event(name, fields);
       await opened.store.events.accept(made, { judge: true });
@@ -176,6 +178,64 @@ test("the end of a chain is told before it is recorded, so that a crash in betwe
   scene.start();
   expect(await scene.judged(await scene.accept("a"))).toMatchObject([{ hook: "builds", fired: false }]);
   expect(scene.endings).toEqual([0]);
+});
+
+/** Exclusive, and answers when another hook's message waits already. */
+const BUILDS_LATER = `import { existsSync } from "node:fs";
+export default async () => {
+  while (!existsSync(import.meta.dirname + "/recorded")) await new Promise(setImmediate);
+  return { fire: true, exclusive: true, routing: { relay: "build" } };
+};`;
+
+test("a default hook that has answered first is silenced by an exclusive one whose relay takes long to start", async () => {
+  const begun: unknown[] = [];
+  await using scene = await openScene({ builds: BUILDS_LATER, "default-other": FIRES }, {}, async (at) => {
+    scene.clock.advance(MAX_HOLD_MS - 1);
+    begun.push(...(await at.store.queue.lease(alice, 1)));
+  });
+  scene.start();
+  const id = await scene.accept("a");
+  await expect.poll(() => scene.store.queue.pending(session("work"))).toHaveLength(1);
+  scene.release();
+  expect((await scene.judged(id)).map(({ hook, fired }) => [hook, fired])).toEqual([
+    ["builds", true],
+    ["default-other", true],
+  ]);
+  expect(begun).toEqual([]);
+  expect(await scene.store.events.dispatches(id)).toMatchObject([
+    { hook: "default-other", outcome: "silenced" },
+  ]);
+});
+
+test("an exclusive hook whose relay does not start silences nobody, and the default hook's turn begins then", async () => {
+  await using scene = await openScene({ builds: BUILDS_LATER, "default-other": FIRES }, {}, async () => {
+    throw new CortexError("template_unknown", "There is no such template", { hint: "Name another." });
+  });
+  scene.start();
+  const id = await scene.accept("a");
+  await expect.poll(() => scene.store.queue.pending(session("work"))).toHaveLength(1);
+  scene.release();
+  expect((await scene.judged(id)).map(({ hook, fired }) => [hook, fired])).toEqual([
+    ["builds", false],
+    ["default-other", true],
+  ]);
+  expect(await scene.store.queue.lease(alice, 1)).toHaveLength(1);
+});
+
+test("a default hook that is silenced starts no relay", async () => {
+  let started = 0;
+  await using scene = await openScene(
+    { builds: BUILDS, "default-other": WHEN_STARTING.replace(`session: "work"`, `relay: "other"`) },
+    {},
+    async (at) => {
+      if (++started > 1) return;
+      writeFileSync(join(at.folder, "starting"), "");
+      await expect.poll(() => existsSync(join(at.folder, "answered"))).toBe(true);
+    },
+  );
+  scene.start();
+  expect((await scene.judged(await scene.accept("a"))).map(({ fired }) => fired)).toEqual([true, true]);
+  expect(started).toBe(1);
 });
 
 test("what hooks do wrong is theirs alone", async () => {

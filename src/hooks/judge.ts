@@ -35,7 +35,7 @@ export type Fired = Extract<Verdict, { fire: true }>;
 
 export interface JudgeParts {
   readonly store: Pick<Store, "onWake"> & {
-    readonly hooks: Pick<Store["hooks"], "unjudged" | "judged" | "record">;
+    readonly hooks: Pick<Store["hooks"], "unjudged" | "judged" | "record" | "hold">;
     readonly events: Pick<Store["events"], "dispatches">;
   };
   readonly catalogue: Catalogue;
@@ -72,6 +72,8 @@ export const MAX_JUDGING = 1_000;
 const PAGE = 100;
 /** Wake-ups can be lost, and so can what the store could not write just now. */
 const POLL_MS = 2_000;
+/** How long what default hooks have asked for waits, at most, for the relay of an exclusive hook to start. */
+export const MAX_HOLD_MS = 60_000;
 
 export class Judge implements AsyncDisposable {
   readonly #parts: JudgeParts;
@@ -167,7 +169,7 @@ export class Judge implements AsyncDisposable {
       entries.map((entry) => toAsk(entry, event, timezone())),
     );
     let open = outcomes.length;
-    const exclusive: Promise<void>[] = [];
+    const exclusive: Promise<boolean>[] = [];
     const runs = await Promise.all([
       ...outcomes.map(async (outcome, at) => {
         const answered = await outcome;
@@ -267,9 +269,7 @@ export class Judge implements AsyncDisposable {
         await this.#record({ ...run, event: event.id, fired: false });
         return "recorded";
       }
-      // It is silenced by what is recorded: what has been said is recorded first, however long that takes.
-      if (isDefaultHook(name)) await Promise.allSettled(exclusive);
-      const firing = this.#fire(event, run, judged.verdict, othersAreOpen);
+      const firing = this.#fire(event, run, judged.verdict, { othersAreOpen, exclusive });
       if (judged.verdict.exclusive) exclusive.push(firing);
       await firing;
       return "recorded";
@@ -288,26 +288,40 @@ export class Judge implements AsyncDisposable {
     }
   }
 
-  async #fire(event: StoredEvent, run: SilentHookRun, verdict: Fired, othersAreOpen: boolean): Promise<void> {
-    const { dispatchFor, catalogue, gatherMs } = this.#parts;
+  async #fire(
+    event: StoredEvent,
+    run: SilentHookRun,
+    verdict: Fired,
+    { othersAreOpen, exclusive }: Omit<Beside, "skipped">,
+  ): Promise<boolean> {
+    const { store, dispatchFor, catalogue, gatherMs } = this.#parts;
+    const { disable } = verdict;
+    const isDefault = isDefaultHook(run.hook);
+    const waits = isDefault && !verdict.exclusive; // two that silence each other must not wait for each other
+    const silences = verdict.exclusive ? catalogue.names().filter(isDefaultHook) : [];
     try {
-      const dispatch = await dispatchFor(event, run.hook, verdict);
-      const { disable, exclusive } = verdict;
+      // What they have asked for is taken back when this firing is recorded; until then it must not begin.
+      if (silences.length > 0) await store.hooks.hold(event.id, silences, MAX_HOLD_MS);
+      const isSilenced = waits && (await isTaken(exclusive));
+      const dispatch = isSilenced ? undefined : await dispatchFor(event, run.hook, verdict);
+      if (waits) await isTaken(exclusive); // recorded after those that silence it
       await this.#record({
         ...run,
         event: event.id,
         fired: true,
         disable,
-        ...(exclusive ? { silences: catalogue.names().filter(isDefaultHook) } : {}),
-        yields: isDefaultHook(run.hook),
+        ...(verdict.exclusive ? { silences } : {}),
+        yields: isDefault,
         ...(dispatch === undefined
           ? {}
           : { dispatch: othersAreOpen ? { ...dispatch, gatherMs: gatherMs() } : dispatch }),
       });
+      return true;
     } catch (error) {
       if (!isOfTheHook(error)) throw error;
       if (error.code === "chain_ended") await this.#parts.onChainEnded(event.id, run.hook);
       await this.#record({ ...run, event: event.id, fired: false, error: error.message });
+      return false;
     }
   }
 
@@ -321,6 +335,15 @@ export class Judge implements AsyncDisposable {
     if (state === "active") return;
     pool.giveUp(run.hook);
     if (state === "open" && stored !== undefined) onOpened(stored);
+  }
+}
+
+/** Whether one of these firings has silenced the default hooks. All are recorded then, also those added meanwhile. */
+async function isTaken(exclusive: readonly Promise<boolean>[]): Promise<boolean> {
+  for (;;) {
+    const count = exclusive.length;
+    const settled = await Promise.allSettled(exclusive);
+    if (count === exclusive.length) return settled.some((each) => each.status === "fulfilled" && each.value);
   }
 }
 
@@ -343,8 +366,8 @@ export function toAsk({ source, stored, filter }: Entry, event: StoredEvent, tim
 /** What goes on beside a hook that has answered. */
 interface Beside {
   readonly othersAreOpen: boolean;
-  /** Firings that silence the default hooks, some of them not recorded yet. */
-  readonly exclusive: Promise<void>[];
+  /** Firings that silence the default hooks, some of them not recorded yet. False: it failed. */
+  readonly exclusive: Promise<boolean>[];
   readonly skipped: string | undefined;
 }
 

@@ -388,6 +388,37 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(dispatched!.claim).toBeDefined();
     });
 
+    test("what is held waits on until all have judged, and what collects or has begun is left alone", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      const hooks = ["a", "b", "c", "d"];
+      await store.hooks.sync(hooks.map((name) => file(name)));
+      await accept(store, "e");
+      const asked = (hook: string, fields: Partial<NewDispatch> = {}) => {
+        const firingOf = firing("e", hook, hook);
+        return { ...firingOf, dispatch: { ...firingOf.dispatch!, gatherMs: 200, ...fields } };
+      };
+      await store.hooks.record(asked("a"));
+      await store.hooks.record(asked("b"));
+      await store.hooks.record(asked("c", { mode: "collect", dueMs: clock() + 1_000 }));
+      const { dispatched } = await store.hooks.record({ ...firing("e", "d", "d"), claim: alice });
+      const event = "test:e" as EventId;
+      const dueIn = async (key: string) =>
+        (await store.queue.pending(session(key))).map(({ dueMs }) => dueMs - clock());
+      const before = { b: await dueIn("b"), c: await dueIn("c") };
+      await store.hooks.hold(event, ["a", "c", "d", "never"], 5_000);
+      expect([await dueIn("a"), await dueIn("b"), await dueIn("c")]).toEqual([[5_000], before.b, before.c]);
+      await store.hooks.hold(event, ["a"], 10); // never shorter
+      expect(await dueIn("a")).toEqual([5_000]);
+      expect(dispatched!.claim).toBeDefined();
+      await store.hooks.judged(event);
+      expect((await store.queue.lease(alice, 9)).map(({ lease }) => lease.session)).toEqual([
+        session("a"),
+        session("b"),
+      ]);
+      await expect(store.hooks.hold(NEVER, [], 1)).rejects.toEqual(refusal("event_unknown"));
+    });
+
     test("what a hook says late is an item of its own, in the turn that runs or after it, and only with something to add", async () => {
       await using opened = await open();
       const { store } = opened;

@@ -560,6 +560,12 @@ export interface HookStore extends HookReads {
   record(run: NewHookRun): Promise<Recorded>;
 
   /**
+   * Lets what these hooks have asked for of an event wait for `forMs` from now, or until `hooks.judged`, where no turn
+   * has begun with it: another hook is about to silence them. What collects keeps its own window. `event_unknown`.
+   */
+  hold(event: EventId, hooks: readonly string[], forMs: number): Promise<void>;
+
+  /**
    * Counts what hooks have asked of models, for `turns.usedSince`. Called again, it counts again.
    */
   countUsage(used: Pick<ModelUse, "calls" | "tokens">): Promise<void>;

@@ -32,6 +32,9 @@ export const prepareGathering = oncePerDatabase((db: Database) => {
      where d.event = ? and d.hook = ? and d.outcome <> 'silenced' and i.state = 'queued' and i.turn is null`,
   );
   const silence = db.prepare("update dispatch set outcome = 'silenced' where key = ?");
+  const postpone = db.prepare<[{ item: number; untilMs: number }]>(
+    "update item set due_ms = @untilMs where key = @item and mode <> 'collect' and due_ms < @untilMs",
+  );
   const waiting = prepareWaiting(db);
   const changes = prepareRecorder(db);
 
@@ -41,6 +44,18 @@ export const prepareGathering = oncePerDatabase((db: Database) => {
       const sessions = release.all({ event, nowMs });
       for (const session of sessions) waiting.refreshReady(session, nowMs);
       if (sessions.length > 0) wake("queue");
+    },
+
+    /** Lets what a hook has asked for wait longer, where no turn has begun with it. */
+    hold(
+      event: number,
+      hook: string,
+      { forMs, nowMs }: { readonly forMs: number; readonly nowMs: number },
+    ): void {
+      const asked = findAsked.get(event, hook);
+      if (asked === undefined) return;
+      postpone.run({ item: asked.item, untilMs: nowMs + forMs });
+      waiting.refreshReady(asked.session, nowMs);
     },
 
     /** Takes back what a hook has asked for, where no turn has begun with it. */

@@ -25,7 +25,7 @@ import {
   settleChunk,
 } from "./outbox.ts";
 import { forgetWords, prune } from "./prune.ts";
-import { noteJudged, recordHookRun } from "./record-hook-run.ts";
+import { holdDispatches, noteJudged, recordHookRun } from "./record-hook-run.ts";
 import { archiveRelays, createRelay, saveRelay } from "./relays.ts";
 import { configureSession, fork, resetSession } from "./session.ts";
 import { requestAbort, resume, suspend } from "./suspend.ts";
@@ -86,6 +86,7 @@ export const OPERATIONS = {
   beginCompaction,
   syncPersonas,
   countUsage,
+  holdDispatches,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -103,6 +103,17 @@ export const noteJudged = operation(record({ event: text, runs: list(runCodec) }
   };
 });
 
+export const holdDispatches = operation(record({ event: text, hooks: list(text), forMs: number }), (db) => {
+  const findEvent = prepareFindEvent(db);
+  const gathering = prepareGathering(db);
+  return ({ event: id, hooks, forMs }, { nowMs }): null | Refusal => {
+    const event = findEvent(id);
+    if (event instanceof Refusal) return event;
+    for (const hook of hooks) gathering.hold(event.seq, hook, { forMs, nowMs });
+    return null;
+  };
+});
+
 function prepareFindEvent(db: Database): (id: string) => EventRow | Refusal {
   const find = db.prepare<[string], EventRow>("select seq, channel from event where id = ?");
   return (id) => find.get(id) ?? eventUnknown(id);

@@ -477,6 +477,7 @@ export class SqliteStore implements Store {
         });
         return dispatched === undefined ? recorded : { ...recorded, dispatched: toDispatched(dispatched) };
       },
+      hold: async (event, hooks, forMs) => this.#do("holdDispatches", { event, hooks, forMs }),
       countUsage: async (used) => this.#do("countUsage", used),
       judged: async (event, silent = []) =>
         this.#do("noteJudged", {

@@ -25,7 +25,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "between a judgement and its note",
     JUDGE,
-    "      const firing = this.#fire(event, run, judged.verdict, othersAreOpen);\n",
+    "      const firing = this.#fire(event, run, judged.verdict, { othersAreOpen, exclusive });\n",
   ),
   before(
     "between the note of a judgement and that all hooks have judged",
