@@ -53,7 +53,7 @@ export interface ToolContext {
   readonly workspace: string;
   /** Further folders that the agent may use. */
   readonly roots: readonly string[];
-  /** Folders that it may read, and not write: those of its skills. */
+  /** What it may read, and not write: the folders of its skills, and the files that came with messages of its thread. */
   readonly readable: readonly string[];
   /** Folders that stay closed, also inside one that the agent may use: what is inside of both is what counts. */
   readonly hidden: readonly string[];

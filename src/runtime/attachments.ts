@@ -1,4 +1,4 @@
-/** The files that came with events: filed before the event, read by people, and by the agent whose turn answers it. */
+/** The files that came with events: filed before the event, read by people, and by agents on whose thread it is. */
 import { fileAttachments } from "../events/file-attachments.ts";
 import { CortexError } from "../model/errors.ts";
 import { readKeptFile } from "../store/kept-files.ts";

@@ -5,6 +5,8 @@ import { expect, test } from "vitest";
 import { openTestServer, PATIENT } from "../../test/support/server.ts";
 import { MAX_ATTACHMENT_BYTES } from "../model/event.ts";
 import { DAY_MS } from "../model/durations.ts";
+import type { TurnId } from "../model/ids.ts";
+import { normalizeSessionKey } from "../model/session-key.ts";
 import { MAX_EVENT_BODY_BYTES } from "./body.ts";
 
 const PAIRED = { channels: { paired: [{ channel: "telegram", sender: "42" }] } };
@@ -85,25 +87,53 @@ test("an event whose body is too large is refused", async () => {
   expect([status, json.error.code]).toEqual([413, "body_too_large"]);
 });
 
-test("an agent reads the file that came with the message it answers, and no other", async () => {
+test("an agent reads the files of the messages on its thread, also later and in a fork, and no others", async () => {
   await using server = await openTestServer({ cortex: PAIRED, hooks: DM_HOOK });
   const { cortex } = server;
   const folder = join(cortex.home, "data", "attachments");
-  const read = async (sourceId: string, text: string, wanted: string): Promise<string> => {
-    const hash = createHash("sha256").update(wanted).digest("hex");
-    const content = `/tool Read ${JSON.stringify({ path: join(folder, hash) })}`;
-    const attachments = [{ name: "a.txt", data: Buffer.from(text).toString("base64") }];
-    await server.send(post({ ...message, sourceId, content, attachments }));
+  const toRead = (text: string): string => {
+    const hash = createHash("sha256").update(text).digest("hex");
+    return `/tool Read ${JSON.stringify({ path: join(folder, hash) })}`;
+  };
+  const resultOf = async (field: "t.id" | "t.source_event_id", id: string): Promise<string> => {
     const results = () =>
       cortex.store.query(
-        "select c.result_json as said from agent_tool_calls c join agent_turns t on t.id = c.turn_id where t.source_event_id = ?",
-        [`telegram:${sourceId}`],
+        `select c.result_json as said from agent_tool_calls c join agent_turns t on t.id = c.turn_id where ${field} = ?`,
+        [id],
       );
     await expect.poll(async () => (await results()).length, PATIENT).toBe(1);
     return String((await results())[0]!["said"]);
   };
-  expect(await read("1", "for your eyes", "for your eyes")).toContain("for your eyes");
-  expect(await read("2", "something else", "for your eyes")).toContain(
-    "is outside the folders of this agent",
-  );
+  const bring = async (sourceId: string, text: string, fields: object = {}): Promise<string> => {
+    const attachments = [{ name: "a.txt", data: Buffer.from(text).toString("base64") }];
+    await server.send(post({ ...message, sourceId, content: toRead(text), attachments, ...fields }));
+    return resultOf("t.source_event_id", `telegram:${sourceId}`);
+  };
+  const readIn = async (session: string, text: string): Promise<string> => {
+    const json = { content: toRead(text), session, wait: true };
+    const { turnId } = (await server.send({ method: "POST", path: "/api/messages", json })).json;
+    return resultOf("t.id", turnId);
+  };
+  const refused = expect.stringContaining("is outside the folders of this agent");
+  const group = { place: "-100", placeKind: "group", placeName: "Friends", mentionsMe: true };
+
+  expect(await readIn("main", "first")).toEqual(refused);
+  expect(await bring("1", "first")).toContain("first");
+  expect(await bring("2", "second")).toContain("second");
+  expect(await readIn("main", "first")).toContain("first");
+  expect(await bring("3", "theirs", group)).toContain("theirs");
+  expect(await readIn("main", "theirs")).toEqual(refused);
+  expect(await readIn("other", "first")).toEqual(refused);
+
+  const turns = (await server.send("/api/sessions/agent%3Amain%3Amain/turns")).json.items;
+  const { id: before } = turns.at(-1);
+  for (const [session, turn] of [
+    ["all", undefined],
+    ["early", before],
+  ] as const) {
+    const head = (await cortex.store.sessions.head(normalizeSessionKey("main")))!;
+    await cortex.store.sessions.fork((turn ?? head) as TurnId, normalizeSessionKey(session));
+  }
+  expect(await readIn("all", "first")).toContain("first");
+  expect(await readIn("early", "first")).toEqual(refused);
 });

@@ -26,6 +26,7 @@ import type {
 } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import {
+  type Claim,
   type JournalEntry,
   type Listed,
   type ListOptions,
@@ -420,6 +421,45 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       expect(await store.turns.get(root)).toMatchObject({ childCount: 2 });
       const thread = await store.turns.thread(head, { limit: 10 });
       expect(thread.map(({ childCount }) => childCount)).toEqual([0, 2]);
+    });
+
+    test("a thread tells what came with its messages, newest first, also with those that joined a turn", async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const bring = async (name: string, label = "work"): Promise<Claim | undefined> => {
+        const accepted = await store.events.accept(
+          { ...event(name), attachments: [{ name }] },
+          { dispatch: { ...dispatch(name, toSession(label)), mode: "steer" }, claim: alice },
+        );
+        return accepted.dispatched!.claim;
+      };
+      const end = async (claim: Claim | undefined): Promise<TurnId> => {
+        await store.turns.commit(turnFor(claim!));
+        return claim!.turn;
+      };
+      const first = await finishTurn(store, "without");
+      expect(await store.turns.attached(first, { limit: 9 })).toEqual([]);
+      await bring("elsewhere", "home");
+      const claim = await bring("a");
+      await bring("b");
+      const joined = message("item-b", "user", "b");
+      await store.runs.journal(claim!.lease, claim!.run, [
+        { kind: "message", place: 0, message: joined, items: ["item-b" as ItemId] },
+      ]);
+      const second = await end(claim);
+      await finishTurn(store, "plain");
+      const head = await end(await bring("c"));
+      const told = async (turn: TurnId, limit = 9) =>
+        (await store.turns.attached(turn, { limit })).flatMap(
+          (each) => (each as { name: string }[])[0]!.name,
+        );
+      expect(await told(first)).toEqual([]);
+      expect((await told(second)).toSorted()).toEqual(["a", "b"]);
+      expect([(await told(head))[0], (await told(head)).length]).toEqual(["c", 3]);
+      expect(await told(head, 1)).toEqual(["c"]);
+      await expect(store.turns.attached("never" as TurnId, { limit: 1 })).rejects.toEqual(
+        refusal("turn_unknown"),
+      );
     });
   });
 

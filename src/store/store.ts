@@ -1116,6 +1116,12 @@ export interface TurnReads {
    */
   usedSince(sinceMs: number): Promise<ModelUse[]>;
 
+  /**
+   * What came with the messages that the turn and those before it answered: the attachments of each, newest first, of
+   * at most `limit` messages. Where nothing ever came with a message, the thread is not walked.
+   */
+  attached(id: TurnId, options: { limit: number }): Promise<Json[]>;
+
   /** The ancestor at a depth; the root has depth 0. Undefined where the thread does not reach it. */
   ancestor(id: TurnId, depth: number): Promise<TurnId | undefined>;
 }

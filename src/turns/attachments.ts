@@ -12,13 +12,11 @@ export function describeAttachments(attachments: Json | undefined): string | und
   return [...lines, ...(left === 0 ? [] : [`Attachments: ${left} more`])].join("\n");
 }
 
-/** The files that came with these messages and are kept: their agent may read them. */
-export function attachedFiles(events: readonly { readonly attachments?: Json }[]): string[] {
-  return events.flatMap(({ attachments }) =>
-    (Array.isArray(attachments) ? (attachments as readonly Json[]) : [])
-      .filter((attachment) => read(attachment, "state") === "stored")
-      .map((attachment) => read(attachment, "path")),
-  );
+/** The files that came with a message and are kept: the agents of its thread may read them. */
+export function attachedFiles(attachments: Json | undefined): string[] {
+  return (Array.isArray(attachments) ? (attachments as readonly Json[]) : [])
+    .filter((attachment) => read(attachment, "state") === "stored")
+    .map((attachment) => read(attachment, "path"));
 }
 
 /** Adapters and platforms have their own words for the same. */

@@ -51,7 +51,8 @@ export function callParts(work: Work, circumstances: RunCircumstances, parts: To
         // Messages that join the turn bring files too.
         return [
           ...skills.map(({ folder }) => folder),
-          ...attachedFiles(work.items.map(({ event }) => event)),
+          ...work.items.flatMap(({ event }) => attachedFiles(event.attachments)),
+          ...work.attachedBefore,
         ];
       },
       environment: parts.toolEnvironment(permissions),

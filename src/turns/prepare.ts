@@ -24,7 +24,11 @@ import { assembleSystem, type SystemSources } from "./system-prompt.ts";
 import { historyOf, readThread } from "./thread.ts";
 import { isByOthers, narrowedBy } from "./untrusted.ts";
 import { asWorker, hasTool, narrowedAs, setupOf } from "./as-worker.ts";
+import { attachedFiles } from "./attachments.ts";
 import { nextStretch, type Worked } from "./worked.ts";
+
+/** The files of so many earlier messages can be read, the last ones of the thread: each is opened to the sandbox by name. */
+const MAX_MESSAGES_WITH_FILES = 100;
 
 export interface PrepareParts {
   readonly store: Store;
@@ -80,6 +84,8 @@ export interface Work {
   readonly thread: Context;
   readonly history: readonly Exchange[];
   readonly journal: TurnJournal;
+  /** The files that came with earlier messages of its thread. */
+  readonly attachedBefore: readonly string[];
   /** The messages that the turn answers; those that join it on the way are added. */
   readonly items: QueueItem[];
   readonly worked: Worked;
@@ -128,9 +134,10 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     subAgents: parts.subAgentGuidance(),
     duty: worker?.duty,
   };
-  const [thread, system] = await Promise.all([
+  const [thread, system, attached] = await Promise.all([
     wantsHistory(items) ? readThread(claim.parent, store, window) : NO_HISTORY,
     pinned?.system ?? assemble(setup, sources),
+    claim.parent === undefined ? [] : store.turns.attached(claim.parent, { limit: MAX_MESSAGES_WITH_FILES }),
   ]);
   // A run that has only compacted its thread has got on, and has no message in its journal.
   const written = before?.messages.length ?? 0;
@@ -171,6 +178,7 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     thread,
     history,
     journal,
+    attachedBefore: attached.flatMap(attachedFiles),
     items,
     worked,
   };

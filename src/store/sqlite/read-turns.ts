@@ -99,6 +99,25 @@ export function prepareReadTurns(db: Database) {
             c.child_session as childSession, c.started_ms as startedAtMs, c.completed_ms as completedAtMs
      from chain join tool_call c on c.key between chain.key * 65536 and chain.key * 65536 + 65535`,
   );
+  const anyAttached = db
+    .prepare<[], 1>("select 1 from event indexed by event_attached where attachments is not null limit 1")
+    .pluck();
+  // Newest first, and no further than that many: the walk is not sorted.
+  const findAttached = db
+    .prepare<[string, number], string>(
+      `with recursive chain (key, parent, source) as (
+         select key, parent, source from turn where id = ?
+         union all
+         select t.key, t.parent, t.source from chain c join turn t on t.key = c.parent
+       )
+       select e.attachments
+       from chain c cross join event e indexed by event_attached
+       where e.attachments is not null
+         and e.seq in (select c.source union
+                       select event from item indexed by item_merged where turn = c.key and state = 'merged')
+       limit ?`,
+    )
+    .pluck();
   const ancestorKey = prepareAncestor(db);
   const idOf = db.prepare<[number], string>("select id from turn where key = ?").pluck();
 
@@ -116,6 +135,11 @@ export function prepareReadTurns(db: Database) {
         compaction: read.find(({ turn }) => turn.type === "compaction"),
         turns: read.filter(({ turn }) => turn.type === "normal"),
       };
+    },
+    attached(id: TurnId, { limit }: { limit: number }): Json[] {
+      const turn = checkTurn(id);
+      if (anyAttached.get() === undefined) return [];
+      return findAttached.all(turn, checkCount(limit)).map((text) => JSON.parse(text) as Json);
     },
     ancestor(id: TurnId, depth: number): TurnId | undefined {
       const key = ancestorKey(known(findKey.get(id), turnUnknown, id), depth);
