@@ -30,8 +30,8 @@ test("the example in docs/delivery.md knows a request of ours from every other",
   const { isFromCortex } = (await import(pathToFileURL(file).href)) as Example;
 
   await using receiver = await openReceiver();
-  const targets = { shop: { url: receiver.url, secret: "s3cret" } };
-  await openWebhookChannel({ targets, fetch, clock: () => START_MS }).send(
+  const targets = { shop: { url: receiver.url, secretEnv: "SHOP_SECRET" } };
+  await openWebhookChannel({ targets, variable: () => "s3cret", fetch, clock: () => START_MS }).send(
     {
       key: "delivery-1-0",
       delivery: "delivery-1" as DeliveryId,

@@ -248,7 +248,7 @@ const webhook = z
     deliverTo: z
       .strictObject({
         url: z.url({ protocol: /^https?$/ }).describe("Where answers are posted."),
-        secretEnv: text("The variable that holds the secret with which they are signed.").exactOptional(),
+        secretEnv: variable("The variable that holds the secret with which they are signed.").exactOptional(),
       })
       .describe("Where answers with this webhook as their place are sent.")
       .exactOptional(),

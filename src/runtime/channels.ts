@@ -26,11 +26,9 @@ function openChannels(
   clock: () => number,
 ): ReadonlyMap<string, Channel> {
   const targets = Object.entries(config().channels.webhooks).flatMap(([name, { deliverTo }]) => {
-    if (deliverTo === undefined) return [];
-    const secret = deliverTo.secretEnv === undefined ? undefined : variable(deliverTo.secretEnv);
-    return [[name, secret === undefined ? { url: deliverTo.url } : { url: deliverTo.url, secret }] as const];
+    return deliverTo === undefined ? [] : [[name, deliverTo] as const];
   });
-  const webhook = openWebhookChannel({ targets: Object.fromEntries(targets), fetch, clock });
+  const webhook = openWebhookChannel({ targets: Object.fromEntries(targets), variable, fetch, clock });
   const channels = [...IN_THE_LEDGER.map(openLedgerChannel), webhook];
   return new Map(channels.map((channel) => [channel.name, channel]));
 }

@@ -12,6 +12,7 @@ import { TOOL_ALIASES } from "../model/tool-aliases.ts";
 import { readIdentityFiles } from "../personas/identity-files.ts";
 import { readSkills } from "../personas/skills.ts";
 import { TOOL_NAMES } from "./tool-names.ts";
+import { isSet } from "./unset-variables.ts";
 
 /** Something that somebody should look at. With an error, an agent cannot do what it is configured for. */
 export interface Finding {
@@ -128,10 +129,6 @@ function checkKey(
   const key = wanted === undefined ? undefined : profileOf(config, wanted).apiKeyEnv;
   if (key === undefined || isSet(key, variable)) return [];
   return [unset(path, key, `The profile ${JSON.stringify(wanted)} cannot be used without it.`)];
-}
-
-function isSet(name: string, variable: CheckParts["variable"]): boolean {
-  return (variable(name) ?? "") !== "";
 }
 
 function unset(path: string, name: string, consequence: string): Finding {

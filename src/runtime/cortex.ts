@@ -69,6 +69,7 @@ import type { Teamwork } from "./team.ts";
 import { teamToolParts } from "./team-tools.ts";
 import { say, type Said } from "./say.ts";
 import { openSettings, type Settings } from "./settings.ts";
+import { type UnsetVariable, unsetVariables } from "./unset-variables.ts";
 import { openSubAgents } from "./sub-agents.ts";
 import { createAgentToolHooks } from "./tool-hooks.ts";
 import { windowOf } from "./window.ts";
@@ -101,6 +102,8 @@ export interface Cortex extends AsyncDisposable {
   model(): ModelChoice;
   /** Profiles whose models failed and that are left alone for now. */
   coolDowns(): readonly CoolDown[];
+  /** Variables that settings name and that are not set. */
+  unsetVariables(): readonly UnsetVariable[];
   /** What becomes of commands of agents. */
   sandbox(): SandboxMode;
   /** How many turns the process before this one had left unfinished. */
@@ -449,6 +452,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     config: () => settings.config(),
     model: () => settings.model(),
     coolDowns: () => coolDowns.list(),
+    unsetVariables: () => unsetVariables(settings.config(), (name) => settings.variable(name)),
     sandbox: () => sandbox.mode(),
     send: (message) => sendMessage(message, sendParts()),
     say: (message) => say(message, { ...sendParts(), relays, team }),

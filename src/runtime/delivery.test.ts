@@ -1,6 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { openTestCortex } from "../../test/support/home.ts";
+import { PATIENT } from "../../test/support/server.ts";
 import { answer, openReceiver } from "../../test/support/webhook-receiver.ts";
 import type { Receiver } from "../../test/support/webhook-receiver.ts";
 
@@ -62,6 +65,30 @@ test("an answer that nobody takes is a dead letter that can be sent again", asyn
   const [dead] = (await cortex.store.outbox.list()).items;
   await cortex.store.outbox.retry(dead!.id);
   await expect.poll(async () => (await cortex.store.outbox.list()).items[0]?.state).toBe("sent");
+});
+
+test("a delivery whose secret is not set is a dead letter, and is sent signed once it is set", async () => {
+  await using receiver = await openReceiver();
+  const deliverTo = { url: receiver.url, secretEnv: "OPS_SECRET" };
+  await using cortex = await openTestCortex({
+    cortex: { channels: { webhooks: { ops: { deliverTo } } } },
+    script: "- { when: .*, plays: [{ say: Hello }] }",
+  });
+  expect(cortex.unsetVariables()).toMatchObject([
+    { setting: "channels.webhooks.ops.deliverTo.secretEnv", variable: "OPS_SECRET" },
+  ]);
+  await cortex.send({ content: "hi", delivery });
+  const state = async () => (await cortex.store.outbox.list()).items[0]?.state;
+  await expect.poll(state).toBe("dead");
+  const [dead] = (await cortex.store.outbox.list()).items;
+  expect(dead!.error).toMatch(/OPS_SECRET is not set\. Set OPS_SECRET in the environment/);
+  expect(receiver.received).toEqual([]);
+
+  writeFileSync(join(cortex.home, "config", ".env"), "OPS_SECRET=a long secret\n", { mode: 0o600 });
+  await expect.poll(() => cortex.unsetVariables(), PATIENT).toEqual([]);
+  await cortex.store.outbox.retry(dead!.id);
+  await expect.poll(state).toBe("sent");
+  expect(receiver.received[0]!.headers).toHaveProperty("x-cortex-signature");
 });
 
 test("an address that is none is refused before anything is kept", async () => {

@@ -58,7 +58,3 @@ export function refusalBy(name: string, error: unknown): Check {
 export function checkView({ change, ...check }: Check) {
   return { ...check, diff: change === null ? null : describeChange(change) };
 }
-
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 
 import type { Config } from "../config/config.ts";
+import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
 import { MIN_SECRET_LENGTH } from "../model/redact.ts";
@@ -12,11 +13,12 @@ import type { RelayConfig } from "../relay/snapshot.ts";
 import { checkAgents } from "./check.ts";
 import { chooseModel, configuredModel } from "./choose-model.ts";
 import { type Configured, readConfigured } from "./configured.ts";
-import { type Check, count, fail, ok, refusalBy, warn } from "./doctor-check.ts";
+import { type Check, fail, ok, refusalBy, warn } from "./doctor-check.ts";
 import { pingProfile, type PingProblem } from "./doctor-ping.ts";
 import { checkPort } from "./doctor-port.ts";
 import { checkTeam } from "./doctor-team.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "./sandbox.ts";
+import { describeUnset, isSet, unsetVariables } from "./unset-variables.ts";
 
 interface Sources {
   readonly home: string;
@@ -53,7 +55,7 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
       ),
     ...checkRoots(sources.home, config),
     ...checkCredentials(config, variable),
-    ...checkWebhooks(config, variable),
+    ...checkVariables(config, variable),
     ...checkFolders(config),
     ...checkRelays(relays),
     ...(await checkUnusedPlugins(sources.home, config, relays)),
@@ -167,15 +169,35 @@ function checkRoots(home: string, { personas }: Config): Check[] {
   );
 }
 
-/** A secret as short as this is not taken out of texts. */
-function checkWebhooks({ channels }: Config, variable: Configured["variable"]): Check[] {
-  return Object.entries(channels.webhooks).flatMap(([name, { secretEnv }]) => {
-    if (secretEnv === undefined || (variable(secretEnv) ?? "") !== "") return [];
-    const hint = `Set ${secretEnv} in the environment of Cortex or in config/.env.`;
-    return [
-      fail("webhooks", `channels.webhooks.${name}: ${secretEnv} is not set, so nothing is taken`, hint),
-    ];
-  });
+/** What is named to protect something is needed; what is only passed on may be missing. */
+function checkVariables(config: Config, variable: Configured["variable"]): Check[] {
+  return [
+    ...unsetVariables(config, variable).map((unset) => {
+      const { problem, hint } = describeUnset(unset);
+      return fail("variables", problem, hint);
+    }),
+    ...passedOn(config)
+      .filter(([, name]) => !isSet(name, variable))
+      .map(([setting, name]) =>
+        warn(
+          "variables",
+          `${setting}: ${name} is not set, so what runs there does without it`,
+          "Set it, or write it to config/.env, or take it off the list.",
+        ),
+      ),
+  ];
+}
+
+/** The variables that programs are given, by the setting that says so. */
+function passedOn({ hooks, toolHooks, subAgents }: Config): (readonly [setting: string, name: string])[] {
+  const lists: readonly (readonly [setting: string, env: readonly string[]])[] = [
+    ["hooks.env", hooks.env],
+    ...toolHooks.map(({ env }, at) => [`toolHooks[${at}].env`, env] as const),
+    ...Object.entries(subAgents.types).map(([name, { env = [] }]) => {
+      return [`subAgents.types.${name}.env`, env] as const;
+    }),
+  ];
+  return lists.flatMap(([setting, env]) => env.map((name, at) => [`${setting}[${at}]`, name] as const));
 }
 
 function checkFolders({ channels }: Config): Check[] {
@@ -189,6 +211,7 @@ function checkFolders({ channels }: Config): Check[] {
     );
 }
 
+/** A secret as short as this is not taken out of texts. */
 function checkCredentials({ personas }: Config, variable: Configured["variable"]): Check[] {
   const names = new Set(Object.values(personas).flatMap(({ permissions }) => permissions.credentials));
   return [...names]

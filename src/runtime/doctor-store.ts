@@ -2,9 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
 
+import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Ledger, StoredHook } from "../store/store.ts";
-import { type Check, count, fail, ok, refusal, refusalBy, warn } from "./doctor-check.ts";
+import { type Check, fail, ok, refusal, refusalBy, warn } from "./doctor-check.ts";
 import { databasePath, serverNotePath } from "./home.ts";
 import { openLedger } from "./inspect.ts";
 import { isAlive } from "./is-alive.ts";
@@ -101,7 +102,7 @@ async function checkClock(ledger: Ledger, nowMs: number): Promise<Check> {
   const minutes = Math.round(aheadMs / 60_000);
   return warn(
     "clock",
-    `The newest event is from ${minutes} minutes in the future: the clock was wrong then, or is now`,
+    `The newest event is from ${count(minutes, "minute")} in the future: the clock was wrong then, or is now`,
     "Set the clock; what is due by then waits until then.",
   );
 }

@@ -169,7 +169,7 @@ describe("the configuration", () => {
     expect(named("secrets")).toMatchObject([{ state: "warn", message: expect.stringContaining("PIN") }]);
   });
 
-  test("webhooks whose secret is not set and folders that are not there are listed", async () => {
+  test("variables that are named and not set, and folders that are not there, are listed", async () => {
     using home = configHome();
     home.write("cortex.json", {
       channels: {
@@ -177,13 +177,25 @@ describe("the configuration", () => {
           pay: { scheme: "generic", secretEnv: "PAY" },
           repo: { scheme: "github", secretEnv: "REPO" },
           door: { scheme: "unsigned" },
+          out: { deliverTo: { url: "https://example.com", secretEnv: "OUT" } },
+          plain: { deliverTo: { url: "https://example.com" } },
         },
         files: { inbox: { folder: "inbox" }, all: { folder: "config" } },
       },
+      webSearch: { url: "http://localhost/?q={query}", apiKeyEnv: "SEARCH" },
+      hooks: { env: ["REPO", "CITY"] },
+      toolHooks: [{ event: "before", command: "true", env: ["POLICY"] }],
+      subAgents: { types: { own: { command: ["own"], env: ["OWN"] } } },
     });
-    const { named } = await check(home.path, { environment: { ...NO_SANDBOX, REPO: "a long secret" } });
-    expect(named("webhooks")).toMatchObject([
-      { state: "fail", message: expect.stringContaining("webhooks.pay: PAY is not set") },
+    const environment = { ...NO_SANDBOX, REPO: "a long secret", SEARCH: "" };
+    const { named } = await check(home.path, { environment });
+    expect(named("variables").map(({ state, message }) => `${state} ${message}`)).toEqual([
+      "fail channels.webhooks.pay.secretEnv: PAY is not set, so requests to this webhook are refused",
+      "fail channels.webhooks.out.deliverTo.secretEnv: OUT is not set, so deliveries to this webhook fail",
+      "fail webSearch.apiKeyEnv: SEARCH is not set, so WebSearch fails",
+      "warn hooks.env[1]: CITY is not set, so what runs there does without it",
+      "warn toolHooks[0].env[0]: POLICY is not set, so what runs there does without it",
+      "warn subAgents.types.own.env[0]: OWN is not set, so what runs there does without it",
     ]);
     expect(named("files")).toMatchObject([
       { state: "warn", message: expect.stringContaining("files.inbox: ") },

@@ -39,6 +39,7 @@ const FINE: Measures = {
   disk: { databaseBytes: 1, walBytes: LARGE_WAL_BYTES, freeBytes: LOW_DISK_BYTES },
   coolDowns: [],
   usageReached: [],
+  unsetVariables: [],
   streams: 1,
 };
 
@@ -93,6 +94,11 @@ test.each<[string, Partial<Measures>, RegExp]>([
     },
     /^A daily limit is reached: atlas has made 2 model calls today$/,
   ],
+  [
+    "a variable that a setting names and nobody has set",
+    { unsetVariables: [{ setting: "webSearch.apiKeyEnv", variable: "KEY", effect: "WebSearch fails" }] },
+    /^webSearch\.apiKeyEnv: KEY is not set, so WebSearch fails$/,
+  ],
   ["a slow loop", { loop: { ...FINE.loop, p99Ms: SLOW_LOOP_P99_MS } }, /main thread.* by 250 ms one time/],
   ["a stall", { loop: { ...FINE.loop, maxMs: LOOP_STALL_MS } }, /main thread.* by 5000 ms at worst/],
   ["a full disk", { disk: { ...FINE.disk, freeBytes: LOW_DISK_BYTES - 1_048_576 } }, /^Only 511 MiB/],
@@ -129,6 +135,7 @@ test("of many hooks that are broken, some are named", async () => {
     loop: FINE.loop,
     streams: 0,
     coolDowns: [],
+    unsetVariables: [],
   });
   expect(hooks).toMatchObject({
     active: 1,
@@ -162,6 +169,7 @@ test("health tells the ages of what waits, runs and may have arrived", async () 
     loop,
     streams: 2,
     coolDowns: [],
+    unsetVariables: [],
   };
   const health = await readHealth({ ...parts, startedAtMs: START_MS });
   expect(health).toMatchObject({

@@ -1,5 +1,7 @@
 /** How a running Cortex is doing: its measures, and in words what somebody should look at. */
+import { count } from "../model/count.ts";
 import { measure, type MeasureParts, type Measures } from "./measure.ts";
+import { describeUnset } from "./unset-variables.ts";
 
 export interface Health extends Measures {
   /** degraded: there are problems. */
@@ -42,6 +44,7 @@ export function findProblems(measures: Measures): Problem[] {
     ...unknownDeliveries(measures),
     ...brokenHooks(measures),
     ...usedUp(measures),
+    ...measures.unsetVariables.map(describeUnset),
     ...slowLoop(measures),
     ...machine(measures),
   ];
@@ -57,7 +60,7 @@ function* stillRuns({ runs }: Measures): Generator<Problem> {
   }
   if (still.length > MAX_RUNS_NAMED) {
     yield {
-      problem: `${still.length - MAX_RUNS_NAMED} more runs have not moved for ${inWords(STILL_RUN_MS)} or longer`,
+      problem: `${count(still.length - MAX_RUNS_NAMED, "more run has", "more runs have")} not moved for ${inWords(STILL_RUN_MS)} or longer`,
       hint: "`cortex runs --state running` lists the runs.",
     };
   }
@@ -148,10 +151,6 @@ function* machine({ disk, memory }: Measures): Generator<Problem> {
       hint: "Let fewer runs work at once (`broker.maxConcurrentRuns`), or start node with --max-old-space-size.",
     };
   }
-}
-
-function count(number: number, one: string, many = `${one}s`): string {
-  return number === 1 ? `1 ${one}` : `${number} ${many}`;
 }
 
 function mebibytes(bytes: number): string {

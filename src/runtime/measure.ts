@@ -5,6 +5,7 @@ import type { Counts, HookState, Ledger, Pulse, StoredHook } from "../store/stor
 import type { CoolDown } from "../turns/cool-downs.ts";
 import { limitsReached, type UsageReached } from "../turns/spending.ts";
 import type { LoopDelay } from "./loop-delay.ts";
+import type { UnsetVariable } from "./unset-variables.ts";
 import { readVitals, type Vitals } from "./vitals.ts";
 
 export interface Measures extends Vitals {
@@ -35,6 +36,8 @@ export interface Measures extends Vitals {
   readonly coolDowns: readonly CoolingProfile[];
   /** Limits on the use of models that this day has reached. */
   readonly usageReached: readonly UsageReached[];
+  /** Variables that settings name and that are not set. */
+  readonly unsetVariables: readonly UnsetVariable[];
 }
 
 export interface CoolingProfile {
@@ -72,10 +75,11 @@ export interface MeasureParts {
   readonly loop: LoopDelay;
   readonly streams: number;
   readonly coolDowns: readonly CoolDown[];
+  readonly unsetVariables: readonly UnsetVariable[];
 }
 
 export async function measure(parts: MeasureParts): Promise<Measures> {
-  const { ledger, config, home, nowMs, startedAtMs, loop, streams, coolDowns } = parts;
+  const { ledger, config, home, nowMs, startedAtMs, loop, streams, coolDowns, unsetVariables } = parts;
   const [counts, pulse, hooks, used, vitals] = await Promise.all([
     ledger.counts(),
     ledger.pulse(nowMs),
@@ -102,6 +106,7 @@ export async function measure(parts: MeasureParts): Promise<Measures> {
       return { profile, failures, leftMs: Math.max(0, untilMs - nowMs), error };
     }),
     usageReached: limitsReached(used, config.usage),
+    unsetVariables,
   };
 }
 

@@ -55,7 +55,13 @@ export async function createTools(sources: ToolSources): Promise<Tool[]> {
     const configured = settings.config().webSearch;
     if (configured === undefined) return undefined;
     const { url, apiKeyEnv, apiKeyHeader } = configured;
-    return { url, apiKeyHeader, apiKey: apiKeyEnv === undefined ? undefined : settings.variable(apiKeyEnv) };
+    return {
+      url,
+      apiKeyHeader,
+      ...(apiKeyEnv === undefined
+        ? {}
+        : { apiKey: { variable: apiKeyEnv, value: settings.variable(apiKeyEnv) } }),
+    };
   };
   return [
     ...workspaceTools,

@@ -493,6 +493,10 @@ const Health = Alive.extend({
     .describe(
       "The limits of `usage` that this day has reached: no model is asked beyond them until midnight.",
     ),
+  unsetVariables: z
+    .array(z.object({ setting: z.string(), variable: z.string(), effect: z.string() }))
+    .readonly()
+    .describe("Variables that settings name and that are not set, and what does not work without them."),
 });
 
 const Costs = z.object({

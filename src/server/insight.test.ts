@@ -198,6 +198,7 @@ test("anybody may ask whether Cortex is up, and only its owner how it is doing",
       streams: 0,
       coolDowns: [],
       usageReached: [],
+      unsetVariables: [],
     },
   ]);
   expect(json.disk.databaseBytes + json.disk.walBytes).toBeGreaterThan(0);

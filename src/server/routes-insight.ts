@@ -116,5 +116,6 @@ function healthOf({ cortex, clock, startedAtMs, loop, streams }: Context) {
     loop: loop(),
     streams: streams.size,
     coolDowns: cortex.coolDowns(),
+    unsetVariables: cortex.unsetVariables(),
   });
 }

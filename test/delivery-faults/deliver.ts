@@ -68,7 +68,7 @@ export async function deliver({ deliveries, seed }: { deliveries: number; seed: 
   });
   const places = Array.from({ length: TARGETS }, (_, i) => placeOf(i));
   const targets = Object.fromEntries(places.map((place) => [place, { url: `${receiver.url}/${place}` }]));
-  const webhook = openWebhookChannel({ targets, fetch, clock });
+  const webhook = openWebhookChannel({ targets, variable: () => undefined, fetch, clock });
 
   const scene = { path, webhook, clock, random: () => random.fraction(), received: receiver.received };
   let crashes = 0;

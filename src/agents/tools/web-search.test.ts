@@ -88,10 +88,23 @@ test("nothing found is said", async () => {
   expect((await searchIn(json({ results: [] }), { query: "a" })).text).toBe('Nothing was found for "a".');
 });
 
+const keyOf = (value: string | undefined) => ({ variable: "SEARCH_KEY", value });
+
+test.each([undefined, ""])("where the variable of the key is %j, nothing is asked", async (value) => {
+  let asked = 0;
+  const site: Site = (response) => void response.end(`${asked++}`);
+  await expect(searchIn(site, { query: "a" }, { apiKey: keyOf(value) })).rejects.toMatchObject({
+    code: "tool_failed",
+    message: "The key of the search service is missing: SEARCH_KEY is not set",
+    hint: expect.stringContaining("webSearch.apiKeyEnv"),
+  });
+  expect(asked).toBe(0);
+});
+
 test("the key goes where the service wants it", async () => {
-  const bearer = await searchIn(json([]), { query: "a" }, { apiKey: "secret" });
+  const bearer = await searchIn(json([]), { query: "a" }, { apiKey: keyOf("secret") });
   expect(bearer.asked[0]!.headers).toMatchObject({ authorization: "Bearer secret" });
-  const fields = { apiKey: "secret", apiKeyHeader: "X-Subscription-Token" };
+  const fields = { apiKey: keyOf("secret"), apiKeyHeader: "X-Subscription-Token" };
   const brave = await searchIn(json([]), { query: "a" }, fields);
   expect(brave.asked[0]!.headers).toMatchObject({ "x-subscription-token": "secret" });
   expect(brave.asked[0]!.headers).not.toHaveProperty("authorization");
@@ -114,7 +127,7 @@ test.each([
   ["has nothing", json(null), "format=json"],
   ["has too much", page("application/json", JSON.stringify("x".repeat(MAX_ANSWER_BYTES))), "Ask for less"],
 ] satisfies [string, Site, string][])("a service that %s is an error with a hint", async (_, site, hint) => {
-  await expect(searchIn(site, { query: "a" }, { apiKey: "hunter2" })).rejects.toMatchObject({
+  await expect(searchIn(site, { query: "a" }, { apiKey: keyOf("hunter2") })).rejects.toMatchObject({
     code: "tool_failed",
     message: expect.not.stringContaining("hunter2"),
     hint: expect.stringContaining(hint),

@@ -21,7 +21,8 @@ const SEARCH_TIMEOUT_MS = 30_000;
 export interface SearchEndpoint {
   /** Holds `{query}`. */
   readonly url: string;
-  readonly apiKey?: string | undefined;
+  /** Absent: it takes none. */
+  readonly apiKey?: { readonly variable: string; readonly value: string | undefined };
   /** Where the key goes. Absent: into `Authorization`, as a bearer token. */
   readonly apiKeyHeader?: string | undefined;
 }
@@ -75,7 +76,9 @@ async function search(
 
 function headersFor({ apiKey, apiKeyHeader }: SearchEndpoint): Record<string, string> {
   if (apiKey === undefined) return { accept: "application/json" };
-  const key = apiKeyHeader === undefined ? { authorization: `Bearer ${apiKey}` } : { [apiKeyHeader]: apiKey };
+  const { variable, value = "" } = apiKey;
+  if (value === "") throw keyMissing(variable);
+  const key = apiKeyHeader === undefined ? { authorization: `Bearer ${value}` } : { [apiKeyHeader]: value };
   return { accept: "application/json", ...key };
 }
 
@@ -160,6 +163,12 @@ const FORMAT_HINT =
 /** The URL is not repeated: a key may be in it. */
 function failed(what: string, hint: string, cause?: unknown): CortexError {
   return new CortexError("tool_failed", `The search service ${what}`, { hint, cause });
+}
+
+function keyMissing(variable: string): CortexError {
+  return new CortexError("tool_failed", `The key of the search service is missing: ${variable} is not set`, {
+    hint: "Tell the user: `webSearch.apiKeyEnv` in cortex.json names the variable. WebFetch works without it.",
+  });
 }
 
 function unconfigured(): CortexError {

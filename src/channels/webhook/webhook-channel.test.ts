@@ -24,9 +24,11 @@ const message: OutgoingMessage = {
   repeat: true,
 };
 
-function channelTo(url: string, secret?: string) {
-  const shop = { url, ...(secret === undefined ? {} : { secret }) };
-  return openWebhookChannel({ targets: { shop }, fetch, clock });
+/** Where the name of a variable is given, its value is what is beside it. */
+function channelTo(url: string, secretEnv?: string, secret?: string) {
+  const shop = { url, ...(secretEnv === undefined ? {} : { secretEnv }) };
+  const variable = (name: string) => (name === secretEnv ? secret : undefined);
+  return openWebhookChannel({ targets: { shop }, variable, fetch, clock });
 }
 
 function failure(code: string, text: string | RegExp = /./) {
@@ -40,7 +42,7 @@ function failure(code: string, text: string | RegExp = /./) {
 
 test("a message arrives as signed JSON with its key", async () => {
   await using receiver = await openReceiver();
-  await channelTo(`${receiver.url}/orders?shop=1`, "s3cret").send(message, never);
+  await channelTo(`${receiver.url}/orders?shop=1`, "SHOP", "s3cret").send(message, never);
   const [request] = receiver.received;
   expect(request).toMatchObject({
     path: "/orders?shop=1",
@@ -68,6 +70,19 @@ test("a message arrives as signed JSON with its key", async () => {
     .digest("hex");
   expect(request!.headers["x-cortex-signature"]).toBe(`sha256=${hash}`);
 });
+
+test.each([undefined, ""])(
+  "where the variable of the secret is %j, nothing is sent, and the error says what to set",
+  async (secret) => {
+    await using receiver = await openReceiver();
+    await expect(channelTo(receiver.url, "SHOP", secret).send(message, never)).rejects.toMatchObject({
+      code: "delivery_refused",
+      message: 'The webhook target "shop" cannot be signed for: SHOP is not set',
+      hint: expect.stringContaining("Set SHOP in the environment of Cortex or in config/.env"),
+    });
+    expect(receiver.received).toEqual([]);
+  },
+);
 
 test("without a secret nothing is signed", async () => {
   await using receiver = await openReceiver();
@@ -154,6 +169,7 @@ test("a receiver that never answers is uncertain when its time is over", async (
   receiver.behave(() => {});
   const channel = openWebhookChannel({
     targets: { shop: { url: receiver.url } },
+    variable: () => undefined,
     fetch,
     clock,
     timeoutMs: 20,

@@ -14,12 +14,14 @@ import { signatureHeaders } from "./sign.ts";
 
 interface WebhookTarget {
   readonly url: string;
-  /** Requests without one are not signed. */
-  readonly secret?: string;
+  /** The variable with the secret that requests are signed with. Absent: they are not signed. */
+  readonly secretEnv?: string;
 }
 
 export interface WebhookOptions {
   readonly targets: Readonly<Record<string, WebhookTarget>>;
+  /** Looks a variable up. */
+  readonly variable: (name: string) => string | undefined;
   readonly fetch: typeof globalThis.fetch;
   readonly clock: () => number;
   readonly timeoutMs?: number;
@@ -35,7 +37,7 @@ export const MAX_AGE_MS = 24 * 60 * 60_000;
 const MAX_ATTEMPTS = 300;
 
 export function openWebhookChannel(options: WebhookOptions): Channel {
-  const { targets, fetch, clock, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { targets, variable, fetch, clock, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
   const urls = new Map(Object.entries(targets).map(([name, { url }]) => [name, parseUrl(name, url)]));
   return {
     name: "webhook",
@@ -47,9 +49,14 @@ export function openWebhookChannel(options: WebhookOptions): Channel {
       const { place } = message.address;
       const url = urls.get(place);
       if (url === undefined) throw targetUnknown(place, [...urls.keys()]);
-      const secret = targets[place]?.secret;
+      const { secretEnv } = targets[place]!;
       const body = JSON.stringify(bodyOf(message));
-      const headers = { ...headersOf(message), ...(secret && signatureHeaders(body, secret, clock())) };
+      const headers = headersOf(message);
+      if (secretEnv !== undefined) {
+        const secret = variable(secretEnv) ?? "";
+        if (secret === "") throw secretMissing(place, secretEnv);
+        Object.assign(headers, signatureHeaders(body, secret, clock()));
+      }
       const request = { method: "POST", headers, body, redirect: "manual" } as const;
       return withTimeout(
         async (signal) => {
@@ -95,13 +102,20 @@ function parseUrl(name: string, text: string): URL {
   if (isGood) return url;
   // The URL itself is not shown: it may hold a password.
   throw new CortexError("config_invalid", `The webhook target "${name}" has no usable URL`, {
-    hint: "Give an http or https URL without a user and password; put a secret into `secret`.",
+    hint: "Give an http or https URL without a user and password; name the variable of a secret in `secretEnv`.",
   });
 }
 
 function targetUnknown(place: string, names: readonly string[]): CortexError {
   return deliveryRefused(`No webhook target is called "${place}"`, {
     hint: names.length === 0 ? "No webhook targets are configured." : `There are: ${names.join(", ")}.`,
+  });
+}
+
+/** What its receiver expects to be signed is never sent unsigned. */
+function secretMissing(place: string, variable: string): CortexError {
+  return deliveryRefused(`The webhook target "${place}" cannot be signed for: ${variable} is not set`, {
+    hint: `Set ${variable} in the environment of Cortex or in config/.env, then retry the delivery.`,
   });
 }
 
