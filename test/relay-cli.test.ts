@@ -302,7 +302,7 @@ test(
     expect(listed).toMatch(/ 2 steps /);
     const { out: status } = await run(home.path, ["relay", "status", id!]);
     expect(status).toMatch(/is completed \(no_matching_transition\): 2 steps,/);
-    expect(status).toMatch(/^script 2 +hook:transition +failed .*Exit code 3: oh no$/m);
+    expect(status).toMatch(/^script 2 +hook-transition +failed .*Exit code 3: oh no$/m);
     expect(status).toMatch(/^step 3 +reader +completed /m);
     const after = await run(home.path, ["relay", "show", id!, "--step", "3"]);
     expect(after.out).toBe("written: a letter\n");

@@ -163,7 +163,7 @@ test("a script inserts an agent of its own, on the profile that it names", async
     expect(record).toMatchObject({ status: "completed", stopReason: "no_matching_transition" });
     expect(record.steps).toHaveLength(5);
     expect(record.steps[4]).toMatchObject({
-      agentSlotId: "hook:end",
+      agentSlotId: "hook-end",
       output: "answered",
       status: "completed",
     });

@@ -283,7 +283,7 @@ test("an agent that a script asks for runs after the last step, and markers are 
   expect(record.steps.map(({ agentSlotId, stage }) => [agentSlotId, stage])).toEqual([
     ["planner", null],
     ...Array.from({ length: 5 }, () => ["coder", "implement"]),
-    ["hook:end", null],
+    ["hook-end", null],
   ]);
   expect(record).toMatchObject({ status: "completed", stopReason: "max_iterations" });
   expect(record.iterationCounts).toEqual({ "coder:implement→coder:review": 4 });

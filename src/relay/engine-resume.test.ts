@@ -96,7 +96,7 @@ test.each(MOMENTS)(
     expect(record.iterationCounts).toEqual({ "coder:implement→coder:review": 1 });
     // One that a crash cut off is among the steps instead.
     const cutOff = record.steps.filter(({ kind }) => kind === "script").map(({ agentSlotId }) => agentSlotId);
-    const begun = [...told(opened), ...cutOff.map((slot) => slot.replace("hook:", ""))];
+    const begun = [...told(opened), ...cutOff.map((slot) => slot.replace("hook-", ""))];
     expect(begun.filter((name) => name === "start").length).toBeGreaterThanOrEqual(1);
     expect(told(opened).filter((name) => name === "start").length).toBeLessThanOrEqual(1);
     expect(begun.filter((name) => name === "transition").length).toBeGreaterThanOrEqual(4);

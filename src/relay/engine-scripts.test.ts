@@ -77,20 +77,20 @@ test("a script can insert an agent, and the relay then goes on", async () => {
   const record = await stage.ended(await stage.run());
   expect(path(record)).toEqual([
     "agent a",
-    "inserted hook:transition",
+    "inserted hook-transition",
     "agent d",
-    "inserted hook:transition",
+    "inserted hook-transition",
     "agent b",
   ]);
   expect(stage.asked[1]).toEqual({
     step: 1,
-    name: "hook:transition",
+    name: "hook-transition",
     prompt: "You clean.\n\nClean up",
     session: `thr:${record.id}:hook-transition:1`,
   });
   const worker = (await stage.store.sessions.get(stage.asked[1]!.session as never))?.worker;
   expect(worker).toMatchObject({ profile: "claude-haiku" });
-  expect(record.agents).not.toHaveProperty("hook:transition");
+  expect(record.agents).not.toHaveProperty("hook-transition");
 });
 
 test("a script can send an agent a message in its session", async () => {
@@ -168,7 +168,7 @@ test.each([
   const record = await stage.ended(await stage.run());
   expect(record.status).toBe("completed");
   const [, script] = record.steps;
-  expect(script).toMatchObject({ kind: "script", agentSlotId: "hook:transition", status: "failed" });
+  expect(script).toMatchObject({ kind: "script", agentSlotId: "hook-transition", status: "failed" });
   expect(script!.error).toMatch(error);
 });
 
@@ -224,7 +224,7 @@ test("a script that had begun when the process ended is not begun again", async 
   expect(toldIn(stage.home)).toHaveLength(1);
   await stage.reopen("resume");
   const record = await stage.ended(id);
-  expect(path(record)).toEqual(["agent a", "script hook:transition", "agent d", "agent b"]);
+  expect(path(record)).toEqual(["agent a", "script hook-transition", "agent d", "agent b"]);
   expect(record.steps[1]!.error).toMatch(/nobody knows what it did/);
   expect(toldIn(stage.home)).toHaveLength(2);
 });
@@ -234,7 +234,7 @@ test("what an inserted agent writes can abort the relay", async () => {
   await using stage = await openStage(
     config(hooks),
     ({ name, session }) => {
-      if (name !== "hook:transition") return {};
+      if (name !== "hook-transition") return {};
       const id = session.split(":")[1]!;
       appendFileSync(join(stage.home, "tmp", "threads", id, "artifact.md"), "[ABORT: stop]\n");
       return {};
@@ -282,7 +282,7 @@ test("what a script asks for may cost what is left, and is refused where nothing
   await using stage = await openStage(limited, () => ({ costUsd: 0.4 }), { files });
   const record = await stage.ended(await stage.run());
   expect(record.stopReason).toBe("cost_limit");
-  expect(path(record)).toEqual(["agent a", "inserted hook:transition", "agent b"]);
+  expect(path(record)).toEqual(["agent a", "inserted hook-transition", "agent b"]);
   const worker = (await workerIn(stage, stage.asked[1]!.session)) as { costUsd: number };
   expect(worker.costUsd).toBeCloseTo(0.6);
 });

@@ -73,7 +73,7 @@ const CHANGES = ["modifiedFiles", "modifiedFilesWithDiff"] as const;
 
 function inserted({ id, steps }: RelayRecord, point: ScriptPoint, prompt: string): Asked {
   const agent: RelayAgent = {
-    name: `hook-${point}`,
+    name: scriptSlot(point),
     description: "",
     profile: ACTIVE_PROFILE,
     persistSession: false,

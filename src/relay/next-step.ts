@@ -2,7 +2,7 @@
 import { buildSessionKey, type SessionKey } from "../model/session-key.ts";
 import { printEndpoint } from "./endpoint.ts";
 import type { RelayRecord, RelayStep, ScriptPoint, Slot } from "./record.ts";
-import { unbegun } from "./record-step.ts";
+import { scriptSlot, unbegun } from "./record-step.ts";
 import type { RelayTemplate } from "./snapshot.ts";
 
 export interface NextStep {
@@ -47,7 +47,7 @@ export function moneyLeft(record: RelayRecord, template: RelayTemplate | undefin
 
 /** The session of an agent that a script asked for: a new one each time. */
 export function scriptSession(id: string, point: ScriptPoint, step: number): SessionKey {
-  return buildSessionKey({ kind: "relay", relay: id, slot: `hook-${point}`, step });
+  return buildSessionKey({ kind: "relay", relay: id, slot: scriptSlot(point), step });
 }
 
 /** The session that a script's message goes to: the slot's own, else that of its last step. Undefined: it has none. */

@@ -112,7 +112,7 @@ test("a script that failed is among the steps, on no leg and in no slot", () => 
   expect(record.steps).toMatchObject([
     {
       kind: "script",
-      agentSlotId: "hook:end",
+      agentSlotId: "hook-end",
       stage: null,
       leg: null,
       status: "failed",

@@ -124,7 +124,7 @@ export function recordFailedScript(record: RelayRecord, failure: FailedScript, n
 
 /** The slot of what a script inserts, as programs know it from `threads.json`. */
 export function scriptSlot(point: ScriptPoint): string {
-  return `hook:${point}`;
+  return `hook-${point}`;
 }
 
 /** Follows a transition. What is next is done when the scripts between the steps are. */

@@ -45,6 +45,6 @@ test("a relay that runs is summed up until now, and a script that failed is a li
   expect(summarise(recordFailedScript(worked(), failure, 0), 7_265_000)).toBe(
     "▶️ Thread running | 1 step | $0.1250 | 2h 1m\n" +
       "coder:review: 3 turns · $0.1250 · 0.0s\n" +
-      "hook:start: 0.0s · failed: Exit code 1: boom",
+      "hook-start: 0.0s · failed: Exit code 1: boom",
   );
 });

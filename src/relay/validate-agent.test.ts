@@ -22,6 +22,12 @@ const ERRORS: Mistaken[] = [
   [{ agents: { __active__: WRITER } }, "agents.__active__", '"__active__" is not the name of an agent', NAME],
   [{ agents: { list: WRITER } }, "agents.list", '"list" is a command of !thread', "Give it another name."],
   [
+    { agents: { "hook-end": WRITER } },
+    "agents.hook-end",
+    '"hook-end" is the name of the agents that relay scripts insert',
+    "Give it another name.",
+  ],
+  [
     { agents: { Writer: WRITER } },
     "agents.Writer",
     '"Writer" and "writer" differ only in capital letters',

@@ -11,6 +11,9 @@ import { ACTIVE_AGENT } from "./snapshot.ts";
 /** It is a part of session keys and the first word after `!thread`. */
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/i;
 
+/** As `scriptSlot` makes them. */
+const SCRIPT_SLOT = /^hook-(?:start|transition|end)$/i;
+
 export function checkName(
   kind: "agent" | "template" | "shell",
   key: string,
@@ -26,6 +29,10 @@ export function checkName(
   } else if (kind !== "shell" && isThreadCommand(key)) {
     // What follows `!thread` as a command cannot be the name of something that is started by it.
     const message = `${quote(key)} is a command of !thread`;
+    findings.push({ ...wrong([], message, "Give it another name."), at: "key" });
+  }
+  if (kind === "agent" && SCRIPT_SLOT.test(key)) {
+    const message = `${quote(key)} is the name of the agents that relay scripts insert`;
     findings.push({ ...wrong([], message, "Give it another name."), at: "key" });
   }
   if (name !== undefined && name !== key) {
