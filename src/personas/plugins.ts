@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 
 import { foldersIn, readInside } from "./read-inside.ts";
@@ -55,7 +56,12 @@ async function openPlugin(folder: string): Promise<Plugin | string> {
   const read = await readInside(PLUGIN_FILE, folder, MAX_PLUGIN_FILE_LENGTH);
   switch (read.kind) {
     case "absent":
-      return { folder, hasHooks: false, skillFolders: await findSkillFolders(folder), ifEmpty: NO_SKILLS };
+      return {
+        folder,
+        hasHooks: false,
+        skillFolders: await findSkillFolders(folder),
+        ifEmpty: (await whyNoFolder(folder)) ?? NO_SKILLS,
+      };
     case "refused":
       return `its ${PLUGIN_FILE} ${read.reason}`;
     case "read":
@@ -65,6 +71,18 @@ async function openPlugin(folder: string): Promise<Plugin | string> {
 
 const NO_SKILLS = `it loads nothing: no ${PLUGIN_FILE}, and no ${SKILL_FILE} up to ${MAX_SKILL_DEPTH} folders deep`;
 const NO_PARTS = `it loads nothing: no skills, and no ${HOOKS_FILE}`;
+
+/** Undefined: it is one. */
+async function whyNoFolder(folder: string): Promise<string | undefined> {
+  try {
+    return (await stat(folder)).isDirectory() ? undefined : "it is not a folder";
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR"
+      ? "the folder does not exist"
+      : `the folder cannot be read (${code})`;
+  }
+}
 
 async function withManifest(folder: string): Promise<Plugin> {
   const skills = join(folder, "skills");

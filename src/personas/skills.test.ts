@@ -154,7 +154,8 @@ test("a plugin that cannot be read, or that loads nothing, is told of", async ()
   all.write("wordy/.claude-plugin/plugin.json", long);
   all.write("guard/.claude-plugin/plugin.json", '{"name": "guard"}');
   all.write("guard/hooks/hooks.json", "{}");
-  const pluginDirs = ["nowhere", "notes", "empty", "broken", "nameless", "wordy", "guard"];
+  all.write("a-file", "");
+  const pluginDirs = ["nowhere", "a-file", "notes", "empty", "broken", "nameless", "wordy", "guard"];
   const { problems } = await all.read({ pluginDirs });
   expect(
     problems.map(({ path, problem, isLeftOut }) => [path.split("/").at(-1), problem, isLeftOut]),
@@ -162,8 +163,9 @@ test("a plugin that cannot be read, or that loads nothing, is told of", async ()
     ["broken", "its .claude-plugin/plugin.json is not JSON with a name", true],
     ["nameless", "its .claude-plugin/plugin.json is not JSON with a name", true],
     ["wordy", "its .claude-plugin/plugin.json is not JSON with a name", true],
-    ["nowhere", expect.stringMatching(/^it loads nothing: .*no SKILL\.md up to 3 folders deep$/), false],
-    ["notes", expect.stringMatching(/^it loads nothing: /), false],
+    ["nowhere", "the folder does not exist", false],
+    ["a-file", "it is not a folder", false],
+    ["notes", expect.stringMatching(/^it loads nothing: .*no SKILL\.md up to 3 folders deep$/), false],
     ["empty", "it loads nothing: no skills, and no hooks/hooks.json", false],
   ]);
 });
