@@ -17,6 +17,8 @@ test("a line says where a relay is: step, agent and stage, cost, elapsed", () =>
     "thr_0a1b2c3d running · step 1 · planner:draft · $0.0000 · 1 min 1 s",
   );
   expect(progressLine(relayView(ended), 2_000)).toContain(" · step 2 · ");
+  const last = { ...ended, activeStage: "draft" }; // its scripts run, and no other step may follow
+  expect(progressLine(relayView(last), 2_000)).toContain(" · step 1 · ");
 });
 
 test("a step that has ended is a line, in which nothing moves the cursor", () => {

@@ -27,14 +27,20 @@ export function price(usd: number): string {
 /** Where a relay is, in one line: step, agent and stage, cost, elapsed. */
 export function progressLine(record: RelayView, nowMs: number): string {
   const { id, status, steps, activeAgent, activeStage, totalCostUsd, createdAt } = record;
-  const current = steps.find((step) => step.status === "running")?.stepIndex ?? steps.length;
+  const current = steps.find((step) => step.status === "running") ?? lastOf(record);
   return [
     `${id} ${status}`,
-    `step ${current + 1}`,
+    `step ${(current?.stepIndex ?? steps.length) + 1}`,
     placeOf(activeAgent, activeStage),
     price(totalCostUsd),
     duration(Math.max(nowMs - Date.parse(createdAt), 0)),
   ].join(" · ");
+}
+
+/** The step that has ended, while it is not known that another follows. */
+function lastOf({ steps, activeAgent, activeStage }: RelayView): Step | undefined {
+  const last = steps.at(-1);
+  return last?.agentSlotId === activeAgent && last.stage === activeStage ? last : undefined;
 }
 
 /** A step that has ended. */

@@ -1,6 +1,10 @@
 /** Texts of others on a terminal: nothing in them may move the cursor, and long ones are cut. */
 import { stripVTControlCharacters } from "node:util";
 
+import { count } from "../model/count.ts";
+
+export { count };
+
 /** Both sets of controls, but for tab and newline; and what turns writing around, so that a call looks like another. */
 const CONTROLS = /(?![\t\n])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
@@ -84,10 +88,6 @@ export function duration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
-
-export function count(number: number, one: string, many = `${one}s`): string {
-  return number === 1 ? `1 ${one}` : `${number} ${many}`;
 }
 
 /** Of a file. */

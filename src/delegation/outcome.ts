@@ -1,4 +1,5 @@
 /** How work that was given away has ended, in words for whoever gave it. */
+import { count } from "../model/count.ts";
 import type { TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { assistantBody, endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
@@ -127,7 +128,7 @@ function sumCosts(answers: readonly Message[]): number | null {
 function shorten(text: string, turn: TurnId | undefined): string {
   if (text.length <= MAX_RESULT_LENGTH) return text;
   const rest = text.length - MAX_RESULT_LENGTH;
-  return `${text.slice(0, MAX_RESULT_LENGTH).toWellFormed()}\n(${rest} more characters are in the turn ${turn})`;
+  return `${text.slice(0, MAX_RESULT_LENGTH).toWellFormed()}\n(${count(rest, "more character is", "more characters are")} in the turn ${turn})`;
 }
 
 function footer({ session }: Delegation, { costUsd }: Outcome): string {

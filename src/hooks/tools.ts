@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 
+import { count } from "../model/count.ts";
 import { defineTool } from "../model/define-tool.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Tool } from "../model/tool.ts";
@@ -140,5 +141,5 @@ function tooMany(): CortexError {
 function describe({ name, state, mode, origin, description, triggers, error }: StoredHook): string {
   const by = origin === "agent" ? ", written by an agent" : "";
   const failed = error === undefined ? "" : ` Last error: ${error.slice(0, MAX_DESCRIPTION_LENGTH)}`;
-  return `- ${name} (${state}, ${mode}${by}, fired ${triggers} times): ${description}${failed}`;
+  return `- ${name} (${state}, ${mode}${by}, fired ${count(triggers, "time")}): ${description}${failed}`;
 }

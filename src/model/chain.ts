@@ -4,6 +4,7 @@
  * back to where it was asked for is as deep as the event that led to the asking. So a chain is long where things set
  * each other off, and not where one of them does much; results that come back are counted by themselves.
  */
+import { count } from "./count.ts";
 import { CortexError, type ErrorCode } from "./errors.ts";
 
 export interface ChainLimits {
@@ -26,7 +27,8 @@ export function isChainEnd(error: string | null): boolean {
 /** Throws where nothing of ours may follow from an event any more. */
 export function checkChain({ depth, returned }: Link, limits: ChainLimits, code: ErrorCode): void {
   if (depth >= limits.maxChain) throw ended(`${depth} events have led to each other`, "maxChain", code);
-  if (returned >= limits.maxReturns) throw ended(`${returned} results have come back`, "maxReturns", code);
+  if (returned >= limits.maxReturns)
+    throw ended(`${count(returned, "result has", "results have")} come back`, "maxReturns", code);
 }
 
 function ended(what: string, limit: keyof ChainLimits, code: ErrorCode): CortexError {

@@ -7,6 +7,7 @@
  */
 import { Cron } from "croner";
 
+import { count } from "./count.ts";
 import { MINUTE_MS } from "./durations.ts";
 import { CortexError } from "./errors.ts";
 
@@ -120,7 +121,7 @@ function checkCron(pattern: string, timezone: string): void {
   if (/^\d{4}-/.test(pattern)) throw invalid(pattern, "it is a moment", `Write "at ${pattern}".`);
   const parts = pattern.split(/\s+/).length;
   if (!pattern.startsWith("@") && parts !== 5)
-    throw invalid(pattern, `it has ${parts} parts, and cron has 5`);
+    throw invalid(pattern, `it has ${count(parts, "part")}, and cron has 5`);
   let nextMs: number | undefined;
   try {
     nextMs = compile(pattern, timezone).nextRun(new Date(0))?.getTime();
@@ -136,8 +137,8 @@ function parsePeriod(rest: string, text: string): number {
   const found = PERIOD.exec(rest);
   if (found === null)
     throw invalid(text, `it has no period of minutes, hours or days: ${JSON.stringify(rest)}`);
-  const { count = "1", h, d } = found.groups!;
-  const minutes = Number(count) * (d !== undefined ? 24 * 60 : h !== undefined ? 60 : 1);
+  const { count: periods = "1", h, d } = found.groups!;
+  const minutes = Number(periods) * (d !== undefined ? 24 * 60 : h !== undefined ? 60 : 1);
   if (minutes < 1 || minutes > MAX_EVERY_MINUTES)
     throw invalid(text, `it has a period of ${minutes} minutes, and it may be 1 to ${MAX_EVERY_MINUTES}`);
   return minutes * MINUTE_MS;

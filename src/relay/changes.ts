@@ -1,4 +1,5 @@
 /** Changed files as texts for a prompt: their names, or their names with what changed. */
+import { count } from "../model/count.ts";
 import type { FileChange } from "./file-changes.ts";
 
 /** More files than these are counted. */
@@ -25,7 +26,8 @@ export function renderDiffs(changes: readonly FileChange[]): string {
     room -= part.length;
     parts.push(part);
   }
-  if (changes.length > MAX_SHOWN_FILES) parts.push(`_(and ${changes.length - MAX_SHOWN_FILES} more files)_`);
+  if (changes.length > MAX_SHOWN_FILES)
+    parts.push(`_(and ${count(changes.length - MAX_SHOWN_FILES, "more file")})_`);
   return parts.join("\n\n");
 }
 
@@ -48,7 +50,7 @@ function cut(text: string): string {
   const end = whole.lastIndexOf("\n", MAX_DIFF_CHARACTERS);
   const kept = end === -1 ? whole.slice(0, MAX_DIFF_CHARACTERS).toWellFormed() : whole.slice(0, end);
   const left = whole.slice(kept.length).split("\n").length - 1;
-  return `${kept}\n… ${left} more lines`;
+  return `${kept}\n… ${count(left, "more line")}`;
 }
 
 /** With a fence that is longer than any in the text. */

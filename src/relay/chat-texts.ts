@@ -1,4 +1,5 @@
 /** What is replied to `!thread …` in a chat. */
+import { count } from "../model/count.ts";
 import { type Endpoint, printEndpoint } from "./endpoint.ts";
 import { countSteps, isTerminal, type RelayRecord } from "./record.ts";
 import type { RelayAgent, RelayConfig } from "./snapshot.ts";
@@ -54,8 +55,7 @@ export function describeList(records: readonly RelayRecord[], scope: "here" | "r
 function describeLine(record: RelayRecord): string {
   const { id, status, totalCostUsd } = record;
   const steps = countSteps(record);
-  const count = steps === 1 ? "1 step" : `${steps} steps`;
-  return `• \`${id}\` ${nameOf(record)} — ${status} | ${count} | ${price(totalCostUsd)}`;
+  return `• \`${id}\` ${nameOf(record)} — ${status} | ${count(steps, "step")} | ${price(totalCostUsd)}`;
 }
 
 export function describeTemplates(config: Pick<RelayConfig, "templates" | "problems">): string {

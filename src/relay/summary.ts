@@ -1,4 +1,5 @@
 /** What is said of a relay when it has ended. */
+import { count } from "../model/count.ts";
 import { printEndpoint } from "./endpoint.ts";
 import { countSteps, type RelayRecord, type RelayStatus, type RelayStep } from "./record.ts";
 
@@ -26,7 +27,7 @@ export function summarise(record: RelayRecord, nowMs: number): string {
   const steps = countSteps(record);
   const headline = [
     `${ICONS[status]} Thread ${status === "completed" ? "complete" : status}`,
-    steps === 1 ? "1 step" : `${steps} steps`,
+    count(steps, "step"),
     price(totalCostUsd),
     duration((endedMs - Date.parse(record.createdAt)) / 1000),
     ...(stopReason === null || stopReason === status ? [] : [stopReason]),
@@ -39,7 +40,7 @@ export function summarise(record: RelayRecord, nowMs: number): string {
 
 function describeStep({ agentSlotId, stage, numTurns, costUsd, durationS, error }: RelayStep): string {
   const facts = [
-    ...(numTurns === null ? [] : [numTurns === 1 ? "1 turn" : `${numTurns} turns`]),
+    ...(numTurns === null ? [] : [count(numTurns, "turn")]),
     ...(costUsd === null ? [] : [price(costUsd)]),
     ...(durationS === null ? [] : [duration(durationS)]),
     ...(error === null ? [] : [`failed: ${briefError(error)}`]),

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import type { EventId, TurnId } from "../model/ids.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
+import { isUlid } from "../model/ulid.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import type { QueueSettings } from "../model/queue-settings.ts";
 import { type Command, USAGE } from "../queue/command.ts";
@@ -113,7 +114,7 @@ async function forkAt(
 
 /** A number counts back from the last turn of the session, as the list of turns has them. */
 async function turnNamed(named = "1", head: TurnId | undefined, store: Store): Promise<TurnId> {
-  if (!/^\d{1,3}$/.test(named)) return named.toUpperCase() as TurnId;
+  if (!/^\d{1,3}$/.test(named)) return (isUlid(named.toUpperCase()) ? named.toUpperCase() : named) as TurnId;
   const place = Number(named);
   const turns = head === undefined || place === 0 ? [] : await store.turns.thread(head, { limit: place });
   const turn = turns[place - 1];

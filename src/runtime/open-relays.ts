@@ -1,5 +1,6 @@
 /** Relays, opened: the engine at work, the templates watched, and what people and agents may do to a relay. */
 import { endStrays } from "../agents/process/strays.ts";
+import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
@@ -46,7 +47,7 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
     log(`No relays were taken over from threads.json for now: ${imported.problem}`);
   else if (imported !== undefined)
     log(
-      `${imported.relays} relays were taken over from threads.json, ${imported.skipped} entries were none.`,
+      `${count(imported.relays, "relay was", "relays were")} taken over from threads.json, ${count(imported.skipped, "invalid entry was", "invalid entries were")} skipped.`,
     );
   await endStrays(relayScriptsFile(home), log);
   await archiveOld(store, home, clock());

@@ -1,4 +1,5 @@
 /** What `!thread …` and `!cancel …` do, and what they reply. */
+import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import type { EventId, RelayId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
@@ -135,7 +136,7 @@ async function say(
 
 function describeSaid(id: string, { buffered, dropped, answered }: RelaySaid): string {
   if (answered !== null) return `Answered \`${id}\`.`;
-  const waiting = buffered === 1 ? "1 message waits" : `${buffered} messages wait`;
+  const waiting = count(buffered, "message waits", "messages wait");
   const lost = dropped === 0 ? "" : `, ${dropped} earlier dropped`;
   return `The next step of \`${id}\` is told: ${waiting}${lost}.`;
 }

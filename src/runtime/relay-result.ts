@@ -1,4 +1,5 @@
 /** What a tool call that waits for a relay is told. */
+import { count } from "../model/count.ts";
 import type { RelayId } from "../model/ids.ts";
 import type { ToolResult } from "../model/tool.ts";
 import { toRecord } from "../relay/kept-relay.ts";
@@ -31,5 +32,5 @@ export async function readRelayResult(
 function shorten(text: string, { artifactPath }: RelayRecord): string {
   if (text.length <= MAX_RESULT_LENGTH) return text;
   const rest = text.length - MAX_RESULT_LENGTH;
-  return `${text.slice(0, MAX_RESULT_LENGTH).toWellFormed()}\n(${rest} more characters are in ${artifactPath})`;
+  return `${text.slice(0, MAX_RESULT_LENGTH).toWellFormed()}\n(${count(rest, "more character is", "more characters are")} in ${artifactPath})`;
 }

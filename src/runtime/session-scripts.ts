@@ -11,6 +11,7 @@ import { join } from "node:path";
 
 import { endStrays, StrayNotes } from "../agents/process/strays.ts";
 import { configFolder, SESSION_SCRIPTS_FILE } from "../config/read.ts";
+import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Variables } from "../programs/environment.ts";
 import { runCommand } from "../relay/script.ts";
@@ -162,7 +163,7 @@ export class SessionScriptRunner implements AsyncDisposable {
       this.#at = seq;
       if (isDone) break;
     }
-    if (late > 0) log(`The scripts of sessions were not run for ${late} turns of long ago.`);
+    if (late > 0) log(`The scripts of sessions were not run for ${count(late, "turn")} of long ago.`);
   }
 
   async #consider(change: Change, moment: SessionMoment): Promise<void> {

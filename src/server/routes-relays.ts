@@ -1,4 +1,5 @@
 /** Relays: start one, look at it, steer it; and what they can be started from. */
+import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import type { EventId, RelayId, TurnId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
@@ -136,7 +137,7 @@ async function artifactOf(id: string, step: number | undefined, { cortex }: Cont
   if (content !== undefined) return content;
   const what = step === undefined ? `The artifact of ${id}` : `The artifact of ${id} after step ${step}`;
   throw new CortexError("state_conflict", `${what} is not kept`, {
-    hint: `It has ${record.steps.length} steps. An artifact that could not be read is not kept.`,
+    hint: `It has ${count(record.steps.length, "step")}. An artifact that could not be read is not kept.`,
   });
 }
 

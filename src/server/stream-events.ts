@@ -123,11 +123,11 @@ async function describeRelay(
   const stored = await store.relays.get(relayId);
   if (stored === undefined) return { relayId, state };
   const { template, record, detail } = stored;
-  const { currentStepIndex, activeAgent, activeStage, totalCostUsd, stopReason } = record as {
+  const { currentStepIndex, activeAgent, activeStage, totalCostUsd, stopReason, ending } = record as {
     readonly [field: string]: Json;
   };
-  // The index is that of the step to come: once the relay is over, the number of its steps.
-  const isOver = stored.endedAtMs !== undefined;
+  // The index is that of the step to come: where none comes any more, the number of steps.
+  const isOver = stored.endedAtMs !== undefined || (ending ?? null) !== null;
   const { session = null } = (detail ?? {}) as { readonly session?: string };
   return {
     relayId,

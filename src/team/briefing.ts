@@ -1,8 +1,8 @@
 /** The morning's briefing: who is at work, what they do, what is in the way, what is coming. */
+import { count } from "../model/count.ts";
 import { factsOf, type MemberName, nameOf, type TeamFacts } from "./facts.ts";
 import {
   blockedLine,
-  count,
   missingLine,
   progressLine,
   section,

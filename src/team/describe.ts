@@ -1,8 +1,9 @@
 /** A team in a few lines of Markdown: for chats, and for the coordinator. */
+import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import { memberOf } from "./dispatch-task.ts";
 import { flagOf } from "./flag.ts";
-import { count, formatAge } from "./format-facts.ts";
+import { formatAge } from "./format-facts.ts";
 import type { NoteSection } from "./note-sections.ts";
 import { MAX_NOTE_LENGTH } from "./prompt.ts";
 import { isActive, type Task, type TaskStatus } from "./task.ts";

@@ -1,4 +1,5 @@
 /** The lines of briefing and review, in Markdown: they are read in a chat, a terminal and a browser. */
+import { count } from "../model/count.ts";
 import type { Blocked, InProgress, MemberName, Missing, Totals, Upcoming } from "./facts.ts";
 
 /** Of one list. A message of a thousand lines is read by nobody; how many there are is always said. */
@@ -52,10 +53,6 @@ export function formatAge(ms: number): string {
   if (days > 0) return join(`${days} d`, hours % 24, "h");
   if (hours > 0) return join(`${hours} h`, minutes % 60, "min");
   return `${minutes} min`;
-}
-
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 export function shown({ name }: MemberName): string {

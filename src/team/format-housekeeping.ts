@@ -1,5 +1,5 @@
 /** What housekeeping has done, in one line. */
-import { count } from "./format-facts.ts";
+import { count } from "../model/count.ts";
 import type { Housekept } from "./housekeeping.ts";
 
 export function formatHousekeeping(done: Housekept): string {

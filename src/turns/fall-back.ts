@@ -1,4 +1,5 @@
 /** What a failure of the model means for its profile and for the turn. */
+import { count } from "../model/count.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import type { TurnId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
@@ -40,7 +41,7 @@ export function whyFallback(
 
 function coolDownReason({ profile, untilMs, failures, error }: CoolDown): string {
   const until = new Date(untilMs).toISOString();
-  const times = failures === 1 ? "1 failure" : `${failures} failures in a row`;
+  const times = count(failures, "failure", "failures in a row");
   return `${profile} is cooling down until ${until} after ${times} (${error})`;
 }
 

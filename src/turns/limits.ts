@@ -1,3 +1,4 @@
+import { count } from "../model/count.ts";
 import { canonicalJson } from "../model/json.ts";
 import { assistantBody, callsOf, type Message, type ToolCall } from "../model/message.ts";
 import type { ToolResult } from "../model/tool.ts";
@@ -23,7 +24,7 @@ export function limitReached(
     `I stopped here: ${why}. (Limit ${nameOf(limit, limits, worker)}.)${worker === undefined ? " Write again to let me go on." : ""}`;
   const answers = turn.messages.filter(({ role }) => role === "assistant");
   if (answers.length >= limits.modelCalls) {
-    return stopped(`the model was asked ${answers.length} times`, "modelCalls");
+    return stopped(`the model was asked ${count(answers.length, "time")}`, "modelCalls");
   }
   const costUsd = answers.reduce((sum, answer) => sum + (assistantBody(answer).costUsd ?? 0), 0);
   if (costUsd >= limits.costUsd && costUsd > 0) {

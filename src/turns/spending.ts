@@ -2,6 +2,7 @@
  * What a persona may spend in a day, and how often models may be asked, whatever that costs. Judged before every
  * call of a model.
  */
+import { count } from "../model/count.ts";
 import type { PersonaId } from "../model/ids.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
@@ -81,12 +82,16 @@ function over(
 ): UsageReached | undefined {
   if (calls >= limits[ofCalls])
     return {
-      what: `${who} made ${calls} model ${calls === 1 ? "call" : "calls"} today`,
+      what: `${who} made ${count(calls, "model call")} today`,
       setting: ofCalls,
       limit: limits[ofCalls],
     };
   if (tokens >= limits[ofTokens])
-    return { what: `${who} used ${tokens} tokens today`, setting: ofTokens, limit: limits[ofTokens] };
+    return {
+      what: `${who} used ${count(tokens, "token")} today`,
+      setting: ofTokens,
+      limit: limits[ofTokens],
+    };
   return undefined;
 }
 

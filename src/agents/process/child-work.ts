@@ -2,6 +2,7 @@
  * One piece of work in the child: the loop of every agent, with a model of its own. Tools are the parent's: each
  * call is requested, and what becomes of it is told.
  */
+import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { AgentId, MessageId, TurnId } from "../../model/ids.ts";
 import { assistantBody, type CallBlock, endedAtLimit, type Message } from "../../model/message.ts";
@@ -129,7 +130,7 @@ export class ChildWork {
   /** The parent counts too, and comes first; a child that is given to somebody else's parent still ends. */
   #beforeModelCall(): Continuation {
     if (this.#modelCalls >= this.#maxTurns) {
-      const why = `I stopped here: the model was asked ${this.#modelCalls} times.`;
+      const why = `I stopped here: the model was asked ${count(this.#modelCalls, "time")}.`;
       const found =
         this.#found.length === 0
           ? "Nothing was found so far."

@@ -5,6 +5,7 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 
+import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import { confine, type Place } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
@@ -43,8 +44,8 @@ export const editTool = defineTool({
     const original = await readOriginal(place, context.signal);
     const edited = await applyEdits(original, edits, place.shown);
     await replaceFile(place, edited, context);
-    const count = edits.length === 1 ? "1 replacement" : `${edits.length} replacements`;
-    return { text: `Edited ${JSON.stringify(place.shown)}: ${count}.` };
+    const made = count(edits.length, "replacement");
+    return { text: `Edited ${JSON.stringify(place.shown)}: ${made}.` };
   },
 });
 
@@ -144,9 +145,9 @@ function splice(original: Buffer, replacements: readonly Replacement[]): Buffer 
   return Buffer.concat([...parts, original.subarray(end)]);
 }
 
-function times(count: number): string {
-  if (count === 1) return "once";
-  return count === MAX_COUNTED ? `${count} times or more` : `${count} times`;
+function times(found: number): string {
+  if (found === 1) return "once";
+  return found === MAX_COUNTED ? `${found} times or more` : `${found} times`;
 }
 
 function doesNotFit(shown: string, problems: string): CortexError {

@@ -97,7 +97,7 @@ test("a long line is searched up to a limit and shown up to another", async () =
   using files = testWorkspace();
   put(files, { a: `${"x".repeat(MAX_LINE_SEARCHED - 1)}yz` });
   expect(await grep(files, { pattern: "y" })).toBe(
-    `a:1:${"x".repeat(MAX_LINE_SHOWN)}…\n[1 long lines were searched only up to character ${MAX_LINE_SEARCHED}]`,
+    `a:1:${"x".repeat(MAX_LINE_SHOWN)}…\n[1 long line was searched only up to character ${MAX_LINE_SEARCHED}]`,
   );
   expect(await grep(files, { pattern: "z" })).toContain("No matches.");
 });

@@ -1,6 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { z } from "zod";
 
+import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
@@ -125,9 +126,13 @@ class Search {
     if (this.isFull)
       notes.push(`These are the first ${MAX_MATCHES} matches: narrow the pattern, path or glob`);
     if (this.#leftOut > 0)
-      notes.push(`${this.#leftOut} files were left out: binary, over ${MAX_FILE_BYTES} bytes or unreadable`);
+      notes.push(
+        `${count(this.#leftOut, "file was", "files were")} left out: binary, over ${MAX_FILE_BYTES} bytes or unreadable`,
+      );
     if (this.#longLines > 0)
-      notes.push(`${this.#longLines} long lines were searched only up to character ${MAX_LINE_SEARCHED}`);
+      notes.push(
+        `${count(this.#longLines, "long line was", "long lines were")} searched only up to character ${MAX_LINE_SEARCHED}`,
+      );
     const found = this.#found.length === 0 ? ["No matches."] : this.#found.slice(0, MAX_MATCHES);
     return [...found, ...notes.map((note) => `[${note}]`)].join("\n");
   }

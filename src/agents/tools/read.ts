@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import { confine, type Place } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
@@ -57,7 +58,7 @@ function binary({ shown }: Place, size: number): CortexError {
 }
 
 function pastTheEnd({ shown }: Place, offset: number, lines: number): CortexError {
-  const has = lines === 1 ? "1 line" : `${lines} lines`;
+  const has = count(lines, "line");
   return new CortexError(
     "tool_input_invalid",
     `${JSON.stringify(shown)} has ${has}, so none at offset ${offset}`,

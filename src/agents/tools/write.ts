@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { count } from "../../model/count.ts";
 import { confine } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -21,6 +22,6 @@ export const writeTool = defineTool({
     const place = await confine(path, context, "write");
     const bytes = Buffer.from(content);
     await replaceFile(place, bytes, context);
-    return { text: `Wrote ${bytes.length} bytes to ${JSON.stringify(place.shown)}.` };
+    return { text: `Wrote ${count(bytes.length, "byte")} to ${JSON.stringify(place.shown)}.` };
   },
 });
