@@ -4,7 +4,9 @@ import { dirname, join } from "node:path";
 
 import type { AgentId, ItemId, PersonaId } from "../../src/model/ids.ts";
 import type { Store } from "../../src/store/store.ts";
+import { Heart } from "../../src/team/heart.ts";
 import { TeamFolder } from "../../src/team/team-folder.ts";
+import { TeamReader } from "../../src/team/team-reader.ts";
 import type { WorkParts } from "../../src/team/work-parts.ts";
 import { Workers } from "../../src/team/worker.ts";
 import { openTestStore } from "./open-store.ts";
@@ -32,6 +34,10 @@ export interface PlayedTeam extends AsyncDisposable {
   readonly writes: number;
   /** A process: it works until it is cut off, or ended. */
   begin(cut?: Cut): Workers;
+  /**
+   * A process that lets the team work by itself: who was not looked at for a second of the clock is due. Its turns end with it.
+   */
+  live(isUnreadable: () => boolean): Heart;
   /** Whether the last process was cut off, or has nothing left to do. */
   isOver(): Promise<boolean>;
   tasks(): string;
@@ -41,6 +47,12 @@ export interface PlayedTeam extends AsyncDisposable {
 }
 
 export const MEMBER = "dev";
+/** The shortest pause between two looks. */
+const HEARTBEAT_MINUTES = 1 / 60;
+
+type Guard = <Arguments extends unknown[], Result>(
+  act: (...args: Arguments) => Promise<Result>,
+) => (...args: Arguments) => Promise<Result>;
 
 export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTeam> {
   const folder = temporaryFolder();
@@ -67,31 +79,12 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
   let playing: Promise<void> = Promise.resolve();
   const playAll = (): Promise<void> => (playing = playing.then(() => playWaiting(store, plays)));
 
-  function begin(cut?: Cut): Workers {
-    let isGone = false;
-    isCut = false;
-    /** What is cut off does nothing any more: neither this write nor any later one. */
-    const guarded =
-      <Arguments extends unknown[], Result>(act: (...args: Arguments) => Promise<Result>) =>
-      async (...args: Arguments): Promise<Result> => {
-        if (isGone) throw new Error("cut off");
-        writes += 1;
-        const isMoment = writes === cut?.write;
-        if (isMoment && cut.when === "before") {
-          isCut = isGone = true;
-          throw new Error("cut off");
-        }
-        const result = await act(...args);
-        if (isMoment) {
-          isCut = isGone = true;
-          throw new Error("cut off");
-        }
-        return result;
-      };
+  /** `guarded`: what is done around every write. `isGone`: whether the process has ended. */
+  function workParts(guarded: Guard, isGone: () => boolean): Omit<WorkParts, "isKept" | "onEnded"> {
     const files = new TeamFolder({ root, clock });
     const editFrom = files.editFrom.bind(files);
     files.editFrom = guarded(editFrom); // `edit` is made of it
-    const parts: WorkParts = {
+    return {
       folder: files,
       store: {
         queue: store.queue,
@@ -113,19 +106,62 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
       agentFor: (slug) => ({ agent: slug as AgentId, persona: "atlas" as PersonaId }),
       withSlot: async (act) => (await act(undefined)).result,
       settled: async (_: ItemId, signal) => {
-        if (!signal.aborted && !isGone) await playAll();
+        if (!signal.aborted && !isGone()) await playAll();
       },
       relays: {
         run: () => Promise.reject(new Error("There are no relays")),
         ended: () => Promise.resolve(undefined),
       },
-      isKept: async () => true,
-      onEnded: () => {},
       onProblem: (error) => {
-        if (!isGone) problems.push(error);
+        if (!isGone()) problems.push(error);
       },
     };
-    return new Workers(parts);
+  }
+
+  function begin(cut?: Cut): Workers {
+    let isGone = false;
+    isCut = false;
+    /** What is cut off does nothing any more: neither this write nor any later one. */
+    const guarded =
+      <Arguments extends unknown[], Result>(act: (...args: Arguments) => Promise<Result>) =>
+      async (...args: Arguments): Promise<Result> => {
+        if (isGone) throw new Error("cut off");
+        writes += 1;
+        const isMoment = writes === cut?.write;
+        if (isMoment && cut.when === "before") {
+          isCut = isGone = true;
+          throw new Error("cut off");
+        }
+        const result = await act(...args);
+        if (isMoment) {
+          isCut = isGone = true;
+          throw new Error("cut off");
+        }
+        return result;
+      };
+    const parts = workParts(guarded, () => isGone);
+    return new Workers({ ...parts, isKept: async () => true, onEnded: () => {} });
+  }
+
+  function live(isUnreadable: () => boolean): Heart {
+    const reader = new TeamReader({ root, clock, timezone: "UTC", heartbeatMinutes: HEARTBEAT_MINUTES });
+    return new Heart({
+      ...workParts(
+        (act) => act,
+        () => false,
+      ),
+      heartbeatMinutes: () => HEARTBEAT_MINUTES,
+      settled: (_, signal) => new Promise((resolve) => signal.addEventListener("abort", resolve)),
+      readTeam: async () => {
+        if (isUnreadable()) throw new Error("The directory cannot be read");
+        return reader.read();
+      },
+      keep: async () => undefined,
+      times: () => ({ briefing: undefined, review: undefined }),
+      housekeep: () => Promise.reject(new Error("There is no coordinator")),
+      tell: async () => {},
+      ask: async () => {},
+    });
   }
 
   return {
@@ -138,6 +174,7 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
       return writes;
     },
     begin,
+    live,
     async isOver() {
       const { state } = (await store.team.get(root, MEMBER)) ?? {};
       const isIdle = (state as { work?: unknown } | undefined)?.work === undefined;
