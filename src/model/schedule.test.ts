@@ -150,7 +150,7 @@ test("of a moment, what was missed is the moment", () => {
 });
 
 test.each([
-  ["", "it has 1 parts, and cron has 5"],
+  ["", "it has 1 part, and cron has 5"],
   ["* * * *", "it has 4 parts, and cron has 5"],
   ["0 0 9 * * *", "it has 6 parts, and cron has 5"],
   ["61 * * * *", "Invalid value for minute: 61"],

@@ -185,7 +185,7 @@ describe("the configuration", () => {
       webSearch: { url: "http://localhost/?q={query}", apiKeyEnv: "SEARCH" },
       hooks: { env: ["REPO", "CITY"] },
       toolHooks: [{ event: "before", command: "true", env: ["POLICY"] }],
-      subAgents: { types: { own: { command: ["own"], env: ["OWN"] } } },
+      subAgents: { types: { own: { description: "Ours.", command: ["own"], env: ["OWN"] } } },
     });
     const environment = { ...NO_SANDBOX, REPO: "a long secret", SEARCH: "" };
     const { named } = await check(home.path, { environment });
