@@ -219,7 +219,16 @@ export class SqliteLedger implements Ledger {
   #turnReads(): TurnReads {
     const areFew = lazily(() => prepareAreFew(this.#db));
     return {
-      ...this.#reads(prepareReadTurns, "get", "read", "context", "thread", "children", "attached", "ancestor"),
+      ...this.#reads(
+        prepareReadTurns,
+        "get",
+        "read",
+        "context",
+        "thread",
+        "children",
+        "attached",
+        "ancestor",
+      ),
       ...this.#reads(prepareReadSpent, "spentUsd", "usedSince"),
       costs: async (query: CostQuery) => {
         const limit = checkPage(query.limit);
