@@ -232,7 +232,7 @@ test("what happened too long ago is passed over, and that is said", async () => 
   await using cortex = await home.open({ clock: () => Date.now() + 2 * MAX_LATE_MS });
   await expect
     .poll(() => home.logged, PATIENT)
-    .toContain("The scripts of sessions were not run for 1 turns of long ago.");
+    .toContain("The scripts of sessions were not run for 1 turn of long ago.");
   expect(await recorded(cortex)).toEqual([]);
 });
 
