@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import {
   run,
   runJson,
+  start,
   type Started,
   startInTerminal,
   startInTerminalOf,
@@ -66,6 +67,18 @@ function newHome(settings: object = {}) {
   writeFileSync(join(config, "profiles.json"), JSON.stringify({ profiles: { played: profile } }));
   writeFileSync(join(config, "played.yaml"), SCRIPT);
   writeFileSync(join(config, "cortex.json"), JSON.stringify(settings));
+  return home;
+}
+
+/** With an agent for relays, `asker`, that asks something first where it is told to ASK. */
+function askingHome() {
+  const home = newHome();
+  const config = join(home.path, "config");
+  const asker = { profile: "played", persistSession: false, promptTemplate: "{{input}}", tools: "AskUser" };
+  writeFileSync(join(config, "thread-templates.json"), JSON.stringify({ agents: { asker }, templates: {} }));
+  const plays =
+    "- when: ASK\n  plays:\n    - calls: [{ tool: AskUser, args: { question: Which colour? } }]\n    - { say: painted }\n";
+  writeFileSync(join(config, "played.yaml"), `${plays}${SCRIPT}`);
   return home;
 }
 
@@ -224,15 +237,7 @@ describe("a conversation", LONG, () => {
   });
 
   test("a relay that was started in the chat asks there, and the next line answers it", async ({ skip }) => {
-    using home = newHome();
-    const asker = { profile: "played", persistSession: false, promptTemplate: "{{input}}", tools: "AskUser" };
-    writeFileSync(
-      join(home.path, "config", "thread-templates.json"),
-      JSON.stringify({ agents: { asker }, templates: {} }),
-    );
-    const plays =
-      "- when: ASK\n  plays:\n    - calls: [{ tool: AskUser, args: { question: Which colour? } }]\n    - { say: painted }\n";
-    writeFileSync(join(home.path, "config", "played.yaml"), `${plays}${SCRIPT}`);
+    using home = askingHome();
     await using _ = await startServer(home.path);
     const chat = startChat(home.path);
     if (chat === undefined) return skip(NO_TERMINAL);
@@ -247,6 +252,56 @@ describe("a conversation", LONG, () => {
     expect(await chat.ended).toMatchObject({ code: 0 });
     const { items } = (await runJson(home.path, "approvals", "list", "--all")) as { items: object[] };
     expect(items).toMatchObject([{ status: "answered", answer: "green" }]);
+  });
+
+  test("without a terminal, a relay's question is printed, and a line after it answers it", async () => {
+    using home = askingHome();
+    await using _ = await startServer(home.path);
+    const chat = start(home.path, "chat");
+    chat.type("!thread asker ASK\n");
+    await chat.says(/thr:thr_[0-9a-f]{8}:asker:0 asks: Which colour\?/);
+    chat.type("green\n");
+    await chat.says("painted");
+    await chat.says(/is completed \(no_matching_transition\): 1 step/);
+    chat.type("!thread asker ASK\n");
+    await chat.says("asks: Which colour?");
+    chat.type("/answer blue\n");
+    await chat.says("Answered: Which colour?");
+    await chat.says("is completed");
+    chat.child.stdin.end();
+    expect(await chat.ended).toMatchObject({ code: 0, err: "" });
+    const { items } = (await runJson(home.path, "approvals", "list", "--all")) as { items: object[] };
+    expect(items).toMatchObject([{ answer: "blue" }, { answer: "green" }]);
+  });
+
+  test("without a terminal, what is asked after the last line is printed with the command that answers it", async () => {
+    using home = askingHome();
+    await using _ = await startServer(home.path);
+    const { code, out } = await run(home.path, ["chat"], "!thread asker ASK\nhello\n");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Hello! /m); // a line that was there before the question is none of its answers
+    expect(out).toMatch(/asker:0 (?:waits for your answer to|asks): Which colour\?\n/);
+    const json = await run(home.path, ["chat", "--session", "other", "--json"], "!thread asker ASK\n");
+    const told = json.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect(told).toHaveLength(2);
+    expect(told).toContainEqual(
+      expect.objectContaining({ kind: "question", question: "Which colour?", status: "open" }),
+    );
+  });
+
+  test("without a terminal, what the agent of the chat asks is answered by the next line, too", async () => {
+    using home = askingHome();
+    await using _ = await startServer(home.path);
+    const chat = start(home.path, "chat", "--profile", "played");
+    chat.type("ASK\n");
+    await chat.says("The agent asks: Which colour?");
+    chat.type("green\n");
+    await chat.says("painted");
+    chat.child.stdin.end();
+    expect(await chat.ended).toMatchObject({ code: 0 });
   });
 
   test("a yes that another call has slipped under agrees to nothing", async ({ skip }) => {

@@ -1,15 +1,14 @@
 /** What agents ask people: calls to approve, and questions. */
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
-import { type ApprovalView, approvalView } from "../runtime/views.ts";
+import { approvalView } from "../runtime/views.ts";
 import { pageOf } from "../server/page.ts";
 import { ask } from "./ask.ts";
 import type { Invocation } from "./command.ts";
+import { howTo, what } from "./describe-request.ts";
 import { limitOf, openLedger } from "./ledger.ts";
 import { needServer } from "./server.ts";
-import { firstLine, harmless, indent, moment, table } from "./text.ts";
-
-const MAX_REQUEST_LENGTH = 100;
+import { harmless, indent, moment, table } from "./text.ts";
 
 export async function list(given: Invocation): Promise<void> {
   const limit = limitOf(given);
@@ -71,16 +70,6 @@ async function decide({ home, args, print }: Invocation, body: object, done: str
   const path = `/api/approvals/${encodeURIComponent(args[0]!)}`;
   const reply = await ask(server, { method: "POST", path, body });
   print.data(reply.body, () => `${args[0]} is ${done}.`);
-}
-
-export function what({ tool, args, question }: ApprovalView): string {
-  return firstLine(question ?? `${tool ?? ""} ${JSON.stringify(args)}`, MAX_REQUEST_LENGTH);
-}
-
-export function howTo({ kind, id }: ApprovalView): string {
-  return kind === "question"
-    ? `\`cortex approvals answer ${id} <text>\` answers it.`
-    : `\`cortex approvals approve ${id}\` or \`cortex approvals deny ${id} [reason]\` decides it.`;
 }
 
 function approvalUnknown(id: string): CortexError {

@@ -1,9 +1,10 @@
 import type { ApprovalView } from "../runtime/views.ts";
 import { isElsewhere } from "./chat-requests.ts";
-import { shorten } from "./text.ts";
+import { firstLine, shorten } from "./text.ts";
 
 /** A command that is longer is looked at with `cortex approvals show`. */
 const MAX_ARGUMENTS_LENGTH = 600;
+const MAX_REQUEST_LENGTH = 100;
 
 /** What an agent asks, in a chat, and what to type. It may be a step of a relay that asks, or a worker. */
 export function describeRequest(request: ApprovalView): string {
@@ -26,4 +27,22 @@ export function describeRequest(request: ApprovalView): string {
     `You are asked because ${reason ?? "it was configured so"}.`,
     `Type yes, or no and why; /approve and /deny do the same (${id}).`,
   ].join("\n");
+}
+
+/** In one line. */
+export function what({ tool, args, question }: ApprovalView): string {
+  return firstLine(question ?? `${tool ?? ""} ${JSON.stringify(args)}`, MAX_REQUEST_LENGTH);
+}
+
+/** The commands that answer it, from anywhere. */
+export function howTo({ kind, id }: ApprovalView): string {
+  return kind === "question"
+    ? `\`cortex approvals answer ${id} <text>\` answers it.`
+    : `\`cortex approvals approve ${id}\` or \`cortex approvals deny ${id} [reason]\` decides it.`;
+}
+
+/** Both, for whoever waits and cannot answer where they are. */
+export function describeWaiting(request: ApprovalView): string {
+  const wanted = request.kind === "question" ? "answer to" : "yes to";
+  return `${request.session} waits for your ${wanted}: ${what(request)}\n${howTo(request)}`;
 }

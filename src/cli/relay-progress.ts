@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CortexError } from "../model/errors.ts";
 import type { RelayView } from "../runtime/relay-views.ts";
 import type { ApprovalView } from "../runtime/views.ts";
-import { howTo, what } from "./approvals.ts";
+import { howTo, what } from "./describe-request.ts";
 import { ask, isConnectionLost } from "./ask.ts";
 import type { Invocation } from "./command.ts";
 import { endLine, isOver, progressLine, stepLine } from "./relay-text.ts";

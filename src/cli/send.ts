@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { ApprovalView } from "../runtime/views.ts";
+import { describeWaiting } from "./describe-request.ts";
 import { type Invocation, text } from "./command.ts";
 import { CHANNEL, type NewMessage } from "./message.ts";
 import { ask } from "./ask.ts";
@@ -67,13 +68,13 @@ async function sendOnly(server: Server, message: NewMessage): Promise<Sent> {
 
 /**
  * Sends a message and waits until it is answered, however long that takes: the server lets go after some
- * minutes, and the same key asks for the same message again.
+ * minutes, and the same key asks for the same message again. With a printer, it is said what a person is asked meanwhile.
  */
-export async function sendAndWait(server: Server, message: NewMessage, print: Printer): Promise<Sent> {
+export async function sendAndWait(server: Server, message: NewMessage, print?: Printer): Promise<Sent> {
   const body = { ...message, idempotencyKey: message["idempotencyKey"] ?? randomUUID() };
   const answered = new AbortController();
   // Beside the answer, so it may fail: whatever is wrong, the answer says it.
-  if (!print.json) tellRequests(server, body, { print, signal: answered.signal }).catch(() => {});
+  if (print?.json === false) tellRequests(server, body, { print, signal: answered.signal }).catch(() => {});
   try {
     for (;;) {
       const wanted = { method: "POST", path: "/api/messages", body: { ...body, wait: true } } as const;
@@ -97,11 +98,9 @@ async function tellRequests(
     await pause(LOOK_EVERY_MS, undefined, { signal });
     path ??= `/api/approvals?state=open&session=${encodeURIComponent((await sendOnly(server, message)).session)}`;
     const { items } = (await ask(server, { path, signal })).body as unknown as { items: ApprovalView[] };
-    const { howTo, what } = await import("./approvals.ts");
     for (const request of items.filter(({ id }) => !told.has(id))) {
       told.add(request.id);
-      const wanted = request.kind === "question" ? "answer to" : "yes to";
-      print.note(`${request.session} waits for your ${wanted}: ${what(request)}\n${howTo(request)}`);
+      print.note(describeWaiting(request));
     }
   }
 }
