@@ -1,9 +1,6 @@
 import { COORDINATOR_TOOLS, FLAG_TOOL } from "../team/tool-names.ts";
 
-/**
- * The tools that an agent of Cortex can have, beside those of MCP servers. What a configuration says of others is
- * likely to be a slip.
- */
+/** The tools that an agent can have. A name in a configuration that is not among them is likely a slip. */
 export const TOOL_NAMES: readonly string[] = [
   "Read",
   "Write",

@@ -336,7 +336,7 @@ export function subTypesView(config: Config) {
   }));
 }
 
-/** What is configured, without anything that may hold a secret: of channels and MCP servers only the names. */
+/** What is configured, without anything that may hold a secret: of channels only the names. */
 export function configView(config: Config) {
   const { broker, server, timezone, sandbox, store, relay } = config;
   return {

@@ -187,10 +187,10 @@ function consequences(
   outcome: RunFailure["outcome"],
   alternative: Alternative | undefined,
 ): string {
-  const rests = `The profile ${profile} is cooling down until ${new Date(untilMs).toISOString()}`;
-  if (outcome.kind === "dead") return `${rests}.`;
-  if (alternative === "now") return `${rests}; its fallback is tried at once.`;
-  return `${rests}; the next attempt is at ${new Date(outcome.atMs).toISOString()}.`;
+  const cooling = `The profile ${profile} is cooling down until ${new Date(untilMs).toISOString()}`;
+  if (outcome.kind === "dead") return `${cooling}.`;
+  if (alternative === "now") return `${cooling}; its fallback is tried at once.`;
+  return `${cooling}; the next attempt is at ${new Date(outcome.atMs).toISOString()}.`;
 }
 
 function noticesTo(

@@ -6,30 +6,16 @@ import { existsSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
 
 import type {
-  ApprovalReads,
-  ChangeReads,
   CostQuery,
   Counts,
-  DeadReads,
-  DelegationReads,
-  EventReads,
-  FileReads,
-  HookReads,
   Ledger,
-  OutboxReads,
   Prunable,
   Pulse,
   QueryOptions,
-  QueueReads,
-  RelayReads,
   Row,
-  RunReads,
   SearchHit,
   SearchOptions,
-  SessionReads,
   SqlValue,
-  TeamReads,
-  TurnReads,
   Verdict,
 } from "../store.ts";
 import { DEFAULT_QUERY_DEADLINE_MS, DEFAULT_QUERY_ROWS, SEARCH_DEADLINE_MS } from "../store.ts";
@@ -80,20 +66,20 @@ export async function openSqliteLedger({ path }: { readonly path: string }): Pro
 }
 
 export class SqliteLedger implements Ledger {
-  readonly events: EventReads;
-  readonly queue: QueueReads;
-  readonly runs: RunReads;
-  readonly turns: TurnReads;
-  readonly sessions: SessionReads;
-  readonly outbox: OutboxReads;
-  readonly approvals: ApprovalReads;
-  readonly delegations: DelegationReads;
-  readonly relays: RelayReads;
-  readonly team: TeamReads;
-  readonly hooks: HookReads;
-  readonly files: FileReads;
-  readonly dead: DeadReads;
-  readonly changes: ChangeReads;
+  readonly events: Ledger["events"];
+  readonly queue: Ledger["queue"];
+  readonly runs: Ledger["runs"];
+  readonly turns: Ledger["turns"];
+  readonly sessions: Ledger["sessions"];
+  readonly outbox: Ledger["outbox"];
+  readonly approvals: Ledger["approvals"];
+  readonly delegations: Ledger["delegations"];
+  readonly relays: Ledger["relays"];
+  readonly team: Ledger["team"];
+  readonly hooks: Ledger["hooks"];
+  readonly files: Ledger["files"];
+  readonly dead: Ledger["dead"];
+  readonly changes: Ledger["changes"];
   readonly counts: () => Promise<Counts>;
   readonly pulse: (nowMs: number) => Promise<Pulse>;
   readonly #path: string;
@@ -195,7 +181,7 @@ export class SqliteLedger implements Ledger {
     this.#db.close();
   }
 
-  #eventReads(): EventReads {
+  #eventReads(): Ledger["events"] {
     const unsearched = lazily(() => prepareUnsearched(this.#db));
     return {
       ...this.#reads(prepareReadEvents, "get", "list", "chain", "dispatches", "lastOf", "filed"),
@@ -216,7 +202,7 @@ export class SqliteLedger implements Ledger {
     return (await inPlace()) ?? this.#searcher.search(request, SEARCH_DEADLINE_MS);
   }
 
-  #turnReads(): TurnReads {
+  #turnReads(): Ledger["turns"] {
     const areFew = lazily(() => prepareAreFew(this.#db));
     return {
       ...this.#reads(

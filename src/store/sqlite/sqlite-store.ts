@@ -12,37 +12,23 @@ import type { SessionKey } from "../../model/session-key.ts";
 import { createUlidSource, type UlidSource } from "../../model/ulid.ts";
 import type {
   Accepted,
-  ApprovalStore,
-  ChangeReads,
   Claim,
   Counts,
-  DeadReads,
-  DelegationStore,
   DeliveryClaim,
   Dispatched,
-  EventStore,
-  FileStore,
-  HookStore,
   KeptPersona,
   Lease,
   LeaseRequest,
-  OutboxStore,
   Prunable,
   PruneKind,
   PruneRequest,
   PruneStep,
   Pulse,
   Recorded,
-  RelayStore,
   QueryOptions,
-  QueueStore,
   Row,
-  RunStore,
-  SessionStore,
   SqlValue,
   Store,
-  TeamStore,
-  TurnStore,
   Verdict,
   WakeTopic,
 } from "../store.ts";
@@ -116,20 +102,20 @@ function claimDatabase(path: string): Disposable {
 }
 
 export class SqliteStore implements Store {
-  readonly events: EventStore;
-  readonly queue: QueueStore;
-  readonly runs: RunStore;
-  readonly turns: TurnStore;
-  readonly sessions: SessionStore;
-  readonly outbox: OutboxStore;
-  readonly approvals: ApprovalStore;
-  readonly delegations: DelegationStore;
-  readonly relays: RelayStore;
-  readonly team: TeamStore;
-  readonly hooks: HookStore;
-  readonly files: FileStore;
-  readonly dead: DeadReads;
-  readonly changes: ChangeReads;
+  readonly events: Store["events"];
+  readonly queue: Store["queue"];
+  readonly runs: Store["runs"];
+  readonly turns: Store["turns"];
+  readonly sessions: Store["sessions"];
+  readonly outbox: Store["outbox"];
+  readonly approvals: Store["approvals"];
+  readonly delegations: Store["delegations"];
+  readonly relays: Store["relays"];
+  readonly team: Store["team"];
+  readonly hooks: Store["hooks"];
+  readonly files: Store["files"];
+  readonly dead: Store["dead"];
+  readonly changes: Store["changes"];
   readonly #path: string;
   readonly #lock: Disposable;
   readonly #writer: Writer;
@@ -225,7 +211,7 @@ export class SqliteStore implements Store {
     this.#lock[Symbol.dispose]();
   }
 
-  #eventStore(): EventStore {
+  #eventStore(): Store["events"] {
     return {
       ...this.#ledger.events,
       accept: async (event, { dispatch, claim, judge, file } = {}): Promise<Accepted> => {
@@ -247,7 +233,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #queueStore(): QueueStore {
+  #queueStore(): Store["queue"] {
     return {
       ...this.#ledger.queue,
       lease: async (request, max) => {
@@ -265,7 +251,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #runStore(): RunStore {
+  #runStore(): Store["runs"] {
     return {
       ...this.#ledger.runs,
       journal: async (lease, run, entries) => {
@@ -296,7 +282,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #turnStore(): TurnStore {
+  #turnStore(): Store["turns"] {
     return {
       ...this.#ledger.turns,
       commit: async (turn) => {
@@ -333,7 +319,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #sessionStore(): SessionStore {
+  #sessionStore(): Store["sessions"] {
     return {
       ...this.#ledger.sessions,
       fork: async (turn, label) => {
@@ -350,7 +336,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #outboxStore(): OutboxStore {
+  #outboxStore(): Store["outbox"] {
     return {
       ...this.#ledger.outbox,
       add: async (lease, run, delivery) =>
@@ -385,7 +371,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #approvalStore(): ApprovalStore {
+  #approvalStore(): Store["approvals"] {
     return {
       ...this.#ledger.approvals,
       answer: async (id, answer) => {
@@ -397,7 +383,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #delegationStore(): DelegationStore {
+  #delegationStore(): Store["delegations"] {
     return {
       ...this.#ledger.delegations,
       report: async (id, told) => {
@@ -417,7 +403,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #relayStore(): RelayStore {
+  #relayStore(): Store["relays"] {
     return {
       ...this.#ledger.relays,
       create: async (relay) => this.#writer.call("createRelay", encodeRelay(relay)),
@@ -434,7 +420,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #teamStore(): TeamStore {
+  #teamStore(): Store["team"] {
     return {
       ...this.#ledger.team,
       keep: async ({ isOver = false, give, ...member }) =>
@@ -457,7 +443,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #hookStore(): HookStore {
+  #hookStore(): Store["hooks"] {
     return {
       ...this.#ledger.hooks,
       sync: async (found) => {
@@ -487,7 +473,7 @@ export class SqliteStore implements Store {
     };
   }
 
-  #fileStore(): FileStore {
+  #fileStore(): Store["files"] {
     return {
       ...this.#ledger.files,
       note: async (files) => this.#do("noteFiles", { files: files.map(encodeFile) }),
