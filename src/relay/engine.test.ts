@@ -46,6 +46,21 @@ test("agents follow each other by the rules, and pass the artifact along", async
   ]);
 });
 
+test("what is due is looked for again and again, also where it could not be read", async () => {
+  let isUnreadable = true;
+  await using stage = await openStage(relayConfig([]), speaks, {
+    pollMs: 5,
+    isUnreadable: () => isUnreadable,
+  });
+  const id = await stage.run();
+  for (let looks = 1; looks <= 3; looks++) {
+    const before = stage.problems.length;
+    await expect.poll(() => stage.problems.length).toBeGreaterThan(before); // nothing is written that would wake it
+  }
+  isUnreadable = false;
+  expect(await stage.ended(id)).toMatchObject({ status: "completed" });
+});
+
 test("the first agent is given the message, those after it what was answered before", async () => {
   await using stage = await openStage(relayConfig([always("a", "b")]), speaks);
   await play(stage);

@@ -76,6 +76,9 @@ export interface StageOptions {
   readonly files?: Readonly<Record<string, unknown>>;
   readonly usdPerDay?: number;
   readonly extraScripts?: RelayScripts;
+  /** Whether what is due cannot be read now, and how often it is looked for. */
+  readonly isUnreadable?: () => boolean;
+  readonly pollMs?: number;
   /** Told right after each save, before whoever saved goes on. */
   readonly onSaved?: (save: number) => Promise<void>;
 }
@@ -105,6 +108,10 @@ export async function openStage(config: object, cast: Cast, options: StageOption
   function watched(real: SqliteStore): Store {
     const relays: Store["relays"] = {
       ...real.relays,
+      async due(...args) {
+        if (options.isUnreadable?.() === true) throw new Error("The store cannot be read");
+        return real.relays.due(...args);
+      },
       async save(...args) {
         if (isDown) throw new Error("the process has ended");
         saves++;
@@ -152,6 +159,7 @@ export async function openStage(config: object, cast: Cast, options: StageOption
       withSlot: async (act) => (await act(undefined)).result,
       onProblem: (error) => void problems.push(error),
       retryMs: 10,
+      ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
     };
   }
 
