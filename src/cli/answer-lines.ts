@@ -43,7 +43,11 @@ export async function answerLines(server: Server, talk: Talk, given: Invocation)
   /** What is sent before somebody reads along would be asked unseen. */
   const opened = Promise.withResolvers<void>();
 
-  const following = follow().catch((error: unknown) => opened.reject(error)); // later, what is sent says so
+  const following = follow().catch((error: unknown) => {
+    failure ??= error; // the server does not come back
+    opened.reject(error);
+    note();
+  });
   const input = createInterface({ input: process.stdin });
   input.on("line", take);
   input.on("close", () => {
