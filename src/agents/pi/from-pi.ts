@@ -23,6 +23,7 @@ export class Arriving {
     this.#onProgress();
     if (event.type === "text_delta") this.#onDelta({ kind: "text", text: event.delta });
     if (event.type === "thinking_delta") this.#onDelta({ kind: "thinking", text: event.delta });
+    if (event.type === "toolcall_start") keepUnread(event.partial.content[event.contentIndex]);
     if (event.type === "toolcall_delta") {
       this.#written.set(event.contentIndex, (this.#written.get(event.contentIndex) ?? "") + event.delta);
     }
@@ -57,14 +58,14 @@ export class Arriving {
    */
   #call(block: PiCall, index: number, parseJson: ParseJson): CallBlock {
     const written = this.#written.get(index)?.trim() ?? "";
+    const read = readArguments(written, parseJson);
+    // Some providers give them whole, and pi has read those.
+    const given = read === undefined || Object.keys(block.arguments).length > 0 ? block.arguments : read;
     const call = {
       type: "toolCall",
       id: block.id,
       name: block.name,
-      arguments:
-        isJson(written, parseJson) && isShallow(block.arguments, MAX_ARGUMENTS_DEPTH)
-          ? block.arguments
-          : written,
+      arguments: read !== undefined && isShallow(given, MAX_ARGUMENTS_DEPTH) ? given : written,
     } as const;
     return block.thoughtSignature === undefined
       ? call
@@ -75,14 +76,54 @@ export class Arriving {
 type PiBlock = AssistantMessage["content"][number];
 type PiCall = Extract<PiBlock, { type: "toolCall" }>;
 
-/** No text at all: the call has no arguments, or its provider gives them whole. */
-function isJson(written: string, parseJson: ParseJson): boolean {
-  if (written === "") return true;
+/**
+ * pi reads the arguments of a call again with every piece of them, as far as they go. Nobody looks at half of them here, and a
+ * file of 100 KB that a model writes word by word would take the server 15 s. So the text that pi gathers looks blank to it,
+ * and is read once, when the call is whole.
+ */
+function keepUnread(block: object | undefined): void {
+  for (const name of ["partialJson", "partialArgs"]) {
+    const gathered: unknown = block === undefined ? undefined : Reflect.get(block, name);
+    if (typeof gathered !== "string") continue;
+    let text = gathered;
+    Object.defineProperty(block, name, {
+      configurable: true,
+      get: () => new Unread(text),
+      set: (longer: unknown) => {
+        text = String(longer);
+      },
+    });
+  }
+}
+
+/** A text to whoever adds to it, and blank to whoever would read it. */
+class Unread {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get length(): number {
+    return this.#text.length;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+
+  trim(): string {
+    return "";
+  }
+}
+
+/** Undefined: they are no JSON. No text at all: the call has none, or its provider gives them whole. */
+function readArguments(written: string, parseJson: ParseJson): PiCall["arguments"] | undefined {
+  if (written === "") return {};
   try {
-    parseJson(written);
-    return true;
+    return parseJson(written) as PiCall["arguments"];
   } catch {
-    return false; // That is the question.
+    return undefined; // That is the question.
   }
 }
 

@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test, vi } from "vitest";
 
 import { SIGNATURE } from "../../../test/support/model-protocol-anthropic.ts";
 import { type ModelServer, type Reply, startModelServer } from "../../../test/support/model-server.ts";
@@ -374,3 +376,38 @@ function only<T, K extends keyof T>(value: T, ...keys: K[]): Pick<T, K> {
 function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
+
+test("a long file that is written word by word is read once, when it is whole", async () => {
+  const written = JSON.stringify({ path: "a", content: "a word ".repeat(1_000) });
+  const data = (type: string, fields: object): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+  const block = { type: "tool_use", id: "c", name: "Write", input: {} };
+  const pieces = written.match(/.{1,8}/g)!;
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      const message = { id: "m", type: "message", role: "assistant", model: "local", content: [], usage: {} };
+      response.write(data("message_start", { message }));
+      response.write(data("content_block_start", { index: 0, content_block: block }));
+      for (const piece of pieces) {
+        const delta = { type: "input_json_delta", partial_json: piece };
+        response.write(data("content_block_delta", { index: 0, delta }));
+      }
+      response.write(data("content_block_stop", { index: 0 }));
+      response.write(data("message_delta", { delta: { stop_reason: "tool_use" }, usage: {} }));
+      response.end(data("message_stop", {}));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const parse = vi.spyOn(JSON, "parse");
+  try {
+    const body = await model.ask(question({ provider: "anthropic-compatible", baseUrl, model: "local" }));
+    const reads = parse.mock.calls.filter(([text]) => text.startsWith(`{"path"`));
+    expect(body.blocks).toMatchObject([{ name: "Write", arguments: JSON.parse(written) as object }]);
+    expect(reads.length).toBeLessThan(pieces.length / 10);
+  } finally {
+    parse.mockRestore();
+    server.close();
+  }
+});
