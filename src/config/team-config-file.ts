@@ -2,6 +2,7 @@
  * Reads `config.yaml` of the home: a flat list of `key: value`, which other programs that know the team protocol read
  * and write too. So keys that are not ours are left to them, unless one looks like a slip of the pen.
  */
+import { isShortYaml, MAX_YAML_SIGNS } from "../model/yaml-keys.ts";
 import { type FileText, formatSource, type Position } from "./json-file.ts";
 import type { Problem } from "./problem.ts";
 
@@ -32,6 +33,10 @@ export async function parseTeamConfig(file: FileText): Promise<TeamConfigFile> {
   if (file.text.trim() === "") return EMPTY;
   if (file.text.length > MAX_TEAM_CONFIG_LENGTH) {
     const message = `has more than ${MAX_TEAM_CONFIG_LENGTH} characters`;
+    return failed(message, "Keep only the settings of the team in it.");
+  }
+  if (!isShortYaml(file.text)) {
+    const message = `has more than ${MAX_YAML_SIGNS} lines and signs`;
     return failed(message, "Keep only the settings of the team in it.");
   }
   return parseYaml(file.text);

@@ -9,12 +9,14 @@ import {
   findByRef,
   metadataOf,
   partOf,
+  refFinder,
   sectionOf,
   type TaskBlock,
   type TaskBlocks,
   TICK_PREFIX,
   trailStart,
   type Wanted,
+  wordsOf,
 } from "./task-blocks.ts";
 import { noteLine, progressLineOf, progressText, removedBlocks, splicesOf } from "./task-splices.ts";
 
@@ -56,17 +58,20 @@ function withTexts(
   removed: readonly RemovedTask[],
 ): RemovedTask[] {
   const textOf = (block: TaskBlock): string => partOf(text, block, block.heading.start, block.end);
-  const found = new Set(removed.map((ref) => findByRef(blocks, ref)));
+  const find = refFinder(blocks);
+  const found = new Set(removed.map(find));
+  const staying = new Map<string, number>();
+  for (const block of blocks) {
+    if (found.has(block)) continue;
+    const words = wordsOf(block, textOf(block));
+    staying.set(words, (staying.get(words) ?? 0) + 1);
+  }
   return removed.flatMap((ref) => {
     if (ref.text !== undefined) return [ref];
-    const block = findByRef(blocks, ref);
+    const block = find(ref);
     if (block === undefined) return [];
-    const written = textOf(block);
-    const twins = blocks.filter(
-      (other) =>
-        !found.has(other) && other.title === ref.title && textOf(other).trimEnd() === written.trimEnd(),
-    ).length;
-    return [{ ...ref, text: written, ...(twins > 0 ? { twins } : {}) }];
+    const twins = staying.get(wordsOf(block, textOf(block))) ?? 0;
+    return [{ ...ref, text: textOf(block), ...(twins > 0 ? { twins } : {}) }];
   });
 }
 

@@ -7,7 +7,7 @@ import { readFileSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
 import { expandPath } from "../config/team-config.ts";
-import { MAX_TEAM_FILE_BYTES } from "./file-size.ts";
+import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-size.ts";
 import { linesOf, startOf } from "./outline.ts";
 import { codeOf } from "./read-cache.ts";
 import { blocksOf } from "./task-blocks.ts";
@@ -76,9 +76,15 @@ export function lookAtExternal(place: ExternalPlace): External {
     const stats = statSync(path);
     if (!stats.isFile()) return { kind: "unreadable", path, why: "it is not a file" };
     if (stats.size > MAX_TEAM_FILE_BYTES)
-      return { kind: "unreadable", path, why: `it has more than ${MAX_TEAM_FILE_BYTES} bytes` };
+      return {
+        kind: "unreadable",
+        path,
+        why: `it has ${stats.size} bytes, and at most ${MAX_TEAM_FILE_BYTES} are read`,
+      };
     const bytes = readFileSync(path);
     if (!isUtf8(bytes)) return { kind: "unreadable", path, why: "it is not in UTF-8" };
+    const excess = excessOf(bytes);
+    if (excess !== undefined) return { kind: "unreadable", path, why: `it has ${excess}` };
     return count(path, statesIn(bytes.toString("utf8")));
   } catch (cause) {
     const code = codeOf(cause);

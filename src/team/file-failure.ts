@@ -35,6 +35,12 @@ export function readOnly(path: string): CortexError {
   });
 }
 
+export function full(path: string, excess: string): CortexError {
+  return new CortexError("team_unwritable", `${path} would have ${excess}`, {
+    hint: "Take out tasks that are done: `cortex team housekeeping` removes those older than a week.",
+  });
+}
+
 export function missing(path: string): CortexError {
   return new CortexError("team_unwritable", `There is no file ${path} in the team directory`, {
     hint: "It may have been moved or removed; `cortex team undo` puts back what it held, `cortex team register` makes a member.",

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { CortexError } from "../model/errors.ts";
 import { hasCode, unreadable } from "./file-failure.ts";
-import { MAX_TEAM_FILE_BYTES } from "./file-size.ts";
+import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-size.ts";
 
 /**
  * A file that somebody else has just written is read until it is the same for so long. One that is shorter than before
@@ -41,11 +41,13 @@ export function readState(path: string, shown: string): FileState | undefined {
     // Opening a pipe could wait for ever.
     if (!before.isFile()) throw unreadable(shown, "it is not a file");
     if (before.size > MAX_TEAM_FILE_BYTES)
-      throw unreadable(shown, `it is larger than ${MAX_TEAM_FILE_BYTES} bytes`);
+      throw unreadable(shown, `it has ${before.size} bytes, and at most ${MAX_TEAM_FILE_BYTES} are read`);
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor, { bigint: true });
     const content = readFileSync(descriptor);
     if (!isUtf8(content)) throw unreadable(shown, "it is not UTF-8");
+    const excess = excessOf(content);
+    if (excess !== undefined) throw unreadable(shown, `it has ${excess}`);
     return {
       content,
       text: content.toString("utf8"),

@@ -42,7 +42,7 @@ const LAST_PROGRESS = /^- (\S+) (.*)$/;
  * As agents write it: `blocked — no access to the mailbox`, `Blocked: …`, `active, blocked on …`. Further on in the line
  * the word may belong to the title of a task.
  */
-const BLOCKED = /^(?:active[,;] (?:but )?)?(?:blocked|flagged|stuck)\b(?: by| on)?[\s:—–-]*(.*)$/i;
+const BLOCKED = /^(?:active[,;] (?:but )?)?(?:blocked|flagged|stuck)\b(?: by| on)?[\s:—–-]*(.*)$/is;
 /** `Blocked: no`. */
 const NOTHING = /^(?:no|none|nothing|n\/a)?[.\s-]*$/i;
 

@@ -31,6 +31,6 @@ export function itemsOf(section: NoteSection | undefined): string[] {
   if (section === undefined) return [];
   const { text } = section;
   const lines = Array.from(linesOf(text, 0, text.length), ({ start, end }) => text.slice(start, end).trim());
-  const items = lines.flatMap((line) => /^(?:[-*+]|\d{1,9}[.)])(?:\s+(.*))?$/.exec(line)?.[1] ?? []);
+  const items = lines.flatMap((line) => /^(?:[-*+]|\d{1,9}[.)])(?:\s+(.*))?$/s.exec(line)?.[1] ?? []);
   return (items.length > 0 ? items : lines).filter((item) => item !== "");
 }

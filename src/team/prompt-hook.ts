@@ -73,7 +73,8 @@ function insertLast(text: string, container: Node, inserted: string): string {
   const last = container.children?.at(-1);
   if (last === undefined) return splice(text, container.offset + 1, container.offset + 1, inserted);
   const end = last.offset + last.length;
-  const indent = /\s*$/.exec(text.slice(0, last.offset))![0];
+  const before = text.slice(0, last.offset);
+  const indent = before.slice(before.trimEnd().length);
   return splice(text, end, end, `,${indent}${inserted}`);
 }
 

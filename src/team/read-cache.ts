@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join, sep } from "node:path";
 
-import { MAX_TEAM_FILE_BYTES } from "./file-size.ts";
+import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-size.ts";
 import { isMovedAway } from "./swap-file.ts";
 import type { FileProblem } from "./task.ts";
 import { inOrderOfNames } from "./team.ts";
@@ -95,10 +95,13 @@ export class ReadCache<Value> {
 
   #readAnew(full: string, stats: Stats): ReadFile<Value> {
     if (!stats.isFile()) return unreadable(NO_FILE);
-    if (stats.size > MAX_TEAM_FILE_BYTES) return unreadable(tooLarge(stats.size));
+    if (stats.size > MAX_TEAM_FILE_BYTES)
+      return unreadable(tooLarge(`${stats.size} bytes, and at most ${MAX_TEAM_FILE_BYTES} are read`));
     const bytes = readFileSync(full);
     this.#reads += 1;
     if (!isUtf8(bytes)) return unreadable(notUtf8(bytes));
+    const excess = excessOf(bytes);
+    if (excess !== undefined) return unreadable(tooLarge(excess));
     return { kind: "read", value: this.#parts.parse(bytes.toString("utf8")) };
   }
 
@@ -185,11 +188,11 @@ const NO_FILE: FileProblem = {
   hint: "A file of this name is expected here; move what is in its place.",
 };
 
-function tooLarge(bytes: number): FileProblem {
+function tooLarge(excess: string): FileProblem {
   return {
     line: 1,
     rule: "file-too-large",
-    message: `the file has ${bytes} bytes, and at most ${MAX_TEAM_FILE_BYTES} are read`,
+    message: `the file has ${excess}`,
     hint: "Move tasks that are done to another file: `cortex team housekeeping` takes out those older than a week.",
   };
 }

@@ -125,14 +125,25 @@ const NO_TICKS: readonly TickMark[] = [];
 const NOT_DOUBLED: readonly MetadataLine[] = [];
 
 /** The task that is meant; see `TaskRef`. */
-export function findByRef<Found extends TaskRef>(
+export function findByRef<Found extends TaskRef>(tasks: readonly Found[], ref: TaskRef): Found | undefined {
+  return refFinder(tasks.filter(({ title }) => title === ref.title))(ref);
+}
+
+/** The same for many refs, without looking through all tasks for each. */
+export function refFinder<Found extends TaskRef>(
   tasks: readonly Found[],
-  { title, ordinal, started }: TaskRef,
-): Found | undefined {
-  const ofTitle = tasks.filter((task) => task.title === title);
-  const byOrdinal = ofTitle.find((task) => task.ordinal === ordinal);
-  if (started === undefined || byOrdinal?.started === started) return byOrdinal;
-  return ofTitle.find((task) => task.started === started) ?? byOrdinal;
+): (ref: TaskRef) => Found | undefined {
+  const byOrdinal = new Map<string, Found>();
+  const byStarted = new Map<string, Found>();
+  for (const task of tasks.toReversed()) {
+    byOrdinal.set(`${task.ordinal} ${task.title}`, task); // of several, the first stays
+    byStarted.set(`${task.started} ${task.title}`, task);
+  }
+  return ({ title, ordinal, started }) => {
+    const inOrder = byOrdinal.get(`${ordinal} ${title}`);
+    if (started === undefined || inOrder?.started === started) return inOrder;
+    return byStarted.get(`${started} ${title}`) ?? inOrder;
+  };
 }
 
 export function metadataOf(
@@ -154,18 +165,36 @@ export function sectionOf(
   return { start, textStart: next, end: block.sections[at + 1]?.start ?? block.end };
 }
 
+/** By this, tasks are the same that have the same title and the same words. */
+export function wordsOf({ title }: Pick<TaskRef, "title">, block: string): string {
+  return JSON.stringify([title, block.trimEnd()]);
+}
+
 /** Without the comments of ticks, and without the lines that hold nothing else. */
 export function partOf(text: string, { ticks }: Pick<TaskBlock, "ticks">, from: number, to: number): string {
   if (ticks.length === 0) return text.slice(from, to);
   let kept = "";
   let at = from;
-  for (const tick of ticks) {
-    if (tick.from < from || tick.to > to) continue;
+  for (let next = firstAfter(ticks, from); next < ticks.length; next++) {
+    const tick = ticks[next]!;
+    if (tick.to > to) break;
     const alone = isAlone(text, tick);
     kept += text.slice(at, alone ? tick.start : tick.from);
     at = alone ? tick.next : tick.to;
   }
   return kept + text.slice(at, to);
+}
+
+/** The first of the ticks, which are in the order of the text, that does not begin before an offset. */
+function firstAfter(ticks: readonly TickMark[], offset: number): number {
+  let low = 0;
+  let high = ticks.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ticks[middle]!.from < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Whether the line holds nothing else. */

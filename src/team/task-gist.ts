@@ -30,10 +30,7 @@ function plainLines(text: string): string {
 
 /** A heading may be closed by hashes as it is opened. */
 function plain(title: string): string {
-  return title
-    .replace(/\s+#+\s*$/, "")
-    .replaceAll(/\s+/g, " ")
-    .trim();
+  return title.replaceAll(/\s+/g, " ").trim().replace(/ #+$/, "");
 }
 
 /** The line `Progress: …`, and the section of that name. */

@@ -11,11 +11,13 @@ import {
   type MetadataLine,
   metadataOf,
   partOf,
+  refFinder,
   sectionOf,
   type TaskBlock,
   type TaskBlocks,
   TICK_PREFIX,
   trailStart,
+  wordsOf,
 } from "./task-blocks.ts";
 
 type Edit<Kind extends TaskEdit["kind"]> = Extract<TaskEdit, { readonly kind: Kind }>;
@@ -63,20 +65,21 @@ export function removedBlocks(
   tasks: readonly TaskBlock[],
   edit: Edit<"remove">,
 ): readonly TaskBlock[] {
-  const ofTitle = Map.groupBy(tasks, ({ title }) => title);
+  const find = refFinder(tasks);
+  const ofTask = (task: TaskBlock): string => wordsOf(task, partOf(text, task, task.heading.start, task.end));
+  const left = new Map<string, Set<TaskBlock>>();
+  for (const task of tasks) {
+    const words = ofTask(task);
+    left.set(words, (left.get(words) ?? new Set()).add(task));
+  }
   const found = new Set<TaskBlock>();
   for (const { text: wanted, twins = 0, ...ref } of edit.tasks) {
-    const named = ofTitle.get(ref.title) ?? [];
-    if (wanted === undefined) {
-      const task = findByRef(named, ref);
-      if (task !== undefined) found.add(task);
-      continue;
-    }
-    const same = named.filter(
-      (task) =>
-        !found.has(task) && partOf(text, task, task.heading.start, task.end).trimEnd() === wanted.trimEnd(),
-    );
-    if (same.length > twins) found.add(same[0]!);
+    const same = wanted === undefined ? undefined : left.get(wordsOf(ref, wanted));
+    const [first] = same ?? [];
+    const task = wanted === undefined ? find(ref) : (same?.size ?? 0) > twins ? first : undefined;
+    if (task === undefined) continue;
+    found.add(task);
+    left.get(ofTask(task))?.delete(task);
   }
   return tasks.filter((task) => found.has(task));
 }

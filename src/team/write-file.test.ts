@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { isEditDone } from "./apply-edit.ts";
 import type { FileEdit } from "./edit.ts";
+import { MAX_TEAM_FILE_LINES } from "./file-size.ts";
 import { TeamFolder } from "./team-folder.ts";
 
 const TASKS = "agents/dev/tasks.md";
@@ -38,6 +39,21 @@ function editUntilKilled(root: string, edit: FileEdit, writes: number): boolean 
   expect({ signal, stderr }).toEqual({ signal: expect.toSatisfy(isKillOrEnd), stderr: "" });
   return signal !== "SIGKILL";
 }
+
+test("a file with more lines than are read is neither read nor made", async () => {
+  using folder = temporaryFolder();
+  const team = makeTeam(folder.path);
+  const lines = TEXT + "\n".repeat(MAX_TEAM_FILE_LINES - TEXT.split("\n").length);
+  writeFileSync(join(folder.path, TASKS), lines);
+  expect(await team.read(TASKS)).toBe(lines);
+  await expect(team.edit(TASKS, TICK)).rejects.toMatchObject({
+    code: "team_unwritable",
+    message: expect.stringContaining(`more than the ${MAX_TEAM_FILE_LINES} lines`),
+  });
+  expect(readFileSync(join(folder.path, TASKS), "utf8")).toBe(lines);
+  writeFileSync(join(folder.path, TASKS), `${lines}\n`);
+  await expect(team.read(TASKS)).rejects.toMatchObject({ code: "team_unreadable" });
+});
 
 test.each([
   ["alone", false],

@@ -6,8 +6,9 @@ import { accessSync, constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import type { FileEdit } from "./edit.ts";
-import { hasCode, missing, readOnly } from "./file-failure.ts";
+import { full, hasCode, missing, readOnly } from "./file-failure.ts";
 import type { FileLock } from "./file-lock.ts";
+import { excessOf } from "./file-size.ts";
 import { type FileState, hashOf, readSettled } from "./file-state.ts";
 import { Journal, type JournalEntry } from "./journal.ts";
 import { type AddedTask, blockOf, type Done, type Restored, restoreLost } from "./restore-lost.ts";
@@ -76,6 +77,8 @@ export async function writeFile(
     const wanted = change(restored.text, overtaken !== undefined && base === before);
     const othersMs = isByOthers ? nowMs : last?.othersMs;
     const isChange = wanted.text !== before.text;
+    const excess = isChange ? excessOf(Buffer.from(wanted.text)) : undefined;
+    if (excess !== undefined) throw full(path, excess);
     const snapshot = isChange ? snapshots.next(before, nowMs) : undefined;
     if (snapshot !== undefined) {
       if (!isWritable(file, before)) throw readOnly(path);
