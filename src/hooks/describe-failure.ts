@@ -5,14 +5,22 @@ export const MAX_FAILURE_LENGTH = 1_000;
 
 /** What a hook threw, in one line, with the place in its file where that can be told. */
 export function describeFailure(error: unknown, folder: string): string {
-  const said = error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${show(error)}`;
-  const place = error instanceof Error ? placeIn(error.stack ?? "", folder) : undefined;
+  const all = error instanceof Error ? `${error.name}: ${error.message}` : `It threw ${show(error)}`;
+  const said = all.slice(0, 4 * MAX_FAILURE_LENGTH); // long before the next step would have much to do
+  const place = error instanceof Error ? placeIn(stackOf(error, all), folder) : undefined;
   const line = said.replaceAll(/\s*\n\s*/g, " ").trim();
   const text = place === undefined || line.includes(place) ? line : `${line} (${place})`;
   return text.length <= MAX_FAILURE_LENGTH
     ? text
     : `${text.slice(0, MAX_FAILURE_LENGTH - 1).toWellFormed()}…`;
 }
+
+/** Without what was said, which it begins with. */
+function stackOf({ stack = "" }: Error, said: string): string {
+  return (stack.startsWith(said) ? stack.slice(said.length) : stack).slice(0, MAX_STACK_LENGTH);
+}
+
+const MAX_STACK_LENGTH = 8 * 1024;
 
 /** The first place of the stack that is in the folder: `name.ts:12:5`. */
 function placeIn(stack: string, folder: string): string | undefined {

@@ -14,14 +14,16 @@ export interface Header {
 /** hook: it is to be loaded. unfinished: it looks like a hook and exports none. other: it is none of ours. */
 export type Kind = "hook" | "unfinished" | "other";
 
-const EXPORTS =
-  /(?:^|[;}])[ \t]*export\s+(?:default\b|const\s+hook\b|\{[^}]*\b(?:as\s+default|hook)\b[^}]*\})/m;
+/** A list ends before the next brace, so that looking for the end of each never reads the rest of the file again. */
+const EXPORTS = /(?:^|[;}])[ \t]*export\s+(?:(?<one>default\b|const\s+hook\b)|\{(?<list>[^{}]*)\})/gm;
+const AS_HOOK = /\b(?:as\s+default|hook)\b/;
 /** The folder also holds scripts of relays, which have neither. */
 const LOOKS_LIKE_ONE = /\bHookContext\b|["']cortexd\/hooks["']/;
 const COMMENT = /^(?:﻿)?(?:#!.*\n)?(?:\s|\/\/.*\n)*\/\*\*(?<text>[\s\S]*?)\*\//;
 
 export function kindOf(text: string): Kind {
-  if (EXPORTS.test(text)) return "hook";
+  for (const { groups } of text.matchAll(EXPORTS))
+    if (groups!["one"] !== undefined || AS_HOOK.test(groups!["list"]!)) return "hook";
   return LOOKS_LIKE_ONE.test(text) || tagsOf(text).has("mode") ? "unfinished" : "other";
 }
 
@@ -50,18 +52,17 @@ export function parseHeader(text: string): Header {
 /** Of the first comment; a text goes on over several lines until the next tag. */
 function tagsOf(text: string): ReadonlyMap<string, string> {
   const comment = COMMENT.exec(text)?.groups!["text"] ?? "";
-  const tags = new Map<string, string>();
-  let current: string | undefined;
+  const tags = new Map<string, string[]>();
+  let current: string[] | undefined;
   for (const raw of comment.split("\n")) {
     const line = raw.replace(/^\s*\*?\s?/, "").trim();
-    const tag = /^@(?<name>\w+)\s*(?<value>.*)$/.exec(line)?.groups;
+    const tag = /^@(?<name>\w+)\s*(?<value>.*)$/s.exec(line)?.groups;
     if (tag !== undefined) {
-      current = tags.has(tag["name"]!) ? undefined : tag["name"]!;
-      if (current !== undefined) tags.set(current, tag["value"]!);
-    } else if (current !== undefined && line !== "")
-      tags.set(current, `${tags.get(current)!} ${line}`.trim());
+      current = tags.has(tag["name"]!) ? undefined : [tag["value"]!];
+      if (current !== undefined) tags.set(tag["name"]!, current);
+    } else if (line !== "") current?.push(line);
   }
-  return tags;
+  return new Map(Array.from(tags, ([name, lines]) => [name, lines.join(" ").trim()]));
 }
 
 /** A template that was left as it is, `persistent | one-shot`, means the first. */

@@ -143,7 +143,7 @@ function readOptions(
 
 /** Models like to put JSON into a code fence, or to say what it is. */
 function findJson(text: string): string | undefined {
-  const fenced = /```(?:json)?\s*(?<body>[\s\S]*?)```/.exec(text)?.groups?.["body"];
+  const fenced = /```(?:json)?(?<body>[\s\S]*?)```/.exec(text)?.groups?.["body"];
   const from = text.search(/[[{]/);
   const end = Math.max(text.lastIndexOf("]"), text.lastIndexOf("}"));
   const inside = from === -1 || end < from ? undefined : text.slice(from, end + 1);
