@@ -23,6 +23,7 @@ function bestBreak(text: string, from: number, end: number): number | undefined 
   let sentence: number | undefined;
   let word: number | undefined;
   for (let cut = end; cut > from; cut--) {
+    if (isPlain(text.charCodeAt(cut - 1))) continue;
     const last = text[cut - 1]!;
     if (last === "\n") {
       if (followsBlankLine(text, from, cut - 1)) return cut;
@@ -35,6 +36,11 @@ function bestBreak(text: string, from: number, end: number): number | undefined 
     }
   }
   return line ?? sentence ?? word;
+}
+
+/** ASCII that is no blank: nearly every character, told apart fast. */
+function isPlain(code: number): boolean {
+  return code > 0x20 && code < 0x7f;
 }
 
 /** Whether only blanks lie between this line end and the one before it. */
@@ -51,6 +57,7 @@ function endsSentence(text: string, blank: number): boolean {
 }
 
 function lastBlank(text: string, from: number, end: number): number | undefined {
-  for (let cut = end; cut > from; cut--) if (WHITESPACE.test(text[cut - 1]!)) return cut;
+  for (let cut = end; cut > from; cut--)
+    if (!isPlain(text.charCodeAt(cut - 1)) && WHITESPACE.test(text[cut - 1]!)) return cut;
   return undefined;
 }

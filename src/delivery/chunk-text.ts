@@ -30,25 +30,25 @@ export const MIN_CHUNK_LENGTH = 16;
 /** A line that opens or closes code may take this part of a piece; a longer one is text like any other. */
 const FENCE_LINE_SHARE = 1 / 8;
 
-export function chunkText(text: string, options: ChunkOptions): string[] {
-  return splitText(text, options).map(({ before, body, after }) => before + body + after);
+/** The messages, one after the other: a text of megabytes is split in slices. */
+export function* chunkText(text: string, options: ChunkOptions): Generator<string> {
+  for (const { before, body, after } of splitText(text, options)) yield before + body + after;
 }
 
-export function splitText(text: string, options: ChunkOptions): Piece[] {
+export function* splitText(text: string, options: ChunkOptions): Generator<Piece> {
   const { maxLength, measure = (part) => part.length } = options;
   if (!(maxLength >= MIN_CHUNK_LENGTH)) throw tooShort(maxLength);
+  if (maxLength === Infinity && text !== "") return yield { before: "", body: text, after: "" };
   const rules: Rules = { text, maxLength, measure, maxFenceLine: Math.floor(maxLength * FENCE_LINE_SHARE) };
-  const pieces: Piece[] = [];
   let from = 0;
   let open: Fence | undefined;
   while (from < text.length) {
     const { end, fence } = endOfPiece(from, open, rules);
     const body = text.slice(from, end);
-    pieces.push({ before: reopening(open), body, after: closing(body, fence) });
+    yield { before: reopening(open), body, after: closing(body, fence) };
     from = end;
     open = fence;
   }
-  return pieces;
 }
 
 interface Rules {

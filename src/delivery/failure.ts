@@ -27,9 +27,9 @@ export function nothingToSend(): CortexError {
   return deliveryRefused("The text is empty", { hint: "There is nothing to send." });
 }
 
-export function tooManyChunks(count: number, max: number): CortexError {
-  return deliveryRefused(`The text would be ${count} messages`, {
-    hint: `A delivery has at most ${max}. Let the agent write a file instead.`,
+export function tooManyChunks(max: number): CortexError {
+  return deliveryRefused(`The text would be more than ${max} messages`, {
+    hint: "Let the agent write a file instead.",
   });
 }
 

@@ -67,8 +67,8 @@ function withoutTags(answer: string, tags: string[]): string {
 }
 
 function stripLine(line: string, tags: string[]): string {
-  if (!line.includes("[[")) return line;
-  const code = codeSpans(line);
+  if (!line.includes("[[") || !line.includes("]]")) return line;
+  const code = line.includes("`") ? codeSpans(line) : [];
   const parts: string[] = [];
   let span = 0;
   let at = 0;

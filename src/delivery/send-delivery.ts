@@ -63,7 +63,7 @@ async function plan(work: Work): Promise<readonly Chunk[]> {
   const { claim, channel, outbox } = work;
   let texts: readonly string[];
   try {
-    texts = planChunks(claim.content, channel);
+    texts = await planChunks(claim.content, channel);
   } catch (error) {
     await die(describe(error), work);
     return [];

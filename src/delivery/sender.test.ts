@@ -168,7 +168,7 @@ describe("an answer", () => {
   test.each<[string, string, string]>([
     ["to a channel that there is not", "nowhere", 'No channel is called "nowhere"'],
     ["that is blank", "test", "The text is empty"],
-    ["of too many messages", "short", `at most ${MAX_CHUNKS_IN_DELIVERY}`],
+    ["of too many messages", "short", `more than ${MAX_CHUNKS_IN_DELIVERY} messages`],
   ])("%s is dead, with a clear error", async (_what, channel, error) => {
     await using desk = await openDesk(
       playChannel(),

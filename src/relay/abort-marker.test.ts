@@ -4,42 +4,44 @@ import { expect, test } from "vitest";
 import { findAbort, MAX_MARKER_LINE_LENGTH } from "./abort-marker.ts";
 
 const inNew = (text: string) => findAbort("", text);
+const reasonsIn = (texts: readonly string[]) =>
+  Promise.all(texts.map(async (text) => (await inNew(text))?.reason));
 
-test("a text without the marker, and no text, abort nothing", () => {
-  expect(inNew("All is well.")).toBeUndefined();
-  expect(inNew("")).toBeUndefined();
+test("a text without the marker, and no text, abort nothing", async () => {
+  await expect(inNew("All is well.")).resolves.toBeUndefined();
+  await expect(inNew("")).resolves.toBeUndefined();
 });
 
-test("a bare marker aborts without a reason", () => {
-  expect(inNew("Stuck.\n[ABORT]\n")).toEqual({ reason: null });
+test("a bare marker aborts without a reason", async () => {
+  await expect(inNew("Stuck.\n[ABORT]\n")).resolves.toEqual({ reason: null });
 });
 
-test("the reason is what stands behind the colon, without blanks around it", () => {
-  expect(inNew("[ABORT:   no access to the repository  ]")).toEqual({
+test("the reason is what stands behind the colon, without blanks around it", async () => {
+  await expect(inNew("[ABORT:   no access to the repository  ]")).resolves.toEqual({
     reason: "no access to the repository",
   });
-  expect(inNew("[ABORT:none]")).toEqual({ reason: "none" });
+  await expect(inNew("[ABORT:none]")).resolves.toEqual({ reason: "none" });
 });
 
-test("a reason of blanks is none", () => {
-  expect(inNew("[ABORT:   ]")).toEqual({ reason: null });
-  expect(inNew("[ABORT:]")).toEqual({ reason: null });
+test("a reason of blanks is none", async () => {
+  await expect(inNew("[ABORT:   ]")).resolves.toEqual({ reason: null });
+  await expect(inNew("[ABORT:]")).resolves.toEqual({ reason: null });
 });
 
-test("a reason may hold brackets in pairs", () => {
-  expect(inNew("[ABORT: see [1] and [2]]")).toEqual({ reason: "see [1] and [2]" });
+test("a reason may hold brackets in pairs", async () => {
+  await expect(inNew("[ABORT: see [1] and [2]]")).resolves.toEqual({ reason: "see [1] and [2]" });
 });
 
-test("of several markers the first counts", () => {
-  expect(inNew("[ABORT: one]\n[ABORT: two]")).toEqual({ reason: "one" });
+test("of several markers the first counts", async () => {
+  await expect(inNew("[ABORT: one]\n[ABORT: two]")).resolves.toEqual({ reason: "one" });
 });
 
-test("a marker that a line break parts is none", () => {
-  expect(inNew("[ABORT: one\ntwo]")).toBeUndefined();
-  expect(inNew("[ABORT\n]")).toBeUndefined();
+test("a marker that a line break parts is none", async () => {
+  await expect(inNew("[ABORT: one\ntwo]")).resolves.toBeUndefined();
+  await expect(inNew("[ABORT\n]")).resolves.toBeUndefined();
 });
 
-test("a marker within a line is prose", () => {
+test("a marker within a line is prose", async () => {
   const prose = [
     "Write [ABORT] when you are stuck.",
     "[ABORT] is what I would write.",
@@ -56,10 +58,10 @@ test("a marker within a line is prose", () => {
     "[ABORT]**",
     "# [ABORT]",
   ];
-  expect(prose.filter((line) => inNew(line) !== undefined)).toEqual([]);
+  await expect(reasonsIn(prose)).resolves.toEqual(prose.map(() => undefined));
 });
 
-test("a bullet may begin the line, and bold may wrap the marker", () => {
+test("a bullet may begin the line, and bold may wrap the marker", async () => {
   const markers = [
     "- [ABORT: why]",
     "* [ABORT: why]",
@@ -72,15 +74,15 @@ test("a bullet may begin the line, and bold may wrap the marker", () => {
     "- **[ABORT: why]**",
     "[ABORT: why]\r",
   ];
-  expect(markers.filter((line) => inNew(`${line}\nmore`)?.reason !== "why")).toEqual([]);
+  await expect(reasonsIn(markers.map((line) => `${line}\nmore`))).resolves.toEqual(markers.map(() => "why"));
 });
 
-test("a line that is indented as code is code", () => {
-  expect(inNew("    [ABORT]")).toBeUndefined();
-  expect(inNew("\t[ABORT]")).toBeUndefined();
+test("a line that is indented as code is code", async () => {
+  await expect(inNew("    [ABORT]")).resolves.toBeUndefined();
+  await expect(inNew("\t[ABORT]")).resolves.toBeUndefined();
 });
 
-test("a marker in fenced code is a quotation", () => {
+test("a marker in fenced code is a quotation", async () => {
   const fences = [
     ["```", "```"],
     ["```markdown", "```"],
@@ -99,45 +101,48 @@ test("a marker in fenced code is a quotation", () => {
     ["~~~", "```"],
     ["```", "``` more"],
   ];
-  expect(fences.filter(([open, close]) => inNew(`${open}\n[ABORT]\n${close}\n`) !== undefined)).toEqual([]);
+  const quoted = fences.map(([open, close]) => `${open}\n[ABORT]\n${close}\n`);
+  await expect(reasonsIn(quoted)).resolves.toEqual(quoted.map(() => undefined));
 });
 
-test("after fenced code a marker counts again", () => {
-  expect(inNew("```\n[ABORT: quoted]\n```\n[ABORT: meant]")).toEqual({ reason: "meant" });
-  expect(inNew("~~~\n```\n[ABORT: quoted]\n~~~\n[ABORT: meant]")).toEqual({ reason: "meant" });
-  expect(inNew("```code in a line```\n[ABORT: meant]")).toEqual({ reason: "meant" });
+test("after fenced code a marker counts again", async () => {
+  await expect(inNew("```\n[ABORT: quoted]\n```\n[ABORT: meant]")).resolves.toEqual({ reason: "meant" });
+  await expect(inNew("~~~\n```\n[ABORT: quoted]\n~~~\n[ABORT: meant]")).resolves.toEqual({ reason: "meant" });
+  await expect(inNew("```code in a line```\n[ABORT: meant]")).resolves.toEqual({ reason: "meant" });
 });
 
-test("code that an earlier step opened is code for what the next one appends", () => {
-  expect(findAbort("```\n", "```\n[ABORT: quoted]\n")).toBeUndefined();
+test("code that an earlier step opened is code for what the next one appends", async () => {
+  await expect(findAbort("```\n", "```\n[ABORT: quoted]\n")).resolves.toBeUndefined();
 });
 
-test("a marker that an earlier step wrote does not abort again", () => {
+test("a marker that an earlier step wrote does not abort again", async () => {
   const before = "# Plan\n[ABORT: no access]\n";
-  expect(findAbort(before, `${before}Now there is access.\n`)).toBeUndefined();
-  expect(findAbort(before, "Rewritten.\n\n- **[ABORT: no access]**\n# Plan\n")).toBeUndefined();
+  await expect(findAbort(before, `${before}Now there is access.\n`)).resolves.toBeUndefined();
+  await expect(
+    findAbort(before, "Rewritten.\n\n- **[ABORT: no access]**\n# Plan\n"),
+  ).resolves.toBeUndefined();
 });
 
-test("the same words written once more abort again", () => {
+test("the same words written once more abort again", async () => {
   const before = "[ABORT: no access]\n";
-  expect(findAbort(before, before + before)).toEqual({ reason: "no access" });
+  await expect(findAbort(before, before + before)).resolves.toEqual({ reason: "no access" });
 });
 
-test("an edit in the midst of the text counts as what the step added", () => {
-  expect(findAbort("one\ntwo\n", "one\n[ABORT: odd]\ntwo\n")).toEqual({ reason: "odd" });
+test("an edit in the midst of the text counts as what the step added", async () => {
+  await expect(findAbort("one\ntwo\n", "one\n[ABORT: odd]\ntwo\n")).resolves.toEqual({ reason: "odd" });
 });
 
-test("a line that is too long is no marker", () => {
+test("a line that is too long is no marker", async () => {
   const longest = "x".repeat(MAX_MARKER_LINE_LENGTH - "[ABORT: ]".length);
-  expect(inNew(`[ABORT: ${longest}]`)).toEqual({ reason: longest });
-  expect(inNew(`[ABORT: ${longest}x]`)).toBeUndefined();
+  await expect(inNew(`[ABORT: ${longest}]`)).resolves.toEqual({ reason: longest });
+  await expect(inNew(`[ABORT: ${longest}x]`)).resolves.toBeUndefined();
 });
 
-test("a text of millions of markers is read once", () => {
+test("a text of millions of markers is read once", async () => {
   const before = "[ABORT]\n".repeat(500_000);
-  expect(findAbort(before, before)).toBeUndefined();
-  expect(findAbort(before, `${before}[ABORT]\n`)).toEqual({ reason: null });
-  expect(inNew(`[ABORT: ${"[".repeat(10_000_000)}`)).toBeUndefined();
+  await expect(findAbort(before, before)).resolves.toBeUndefined();
+  await expect(findAbort(before, `${before}[ABORT]\n`)).resolves.toEqual({ reason: null });
+  await expect(inNew(`[ABORT: ${"[".repeat(10_000_000)}`)).resolves.toBeUndefined();
 });
 
 const lines = fc.array(
@@ -147,33 +152,33 @@ const lines = fc.array(
   ),
 );
 
-test("what was there before never aborts, wherever it is moved to", () => {
-  fc.assert(
-    fc.property(lines, (all) => {
+test("what was there before never aborts, wherever it is moved to", async () => {
+  await fc.assert(
+    fc.asyncProperty(lines, async (all) => {
       const text = all.filter((line) => !/`{3}|~{3}/.test(line)).join("\n");
-      expect(findAbort(text, text)).toBeUndefined();
-      expect(findAbort(text, text.split("\n").toReversed().join("\n"))).toBeUndefined();
+      await expect(findAbort(text, text)).resolves.toBeUndefined();
+      await expect(findAbort(text, text.split("\n").toReversed().join("\n"))).resolves.toBeUndefined();
     }),
   );
 });
 
-test("a marker on a line of its own after closed code always counts", () => {
-  fc.assert(
-    fc.property(lines, (all) => {
+test("a marker on a line of its own after closed code always counts", async () => {
+  await fc.assert(
+    fc.asyncProperty(lines, async (all) => {
       const quoted = all
         .filter((line) => !line.includes("`````"))
         .map((line) => line.replaceAll(/[\r\n]/g, " "));
       const text = ["`````", ...quoted, "`````", "[ABORT: meant]"].join("\n");
-      expect(inNew(text)).toEqual({ reason: "meant" });
+      await expect(inNew(text)).resolves.toEqual({ reason: "meant" });
     }),
   );
 });
 
-test("nothing that is quoted in code ever counts", () => {
-  fc.assert(
-    fc.property(lines, (all) => {
+test("nothing that is quoted in code ever counts", async () => {
+  await fc.assert(
+    fc.asyncProperty(lines, async (all) => {
       const quoted = all.filter((line) => !line.includes("`````"));
-      expect(inNew(["`````", ...quoted, "`````"].join("\n"))).toBeUndefined();
+      await expect(inNew(["`````", ...quoted, "`````"].join("\n"))).resolves.toBeUndefined();
     }),
   );
 });

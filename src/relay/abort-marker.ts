@@ -5,18 +5,28 @@
  * which a bullet may begin and bold may wrap, outside code, and only if the step that has just ended put it there.
  */
 
+import { inSlices, type Sliced } from "../model/in-slices.ts";
+
 export interface Abort {
   /** Null where none was given. */
   readonly reason: string | null;
 }
 
 /** The first marker in a text that was not in the text before. Undefined: there is none. */
-export function findAbort(before: string, after: string): Abort | undefined {
-  if (!after.includes(MARKER_START)) return undefined;
+export async function findAbort(before: string, after: string): Promise<Abort | undefined> {
+  return after.includes(MARKER_START) ? inSlices(newMarker(before, after)) : undefined;
+}
+
+function* newMarker(before: string, after: string): Sliced<Abort | undefined> {
   // One that was there already is known by its words: where it stands may have changed.
   const known = new Map<string, number>();
-  for (const reason of markersOf(before)) known.set(reason, (known.get(reason) ?? 0) + 1);
+  for (const reason of markersOf(before)) {
+    yield;
+    if (reason !== undefined) known.set(reason, (known.get(reason) ?? 0) + 1);
+  }
   for (const reason of markersOf(after)) {
+    yield;
+    if (reason === undefined) continue;
     const left = known.get(reason) ?? 0;
     if (left === 0) return { reason: reason === "" ? null : reason };
     known.set(reason, left - 1);
@@ -35,14 +45,14 @@ const BULLET = String.raw`^ {0,3}(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)*`;
 const MARKER = String.raw`\[ABORT(?::(?<reason>(?:[^[\]]|\[[^[\]]*\])*))?\]`;
 const MARKER_LINE = new RegExp(String.raw`${BULLET}(?<bold>\*\*|__)?${MARKER}\k<bold>[ \t]*$`);
 
-/** The reasons of all markers of a text, in their order. */
-function* markersOf(text: string): Generator<string> {
+/** The reasons of all markers of a text, in their order. Undefined: a line that might have been one, and is none. */
+function* markersOf(text: string): Generator<string | undefined> {
   let fence: string | undefined;
   for (const line of tellingLines(text)) {
-    if (line.length > MAX_MARKER_LINE_LENGTH) continue;
-    fence = afterLine(fence, line);
-    const match = fence === undefined ? MARKER_LINE.exec(line) : null;
-    if (match !== null) yield match.groups!["reason"]?.trim() ?? "";
+    if (line.length <= MAX_MARKER_LINE_LENGTH) fence = afterLine(fence, line);
+    const isText = fence === undefined && line.length <= MAX_MARKER_LINE_LENGTH;
+    const match = isText ? MARKER_LINE.exec(line) : null;
+    yield match === null ? undefined : (match.groups!["reason"]?.trim() ?? "");
   }
 }
 
@@ -62,7 +72,7 @@ function* tellingLines(text: string): Generator<string> {
 }
 
 /** At any depth, also behind bullets and quotes: it is safer to see a fence too many than one too few. */
-const FENCE_LINE = /^(?:[ \t>]|[-*+•][ \t]|\d{1,9}[.)][ \t])*(?<run>`{3,}|~{3,})(?<rest>.*)$/;
+const FENCE_LINE = /^(?:[ \t>]|[-*+•][ \t]|\d{1,9}[.)][ \t])*(?<run>`{3,}|~{3,})(?<rest>.*)$/s;
 
 /** The fence that is open after a line, given the one that was open before it. */
 function afterLine(open: string | undefined, line: string): string | undefined {

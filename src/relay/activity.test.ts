@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { MAX_ACTIVITY_BYTES, parseActivity, readActivity } from "./activity.ts";
+import { MAX_ACTIVITY_BYTES, MAX_ACTIVITY_LINE_LENGTH, parseActivity, readActivity } from "./activity.ts";
 import { renderDiffs, renderFiles } from "./changes.ts";
 import { replayTouches } from "./file-changes.ts";
 
@@ -28,34 +28,42 @@ const written = {
 const log = (...entries: readonly unknown[]) =>
   entries.map((entry) => (typeof entry === "string" ? entry : JSON.stringify(entry))).join("\n");
 
-test("edits and writes are read in the order of time", () => {
-  expect(parseActivity(log(written, edited))).toEqual([
+test("edits and writes are read in the order of time", async () => {
+  expect(await parseActivity(log(written, edited))).toEqual([
     { path: "/a", original: "one\n", done: { kind: "patch", hunks: [HUNK] } },
     { path: "/b", original: null, done: { kind: "write", content: "b\n" } },
   ]);
 });
 
-test("the names are listed once each, without blanks around them", () => {
+test("the names are listed once each, without blanks around them", async () => {
   const again = { ...edited, file_path: "  /a \n", ts: "2026-01-01T00:00:03Z" };
-  expect(renderFiles(parseActivity(log(edited, written, again)))).toBe("- /a\n- /b");
+  expect(renderFiles(await parseActivity(log(edited, written, again)))).toBe("- /a\n- /b");
 });
 
-test("lines that are no JSON, other events and blank paths are passed over", () => {
+test("lines that are no JSON, other events and blank paths are passed over", async () => {
   const others = ["", "{", "null", "7", { ...edited, event: "read_file" }, { ...edited, event: "skill_use" }];
   const blank = [
     { ...edited, file_path: "  " },
     { ...edited, file_path: 7 },
     { ts: "x", event: "edit_file" },
   ];
-  expect(parseActivity(log(...others, ...blank))).toEqual([]);
-  expect(parseActivity("")).toEqual([]);
+  expect(await parseActivity(log(...others, ...blank))).toEqual([]);
+  expect(await parseActivity("")).toEqual([]);
 });
 
-test("a change without what was there before, or with a patch that is none, is unknown", () => {
+test("a line that is too long is passed over", async () => {
+  const long = (length: number) => ({ ...written, writtenContent: "b".repeat(length) });
+  const room = MAX_ACTIVITY_LINE_LENGTH - JSON.stringify(long(0)).length;
+  expect(await parseActivity(log(long(room)))).toHaveLength(1);
+  expect(await parseActivity(log(edited, long(room + 1)))).toHaveLength(1);
+  expect(await parseActivity(log(long(room + 1)))).toEqual([]);
+});
+
+test("a change without what was there before, or with a patch that is none, is unknown", async () => {
   const { originalFile: _, ...legacy } = edited;
   const broken = { ...edited, structuredPatch: [{ lines: 7 }] };
   const degraded = { ...edited, diffDegraded: true };
-  expect(parseActivity(log(legacy, broken, degraded)).map(({ done }) => done)).toEqual([
+  expect((await parseActivity(log(legacy, broken, degraded))).map(({ done }) => done)).toEqual([
     { kind: "unknown", why: "no snapshot" },
     { kind: "unknown", why: "no patch" },
     { kind: "unknown", why: "too large" },
@@ -64,7 +72,7 @@ test("a change without what was there before, or with a patch that is none, is u
 
 test("files of other devices are told apart", async () => {
   const changes = await replayTouches(
-    parseActivity(log(edited, { ...edited, device: "lab", diffDegraded: true })),
+    await parseActivity(log(edited, { ...edited, device: "lab", diffDegraded: true })),
   );
   expect(renderDiffs(changes)).toBe(
     "### /a\n```diff\n--- /a\n+++ /a\n@@ -1,1 +1,1 @@\n-one\n+1\n```\n\n### /a (device: lab) [diff unavailable: too large]",

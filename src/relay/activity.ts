@@ -4,10 +4,13 @@
  */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { inSlices, linesOf, type Sliced } from "../model/in-slices.ts";
 import type { FileTouch, Hunk } from "./file-changes.ts";
 
 /** A longer log is not read. */
 export const MAX_ACTIVITY_BYTES = 32 * 1024 * 1024;
+/** Nor is a longer line: files so large are not compared anyway. */
+export const MAX_ACTIVITY_LINE_LENGTH = 2 * 1024 * 1024;
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
@@ -17,20 +20,25 @@ export async function readActivity(home: string, sessionId: string | null): Prom
   const path = join(home, "logs", "session-activity", `${sessionId}.jsonl`);
   try {
     const { size } = await stat(path);
-    return size > MAX_ACTIVITY_BYTES ? [] : parseActivity(await readFile(path, "utf8"));
+    return size > MAX_ACTIVITY_BYTES ? [] : await parseActivity(await readFile(path, "utf8"));
   } catch {
     return []; // a prompt without the names of files is better than none
   }
 }
 
 /** In the order of time. */
-export function parseActivity(text: string): readonly FileTouch[] {
+export function parseActivity(text: string): Promise<readonly FileTouch[]> {
+  return inSlices(touchesIn(text));
+}
+
+function* touchesIn(text: string): Sliced<readonly FileTouch[]> {
   const touches: { ts: string; touch: FileTouch }[] = [];
-  for (const line of text.split("\n")) {
-    const entry = parseLine(line);
+  for (const line of linesOf(text)) {
+    const entry = line.length > MAX_ACTIVITY_LINE_LENGTH ? undefined : parseLine(line);
     const touch = entry === undefined ? undefined : touchOf(entry);
     const ts = entry?.["ts"];
     if (touch !== undefined) touches.push({ ts: typeof ts === "string" ? ts : "", touch });
+    yield;
   }
   return touches.toSorted((a, b) => (a.ts < b.ts ? -1 : Number(a.ts > b.ts))).map(({ touch }) => touch);
 }
@@ -38,6 +46,7 @@ export function parseActivity(text: string): readonly FileTouch[] {
 type Entry = Readonly<Record<string, unknown>>;
 
 function parseLine(line: string): Entry | undefined {
+  if (!line.includes('"file_path"')) return undefined; // finding out by an error takes long
   try {
     const entry: unknown = JSON.parse(line);
     return typeof entry === "object" && entry !== null ? (entry as Entry) : undefined;

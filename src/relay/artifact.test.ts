@@ -134,7 +134,7 @@ test("an artifact is read up to its limit, and not beyond", async () => {
   truncateSync(workspace.artifact, MAX_ARTIFACT_BYTES);
   expect(await readArtifact(workspace)).toMatchObject({ kind: "read" });
   truncateSync(workspace.artifact, MAX_ARTIFACT_BYTES + 1);
-  expect(await readArtifact(workspace)).toEqual(unreadable("is larger than 10485760 bytes"));
+  expect(await readArtifact(workspace)).toEqual(unreadable("is larger than 4194304 bytes"));
   truncateSync(workspace.artifact, 10 * MAX_ARTIFACT_BYTES);
   expect(await readArtifact(workspace)).toMatchObject({ kind: "unreadable" });
 });

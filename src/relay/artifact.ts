@@ -11,8 +11,8 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { writeWhole } from "../store/write-whole.ts";
 
-/** A larger artifact is not read: it could be no agent's prompt either. */
-export const MAX_ARTIFACT_BYTES = 10 * 1024 * 1024;
+/** A larger artifact is not read: no model takes a million tokens of it either. */
+export const MAX_ARTIFACT_BYTES = 4 * 1024 * 1024;
 
 export interface Workspace {
   readonly path: string;

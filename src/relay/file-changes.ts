@@ -4,7 +4,7 @@
  * The first known content of a file is where it began; everything after is replayed on that. What others did to the file
  * in between is so left out, and where a change does not fit any more, it is shown by itself.
  */
-import type { StructuredPatchHunk } from "diff";
+import type { StructuredPatch, StructuredPatchHunk } from "diff";
 
 /** Something that an agent did to a file. */
 export interface FileTouch {
@@ -40,9 +40,13 @@ export interface FileChange {
 }
 
 /** A larger text is not compared. */
-export const MAX_DIFFED_CHARACTERS = 1024 * 1024;
+export const MAX_DIFFED_CHARACTERS = 512 * 1024;
 /** How many lines may be different: the time that it takes grows with the square of them. */
 export const MAX_DIFFERENT_LINES = 500;
+/** Longer texts are compared in steps, between which others get their turn. */
+const COMPARED_AT_ONCE = 32 * 1024;
+/** How many lines are compared to find the place of a patch. One that is not found by then does not fit. */
+const MAX_COMPARED_LINES = 100_000;
 
 /** One change for each file, in the order in which the files were first touched. */
 export async function replayTouches(touches: readonly FileTouch[]): Promise<readonly FileChange[]> {
@@ -88,6 +92,11 @@ async function replayFile(touches: readonly FileTouch[]): Promise<FileChange> {
 async function replay(before: string, touches: readonly FileTouch[]): Promise<string | undefined> {
   const { applyPatch } = await import("diff");
   let text: string | undefined = before;
+  let compared = 0;
+  const compareLine = (_: number, line: string, __: string, wanted: string): boolean => {
+    if (++compared > MAX_COMPARED_LINES) throw new PlaceNotFound();
+    return line === wanted;
+  };
   for (const { done } of touches) {
     if (text === undefined) return undefined;
     switch (done.kind) {
@@ -96,8 +105,15 @@ async function replay(before: string, touches: readonly FileTouch[]): Promise<st
         break;
       case "patch": {
         const patch = patchOf(done.hunks);
-        text =
-          orUndefined(applyPatch(text, patch)) ?? orUndefined(applyPatch(text, patch, { fuzzFactor: 2 }));
+        const known: string = text;
+        const tryPatch = (fuzzFactor: number): string | undefined =>
+          orUndefined(applyPatch(known, patch, { compareLine, fuzzFactor }));
+        try {
+          text = tryPatch(0) ?? tryPatch(2);
+        } catch (error) {
+          if (!(error instanceof PlaceNotFound)) throw error;
+          return undefined;
+        }
         break;
       }
       case "replace":
@@ -109,6 +125,8 @@ async function replay(before: string, touches: readonly FileTouch[]): Promise<st
   }
   return text;
 }
+
+class PlaceNotFound extends Error {}
 
 function patchOf(hunks: readonly Hunk[]) {
   const names = { oldFileName: "", newFileName: "", oldHeader: undefined, newHeader: undefined };
@@ -136,8 +154,11 @@ export async function compareTexts(
   if (before.length + after.length > MAX_DIFFED_CHARACTERS) return { kind: "unavailable", why: "too large" };
   if (before === "" || after === "") return { kind: "diff", diff: replacedWhole(path, before, after) };
   const { FILE_HEADERS_ONLY, formatPatch, structuredPatch } = await import("diff");
-  const patch = structuredPatch(path, path, before, after, undefined, undefined, {
-    maxEditLength: MAX_DIFFERENT_LINES,
+  const patch = await new Promise<StructuredPatch | undefined>((resolve) => {
+    const options = { maxEditLength: MAX_DIFFERENT_LINES };
+    if (before.length + after.length <= COMPARED_AT_ONCE)
+      resolve(structuredPatch(path, path, before, after, undefined, undefined, options));
+    else structuredPatch(path, path, before, after, undefined, undefined, { ...options, callback: resolve });
   });
   if (patch === undefined) return { kind: "unavailable", why: "too different" };
   return { kind: "diff", diff: formatPatch(patch, FILE_HEADERS_ONLY) };

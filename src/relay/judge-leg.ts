@@ -56,7 +56,7 @@ export async function judgeInserted(
   const hasJustEnded = step !== undefined && saved.steps[step.stepIndex]?.status === "running";
   if (step?.kind !== "inserted" || !hasJustEnded) return; // otherwise the relay was resumed after it
   const text = await textNow(draft, home);
-  const written = text === undefined ? undefined : findAbort(await textBefore(step, home), text);
+  const written = text === undefined ? undefined : await findAbort(await textBefore(step, home), text);
   const abort = draft.abort ?? written;
   if (abort !== undefined) conclude(draft, { stopReason: "aborted", abortReason: abort.reason }, clock());
 }

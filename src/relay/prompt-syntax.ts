@@ -40,7 +40,7 @@ export function parseBody(body: string, from: { file: string; firstLine: number 
   const lines = body.split("\n");
   for (const [index, text] of lines.entries()) {
     const line = from.firstLine + index;
-    const [, begin, name = "", end] = DIRECTIVE.exec(text) ?? [];
+    const [, begin, name = "", end] = (text.includes("@") ? DIRECTIVE.exec(text) : null) ?? [];
     if (begin !== undefined) beginPart(begin as Part["kind"], name.trim(), line, reading);
     else if (end !== undefined) endPart(end, line, reading);
     else readText(index === lines.length - 1 ? text : `${text}\n`, line, reading);
@@ -76,7 +76,7 @@ interface Part {
 /** What is alone on its line was meant as a directive; within a line, `@else` may also be a word of the text. */
 function readText(text: string, line: number, reading: Reading): void {
   let done = 0;
-  for (const match of text.matchAll(INLINE)) {
+  for (const match of text.includes("@") ? text.matchAll(INLINE) : []) {
     const [whole, condition, end] = match;
     if (end !== undefined && reading.open.at(-1)?.kind !== "if") continue;
     addText(text.slice(done, match.index), line, reading);

@@ -63,9 +63,11 @@ export function fillVariables(text: string, values: RuntimeValues): string {
   const pieces: string[] = [];
   /** For each open condition, whether what it encloses stays; null: it is none of ours. */
   const open: (boolean | null)[] = [];
+  /** How many of them drop it. */
+  let dropping = 0;
   let done = 0;
   const keep = (piece: string): void => {
-    if (!open.includes(false)) pieces.push(piece);
+    if (dropping === 0) pieces.push(piece);
   };
   for (const match of text.matchAll(PLACEHOLDER)) {
     const [whole, condition, asked, end, put] = match;
@@ -75,8 +77,13 @@ export function fillVariables(text: string, values: RuntimeValues): string {
     if (condition !== undefined) {
       if (value === undefined) keep(whole);
       open.push(value === undefined ? null : value !== "");
+      if (value === "") dropping++;
     } else if (end === undefined) keep(value ?? whole);
-    else if ((open.pop() ?? null) === null) keep(whole);
+    else {
+      const stays = open.pop() ?? null;
+      if (stays === false) dropping--;
+      if (stays === null) keep(whole);
+    }
   }
   keep(text.slice(done));
   return pieces.join("");

@@ -40,8 +40,9 @@ interface Situation {
 
 /** Throws `pattern_refused`. */
 export async function decide({ template, record, texts }: Situation): Promise<Decision> {
-  const abort =
-    texts.abort ?? findAbort(texts.artifact === undefined ? "" : texts.before, examined(texts, "artifact"));
+  const examined = examine(texts);
+  const before = texts.artifact === undefined ? "" : texts.before;
+  const abort = texts.abort ?? (await findAbort(before, await examined("artifact")));
   if (abort !== undefined) return { kind: "stop", stopReason: "aborted", abortReason: abort.reason };
   const leg = stepsOfLeg(record);
   if (leg.some(({ status }) => status === "running")) return { kind: "wait" };
@@ -55,7 +56,7 @@ export async function decide({ template, record, texts }: Situation): Promise<De
   for (const [index, rule] of template.transitions.entries()) {
     if (!leaves(rule, steps)) continue;
     const reading = readingOf(template.transitions, index, enter);
-    const decision = await follows(rule, { reading, steps, record, texts });
+    const decision = await follows(rule, { reading, steps, record, examined });
     if (decision === undefined) continue;
     if (decision.kind !== "go") return decision;
     const isRoom = countSteps(record) + decision.to.length <= template.maxTotalSteps;
@@ -82,15 +83,16 @@ function leaves({ from }: RelayTransition, steps: readonly Endpoint[]): boolean 
   );
 }
 
-interface Examined extends Pick<Situation, "record" | "texts"> {
+interface Examined extends Pick<Situation, "record"> {
   readonly reading: Reading;
   readonly steps: readonly Endpoint[];
+  readonly examined: Examine;
 }
 
 /** Undefined: the next rule is asked. */
 async function follows(
   rule: RelayTransition,
-  { reading, steps, record, texts }: Examined,
+  { reading, steps, record, examined }: Examined,
 ): Promise<Decision | undefined> {
   const { to, condition } = rule;
   const go: Decision = { kind: "go", to, counted: undefined };
@@ -98,13 +100,13 @@ async function follows(
     case "always":
       return go;
     case "output_contains":
-      return (await matches(condition.pattern, examined(texts, condition.scope))) ? go : undefined;
+      return (await matches(condition.pattern, await examined(condition.scope))) ? go : undefined;
     case "output_not_contains":
-      return (await matches(condition.pattern, examined(texts, condition.scope))) ? undefined : go;
+      return (await matches(condition.pattern, await examined(condition.scope))) ? undefined : go;
     case "convergence": {
       const edge = edgeOf(rule);
       const missed = record.iterationCounts[edge] ?? 0;
-      if (holdsMarker(condition, texts)) return reading === "stop" ? stop("converged") : go;
+      if (await holdsMarker(condition, examined)) return reading === "stop" ? stop("converged") : go;
       // Forward, this run of `from` is one without the marker; back, it is the way back that is counted.
       const isLast = (reading === "stop" ? missed : missed + 1) >= condition.maxIterations;
       if (isLast) return stop("max_iterations");
@@ -113,14 +115,23 @@ async function follows(
   }
 }
 
-function holdsMarker(condition: Extract<RelayCondition, { type: "convergence" }>, texts: StepTexts): boolean {
-  return condition.marker !== undefined && examined(texts, condition.scope).includes(condition.marker);
+async function holdsMarker(
+  { marker, scope }: Extract<RelayCondition, { type: "convergence" }>,
+  examined: Examine,
+): Promise<boolean> {
+  return marker !== undefined && (await examined(scope)).includes(marker);
 }
 
-/** Where the artifact cannot be read, what the agent answered stands for it. */
-function examined({ before, artifact, output }: StepTexts, scope: RelayScope): string {
-  if (scope === "output" || artifact === undefined) return output;
-  return scope === "step" ? addedText(before, artifact) : artifact;
+/** What a rule looks at. */
+type Examine = (scope: RelayScope) => Promise<string>;
+
+/** Where the artifact cannot be read, what the agent answered stands for it. What was added is found out only once. */
+function examine({ before, artifact, output }: StepTexts): Examine {
+  let added: Promise<string> | undefined;
+  return async (scope) => {
+    if (scope === "output" || artifact === undefined) return output;
+    return scope === "step" ? (added ??= addedText(before, artifact)) : artifact;
+  };
 }
 
 export function edgeOf({ from, to }: Pick<RelayTransition, "from" | "to">): string {
