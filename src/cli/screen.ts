@@ -1,6 +1,5 @@
 /** A whole terminal that is drawn again and again. What was there before is back when it is closed. */
-import { stripVTControlCharacters } from "node:util";
-
+import { withoutSequences } from "../model/control-sequences.ts";
 import { harmlessInColour } from "./text.ts";
 
 /** Without a cursor, and without a next row for what is wider than it seems. */
@@ -62,7 +61,7 @@ export function fitRows(
 
 /** A line that is cut loses its colours: what would end them is gone. */
 function fitColumns(line: string, columns: number): string {
-  const plain = stripVTControlCharacters(line);
+  const plain = withoutSequences(line);
   if (plain.length <= columns) return line + RESET;
   return `${plain.slice(0, Math.max(columns - 1, 0)).toWellFormed()}…`;
 }

@@ -12,9 +12,15 @@ export const MAX_LINE_LENGTH = 32 * 1024 * 1024;
 
 export async function* readServerSentEvents(chunks: AsyncIterable<string>): AsyncGenerator<ServerSentEvent> {
   let rest = "";
+  /** The return at the end of a chunk: the next may begin with its line feed. */
+  let half = "";
   let fields: string[] = [];
   for await (const chunk of chunks) {
-    const lines = (rest + chunk).split(/\r\n|\n|\r(?!$)/);
+    const text = half + chunk;
+    const lines = text.split(/\r\n|\n|\r(?!$)/);
+    half = text.endsWith("\r") ? "\r" : "";
+    if (half !== "") lines.push(lines.pop()!.slice(0, -1));
+    lines[0] = rest + lines[0]!; // which is not looked through again
     rest = lines.pop()!;
     if (rest.length > MAX_LINE_LENGTH) throw new Error(`A line has more than ${MAX_LINE_LENGTH} characters`);
     for (const line of lines) {

@@ -1,5 +1,5 @@
 /** Texts of others on a terminal: nothing in them may move the cursor, and long ones are cut. */
-import { stripVTControlCharacters } from "node:util";
+import { withoutSequences } from "../model/control-sequences.ts";
 
 import { count } from "../model/count.ts";
 
@@ -8,22 +8,13 @@ export { count };
 /** Both sets of controls, but for tab and newline; and what turns writing around, so that a call looks like another. */
 const CONTROLS = /(?![\t\n])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
-const ESCAPE = "\u001B";
-/** What sets titles and links. Node's own pattern for it looks for each one's end in all that follows. */
-const COMMAND = new RegExp(
-  `${ESCAPE}\\](?:[^\\u0007\\u001B\\u009C]*(?:\\u0007|${ESCAPE}\\\\|\\u009C)|\\d?)`,
-  "g",
-);
-
 /** The text without what a terminal would obey. */
 export function harmless(text: string): string {
-  return stripVTControlCharacters(text.replaceAll(COMMAND, ""))
-    .replaceAll("\r\n", "\n")
-    .replaceAll(CONTROLS, "");
+  return withoutSequences(text).replaceAll("\r\n", "\n").replaceAll(CONTROLS, "");
 }
 
 /** Colours and the like, as `styleText` writes them; nothing that hides. */
-const COLOURS = new RegExp(`(${ESCAPE}\\[(?:[0-47]|9|2[2-9]|3[0-79]|9[0-7])m)`);
+const COLOURS = new RegExp(String.raw`(\u001B\[(?:[0-47]|9|2[2-9]|3[0-79]|9[0-7])m)`);
 
 /** As `harmless`, for what is coloured already: ids and names of others come everywhere, and no place can forget them. */
 export function harmlessInColour(text: string): string {
@@ -69,7 +60,7 @@ function padded(cell: string, width: number): string {
 
 /** How long it is without its colours. */
 function seen(cell: string): number {
-  return stripVTControlCharacters(cell).length;
+  return withoutSequences(cell).length;
 }
 
 /** A moment as the clock on the wall shows it. */

@@ -28,7 +28,7 @@ export function mergeEnvironment(
 }
 
 /** A value may go on over several lines where it is quoted. */
-const QUOTED = /(?<==[ \t]*)(["'`])[^]*?\1/g;
+const QUOTED = /(?<==[ \t]{0,16})(["'`])[^]*?\1/g;
 const ENTRY = /^\s*(#|$|(export\s+)?[\w.-]+\s*=)/;
 
 /** The lines that mean nothing. They may be a key without its name, so they are not shown. */

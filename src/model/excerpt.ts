@@ -1,5 +1,5 @@
 import type { Wanted } from "./relevance.ts";
-import { words } from "./words.ts";
+import { type Term, type Word, words } from "./words.ts";
 
 /** How much stands before the place that matters, of all that is shown. */
 const LEAD_SHARE = 0.25;
@@ -21,18 +21,22 @@ function placeOf(text: string, { query, weights }: Wanted): number {
   query.terms.forEach((term, i) => {
     const weight = weights[i]!;
     if (weight <= best) return;
-    const parts = term.text.split(" ");
-    const at = row.findIndex((_, start) =>
-      parts.every((part, offset) => {
-        const word = row[start + offset]?.text;
-        return word === part || (term.begins && word?.startsWith(part) === true);
-      }),
-    );
+    const at = firstOf(row, term);
     if (at === -1) return;
     place = row[at]!.at;
     best = weight;
   });
   return place;
+}
+
+function firstOf(row: readonly Word[], { text, begins }: Term): number {
+  const [first = "", ...rest] = text.split(" ");
+  for (let at = 0; at < row.length; at++) {
+    const word = row[at]!.text;
+    if (word !== first && !(begins && word.startsWith(first))) continue;
+    if (rest.every((part, offset) => row[at + 1 + offset]?.text === part)) return at;
+  }
+  return -1;
 }
 
 /** Where a cut went through a character of two units, its half goes. */

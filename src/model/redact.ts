@@ -24,8 +24,8 @@ interface Form {
 /** A part of a text, and the secrets that are in it. */
 interface Hole {
   readonly from: number;
-  readonly to: number;
-  readonly names: readonly string[];
+  to: number;
+  readonly names: string[];
 }
 
 /**
@@ -80,52 +80,53 @@ function inBase64(bytes: Buffer, encoding: "base64" | "base64url"): string[] {
   return [bytes.toString(encoding), ...within];
 }
 
-const FACTOR = 31;
-/** What the character weighs that leaves the window. */
-const LEAVING = Array.from({ length: MIN_SECRET_LENGTH }).reduce(
-  (power: number) => Math.imul(power, FACTOR),
-  1,
-);
-const MARKS = 0xffff;
+const LAST_PAIR = MIN_SECRET_LENGTH - 2;
+const PAIRS = 0x1_0000;
 
 /**
- * Finds all forms in one pass (Rabin and Karp's way): a number that stands for the last characters is carried along,
- * and where it is that of the beginning of a form, the text is compared. A form is as long as that window or longer.
+ * Finds all forms in one pass (Wu and Manber's way): the last two characters of a window tell how far it can be moved
+ * before they could stand in the beginning of a form, which is nearly always almost the whole window. A form is as long
+ * as the window or longer.
  */
 function createFinder(forms: readonly Form[]): (text: string) => Hole[] {
-  const byHash = Map.groupBy(
+  const byStart = Map.groupBy(
     forms.toSorted((a, b) => b.text.length - a.text.length),
-    ({ text }) => hashOf(text.slice(0, MIN_SECRET_LENGTH)),
+    ({ text }) => text.slice(0, MIN_SECRET_LENGTH),
   );
-  const isMarked = new Uint8Array(MARKS + 1);
-  for (const hash of byHash.keys()) isMarked[hash & MARKS] = 1;
+  const moves = new Uint8Array(PAIRS).fill(LAST_PAIR + 1);
+  for (const start of byStart.keys())
+    for (let at = 0; at <= LAST_PAIR; at++) {
+      const pair = pairAt(start, at);
+      moves[pair] = Math.min(moves[pair]!, LAST_PAIR - at);
+    }
   return (text) => {
     const holes: Hole[] = [];
-    let hash = 0;
-    for (let at = 0; at < text.length; at++) {
-      hash = (Math.imul(hash, FACTOR) + text.charCodeAt(at)) | 0;
-      const from = at - MIN_SECRET_LENGTH + 1;
-      if (from > 0) hash = (hash - Math.imul(text.charCodeAt(from - 1), LEAVING)) | 0;
-      if (from < 0 || isMarked[hash & MARKS] === 0) continue;
-      const form = byHash.get(hash)?.find((each) => text.startsWith(each.text, from));
-      if (form !== undefined) addHole(holes, { from, to: from + form.text.length, names: [form.name] });
+    for (let at = LAST_PAIR; at < text.length - 1;) {
+      const move = moves[pairAt(text, at)]!;
+      if (move > 0) {
+        at += move;
+        continue;
+      }
+      const from = at++ - LAST_PAIR;
+      const likely = byStart.get(text.slice(from, from + MIN_SECRET_LENGTH));
+      const form = likely?.find((each) => text.startsWith(each.text, from));
+      if (form !== undefined) addHole(holes, form.name, from, from + form.text.length);
     }
     return holes;
   };
 }
 
-function hashOf(text: string): number {
-  let hash = 0;
-  for (let at = 0; at < text.length; at++) hash = (Math.imul(hash, FACTOR) + text.charCodeAt(at)) | 0;
-  return hash;
+/** Two characters as a number, which others may share. */
+function pairAt(text: string, at: number): number {
+  return (text.charCodeAt(at) * 31 + text.charCodeAt(at + 1) * 257) & (PAIRS - 1);
 }
 
 /** Holes come in the order of the text. One inside another is not named; of those that overlap, both are. */
-function addHole(holes: Hole[], hole: Hole): void {
+function addHole(holes: Hole[], name: string, from: number, to: number): void {
   const last = holes.at(-1);
-  if (last === undefined || hole.from >= last.to) holes.push(hole);
-  else if (hole.to > last.to) {
-    const names = [...new Set([...last.names, ...hole.names])];
-    holes[holes.length - 1] = { from: last.from, to: hole.to, names };
+  if (last === undefined || from >= last.to) holes.push({ from, to, names: [name] });
+  else if (to > last.to) {
+    last.to = to;
+    if (!last.names.includes(name)) last.names.push(name);
   }
 }

@@ -10,11 +10,14 @@ import { CortexError } from "../../model/errors.ts";
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
+const UTF_8 = new TextDecoder("utf-8", { fatal: true });
 
 export class LineReader {
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #maxBytes: number;
   #lines: string[] = [];
+  /** How many of them were given: taking them off the list would move all others each time. */
+  #given = 0;
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #isAtEnd = false;
@@ -27,12 +30,12 @@ export class LineReader {
 
   /** The line that was read already and comes next. */
   get waiting(): string | undefined {
-    return this.#lines[0];
+    return this.#lines[this.#given];
   }
 
   /** Takes the one that waits. */
   drop(): void {
-    this.#lines.shift();
+    this.#given++;
   }
 
   /**
@@ -40,9 +43,9 @@ export class LineReader {
    * begun and not ended. Not to be called again before it has resolved.
    */
   async next(): Promise<string | undefined> {
-    while (this.#lines.length === 0 && !this.#isAtEnd) await this.#read();
-    if (this.#lines.length === 0 && this.#problem !== undefined) throw this.#problem;
-    return this.#lines.shift();
+    while (this.waiting === undefined && !this.#isAtEnd) await this.#read();
+    if (this.waiting === undefined && this.#problem !== undefined) throw this.#problem;
+    return this.#lines[this.#given++];
   }
 
   async #read(): Promise<void> {
@@ -52,6 +55,8 @@ export class LineReader {
   }
 
   #take(chunk: Buffer): void {
+    this.#lines = [];
+    this.#given = 0;
     let from = 0;
     while (!this.#isAtEnd) {
       const end = chunk.indexOf(LINE_FEED, from);
@@ -69,7 +74,7 @@ export class LineReader {
     this.#begun = [];
     this.#begunBytes = 0;
     try {
-      this.#lines.push(new TextDecoder("utf-8", { fatal: true }).decode(line));
+      this.#lines.push(UTF_8.decode(line));
     } catch {
       this.#end(unreadable("is not UTF-8"));
     }

@@ -3,8 +3,8 @@
  * once it is more than the model gets. The file is bounded too, and then has the beginning.
  */
 import type { FileHandle } from "node:fs/promises";
-import { stripVTControlCharacters } from "node:util";
 
+import { withoutSequences } from "../../model/control-sequences.ts";
 import type { ToolContext } from "../../model/tool.ts";
 import { MAX_SHOWN_BYTES, openOutput, tailOf } from "./output.ts";
 
@@ -85,5 +85,5 @@ export class CommandOutput implements AsyncDisposable {
 
 /** Without colours, and without characters that are no text and that some databases refuse. */
 export function makeReadable(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/(?![\t\n\r])\p{Cc}/gu, "\ufffd");
+  return withoutSequences(text).replaceAll(/(?![\t\n\r])\p{Cc}/gu, "\ufffd");
 }
