@@ -1,0 +1,531 @@
+/**
+ * Every reader of others' texts, by its name in the table of docs/security.md, with the texts that are worst for it, as
+ * long as it takes them. What is read in slices, or takes texts of many megabytes, is given enough to see how its time grows.
+ */
+import { Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+
+import { parseStreamingJson } from "@earendil-works/pi-ai/utils/json-parse";
+
+import { readToolLines } from "../src/agents/offline/tool-lines.ts";
+import { Arriving } from "../src/agents/pi/from-pi.ts";
+import { readFields } from "../src/agents/process/fields.ts";
+import { LineReader } from "../src/agents/process/lines.ts";
+import { makeReadable } from "../src/agents/tools/command-output.ts";
+import { applyEdits, MAX_EDITED_BYTES } from "../src/agents/tools/edit.ts";
+import { decodeEntities } from "../src/agents/tools/html-entities.ts";
+import { htmlToText } from "../src/agents/tools/html-to-text.ts";
+import { MAX_SHOWN_BYTES } from "../src/agents/tools/output.ts";
+import { receiveWebhook } from "../src/channels/webhook/receive.ts";
+import { verifyWebhook } from "../src/channels/webhook/verify.ts";
+import { parseInline } from "../src/cli/markdown-inline.ts";
+import { MARKDOWN_START, MAX_MARKUP_LENGTH, renderLine } from "../src/cli/markdown.ts";
+import { readServerSentEvents } from "../src/cli/server-sent-events.ts";
+import { harmless } from "../src/cli/text.ts";
+import { findEnvProblems } from "../src/config/environment.ts";
+import { MAX_FILE_BYTES, parseJsonFile } from "../src/config/json-file.ts";
+import { parseTeamConfig } from "../src/config/team-config-file.ts";
+import { splitText } from "../src/delivery/chunk-text.ts";
+import { planChunks } from "../src/delivery/plan-chunks.ts";
+import { MAX_TAGGED_LENGTH, parseReply } from "../src/delivery/reply-tags.ts";
+import { kindOf, parseHeader } from "../src/hooks/parse-header.ts";
+import { MAX_HOOK_FILE_BYTES } from "../src/hooks/read-folder.ts";
+import { splitEventId } from "../src/model/event.ts";
+import { excerpt } from "../src/model/excerpt.ts";
+import { canonicalJson } from "../src/model/json.ts";
+import { matches } from "../src/model/permissions.ts";
+import { createRedact } from "../src/model/redact.ts";
+import { relevance, spaced } from "../src/model/relevance.ts";
+import { parseSchedule } from "../src/model/schedule.ts";
+import { MAX_SESSION_KEY_LENGTH, parseSessionKey } from "../src/model/session-key.ts";
+import { readQuery, words } from "../src/model/words.ts";
+import { MAX_YAML_SIGNS } from "../src/model/yaml-keys.ts";
+import { ownerPatterns } from "../src/patterns/matcher.ts";
+import { checkSkill } from "../src/personas/skill-file.ts";
+import { parseConfigList } from "../src/programs/git.ts";
+import { parseCommand } from "../src/queue/command.ts";
+import { findAbort } from "../src/relay/abort-marker.ts";
+import { parseActivity } from "../src/relay/activity.ts";
+import { addedText } from "../src/relay/added-text.ts";
+import { parseRelayCommand } from "../src/relay/command.ts";
+import { compareTexts, replayTouches } from "../src/relay/file-changes.ts";
+import { readFrontmatter as readPromptHead } from "../src/relay/frontmatter.ts";
+import { composePrompt, MAX_PROMPT_LENGTH } from "../src/relay/prompt-language.ts";
+import { fillVariables, findUnknown } from "../src/relay/runtime-variables.ts";
+import { MAX_SEARCHED_CHARACTERS } from "../src/store/store.ts";
+import { bodyLines, MAX_BODY_LENGTH } from "../src/team/block-text.ts";
+import { parseTeamCommand } from "../src/team/command.ts";
+import { MAX_TEAM_FILE_BYTES, MAX_TEAM_FILE_LINES } from "../src/team/file-size.ts";
+import { outlineOf } from "../src/team/outline.ts";
+import { readNote } from "../src/team/read-note.ts";
+import { readTasks } from "../src/team/read-tasks.ts";
+import { gistOf } from "../src/team/task-gist.ts";
+
+const KB = 1024;
+const MB = 1024 * KB;
+const { signal } = new AbortController();
+const base = new URL("https://example.test/");
+const redact = createRedact([{ name: "A", value: "aaaaaaaa" }]);
+const asked = readQuery("aaa bbb ccc 中文");
+const wanted = { query: asked, weights: asked.terms.map((_, at) => at + 1) };
+const NO_VALUES = {
+  input: "x",
+  userMessage: "",
+  artifactPath: "",
+  previousOutput: "",
+  modifiedFiles: "",
+  modifiedFilesWithDiff: "",
+  currentDateTime: "",
+};
+const platform = {
+  name: "test",
+  limits: { maxLength: 4_096 },
+  onUncertain: "repeat",
+  formatText: (text: string) => text,
+  isReady: () => true,
+  send: async () => ({}),
+} as const;
+
+export interface Parser {
+  /** As in the table of docs/security.md. */
+  readonly name: string;
+  readonly length: number;
+  /** Repeated, each is a text that is as bad as can be. */
+  readonly worst: readonly string[];
+  /** What it rejects with, or throws, is the end of it. */
+  readonly read: (text: string) => unknown;
+}
+
+/** Not others' words: only that its time is in proportion is looked at. */
+export const OWN: ReadonlySet<string> = new Set(["`config/.env`", "your own configuration"]);
+
+export const PARSERS: readonly Parser[] = [
+  {
+    name: "patterns of agents, hooks, relays and scripts",
+    length: 256 * KB,
+    worst: ["a", "\n", "ab"],
+    read: (text) => ownerPatterns.test(["(a|b|ab)*c", ".{0,200}x"], [text]),
+  },
+  {
+    name: "patterns of permissions",
+    length: 8 * KB,
+    worst: ["*", "a*"],
+    read: (text) => matches([text], "a".repeat(8 * KB)),
+  },
+  {
+    name: "HTML pages",
+    length: 256 * KB,
+    worst: ["* ", "<a b", '<a b="', "<li>", "<!--", "<script>", "&#1", "<", "<a href=x>", "<td>", "<title>"],
+    read: (text) => htmlToText(text, { base, signal }),
+  },
+  {
+    name: "character references",
+    length: 256 * KB,
+    worst: ["&", "&#x1", "&amp;", "&a"],
+    read: decodeEntities,
+  },
+  {
+    name: "Markdown in the terminal",
+    length: MAX_MARKUP_LENGTH,
+    worst: ["[a](", "![a](", "[](", "`", "`a", "*a", "**a ", "_a ", "__a", "~~a", "[", "<a", "\\"],
+    read: (text) => parseInline(text),
+  },
+  {
+    name: "Markdown in the terminal",
+    length: MAX_MARKUP_LENGTH,
+    worst: ["# ", "> ", "|", "|-", "- ", "#", "1. "],
+    read: (text) => renderLine(MARKDOWN_START, text, 80),
+  },
+  {
+    name: "server-sent events in the terminal",
+    length: MB,
+    worst: ["data:a", "data: a\n", "\n", "\r", ":"],
+    read: async (text) => {
+      for await (const _ of readServerSentEvents(inChunks(text))) void _;
+    },
+  },
+  {
+    name: "control sequences",
+    length: MAX_SHOWN_BYTES,
+    worst: ["\u001B]", "\u001B[", "\u009B", "\u001B[31m", "\u001B[;", "\u0007"],
+    read: (text) => [harmless(text), makeReadable(text)],
+  },
+  {
+    name: "messages cut for a platform",
+    length: MB,
+    worst: ["a", "``` a\n", "> ", "e\u0301", "\n", "a b. "],
+    read: (text) => planChunks(text, platform),
+  },
+  {
+    name: "messages cut for a platform",
+    length: 100_000,
+    worst: ["\n", "```\n", "a", "~~~~ a\n"],
+    read: (text) => [...splitText(text, { maxLength: 100_000 })],
+  },
+  {
+    name: "reply tags",
+    length: MAX_TAGGED_LENGTH,
+    worst: ["[[", "[[reply_to:a", "`[[", "[[reply_to:a]]", "[[ \n", "[[audio_as_voice]] "],
+    read: parseReply,
+  },
+  {
+    name: "commands in messages",
+    length: MB,
+    worst: [
+      "/queue ",
+      "/answer a\n",
+      "/deny  ",
+      "!thread ",
+      "!thread add  ",
+      "!team dispatch a:\n",
+      "`",
+      " ",
+    ],
+    read: (text) => [
+      attempt(parseCommand, text),
+      attempt(parseRelayCommand, text),
+      attempt(parseTeamCommand, text),
+    ],
+  },
+  {
+    name: "`[ABORT]` in artifacts",
+    length: 512 * KB,
+    worst: ["[ABORT:[", "- ", "1. [ABORT", "[ABORT]\n", "```\n", "~~~~\n", "- - [ABORT\n"],
+    read: (text) => findAbort("", `${text}[ABORT`),
+  },
+  {
+    name: "what a step added to an artifact",
+    length: 512 * KB,
+    worst: ["a\n", "\n", "a"],
+    read: (text) => addedText(`x${text}`, `y${text}`),
+  },
+  {
+    name: "what a step added to an artifact",
+    length: MB,
+    worst: ["a"],
+    read: (text) => addedText(numbers(text.length), `0\n${numbers(text.length)}`),
+  },
+  {
+    name: "frontmatter of prompts, notes and `SKILL.md`",
+    length: MAX_YAML_SIGNS - 10,
+    worst: [
+      "? ",
+      "[",
+      "{",
+      "}",
+      "- ",
+      "a: ",
+      "a: b\n",
+      "*a\n",
+      "&a [*a,",
+      "&a a: *a\n",
+      "- &a\n",
+      '"',
+      "| \n",
+      "!!a ",
+    ],
+    read: async (text) => [
+      await readPromptHead(text, "f").catch(String),
+      readNote(`---\n${text}\n---\n`),
+      await checkSkill(`---\n${text}\n---\n`, "a"),
+    ],
+  },
+  {
+    name: "a team's `config.yaml`",
+    length: MAX_YAML_SIGNS - 10,
+    worst: ["? ", "[", "{", "}", "- ", "a: b\n", "&a [*a,", "&a a: *a\n"],
+    read: (text) => parseTeamConfig({ text }),
+  },
+  {
+    name: "directives of prompts",
+    length: MAX_PROMPT_LENGTH - KB,
+    worst: ["${a:-", "${a", "${a}", "@if(a)@endif", "@else", "@block(a)\n@endblock\n", "@if(", "a\n"],
+    read: (text) =>
+      composePrompt({ file: "f", text: `---\na: b\n---\n${text}` }, () => Promise.reject(new Error())),
+  },
+  {
+    name: "`{{variables}}` of prompts",
+    length: MAX_PROMPT_LENGTH,
+    worst: ["{{#if input}}", "{{#if x}}", "{{", "{{ ", "{{input}}", "{{a", "{{/if}}", "{{#if userMessage}}"],
+    read: (text) => fillVariables(text, NO_VALUES),
+  },
+  {
+    name: "`{{variables}}` of prompts",
+    length: MAX_PROMPT_LENGTH,
+    worst: ["{{#if x}}", "{{input}}", "{{/if}}", "{{\n", "{{a}}\n"],
+    read: findUnknown,
+  },
+  {
+    name: "task files of a team",
+    length: MAX_TEAM_FILE_BYTES,
+    worst: [
+      "## a\n",
+      "## a\n**Status:** ready\n",
+      "<!--",
+      "```\n",
+      "**a:** b\n",
+      "\n",
+      "a",
+      "<!-- a:last-tick -->\n",
+      "## a\n**Status:** done\n**Status:** done\n### Summary\n",
+      `\`\`\`\`\`\`\`\`\n`,
+    ],
+    read: (text) => readTasks(`## a\n**Status:** ready\n${asFile(text)}`),
+  },
+  {
+    name: "task files of a team",
+    length: MAX_TEAM_FILE_BYTES,
+    worst: ["# "],
+    read: () => readTasks(unclosedFences()),
+  },
+  {
+    name: "notes of a team",
+    length: MAX_TEAM_FILE_BYTES,
+    worst: ["## a\n", "- a\n", "Last session: 2026-01-01\n", "Status: a\n", "\n", "- [[a]]\n"],
+    read: (text) => readNote(`---\na: b\n---\n## Session Log\n${asFile(text)}`),
+  },
+  {
+    name: "titles and bodies of tasks",
+    length: MAX_BODY_LENGTH - 1,
+    worst: ["<!--", "```\n", "# a\n", " \n", "**a:**\n", "-->", " ", "#", " #"],
+    read: (text) => [
+      bodyLines(text, outlineOf("")),
+      gistOf({ title: `a${text}b`, body: text, template: undefined, external: undefined }),
+    ],
+  },
+  {
+    name: "logs of what agents did to files",
+    length: 512 * KB,
+    worst: ['{"event":"write_file","file_path":"a","writtenContent":""}\n', "\n", "[[],[]]\n"],
+    read: parseActivity,
+  },
+  {
+    name: "patches",
+    length: MB,
+    worst: ["a\n", "\n"],
+    read: (text) => {
+      const lines = [...Array.from({ length: 1_000 }, () => ` ${text[0] === "a" ? "a" : ""}`), "-x"];
+      const hunk = { oldStart: 1, oldLines: 1_001, newStart: 1, newLines: 1_000, lines };
+      return replayTouches([{ path: "f", original: text, done: { kind: "patch", hunks: [hunk] } }]);
+    },
+  },
+  {
+    name: "diffs",
+    length: 15 * KB,
+    worst: ["a\n", "\n", "a\nb\n", "a"],
+    read: (text) => compareTexts("f", `x\n${text}`, `${text.replaceAll("\n\n", "\n").slice(1_000)}\ny`),
+  },
+  {
+    name: "texts to be replaced by Edit",
+    length: MAX_EDITED_BYTES,
+    worst: ["a", "ab", "\n"],
+    read: (text) =>
+      applyEdits(Buffer.from(text), [{ oldText: `${text.slice(0, 1_000)}x`, newText: "" }], "f"),
+  },
+  {
+    name: "`/tool` lines of the offline model",
+    length: MB,
+    worst: ["/tool ", "/tool A {\n", "/tool\n", " ", "/tool A [[["],
+    read: readToolLines,
+  },
+  {
+    name: "secrets in texts",
+    length: 16 * MB,
+    worst: ["b", "aaaaaaab", "ab", "中"],
+    read: (text) => redact(text),
+  },
+  {
+    name: "words for search",
+    length: MAX_SEARCHED_CHARACTERS,
+    worst: ["a ", "a", "中", "e\u0301", "\u200D", "ﷺ", "👩‍👩‍👧"],
+    read: words,
+  },
+  {
+    name: "excerpts and relevance of hits",
+    length: MAX_SEARCHED_CHARACTERS,
+    worst: ["a ", "aaa ", "中", "文中 ", "ﷺ"],
+    read: (text) => excerpt(text, wanted, 300),
+  },
+  {
+    name: "excerpts and relevance of hits",
+    length: MAX_SEARCHED_CHARACTERS,
+    worst: ["a ", "aaa ", "中", "文中 "],
+    read: (text) => relevance(spaced(words(text)), wanted, 0),
+  },
+  {
+    name: "session keys, schedules, event ids",
+    length: MAX_SESSION_KEY_LENGTH,
+    worst: ["a:", ":", "%", "%41"],
+    read: parseSessionKey,
+  },
+  {
+    name: "session keys, schedules, event ids",
+    length: 256,
+    worst: ["* ", "1,", "*/1 ", "1-59/2,", "0 0 30 2 ", "every ", "L"],
+    read: (text) => [attempt(parseSchedule, text), attempt(parseSchedule, `${text.slice(0, 240)} * * * *`)],
+  },
+  { name: "session keys, schedules, event ids", length: 512, worst: ["webhook:", ":"], read: splitEventId },
+  {
+    name: "bodies of requests and webhooks",
+    length: MB - 16,
+    worst: ["[],", "{},", "0,", '"",', '"a",', "[", "\\"],
+    read: (text) => webhook(`[${text}0]`, "application/json"),
+  },
+  {
+    name: "bodies of requests and webhooks",
+    length: MB - 16,
+    worst: ["a=b&", "&", "%", "payload=", "+", "%41"],
+    read: (text) => webhook(text, "application/x-www-form-urlencoded"),
+  },
+  {
+    name: "signatures of webhooks",
+    length: 16 * KB,
+    worst: [",", "v1=a,", "t=1,", "=", "sha256="],
+    read: (text) => attempt(signature, text),
+  },
+  {
+    name: "canonical JSON",
+    length: MB - 16,
+    worst: ["[],", "{},", "0,", '"",', '{"b":0,"a":0},', '"\\n",'],
+    read: (text) => canonicalJson(JSON.parse(`[${text}0]`)),
+  },
+  {
+    name: "lines of sub-agents",
+    length: MB,
+    worst: ["a", "\\n"],
+    read: (text) => readFields(`{"a":"${text}"}`),
+  },
+  {
+    name: "lines of sub-agents",
+    length: 256 * KB,
+    worst: ["\n", "{}\n", "a"],
+    read: async (text) => {
+      const reader = new LineReader(Readable.from(inBytes(text)));
+      while ((await reader.next()) !== undefined);
+    },
+  },
+  {
+    name: "arguments of calls as a model writes them",
+    length: 256 * KB,
+    worst: ["a", "[", "\\n", '\\"'],
+    read: (text) => {
+      const block = { type: "toolCall", id: "a", name: "b", arguments: {}, partialJson: "" } as const;
+      const gathered: { partialJson: string; arguments: unknown } = block;
+      const answer = new Arriving(() => {});
+      const place = { contentIndex: 0, partial: { content: [block] } as never };
+      answer.take({ type: "toolcall_start", ...place });
+      for (const delta of inPieces(`{"a":"${text}"}`)) {
+        gathered.partialJson += delta; // as pi does it
+        gathered.arguments = parseStreamingJson(gathered.partialJson);
+        answer.take({ type: "toolcall_delta", delta, ...place });
+      }
+    },
+  },
+  {
+    name: "headers of hooks",
+    length: MAX_HOOK_FILE_BYTES,
+    worst: [
+      ";export {hook ",
+      "export {",
+      ";export  ",
+      "/** @a b\n",
+      "//\n",
+      " ",
+      "/**",
+      "* @a\n",
+      "\t\n",
+      "}",
+      "export {as ",
+      "b\n",
+    ],
+    read: (text) => [kindOf(text), parseHeader(text), parseHeader(`/** @name a\n${text}*/`)],
+  },
+  {
+    name: "settings of git",
+    length: MB,
+    worst: ["a.b\nc\0", "\0", "\n"],
+    read: parseConfigList,
+  },
+  {
+    name: "`config/.env`",
+    length: MAX_FILE_BYTES,
+    worst: ['="', "a='\n", "=`", "a\n", "=", "a=b\n", " "],
+    read: findEnvProblems,
+  },
+  {
+    name: "your own configuration",
+    length: 128 * KB,
+    worst: ["0,", "[],", '"a",'],
+    read: (text) => parseJsonFile("cortex.json", { text: `{"a":[${text}0]}` }),
+  },
+];
+
+function attempt<Result>(read: (text: string) => Result, text: string): Result | undefined {
+  try {
+    return read(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function webhook(text: string, type: string): unknown {
+  const request = {
+    header: (name: string) => (name === "content-type" ? type : undefined),
+    body: Buffer.from(text),
+  };
+  return receiveWebhook(request, { name: "a", source: { scheme: "unsigned" }, nowMs: 0 });
+}
+
+function signature(text: string): unknown {
+  const request = { header: () => text, body: Buffer.alloc(0) };
+  return verifyWebhook("stripe", request, { secret: "secret", nowMs: 0 });
+}
+
+function* inPieces(text: string): Generator<string> {
+  for (let at = 0; at < text.length; at += 8) yield text.slice(at, at + 8);
+}
+
+/** As a connection gives it. */
+const CHUNK_LENGTH = 64 * KB;
+
+async function* inChunks(text: string): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += CHUNK_LENGTH) {
+    await setImmediate();
+    yield text.slice(at, at + CHUNK_LENGTH);
+  }
+}
+
+async function* inBytes(text: string): AsyncGenerator<Buffer> {
+  for await (const chunk of inChunks(text)) yield Buffer.from(chunk);
+}
+
+const NUMBERS = new Map<number, string>();
+
+/** Lines that all differ. */
+function numbers(length: number): string {
+  const made = NUMBERS.get(length) ?? makeNumbers(length);
+  NUMBERS.set(length, made);
+  return made;
+}
+
+function makeNumbers(length: number): string {
+  const lines: string[] = [];
+  for (let at = 0, left = length; left > 0; at++) {
+    const line = at.toString(36);
+    lines.push(line);
+    left -= line.length + 1;
+  }
+  return lines.join("\n");
+}
+
+/** As many lines of it as a file of a team may have. */
+function asFile(text: string): string {
+  const lines = text.split("\n", MAX_TEAM_FILE_LINES - 10);
+  return lines.join("\n");
+}
+
+/** Fences of all lengths that nobody closes: each is looked for in vain. */
+function unclosedFences(): string {
+  const fences = ["`", "~"].flatMap((sign) => Array.from({ length: 40 }, (_, at) => sign.repeat(43 - at)));
+  return `${fences.map((fence) => `${fence} a`).join("\n")}\n<!--\n${"a\n".repeat(MAX_TEAM_FILE_LINES - 100)}`;
+}
