@@ -46,13 +46,21 @@ export function requireOwnDatabase(path: string): void {
 /** What a copy leaves free for the log to grow: new messages come before tidiness. */
 const RESERVED_BYTES = 1024 * 1024;
 
+const COPY_TRIES = 200;
+const COPY_PAUSE_MS = 5;
+
 /**
- * Copies the log into the database. Where there is no room for that, everything stays in the log, which
- * is as safe, and it is tried again when the log has grown.
+ * Copies the log into the database, when whoever copies it already has finished. Where there is no room for that,
+ * everything stays in the log, which is as safe, and it is tried again when the log has grown.
  */
 export function copyLog(db: Database.Database): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
   try {
-    if (hasRoom(db)) db.pragma("wal_checkpoint(passive)");
+    for (let tries = 0; tries < COPY_TRIES && hasRoom(db); tries++) {
+      const [{ busy }] = db.pragma("wal_checkpoint(passive)") as [{ busy: number }];
+      if (busy === 0) return;
+      Atomics.wait(pause, 0, 0, COPY_PAUSE_MS);
+    }
   } catch {
     // Whoever writes next is told by their own failure.
   }
