@@ -25,7 +25,7 @@ export function gitDirectoryOf(path: string): string | undefined {
     const folder = dirname(at);
     const name = at.slice(folder.length).replace(/^[\\/]/, "");
     if (isGitName(name)) found = at;
-    else if (isGitDirectory(folder, name)) found = folder;
+    else if (isGitDirectory(folder, name) || wasGitDirectory(folder)) found = folder;
   }
   return found;
 }
@@ -35,6 +35,14 @@ export function isGitDirectory(folder: string, added?: string): boolean {
   const has = (name: string): boolean =>
     name.toLowerCase() === added?.toLowerCase() || isThere(join(folder, name));
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
+}
+
+/**
+ * Whether a folder is a repository that a command in the sandbox has taken apart. What the sandbox holds there cannot be
+ * removed; the rest can be put back later, by whoever has written into it meanwhile.
+ */
+export function wasGitDirectory(folder: string): boolean {
+  return ["config", "config.worktree", "hooks"].every((name) => isThere(join(folder, name)));
 }
 
 /** What we may not look at, git may not either. */

@@ -8,6 +8,7 @@ import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { callTool, testWorkspace } from "../../../test/support/tool-context.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { bashTool } from "./bash.ts";
+import { writeTool } from "./write.ts";
 import { guardGit, MAX_FOLDERS_SEARCHED, MAX_REPOSITORY_DEPTH } from "./sandbox-git.ts";
 
 const sandbox = await findSandbox("what commands in the sandbox can change of git");
@@ -221,6 +222,29 @@ describe.skipIf(sandbox === undefined)("in the sandbox", () => {
     git(workspace, "status");
     expect(existsSync(join(workspace, ".git/commondir"))).toBe(false);
     expect(existsSync(marks)).toBe(false);
+  });
+
+  test("a command that takes a repository apart leaves it guarded for the next one", async () => {
+    using files = testWorkspace({ sandbox });
+    const { workspace } = files.context;
+    git(workspace, "init", "--quiet", "--bare", "bare");
+    makeRepository(join(workspace, "main"));
+    git(join(workspace, "main"), "worktree", "add", "--quiet", join(workspace, "side"));
+    git(workspace, "init", "--quiet", "--bare", "main/.git/modules/lib");
+    const apart = ["bare", "main/.git", "main/.git/modules/lib", "main/.git/worktrees/side"];
+    const decisive = [...apart.slice(0, 3).map((folder) => `${folder}/config`), `${apart[3]}/commondir`];
+    const read = () => decisive.map((path) => readFileSync(join(workspace, path), "utf8"));
+    const before = read();
+
+    await bash(files.context, `rm -rf ${apart.join(" ")}`);
+    expect(existsSync(join(workspace, "bare/HEAD"))).toBe(false);
+    const replanting = decisive.map((path) => `echo evil > ${path}`).join("; ");
+    await bash(files.context, `${replanting}; rm -rf ${decisive.join(" ")}`);
+
+    expect(read()).toEqual(before);
+    await expect(
+      callTool(writeTool, { path: "bare/config", content: "evil" }, files.context),
+    ).rejects.toThrow("git directory");
   });
 
   test("a repository that Cortex uses can be read and not changed", async () => {

@@ -10,7 +10,7 @@
 import { lstat, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { gitDirectoryOf, isGitDirectory, isGitName } from "../../programs/git-directory.ts";
+import { gitDirectoryOf, isGitDirectory, isGitName, wasGitDirectory } from "../../programs/git-directory.ts";
 import { isInside } from "./confine.ts";
 import { hasCode } from "./file-failure.ts";
 import type { Mount } from "./mount.ts";
@@ -106,7 +106,7 @@ class Guarding {
   async guardRoot(root: string, { isOurs }: { readonly isOurs: boolean }): Promise<void> {
     const around = gitDirectoryOf(join(root, "a file"));
     if (around !== undefined && around !== root) this.hold(root, "--ro-bind", root); // in the middle of one
-    else if (isOurs && around === root) await this.#guardFolder(root, root);
+    else if (isOurs && around === root) await this.#guardFolder(root, root, isLinkedTree(root));
     else if (isOurs) await this.#search(root, root);
   }
 
@@ -117,7 +117,8 @@ class Guarding {
       const next: string[] = [];
       for (const folder of level) {
         if (this.#left-- <= 0) return;
-        if (folder !== root && isGitDirectory(folder)) await this.#guardFolder(folder, root);
+        const isRepository = isGitDirectory(folder) || wasGitDirectory(folder);
+        if (folder !== root && isRepository) await this.#guardFolder(folder, root);
         else next.push(...(await this.#enter(folder, root)));
       }
       level = next;
@@ -138,12 +139,12 @@ class Guarding {
     return further;
   }
 
-  async #guardFolder(folder: string, root: string): Promise<void> {
+  /** `isLinked`: the git directory of a linked work tree, which has its configuration in that of the main one. */
+  async #guardFolder(folder: string, root: string, isLinked = false): Promise<void> {
     const isClosed = this.#wanted.readOnly.some((closed) => isInside(folder, closed));
-    const isWhole = isClosed || (await this.#isOdd(folder));
+    const isWhole = isClosed || (await this.#isOdd(folder, isLinked));
     this.hold(folder, isWhole ? "--ro-bind" : "--bind", root);
     if (isWhole) return;
-    const isLinked = isLinkedTree(folder);
     if (!isLinked) {
       this.unwanted.push(join(folder, "commondir"));
       for (const name of ["info", "hooks"]) await makeFolder(join(folder, name));
@@ -151,20 +152,18 @@ class Guarding {
     for (const name of isLinked ? ["config.worktree"] : FILES) await makeFile(join(folder, name));
     for (const name of [...FILES, "hooks", "commondir", "gitdir"])
       await this.#holdThere(join(folder, name), root);
-    for (const { name } of await entriesOf(join(folder, "worktrees"))) {
-      const tree = join(folder, "worktrees", name);
-      if (isGitDirectory(tree)) await this.#guardFolder(tree, root);
-    }
+    for (const tree of await entriesOf(join(folder, "worktrees")))
+      if (tree.isDirectory()) await this.#guardFolder(join(folder, "worktrees", tree.name), root, true);
     await this.#search(join(folder, "modules"), root);
   }
 
   /** Links cannot be held; and a main repository that has its configuration elsewhere was tampered with. */
-  async #isOdd(folder: string): Promise<boolean> {
+  async #isOdd(folder: string, isLinked: boolean): Promise<boolean> {
     const kinds = await Promise.all(
       [...FILES, "info", "hooks", "modules", "worktrees"].map((name) => kindOf(join(folder, name))),
     );
     if (kinds.includes("link")) return true;
-    return !isLinkedTree(folder) && (await kindOf(join(folder, "commondir"))) !== undefined;
+    return !isLinked && (await kindOf(join(folder, "commondir"))) !== undefined;
   }
 
   async #holdThere(path: string, root: string): Promise<void> {
@@ -181,7 +180,7 @@ class Guarding {
 
 const FILES = ["config", "config.worktree", "info/attributes"];
 
-/** `.git/worktrees/<name>`, which has its configuration in `.git`. */
+/** `.git/worktrees/<name>`. */
 function isLinkedTree(folder: string): boolean {
   const above = dirname(folder);
   return basename(above) === "worktrees" && isGitDirectory(dirname(above));
