@@ -40,7 +40,7 @@ export async function answerLines(server: Server, talk: Talk, given: Invocation)
   let hasFailed = false;
   let failure: unknown;
   let changed = Promise.withResolvers<void>();
-  /** What is sent before somebody reads along would be asked unseen. */
+  /** Nothing is sent before the stream is open: a question that comes earlier would be missed. */
   const opened = Promise.withResolvers<void>();
 
   const following = follow().catch((error: unknown) => {

@@ -41,7 +41,7 @@ export function howTo({ kind, id }: ApprovalView): string {
     : `\`cortex approvals approve ${id}\` or \`cortex approvals deny ${id} [reason]\` decides it.`;
 }
 
-/** Both, for whoever waits and cannot answer where they are. */
+/** The request and the commands that answer it. */
 export function describeWaiting(request: ApprovalView): string {
   const wanted = request.kind === "question" ? "answer to" : "yes to";
   return `${request.session} waits for your ${wanted}: ${what(request)}\n${howTo(request)}`;

@@ -30,7 +30,7 @@ export interface Position {
 /** Undefined where there is no such file. */
 export type FileText = { readonly text: string } | { readonly problem: Problem } | undefined;
 
-/** A file with secrets is not read where it is somebody else's, nor through a link to what others can write. */
+/** Refuses a secret file that another user owns, or a link to a file that others can write. */
 export async function readText(
   folder: string,
   name: string,

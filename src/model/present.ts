@@ -1,4 +1,4 @@
-/** What was not given is left out, for whoever tells an absent field from an undefined one. */
+/** Omits undefined fields, for code that distinguishes absent from undefined. */
 export function present<T extends object>(fields: T): Present<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<T>;
 }

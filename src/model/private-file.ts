@@ -1,6 +1,6 @@
 /**
  * Files and folders that are Cortex's own: used where they are and nowhere else. A link could lead to a file that
- * somebody else writes, or have one of theirs overwritten. The home and the folders right in it may be links: that
+ * another user writes, or have one of theirs overwritten. The home and the folders right in it may be links: that
  * is how an owner moves them to another disk.
  */
 import {
@@ -76,7 +76,7 @@ export function requireOwnFolder(path: string): void {
   if (stats !== undefined) checkOwn(path, stats, "folder");
 }
 
-/** Undefined: nothing is there. Whoever makes it says so where a folder above it is none. */
+/** Undefined: nothing is there. A file in place of a parent folder is reported when the path is created. */
 function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

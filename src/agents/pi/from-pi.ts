@@ -96,7 +96,7 @@ function keepUnread(block: object | undefined): void {
   }
 }
 
-/** A text to whoever adds to it, and blank to whoever would read it. */
+/** Text that can be appended to, but trims to nothing, so that a partial value is never parsed. */
 class Unread {
   readonly #text: string;
 
