@@ -8,8 +8,8 @@ export type { SessionKey } from "./model/session-key.ts";
 export type * from "./model/tool.ts";
 export type { Usage } from "./model/usage.ts";
 export { type Cortex, type CortexOptions, openCortex as createCortex } from "./runtime/cortex.ts";
-export type { LiveEntry, LiveOptions } from "./runtime/live.ts";
-export type { NewMessage, Sent } from "./runtime/messages.ts";
+export type { LiveEntry, LiveOptions } from "./feature/live.ts";
+export type { NewMessage, Sent } from "./intake/messages.ts";
 export type { Outcome } from "./runtime/outcomes.ts";
 export type {
   DryRun,

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import type { ItemId } from "../src/model/ids.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
 import type { Tool } from "../src/model/tool.ts";
-import { decide, MAX_ANSWER_LENGTH } from "../src/runtime/approvals.ts";
+import { decide, MAX_ANSWER_LENGTH } from "../src/intake/approvals.ts";
 import type { Cortex, CortexOptions } from "../src/runtime/cortex.ts";
 import type { SqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import type { Approval, ApprovalState } from "../src/store/store.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type CommandEntry, GLOBAL_OPTIONS } from "../src/cli/command.ts";
+import { type CommandEntry, GLOBAL_OPTIONS } from "../src/feature/command.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { environmentOf, startServer } from "./support/cli.ts";
 import { runHere } from "./support/run-here.ts";

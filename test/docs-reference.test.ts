@@ -7,7 +7,7 @@ import { z } from "zod";
 import { DOCS, generatePages } from "../docs/build/generate.ts";
 import { fieldsOf, type JsonSchema } from "../docs/build/json-schema.ts";
 import { PAGES } from "../docs/build/pages.ts";
-import type { CommandEntry } from "../src/cli/command.ts";
+import type { CommandEntry } from "../src/feature/command.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { cortexSchema } from "../src/config/cortex-schema.ts";
 import { SETTINGS } from "../src/config/overrides.ts";

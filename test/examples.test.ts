@@ -1,7 +1,7 @@
 /** The examples of `--help` and of docs/reference/cli.md: those that end by themselves and need nothing that is not here are run, in order. */
 import { expect, test } from "vitest";
 
-import type { CommandEntry } from "../src/cli/command.ts";
+import type { CommandEntry } from "../src/feature/command.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { playPages } from "./support/docs.ts";
 import { shellWords } from "./support/shell-words.ts";

@@ -5,7 +5,7 @@ import { ANSWER_ADAPTER, eventId } from "../src/model/event.ts";
 import type { EventId } from "../src/model/ids.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
-import { explain } from "../src/runtime/why.ts";
+import { explain } from "../src/insight/why.ts";
 import { openTestCortex } from "./support/home.ts";
 import { judge } from "./support/judged.ts";
 import { PATIENT } from "./support/server.ts";

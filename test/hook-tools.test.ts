@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { MAIN_SESSION } from "../src/model/session-key.ts";
-import { decide } from "../src/runtime/approvals.ts";
+import { decide } from "../src/intake/approvals.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
 import { judge } from "./support/judged.ts";

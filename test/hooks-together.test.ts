@@ -7,7 +7,7 @@ import type { EventId } from "../src/model/ids.ts";
 import { promptText } from "../src/model/message.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
-import { explain } from "../src/runtime/why.ts";
+import { explain } from "../src/insight/why.ts";
 import { DONE, openTestCortex, testTool, writeHome } from "./support/home.ts";
 import { judged } from "./support/judged.ts";
 import { PATIENT } from "./support/server.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { MAX_ARCHIVED_BYTES } from "../src/store/sqlite/backup-archive.ts";
-import { MIN_PRUNED_AGE_MS } from "../src/runtime/prune.ts";
+import { MIN_PRUNED_AGE_MS } from "../src/keep/prune.ts";
 import { readPage } from "./support/docs.ts";
 
 test("the limits in docs/keeping.md are those of the program", () => {

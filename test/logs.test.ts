@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
 
-import { logPath } from "../src/cli/log-file.ts";
+import { logPath } from "../src/client/log-file.ts";
 import { run, runJson, start, startServer } from "./support/cli.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 

@@ -1,7 +1,7 @@
 /** Limits on models that hold where nobody knows a price. */
 import { expect, test } from "vitest";
 
-import { readCosts } from "../src/runtime/costs.ts";
+import { readCosts } from "../src/insight/costs.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
 import { judge } from "./support/judged.ts";

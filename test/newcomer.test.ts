@@ -709,7 +709,7 @@ describe("where it runs", () => {
   function checkout(): ReturnType<typeof temporaryFolder> {
     const bare = temporaryFolder();
     const root = dirname(dirname(BIN));
-    for (const name of ["bin", "package.json", "src/cli", "src/model", "src/runtime/home.ts"])
+    for (const name of ["bin", "package.json", "src/cli", "src/model", "src/config/home.ts"])
       cpSync(join(root, name), join(bare.path, name), { recursive: true });
     return bare;
   }

@@ -1,7 +1,7 @@
 /** Search from outside: the command line on a home, with and without a server. */
 import { expect, test } from "vitest";
 
-import { databasePath, makeHome } from "../src/runtime/home.ts";
+import { databasePath, makeHome } from "../src/config/home.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { SEARCHED_TAIL } from "../src/store/store.ts";
 import { run, runJson, startServer } from "./support/cli.ts";

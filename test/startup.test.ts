@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 
-import { databasePath } from "../src/runtime/home.ts";
+import { databasePath } from "../src/config/home.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { BIN, environmentOf } from "./support/cli.ts";
 import { testClock } from "./support/sample.ts";

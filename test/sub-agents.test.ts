@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { MAIN_SESSION } from "../src/model/session-key.ts";
-import { isAlive } from "../src/runtime/is-alive.ts";
+import { isAlive } from "../src/programs/is-alive.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
 import { fetchJson, run, runJson, startServer } from "./support/cli.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 import { normalizeSessionKey } from "../src/model/session-key.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
-import { explain } from "../src/runtime/why.ts";
+import { explain } from "../src/insight/why.ts";
 import type { StoredEvent } from "../src/store/store.ts";
 import { PATIENT } from "./support/server.ts";
 import { SMALL_RELAYS, SMALL_SCRIPT } from "./support/small-relays.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { isAlive } from "../src/runtime/is-alive.ts";
+import { isAlive } from "../src/programs/is-alive.ts";
 import { TEAM_FLAGS } from "../src/runtime/team-setup.ts";
 import { applyEdit } from "../src/team/apply-edit.ts";
 import { TEAM_USAGE } from "../src/team/command.ts";

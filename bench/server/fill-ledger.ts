@@ -1,7 +1,7 @@
 // Makes a ledger that looks used: `node fill-ledger.ts <home> <events>`. Half of the events are questions, the
 // other half their answers; a process of its own, so that nothing of the store stays in that of the benchmark.
 
-import { databasePath } from "../../src/runtime/home.ts";
+import { databasePath } from "../../src/config/home.ts";
 import type { DispatchId, EventId, ItemId, MessageId, TurnId } from "../../src/model/ids.ts";
 import { normalizeSessionKey } from "../../src/model/session-key.ts";
 import { createUlidSource } from "../../src/model/ulid.ts";

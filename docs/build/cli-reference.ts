@@ -1,5 +1,5 @@
 /** The page of all commands, from the table that the command line is made of. */
-import { type CommandEntry, GLOBAL_OPTIONS } from "../../src/cli/command.ts";
+import { type CommandEntry, GLOBAL_OPTIONS } from "../../src/feature/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { EXIT_CODES } from "../../src/cli/report.ts";
 import { code, plain, sentence, table } from "./markdown.ts";

@@ -6,7 +6,7 @@ import { cortexSchema } from "../../src/config/cortex-schema.ts";
 import { SETTINGS } from "../../src/config/overrides.ts";
 import { profilesSchema } from "../../src/config/profiles-schema.ts";
 import { TEAM_KEYS, TEAM_SETTINGS, teamFlag, teamVariable } from "../../src/config/team-settings.ts";
-import { KEYED } from "../../src/runtime/choose-model.ts";
+import { KEYED } from "../../src/config/choose-model.ts";
 import { fieldsOf, type JsonSchema, typeOf } from "./json-schema.ts";
 import { code, plain, sentence, table } from "./markdown.ts";
 

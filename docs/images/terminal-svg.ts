@@ -2,7 +2,7 @@
  * What a terminal shows, as a picture that is sharp at any size: pages of text with colours, one after the other. It has
  * no fonts and asks nobody for anything; each piece of text stands at its column, whatever font there is.
  */
-import { graphemes, widthOf } from "../../src/cli/text-width.ts";
+import { graphemes, widthOf } from "../../src/terminal/text-width.ts";
 
 export interface Picture {
   readonly title: string;

@@ -1,10 +1,10 @@
 import { present } from "../model/present.ts";
-import { addConfigured, readConfigured } from "../runtime/configured.ts";
-import { type AgentDetails, describeAgent } from "../runtime/describe.ts";
-import { agentView } from "../runtime/views.ts";
-import { type Invocation, listOf, text } from "./command.ts";
+import { addConfigured, readConfigured } from "../config/configured.ts";
+import { type AgentDetails, describeAgent } from "../insight/describe.ts";
+import { agentView } from "../feature/views.ts";
+import { type Invocation, listOf, text } from "../feature/command.ts";
 import { permissionLines } from "./permissions.ts";
-import { count, harmless, table } from "./text.ts";
+import { count, harmless, table } from "../terminal/text.ts";
 
 export async function list({ home, environment, print }: Invocation): Promise<void> {
   const { config } = await readConfigured({ home, environment });

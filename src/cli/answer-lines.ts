@@ -5,19 +5,19 @@
 import { createInterface } from "node:readline";
 
 import { CortexError } from "../model/errors.ts";
-import type { ApprovalView } from "../runtime/views.ts";
+import type { ApprovalView } from "../feature/views.ts";
 import { isForCortex } from "./chat-commands.ts";
 import { type Reply, replyTo } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
-import type { Invocation } from "./command.ts";
-import { describeRequest, describeWaiting, howTo } from "./describe-request.ts";
-import { followStream, type StreamEvent } from "./follow-stream.ts";
+import type { Invocation } from "../feature/command.ts";
+import { describeRequest, describeWaiting, howTo } from "../client/describe-request.ts";
+import { followStream, type StreamEvent } from "../client/follow-stream.ts";
 import { messageOf, type Talk } from "./message.ts";
 import { endLine, isOver } from "./relay-text.ts";
 import { report } from "./report.ts";
 import { described, sendAndWait } from "./send.ts";
-import type { Server } from "./server.ts";
-import { harmless } from "./text.ts";
+import type { Server } from "../client/server.ts";
+import { harmless } from "../terminal/text.ts";
 
 /** False: a line could not be answered. */
 export async function answerLines(server: Server, talk: Talk, given: Invocation): Promise<void | false> {

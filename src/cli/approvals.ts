@@ -1,14 +1,14 @@
 /** What agents ask people: calls to approve, and questions. */
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
-import { approvalView } from "../runtime/views.ts";
-import { pageOf } from "../server/page.ts";
-import { ask } from "./ask.ts";
-import type { Invocation } from "./command.ts";
-import { howTo, what } from "./describe-request.ts";
-import { limitOf, openLedger } from "./ledger.ts";
-import { needServer } from "./server.ts";
-import { harmless, indent, moment, table } from "./text.ts";
+import { approvalView } from "../feature/views.ts";
+import { pageOf } from "../feature/page.ts";
+import { ask } from "../client/ask.ts";
+import type { Invocation } from "../feature/command.ts";
+import { howTo, what } from "../client/describe-request.ts";
+import { limitOf, openLedger } from "../client/ledger.ts";
+import { needServer } from "../client/server.ts";
+import { harmless, indent, moment, table } from "../terminal/text.ts";
 
 export async function list(given: Invocation): Promise<void> {
   const limit = limitOf(given);

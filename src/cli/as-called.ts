@@ -1,4 +1,4 @@
-import type { Invocation } from "./command.ts";
+import type { Invocation } from "../feature/command.ts";
 
 /** What is typed to call Cortex. npm tells what it runs: after `npx cortex` or `npm start`, no `cortex` is in the PATH. */
 export function calledAs(environment: Invocation["environment"]): string {

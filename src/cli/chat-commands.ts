@@ -5,7 +5,7 @@
 import { CortexError } from "../model/errors.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { COMMAND_WORDS } from "../runtime/command-words.ts";
-import type { Completion } from "./terminal.ts";
+import type { Completion } from "../terminal/terminal.ts";
 
 export type ChatCommand =
   | { readonly kind: "help" | "sessions" | "turns" | "costs" | "abort" | "quit" }

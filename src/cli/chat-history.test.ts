@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { chatHistoryPath } from "../runtime/home.ts";
+import { chatHistoryPath } from "../config/home.ts";
 import { keepEntry, MAX_ENTRY_LENGTH, readHistory } from "./chat-history.ts";
-import { MAX_HISTORY } from "./editor.ts";
+import { MAX_HISTORY } from "../terminal/editor.ts";
 
 const asIs = Promise.resolve((text: string) => text);
 

@@ -6,8 +6,8 @@ import { renameSync } from "node:fs";
 
 import { appendPrivate, readPrivate, writePrivate } from "../model/private-file.ts";
 import type { Redact } from "../model/redact.ts";
-import { chatHistoryPath } from "../runtime/home.ts";
-import { MAX_HISTORY } from "./editor.ts";
+import { chatHistoryPath } from "../config/home.ts";
+import { MAX_HISTORY } from "../terminal/editor.ts";
 
 /** What is longer was pasted, and is not typed again. */
 export const MAX_ENTRY_LENGTH = 10_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { SessionView, TurnView } from "../runtime/views.ts";
+import type { SessionView, TurnView } from "../feature/views.ts";
 import { describeCosts, describeSessions, describeSpent, describeTurns } from "./chat-lists.ts";
 
 const AT = "2026-03-01T09:30:00.000Z";

@@ -1,6 +1,6 @@
 /** What a chat says when it is asked for sessions, turns and costs. */
-import type { SessionView, TurnView } from "../runtime/views.ts";
-import { count, duration, firstLine, moment, table } from "./text.ts";
+import type { SessionView, TurnView } from "../feature/views.ts";
+import { count, duration, firstLine, moment, table } from "../terminal/text.ts";
 
 const MAX_SAID_LENGTH = 60;
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
 import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
-import type { ApprovalView } from "../runtime/views.ts";
+import type { ApprovalView } from "../feature/views.ts";
 import { type PromptState, promptOf, statusOf, type StatusState } from "./chat-prompt.ts";
 import { IDLE } from "./chat-view.ts";
-import type { Row } from "./spans.ts";
+import type { Row } from "../terminal/spans.ts";
 
 const WORKING = { ...IDLE, state: "working" } as const;
 

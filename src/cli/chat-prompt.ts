@@ -1,10 +1,10 @@
 /** What stands around the line that is being typed in a chat: what a line would do, and what is going on. */
 import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
-import type { ApprovalView } from "../runtime/views.ts";
+import type { ApprovalView } from "../feature/views.ts";
 import { usd } from "./chat-lists.ts";
 import type { ChatView } from "./chat-view.ts";
-import type { Row, Span } from "./spans.ts";
-import { duration, shorten } from "./text.ts";
+import type { Row, Span } from "../terminal/spans.ts";
+import { duration, shorten } from "../terminal/text.ts";
 
 const MAX_SESSION_LENGTH = 24;
 const MAX_WORK_LENGTH = 60;

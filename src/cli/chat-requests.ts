@@ -1,5 +1,5 @@
 /** A line that is typed while the agent asks something, where it is the answer. */
-import type { ApprovalView } from "../runtime/views.ts";
+import type { ApprovalView } from "../feature/views.ts";
 
 export type Reply =
   | { readonly kind: "approve" }

@@ -2,9 +2,9 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { type ChatView, IDLE, note, showEvent, typedLines, wholeText } from "./chat-view.ts";
-import type { StreamEvent } from "./follow-stream.ts";
-import { paintRow } from "./spans.ts";
-import { addPiece, EMPTY_TRANSCRIPT, type Piece, unfinishedRows } from "./transcript.ts";
+import type { StreamEvent } from "../client/follow-stream.ts";
+import { paintRow } from "../terminal/spans.ts";
+import { addPiece, EMPTY_TRANSCRIPT, type Piece, unfinishedRows } from "../terminal/transcript.ts";
 
 const COLUMNS = 200;
 

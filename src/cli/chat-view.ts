@@ -6,11 +6,11 @@
  * or not at all make no difference to what stands there in the end.
  */
 import { REPLY_TOOL, SILENCE } from "../model/reply-tool.ts";
-import type { StreamEvent } from "./follow-stream.ts";
-import type { Format, Line } from "./spans.ts";
-import { harmless } from "./text.ts";
+import type { StreamEvent } from "../client/follow-stream.ts";
+import type { Format, Line } from "../terminal/spans.ts";
+import { harmless } from "../terminal/text.ts";
 import { describeArguments, type ToolCall, toolCard } from "./tool-card.ts";
-import type { Piece } from "./transcript.ts";
+import type { Piece } from "../terminal/transcript.ts";
 
 export interface ChatView {
   readonly state: "idle" | "working" | "waiting";

@@ -1,6 +1,6 @@
 import { MAIN_SESSION, normalizeSessionKey } from "../model/session-key.ts";
-import { type Invocation, text } from "./command.ts";
-import { needOrStartServer } from "./start-server.ts";
+import { type Invocation, text } from "../feature/command.ts";
+import { needOrStartServer } from "../client/start-server.ts";
 
 /** In a terminal, a conversation; in a pipe, or where no cursor can be moved, an answer for each line. */
 export async function chat(given: Invocation): Promise<void | false> {

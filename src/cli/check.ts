@@ -1,7 +1,7 @@
-import { checkAgents, type Finding } from "../runtime/check.ts";
-import { readConfigured } from "../runtime/configured.ts";
-import type { Invocation } from "./command.ts";
-import { count, harmless } from "./text.ts";
+import { checkAgents, type Finding } from "../doctor/check-agents.ts";
+import { readConfigured } from "../config/configured.ts";
+import type { Invocation } from "../feature/command.ts";
+import { count, harmless } from "../terminal/text.ts";
 
 /** Looks at all agents and personas. False: there are errors. */
 export async function check({ home, environment, print }: Invocation): Promise<void | false> {

@@ -3,10 +3,10 @@ import { Command, CommanderError } from "commander";
 
 import { CortexError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
-import { findHome } from "../runtime/home.ts";
-import { type CommandEntry, GLOBAL_OPTIONS, type Invocation, type Run } from "./command.ts";
+import { findHome } from "../config/home.ts";
+import { type CommandEntry, GLOBAL_OPTIONS, type Invocation, type Run } from "../feature/command.ts";
 import { asCalled, calledAs } from "./as-called.ts";
-import { createPrinter, type Printer } from "./print.ts";
+import { createPrinter, type Printer } from "../terminal/print.ts";
 import { report } from "./report.ts";
 
 interface Asked {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { shellWords } from "../../test/support/shell-words.ts";
 import { runCommandLine } from "./command-line.ts";
-import type { CommandEntry } from "./command.ts";
+import type { CommandEntry } from "../feature/command.ts";
 import { COMMANDS } from "./commands.ts";
 
 /** The commands that do something, by the words that lead to them. */

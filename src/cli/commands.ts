@@ -1,5 +1,5 @@
 /** The commands there are. Each is imported when it is asked for, so that `--help` loads nothing but this table. */
-import { type CommandEntry, LIMIT } from "./command.ts";
+import { type CommandEntry, LIMIT } from "../feature/command.ts";
 import { HOOKS } from "./hooks-commands.ts";
 import { RELAY } from "./relay-commands.ts";
 import { TEAM, TEAM_OPTIONS } from "./team-commands.ts";
@@ -80,13 +80,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     usage: "status",
     about: "say whether a server runs, how it is doing, and what there is to do",
     examples: ["cortex status", "cortex status --json"],
-    run: async (given) => (await import("./status.ts")).status(given),
+    run: async (given) => (await import("../insight/status-command.ts")).status(given),
   },
   {
     usage: "top",
     about: "show what runs, waits and does not move, and what it costs, as it happens; q ends it",
     examples: ["cortex top", "cortex top --json | jq .counts"],
-    run: async (given) => (await import("./top.ts")).top(given),
+    run: async (given) => (await import("../insight/top-command.ts")).top(given),
   },
   {
     usage: "logs",
@@ -103,7 +103,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       ["--fix", "change what it would change, and look again"],
       ["--offline", "do not ask the servers of models whether they are there"],
     ],
-    run: async (given) => (await import("./doctor.ts")).doctor(given),
+    run: async (given) => (await import("../doctor/command.ts")).doctor(given),
   },
   {
     usage: "config",
@@ -140,13 +140,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     about: "tell what the model of a session is given, and how many tokens each part of it takes",
     examples: ["cortex context", "cortex context agent:main:main --full"],
     options: [["--full", "with the texts"]],
-    run: async (given) => (await import("./context.ts")).context(given),
+    run: async (given) => (await import("../insight/context-command.ts")).context(given),
   },
   {
     usage: "why <id>",
     about: "tell what became of an event, and why; the id may also be of a turn, a delivery or a queue item",
     examples: ["cortex why http:01K5G7T9M3V8W2XQ4R6Z0B1C2D", "cortex why 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
-    run: async (given) => (await import("./why.ts")).why(given),
+    run: async (given) => (await import("../insight/why-command.ts")).why(given),
   },
   {
     usage: "fork <turn> [message...]",
@@ -169,14 +169,14 @@ export const COMMANDS: readonly CommandEntry[] = [
       "cortex diff agent:main:main fork-01k5g7t9m3v8w2xq4r6z0b1c2d --side",
     ],
     options: [["--side", "the turns side by side instead of one text with what went and what came"], LIMIT],
-    run: async (given) => (await import("./diff.ts")).diff(given),
+    run: async (given) => (await import("../insight/diff-command.ts")).diff(given),
   },
   {
     usage: "backup <file>",
     about: "copy the database and the files of the home to one file, also while Cortex runs, and check it",
     examples: ["cortex backup ~/cortex.backup", "cortex backup /mnt/disk/cortex.backup --keys"],
     options: [["--keys", "with config/.env, which has your keys"]],
-    run: async (given) => (await import("./backup.ts")).backup(given),
+    run: async (given) => (await import("../keep/backup-command.ts")).backup(given),
   },
   {
     usage: "restore <file>",
@@ -186,7 +186,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       "cortex restore ~/cortex.backup --home ~/.cortex-restored",
     ],
     options: [["--check", "only look whether all of it is as it was written"]],
-    run: async (given) => (await import("./restore.ts")).restore(given),
+    run: async (given) => (await import("../keep/restore-command.ts")).restore(given),
   },
   {
     usage: "prune",
@@ -196,13 +196,13 @@ export const COMMANDS: readonly CommandEntry[] = [
       ["--before <moment>", "what is older: 2026-03-01, or ago: 90d, 12w; at least a day"],
       ["--yes", "do it; else it only says what would go"],
     ],
-    run: async (given) => (await import("./prune.ts")).prune(given),
+    run: async (given) => (await import("../keep/prune-command.ts")).prune(given),
   },
   {
     usage: "verify",
     about: "check the hash of every turn in the ledger",
     examples: ["cortex verify"],
-    run: async (given) => (await import("./verify.ts")).verify(given),
+    run: async (given) => (await import("../keep/verify-command.ts")).verify(given),
   },
   {
     usage: "events",
@@ -293,7 +293,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       ["--by <what>", "day, session, agent, persona or model (day)"],
       ["--days <number>", "in so many days, today included (30)"],
     ],
-    run: async (given) => (await import("./costs.ts")).costs(given),
+    run: async (given) => (await import("../insight/costs-command.ts")).costs(given),
   },
   {
     usage: "dead",

@@ -1,5 +1,5 @@
 /** The places on a command line at which something can be completed: one for each command, with what can follow it. */
-import { type CommandEntry, GLOBAL_OPTIONS } from "./command.ts";
+import { type CommandEntry, GLOBAL_OPTIONS } from "../feature/command.ts";
 
 export interface Place {
   /** The words that lead here: `cortex hooks show`. */

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 
-import type { CommandEntry } from "./command.ts";
+import type { CommandEntry } from "../feature/command.ts";
 import { COMMANDS } from "./commands.ts";
 import { writeCompletion } from "./completion.ts";
 

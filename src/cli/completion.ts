@@ -3,7 +3,7 @@
  * ours is started when somebody presses Tab.
  */
 import { CortexError } from "../model/errors.ts";
-import type { CommandEntry, Invocation } from "./command.ts";
+import type { CommandEntry, Invocation } from "../feature/command.ts";
 import { bashCompletion } from "./completion-bash.ts";
 import { fishCompletion } from "./completion-fish.ts";
 import { placesOf } from "./completion-places.ts";

@@ -1,6 +1,6 @@
-import { readConfigured, readTeamSettings } from "../runtime/configured.ts";
-import type { Invocation } from "./command.ts";
-import { table } from "./text.ts";
+import { readConfigured, readTeamSettings } from "../config/configured.ts";
+import type { Invocation } from "../feature/command.ts";
+import { table } from "../terminal/text.ts";
 
 /** The settings in effect as a start would find them. What may hold a secret is named and not shown. */
 export async function config({ home, environment, print }: Invocation): Promise<void> {

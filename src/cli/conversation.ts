@@ -1,7 +1,7 @@
 /** One session in a terminal, from the greeting until another session is wanted, or none. */
 import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
-import type { ApprovalView } from "../runtime/views.ts";
+import type { ApprovalView } from "../feature/views.ts";
 import { type ChatCommand, complete, isForCortex, parseChatCommand } from "./chat-commands.ts";
 import { answerTo } from "./chat-answers.ts";
 import { describeSpent, queryOf } from "./chat-lists.ts";
@@ -9,14 +9,14 @@ import { promptOf, statusOf } from "./chat-prompt.ts";
 import { replyTo } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
 import { type ChatView, IDLE, note, showEvent, typedLines, wholeText } from "./chat-view.ts";
-import { describeRequest } from "./describe-request.ts";
-import { followStream, type StreamEvent } from "./follow-stream.ts";
+import { describeRequest } from "../client/describe-request.ts";
+import { followStream, type StreamEvent } from "../client/follow-stream.ts";
 import { messageOf, type Talk } from "./message.ts";
 import { endLine, isOver } from "./relay-text.ts";
 import type { Sent } from "./send.ts";
-import type { Terminal } from "./terminal.ts";
-import { shorten } from "./text.ts";
-import type { Piece } from "./transcript.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { shorten } from "../terminal/text.ts";
+import type { Piece } from "../terminal/transcript.ts";
 
 export interface Left {
   /** Where the talk goes on. */

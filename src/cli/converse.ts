@@ -4,10 +4,10 @@
  */
 import { readRedact } from "../runtime/read-redact.ts";
 import { keepEntry, readHistory } from "./chat-history.ts";
-import type { Invocation } from "./command.ts";
+import type { Invocation } from "../feature/command.ts";
 import { converseIn } from "./conversation.ts";
 import type { Talk } from "./message.ts";
-import { Terminal } from "./terminal.ts";
+import { Terminal } from "../terminal/terminal.ts";
 
 /** From one session to the next, until somebody leaves. */
 export async function converse(first: Talk, given: Invocation): Promise<void> {

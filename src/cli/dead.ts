@@ -1,12 +1,12 @@
 /** Dead letters: messages whose turn failed for good, and deliveries that did not leave. */
-import { readDead } from "../runtime/dead.ts";
-import { deadView } from "../runtime/views.ts";
-import { pageOf } from "../server/page.ts";
-import { ask } from "./ask.ts";
-import type { Invocation } from "./command.ts";
-import { limitOf, openLedger } from "./ledger.ts";
-import { needServer } from "./server.ts";
-import { count, firstLine, harmless, indent, moment, table } from "./text.ts";
+import { readDead } from "../insight/dead.ts";
+import { deadView } from "../feature/views.ts";
+import { pageOf } from "../feature/page.ts";
+import { ask } from "../client/ask.ts";
+import type { Invocation } from "../feature/command.ts";
+import { limitOf, openLedger } from "../client/ledger.ts";
+import { needServer } from "../client/server.ts";
+import { count, firstLine, harmless, indent, moment, table } from "../terminal/text.ts";
 
 const MAX_ERROR_LENGTH = 100;
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 import { addShippedRelays } from "../runtime/relay-files.ts";
-import type { Invocation } from "./command.ts";
+import type { Invocation } from "../feature/command.ts";
 import { demoScript, type ScriptOptions } from "./demo-script.ts";
 
 export const HOOK = "orders";

@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { MAIN_SESSION } from "../model/session-key.ts";
-import type { fullTurnView } from "../runtime/views.ts";
+import type { fullTurnView } from "../feature/views.ts";
 import { writeDemoScript } from "./demo-home.ts";
 import { CHARGES, MESSAGES } from "./demo-script.ts";
 import type { DemoStep } from "./demo-step.ts";
 import { openTalk } from "./demo-talk.ts";
-import { needServer } from "./server.ts";
+import { needServer } from "../client/server.ts";
 
 export const KILL: DemoStep = {
   name: "kill",

@@ -1,7 +1,7 @@
 /** A demo from its first line to its last: what there is to know before, the steps, and what to try next. */
-import { findBubblewrap } from "../runtime/sandbox.ts";
+import { findBubblewrap } from "../turns/sandbox.ts";
 import { calledAs } from "./as-called.ts";
-import type { CommandEntry, Invocation } from "./command.ts";
+import type { CommandEntry, Invocation } from "../feature/command.ts";
 import { fillDemoHome } from "./demo-home.ts";
 import { KILL, VERIFY } from "./demo-lasting.ts";
 import { NEVER_MS } from "./demo-script.ts";
@@ -10,7 +10,7 @@ import { openStage, pause, type Stage } from "./demo-stage.ts";
 import type { DemoStep } from "./demo-step.ts";
 import { CHAT, FORK, STEER } from "./demo-talking.ts";
 import { RELAY, TEAM, WEBHOOK_AND_HOOK } from "./demo-working.ts";
-import { duration } from "./text.ts";
+import { duration } from "../terminal/text.ts";
 
 const STEPS: readonly DemoStep[] = [CHAT, STEER, FORK, WEBHOOK_AND_HOOK, RELAY, TEAM, KILL, VERIFY];
 

@@ -2,9 +2,9 @@
 import { once } from "node:events";
 
 import type { ChildProcess } from "../programs/launch.ts";
-import type { Invocation } from "./command.ts";
-import type { Server } from "./server.ts";
-import { startServer } from "./start-server.ts";
+import type { Invocation } from "../feature/command.ts";
+import type { Server } from "../client/server.ts";
+import { startServer } from "../client/start-server.ts";
 
 /** One that has not stopped by then is killed. */
 const STOP_LIMIT_MS = 5_000;

@@ -7,10 +7,10 @@ import { clearLine, cursorTo } from "node:readline";
 import { asCalled } from "./as-called.ts";
 import { wholeText } from "./chat-view.ts";
 import { carryOut } from "./command-line.ts";
-import type { CommandEntry, Invocation } from "./command.ts";
-import type { Printer } from "./print.ts";
-import { type Format, paintRow } from "./spans.ts";
-import { addPiece, EMPTY_TRANSCRIPT, type Piece, type Transcript } from "./transcript.ts";
+import type { CommandEntry, Invocation } from "../feature/command.ts";
+import type { Printer } from "../terminal/print.ts";
+import { type Format, paintRow } from "../terminal/spans.ts";
+import { addPiece, EMPTY_TRANSCRIPT, type Piece, type Transcript } from "../terminal/transcript.ts";
 
 export interface Stage {
   /** What happens, in lines of any length. */

@@ -5,7 +5,7 @@ import type { SessionKey } from "../model/session-key.ts";
 import { type ChatView, IDLE, note, showEvent, typedLines } from "./chat-view.ts";
 import { openChatServer } from "./chat-server.ts";
 import type { Stage } from "./demo-stage.ts";
-import { followStream, type StreamEvent } from "./follow-stream.ts";
+import { followStream, type StreamEvent } from "../client/follow-stream.ts";
 import { messageOf } from "./message.ts";
 
 export interface DemoTalk extends AsyncDisposable {

@@ -4,8 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { MAIN_SESSION } from "../model/session-key.ts";
-import type { Comparison } from "../runtime/compare-turns.ts";
-import type { fullTurnView, SessionView } from "../runtime/views.ts";
+import type { Comparison } from "../insight/compare-turns.ts";
+import type { fullTurnView, SessionView } from "../feature/views.ts";
 import { BUILD_MAY_END } from "./demo-home.ts";
 import { MESSAGES } from "./demo-script.ts";
 import { typed } from "./demo-stage.ts";

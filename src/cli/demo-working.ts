@@ -9,14 +9,14 @@ import { normalizeSessionKey } from "../model/session-key.ts";
 import type { RelayView } from "../runtime/relay-views.ts";
 import { signatureHeaders } from "../runtime/sign-webhook.ts";
 import type { WholeMemberView } from "../runtime/team-views.ts";
-import type { EventView } from "../runtime/views.ts";
-import { ask } from "./ask.ts";
+import type { EventView } from "../feature/views.ts";
+import { ask } from "../client/ask.ts";
 import { HOOK, WEBHOOK } from "./demo-home.ts";
 import { MESSAGES } from "./demo-script.ts";
 import { typed } from "./demo-stage.ts";
 import type { DemoStep, Scene } from "./demo-step.ts";
 import { openTalk } from "./demo-talk.ts";
-import { needServer } from "./server.ts";
+import { needServer } from "../client/server.ts";
 
 export const WEBHOOK_AND_HOOK: DemoStep = {
   name: "hook",

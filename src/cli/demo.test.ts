@@ -7,7 +7,7 @@ import { demo } from "./demo.ts";
 import { demoEnvironment } from "./demo-home.ts";
 import { demoScript, NEVER_MS } from "./demo-script.ts";
 import { typed } from "./demo-stage.ts";
-import { createPrinter } from "./print.ts";
+import { createPrinter } from "../terminal/print.ts";
 
 test("nothing of the user's is known in a demo", () => {
   const environment = {

@@ -5,7 +5,7 @@
 import { rmSync } from "node:fs";
 
 import { CortexError } from "../model/errors.ts";
-import type { CommandEntry, Invocation } from "./command.ts";
+import type { CommandEntry, Invocation } from "../feature/command.ts";
 import { demoEnvironment, makeDemoFolder } from "./demo-home.ts";
 import { playDemo } from "./demo-play.ts";
 import { DemoServer } from "./demo-server.ts";

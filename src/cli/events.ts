@@ -1,9 +1,9 @@
-import { type EventView, eventView } from "../runtime/views.ts";
-import { pageOf } from "../server/page.ts";
-import { type Invocation, text } from "./command.ts";
+import { type EventView, eventView } from "../feature/views.ts";
+import { pageOf } from "../feature/page.ts";
+import { type Invocation, text } from "../feature/command.ts";
 import { eventCells, eventLine, followEvents, madeLines, readMade } from "./follow-events.ts";
-import { type Ledger, limitOf, openLedger } from "./ledger.ts";
-import { table } from "./text.ts";
+import { type Ledger, limitOf, openLedger } from "../client/ledger.ts";
+import { table } from "../terminal/text.ts";
 
 export async function events(given: Invocation): Promise<void> {
   const { home, options, print } = given;

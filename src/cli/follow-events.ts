@@ -3,9 +3,9 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import type { EventId } from "../model/ids.ts";
 import { type HookRunView, hookRunView } from "../runtime/hook-views.ts";
-import { dispatchView, type EventView, eventView } from "../runtime/views.ts";
-import type { Ledger } from "./ledger.ts";
-import { firstLine, moment } from "./text.ts";
+import { dispatchView, type EventView, eventView } from "../feature/views.ts";
+import type { Ledger } from "../client/ledger.ts";
+import { firstLine, moment } from "../terminal/text.ts";
 
 const MAX_CONTENT_LENGTH = 80;
 const MAX_ERROR_LENGTH = 100;

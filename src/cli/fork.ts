@@ -1,9 +1,9 @@
-import { type Invocation, text } from "./command.ts";
+import { type Invocation, text } from "../feature/command.ts";
 import { CHANNEL } from "./message.ts";
 import { type Sent, sendAndWait } from "./send.ts";
-import { ask } from "./ask.ts";
-import { needServer } from "./server.ts";
-import { harmless } from "./text.ts";
+import { ask } from "../client/ask.ts";
+import { needServer } from "../client/server.ts";
+import { harmless } from "../terminal/text.ts";
 
 export async function fork(given: Invocation): Promise<void> {
   const { home, args, options, print } = given;

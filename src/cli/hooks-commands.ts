@@ -1,5 +1,5 @@
 /** `cortex hooks …`, as the table of commands has it. */
-import { type CommandEntry, LIMIT } from "./command.ts";
+import { type CommandEntry, LIMIT } from "../feature/command.ts";
 
 export const HOOKS: CommandEntry = {
   usage: "hooks",

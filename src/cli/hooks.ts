@@ -3,16 +3,16 @@ import { readFileSync } from "node:fs";
 
 import { CortexError } from "../model/errors.ts";
 import { parseSchedule } from "../model/schedule.ts";
-import { readConfigured } from "../runtime/configured.ts";
+import { readConfigured } from "../config/configured.ts";
 import { findHookFile, writeNewHook } from "../runtime/hook-files.ts";
 import { upcoming } from "../runtime/hook-schedule.ts";
 import { type HookRunView, hookRunView, type HookView, hookView, readHooks } from "../runtime/hook-views.ts";
-import { pageOf } from "../server/page.ts";
-import { ask } from "./ask.ts";
-import { type Invocation, text } from "./command.ts";
-import { limitOf, openLedger } from "./ledger.ts";
-import { needServer } from "./server.ts";
-import { count, duration, firstLine, harmless, indent, moment, table } from "./text.ts";
+import { pageOf } from "../feature/page.ts";
+import { ask } from "../client/ask.ts";
+import { type Invocation, text } from "../feature/command.ts";
+import { limitOf, openLedger } from "../client/ledger.ts";
+import { needServer } from "../client/server.ts";
+import { count, duration, firstLine, harmless, indent, moment, table } from "../terminal/text.ts";
 
 const MAX_TEXT_LENGTH = 100;
 /** Of the runs that `show` ends with. */

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline/promises";
 
 import { CortexError } from "../model/errors.ts";
-import { chooseModel } from "../runtime/choose-model.ts";
+import { chooseModel } from "../config/choose-model.ts";
 import { starterProfile } from "../runtime/starter-profile.ts";
-import type { Invocation } from "./command.ts";
-import { readAnswer } from "./read-answer.ts";
+import type { Invocation } from "../feature/command.ts";
+import { readAnswer } from "../terminal/read-answer.ts";
 import { isSandbox, SANDBOXES, type Wishes } from "./starter-files.ts";
-import { harmless } from "./text.ts";
+import { harmless } from "../terminal/text.ts";
 
 interface Place {
   readonly folder: string;

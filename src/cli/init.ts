@@ -3,15 +3,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
-import { makeFolder, OWNER_ONLY, refuseFile } from "../runtime/home.ts";
+import { makeFolder, OWNER_ONLY, refuseFile } from "../config/home.ts";
 import { addShippedHooks } from "../runtime/hook-files.ts";
 import { addShippedRelays, writeRelaySchemas } from "../runtime/relay-files.ts";
 import { findMissingKey, starterProfile } from "../runtime/starter-profile.ts";
 import { calledAs } from "./as-called.ts";
-import { type Invocation, text } from "./command.ts";
+import { type Invocation, text } from "../feature/command.ts";
 import { askForWishes } from "./init-questions.ts";
 import { isSandbox, SANDBOXES, starterFiles, type StarterFile, type Wishes } from "./starter-files.ts";
-import { count, indent, table } from "./text.ts";
+import { count, indent, table } from "../terminal/text.ts";
 
 /** False: a wish was not written, or whoever was asked went away. */
 export async function init(given: Invocation): Promise<void | false> {

@@ -1,13 +1,13 @@
 import type { TurnId } from "../model/ids.ts";
 import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
-import { type TurnView, turnView } from "../runtime/views.ts";
+import { type TurnView, turnView } from "../feature/views.ts";
 import { collectTurns } from "./collect-turns.ts";
-import type { Invocation } from "./command.ts";
-import { findTurn } from "./find-turn.ts";
+import type { Invocation } from "../feature/command.ts";
+import { findTurn } from "../client/find-turn.ts";
 import { drawGraph } from "./graph.ts";
-import { type Ledger, limitOf, MAX_LIMIT, openLedger } from "./ledger.ts";
-import type { Printer } from "./print.ts";
-import { firstLine, moment } from "./text.ts";
+import { type Ledger, limitOf, MAX_LIMIT, openLedger } from "../client/ledger.ts";
+import type { Printer } from "../terminal/print.ts";
+import { firstLine, moment } from "../terminal/text.ts";
 
 const MAX_QUERY_LENGTH = 40;
 const MAX_ANSWER_LENGTH = 60;

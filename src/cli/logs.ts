@@ -3,10 +3,10 @@ import { closeSync, existsSync, fstatSync, readSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { openPrivate } from "../model/private-file.ts";
-import type { Invocation } from "./command.ts";
-import { limitOf } from "./ledger.ts";
-import { logPath } from "./log-file.ts";
-import { harmless, moment } from "./text.ts";
+import type { Invocation } from "../feature/command.ts";
+import { limitOf } from "../client/ledger.ts";
+import { logPath } from "../client/log-file.ts";
+import { harmless, moment } from "../terminal/text.ts";
 
 const POLL_MS = 250;
 /** In place of an inode. */

@@ -1,7 +1,7 @@
 /** What the commands about agents and about personas have in common. */
-import type { PersonaDetails } from "../runtime/describe.ts";
-import type { Printer } from "./print.ts";
-import { harmless, table } from "./text.ts";
+import type { PersonaDetails } from "../insight/describe.ts";
+import type { Printer } from "../terminal/print.ts";
+import { harmless, table } from "../terminal/text.ts";
 
 /** The rules with where each comes from. All of them must agree. */
 export function permissionLines(permissions: PersonaDetails["permissions"], print: Printer): string {

@@ -1,10 +1,10 @@
 import { present } from "../model/present.ts";
-import { addConfigured, readConfigured } from "../runtime/configured.ts";
-import { describePersona } from "../runtime/describe.ts";
-import { personaView } from "../runtime/views.ts";
-import { type Invocation, listOf, text } from "./command.ts";
+import { addConfigured, readConfigured } from "../config/configured.ts";
+import { describePersona } from "../insight/describe.ts";
+import { personaView } from "../feature/views.ts";
+import { type Invocation, listOf, text } from "../feature/command.ts";
 import { permissionLines } from "./permissions.ts";
-import { firstLine, harmless, table } from "./text.ts";
+import { firstLine, harmless, table } from "../terminal/text.ts";
 
 const MAX_SOUL_LENGTH = 100;
 

@@ -1,9 +1,9 @@
 import { normalizeSessionKey } from "../model/session-key.ts";
-import { itemView } from "../runtime/views.ts";
-import { pageOf } from "../server/page.ts";
-import type { Invocation } from "./command.ts";
-import { limitOf, openLedger } from "./ledger.ts";
-import { firstLine, moment, table } from "./text.ts";
+import { itemView } from "../feature/views.ts";
+import { pageOf } from "../feature/page.ts";
+import type { Invocation } from "../feature/command.ts";
+import { limitOf, openLedger } from "../client/ledger.ts";
+import { firstLine, moment, table } from "../terminal/text.ts";
 
 const MAX_CONTENT_LENGTH = 60;
 

@@ -1,5 +1,5 @@
 /** `cortex relay …`, as the table of commands has it. */
-import { type CommandEntry, LIMIT } from "./command.ts";
+import { type CommandEntry, LIMIT } from "../feature/command.ts";
 
 export const RELAY: CommandEntry = {
   usage: "relay",

@@ -6,8 +6,8 @@ import {
   relayConfigView,
   type RelayTemplateView,
 } from "../runtime/relay-views.ts";
-import type { Invocation } from "./command.ts";
-import { count, firstLine, harmless, indent, table } from "./text.ts";
+import type { Invocation } from "../feature/command.ts";
+import { count, firstLine, harmless, indent, table } from "../terminal/text.ts";
 
 const MAX_TEXT_LENGTH = 100;
 /** As many problems as a list names that is about something else. */

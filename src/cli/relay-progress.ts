@@ -7,13 +7,13 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { CortexError } from "../model/errors.ts";
 import type { RelayView } from "../runtime/relay-views.ts";
-import type { ApprovalView } from "../runtime/views.ts";
-import { howTo, what } from "./describe-request.ts";
-import { ask, isConnectionLost } from "./ask.ts";
-import type { Invocation } from "./command.ts";
+import type { ApprovalView } from "../feature/views.ts";
+import { howTo, what } from "../client/describe-request.ts";
+import { ask, isConnectionLost } from "../client/ask.ts";
+import type { Invocation } from "../feature/command.ts";
 import { endLine, isOver, progressLine, stepLine } from "./relay-text.ts";
-import { findServer, type Server } from "./server.ts";
-import { shorten } from "./text.ts";
+import { findServer, type Server } from "../client/server.ts";
+import { shorten } from "../terminal/text.ts";
 
 /** How often the server is asked. */
 const LOOK_EVERY_MS = 250;

@@ -5,14 +5,14 @@ import { resolve } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import type { RelayView } from "../runtime/relay-views.ts";
 import type { DryRun } from "../runtime/relays.ts";
-import { ask } from "./ask.ts";
-import { type Invocation, text } from "./command.ts";
+import { ask } from "../client/ask.ts";
+import { type Invocation, text } from "../feature/command.ts";
 import { awaitRelay } from "./relay-progress.ts";
-import { readMessage } from "./read-message.ts";
+import { readMessage } from "../terminal/read-message.ts";
 import { describeDryRun, isGood } from "./relay-text.ts";
-import { needServer, type Server } from "./server.ts";
-import { needOrStartServer } from "./start-server.ts";
-import { harmless } from "./text.ts";
+import { needServer, type Server } from "../client/server.ts";
+import { needOrStartServer } from "../client/start-server.ts";
+import { harmless } from "../terminal/text.ts";
 
 export async function run(given: Invocation): Promise<void | false> {
   const { args, options, print } = given;

@@ -1,7 +1,7 @@
 /** What people read of relays on a terminal. It knows no terminal: values in, text out. */
 import { briefError, countSteps, type RelayView } from "../runtime/relay-views.ts";
 import type { DryRun } from "../runtime/relays.ts";
-import { count, duration, firstLine, harmless, indent, table } from "./text.ts";
+import { count, duration, firstLine, harmless, indent, table } from "../terminal/text.ts";
 
 const MAX_TEXT_LENGTH = 100;
 

@@ -9,12 +9,12 @@ import {
   readRelayViews,
   type RelayView,
 } from "../runtime/relay-views.ts";
-import { pageOf } from "../server/page.ts";
-import { colouredDiff } from "./coloured-diff.ts";
-import { type Invocation, text } from "./command.ts";
-import { type Ledger, limitOf, openLedger } from "./ledger.ts";
+import { pageOf } from "../feature/page.ts";
+import { colouredDiff } from "../terminal/coloured-diff.ts";
+import { type Invocation, text } from "../feature/command.ts";
+import { type Ledger, limitOf, openLedger } from "../client/ledger.ts";
 import { describeStep, endLine, isOver, price, progressLine, stepCells, stepLine } from "./relay-text.ts";
-import { count, firstLine, harmless, indent, moment, table } from "./text.ts";
+import { count, firstLine, harmless, indent, moment, table } from "../terminal/text.ts";
 
 const MAX_TEXT_LENGTH = 80;
 

@@ -1,7 +1,7 @@
 import { CortexError } from "../model/errors.ts";
 import { asCalled, calledAs } from "./as-called.ts";
-import { type Invocation, REFUSES_TO_START } from "./command.ts";
-import { harmless } from "./text.ts";
+import { type Invocation, REFUSES_TO_START } from "../feature/command.ts";
+import { harmless } from "../terminal/text.ts";
 
 const FAILED = 1;
 const WRONG_USAGE = 2;

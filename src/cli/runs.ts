@@ -1,8 +1,8 @@
-import { runView } from "../runtime/views.ts";
-import { pageOf } from "../server/page.ts";
-import { type Invocation, text } from "./command.ts";
-import { limitOf, openLedger } from "./ledger.ts";
-import { firstLine, moment, table } from "./text.ts";
+import { runView } from "../feature/views.ts";
+import { pageOf } from "../feature/page.ts";
+import { type Invocation, text } from "../feature/command.ts";
+import { limitOf, openLedger } from "../client/ledger.ts";
+import { firstLine, moment, table } from "../terminal/text.ts";
 import { CortexError } from "../model/errors.ts";
 
 const STATES = ["running", "suspended", "resumable", "failed", "completed", "aborted"] as const;

@@ -1,10 +1,10 @@
 import { CortexError } from "../model/errors.ts";
 import { present } from "../model/present.ts";
-import { foundView, type HitView } from "../runtime/views.ts";
-import { type Invocation, text } from "./command.ts";
-import { limitOf, openLedger } from "./ledger.ts";
-import { momentOf } from "./moment.ts";
-import { count, firstLine, moment, table } from "./text.ts";
+import { foundView, type HitView } from "../feature/views.ts";
+import { type Invocation, text } from "../feature/command.ts";
+import { limitOf, openLedger } from "../client/ledger.ts";
+import { momentOf } from "../feature/moment.ts";
+import { count, firstLine, moment, table } from "../terminal/text.ts";
 
 const MAX_TEXT_LENGTH = 120;
 const MAX_HITS = 100;

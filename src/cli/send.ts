@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { ApprovalView } from "../runtime/views.ts";
-import { describeWaiting } from "./describe-request.ts";
-import { type Invocation, text } from "./command.ts";
+import type { ApprovalView } from "../feature/views.ts";
+import { describeWaiting } from "../client/describe-request.ts";
+import { type Invocation, text } from "../feature/command.ts";
 import { CHANNEL, type NewMessage } from "./message.ts";
-import { ask } from "./ask.ts";
-import type { Printer } from "./print.ts";
-import { readMessage } from "./read-message.ts";
-import type { Server } from "./server.ts";
-import { needOrStartServer } from "./start-server.ts";
-import { harmless } from "./text.ts";
+import { ask } from "../client/ask.ts";
+import type { Printer } from "../terminal/print.ts";
+import { readMessage } from "../terminal/read-message.ts";
+import type { Server } from "../client/server.ts";
+import { needOrStartServer } from "../client/start-server.ts";
+import { harmless } from "../terminal/text.ts";
 
 /** Whoever waits longer may be asked something. */
 const LOOK_EVERY_MS = 1_000;

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 
-import { REFUSES_TO_START } from "./command.ts";
+import { REFUSES_TO_START } from "../feature/command.ts";
 
 /** In every file of ours. */
 export const MARK = "Written by `cortex service install`";

@@ -5,12 +5,12 @@ import { homedir } from "node:os";
 import { delimiter, dirname, sep } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
-import { findHome } from "../runtime/home.ts";
-import type { Invocation } from "./command.ts";
-import { findServer } from "./server.ts";
+import { findHome } from "../config/home.ts";
+import type { Invocation } from "../feature/command.ts";
+import { findServer } from "../client/server.ts";
 import { MARK, type ServiceFile, serviceFile, type ServiceParts } from "./service-file.ts";
 import { asLine, type Manager, managerOf, type Outcome, run, runAll } from "./service-manager.ts";
-import { table } from "./text.ts";
+import { table } from "../terminal/text.ts";
 
 export async function install(given: Invocation): Promise<void | false> {
   const { print, environment, home } = given;

@@ -1,9 +1,9 @@
-import type { SessionNode } from "../runtime/session-tree.ts";
-import { type SessionView, sessionView } from "../runtime/views.ts";
-import { pageOf } from "../server/page.ts";
-import type { Invocation } from "./command.ts";
-import { limitOf, openLedger } from "./ledger.ts";
-import { count, moment, table } from "./text.ts";
+import type { SessionNode } from "../insight/session-tree.ts";
+import { type SessionView, sessionView } from "../feature/views.ts";
+import { pageOf } from "../feature/page.ts";
+import type { Invocation } from "../feature/command.ts";
+import { limitOf, openLedger } from "../client/ledger.ts";
+import { count, moment, table } from "../terminal/text.ts";
 
 export async function sessions(given: Invocation): Promise<void> {
   const { home, options, print } = given;
@@ -11,7 +11,7 @@ export async function sessions(given: Invocation): Promise<void> {
   const open = options["all"] !== true;
   await using ledger = await openLedger(home);
   if (options["tree"] === true) {
-    const { readSessionTree } = await import("../runtime/session-tree.ts");
+    const { readSessionTree } = await import("../insight/session-tree.ts");
     const items = await readSessionTree(ledger, { open });
     print.data({ items, next: null }, () => describe(items.flatMap((root) => drawTree(root))));
     return;

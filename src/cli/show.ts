@@ -1,11 +1,11 @@
 import type { TurnId } from "../model/ids.ts";
 import type { UserBody } from "../model/message.ts";
-import { fullTurnView } from "../runtime/views.ts";
-import type { Invocation } from "./command.ts";
-import { openLedger } from "./ledger.ts";
-import type { Printer } from "./print.ts";
-import { count, duration, harmless, indent, moment, shorten, table } from "./text.ts";
-import { turnUnknown } from "./unknown.ts";
+import { fullTurnView } from "../feature/views.ts";
+import type { Invocation } from "../feature/command.ts";
+import { openLedger } from "../client/ledger.ts";
+import type { Printer } from "../terminal/print.ts";
+import { count, duration, harmless, indent, moment, shorten, table } from "../terminal/text.ts";
+import { turnUnknown } from "../client/unknown.ts";
 
 /** What is shown of the arguments and the result of a tool call, in characters. `--json` has all of it. */
 export const MAX_CALL_LENGTH = 2_000;

@@ -1,8 +1,8 @@
 import { CortexError } from "../model/errors.ts";
 import { CHECK_LIMITS, type CheckResult, checkSubAgent } from "../runtime/sub-agent-check.ts";
-import { type Invocation, text } from "./command.ts";
-import type { Style } from "./print.ts";
-import { count, harmless } from "./text.ts";
+import { type Invocation, text } from "../feature/command.ts";
+import type { Style } from "../terminal/print.ts";
+import { count, harmless } from "../terminal/text.ts";
 
 /** Looks at a program that is to be a sub-agent. False: it does something that it must not. */
 export async function check(given: Invocation): Promise<void | false> {

@@ -1,6 +1,6 @@
 import { Console } from "node:console";
 
-import { findHome } from "../runtime/home.ts";
+import { findHome } from "../config/home.ts";
 import { runSubAgent } from "../runtime/sub-agent.ts";
 
 /** The child's side of the protocol. Ends with its input, for then there is nobody left to work for. */

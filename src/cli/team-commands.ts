@@ -1,5 +1,5 @@
 /** `cortex team …`, as the table of commands has it. */
-import type { CommandEntry } from "./command.ts";
+import type { CommandEntry } from "../feature/command.ts";
 
 type Options = NonNullable<CommandEntry["options"]>;
 

@@ -1,6 +1,6 @@
 /** The settings of the team that a command was given, and where it was given. */
 import { TEAM_FLAGS, type TeamSetupSources } from "../runtime/team-setup.ts";
-import { type Invocation, text } from "./command.ts";
+import { type Invocation, text } from "../feature/command.ts";
 
 /** Only those that were given. */
 export function teamFlags(given: Invocation): Readonly<Record<string, string>> {

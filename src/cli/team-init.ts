@@ -2,12 +2,12 @@
 import { createInterface, type Interface } from "node:readline/promises";
 
 import { CortexError } from "../model/errors.ts";
-import { readTeamSettings } from "../runtime/configured.ts";
+import { readTeamSettings } from "../config/configured.ts";
 import { setUpTeam, type TeamSetupSources } from "../runtime/team-setup.ts";
-import type { Invocation } from "./command.ts";
-import { readAnswer } from "./read-answer.ts";
+import type { Invocation } from "../feature/command.ts";
+import { readAnswer } from "../terminal/read-answer.ts";
 import { teamSources } from "./team-flags.ts";
-import { harmless } from "./text.ts";
+import { harmless } from "../terminal/text.ts";
 
 type Made = Awaited<ReturnType<typeof setUpTeam>>;
 

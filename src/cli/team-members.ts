@@ -7,11 +7,11 @@ import {
   registerInTeam,
 } from "../runtime/team-setup.ts";
 import { describeAdopted } from "../runtime/team-views.ts";
-import { type Invocation, listOf, text } from "./command.ts";
-import { findServer } from "./server.ts";
+import { type Invocation, listOf, text } from "../feature/command.ts";
+import { findServer } from "../client/server.ts";
 import { openTeam } from "./team.ts";
 import { teamSources } from "./team-flags.ts";
-import { harmless, indent } from "./text.ts";
+import { harmless, indent } from "../terminal/text.ts";
 
 export async function register(given: Invocation): Promise<void> {
   const { args, options, print } = given;

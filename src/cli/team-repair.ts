@@ -1,8 +1,8 @@
 /** What is wrong with the files of a team, and what was written by mistake. */
 import type { TeamFinding } from "../runtime/own-team.ts";
-import { type Invocation } from "./command.ts";
+import { type Invocation } from "../feature/command.ts";
 import { openTeam } from "./team.ts";
-import { count, harmless, moment, table } from "./text.ts";
+import { count, harmless, moment, table } from "../terminal/text.ts";
 
 /** False: something is left that is not as it should be. */
 export async function lint(given: Invocation): Promise<void | false> {

@@ -6,8 +6,8 @@ import {
   type TeamView,
   type WholeMemberView,
 } from "../runtime/team-views.ts";
-import type { Style } from "./print.ts";
-import { count, firstLine, harmless, table } from "./text.ts";
+import type { Style } from "../terminal/print.ts";
+import { count, firstLine, harmless, table } from "../terminal/text.ts";
 
 const MAX_TITLE_LENGTH = 80;
 const MAX_REASON_LENGTH = 100;

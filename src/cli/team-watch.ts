@@ -1,10 +1,10 @@
 /** The team as it is, and as it becomes. */
 import { type TeamView, teamView } from "../runtime/team-views.ts";
-import type { Invocation } from "./command.ts";
-import { showLive } from "./live-view.ts";
+import type { Invocation } from "../feature/command.ts";
+import { showLive } from "../terminal/live-view.ts";
 import { openTeam } from "./team.ts";
 import { describeTeam } from "./team-text.ts";
-import { moment } from "./text.ts";
+import { moment } from "../terminal/text.ts";
 
 /** Who does not tick goes down without any file that changes. */
 const LOOK_MS = 15_000;

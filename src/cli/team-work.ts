@@ -3,13 +3,13 @@ import { CortexError } from "../model/errors.ts";
 import { present } from "../model/present.ts";
 import { type BeatView, formatHousekeeping } from "../runtime/team-views.ts";
 import { withNulls } from "../runtime/with-nulls.ts";
-import { ask } from "./ask.ts";
-import { type Invocation, text } from "./command.ts";
-import { findServer, type Server } from "./server.ts";
-import { needOrStartServer } from "./start-server.ts";
+import { ask } from "../client/ask.ts";
+import { type Invocation, text } from "../feature/command.ts";
+import { findServer, type Server } from "../client/server.ts";
+import { needOrStartServer } from "../client/start-server.ts";
 import { openTeam } from "./team.ts";
 import { teamFlags } from "./team-flags.ts";
-import { harmless, table } from "./text.ts";
+import { harmless, table } from "../terminal/text.ts";
 
 /** Written into the file of the member, where a server finds it as well as any other runner. */
 export async function dispatch(given: Invocation): Promise<void> {

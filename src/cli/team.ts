@@ -2,10 +2,10 @@
 import { openOwnTeam, type OwnTeam } from "../runtime/own-team.ts";
 import { memberOf, memberView, teamView, wholeMemberView } from "../runtime/team-views.ts";
 import { withNulls } from "../runtime/with-nulls.ts";
-import { type Invocation } from "./command.ts";
+import { type Invocation } from "../feature/command.ts";
 import { teamSources } from "./team-flags.ts";
 import { describeMember, describeTeam, memberRows, NOBODY } from "./team-text.ts";
-import { count, harmless } from "./text.ts";
+import { count, harmless } from "../terminal/text.ts";
 
 export function openTeam(given: Invocation): Promise<OwnTeam> {
   return openOwnTeam(teamSources(given), (line) => given.print.note(harmless(line)));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { Line } from "./spans.ts";
+import type { Line } from "../terminal/spans.ts";
 import { describeArguments, toolCard } from "./tool-card.ts";
 
 function textOf(lines: readonly Line[]): string[] {

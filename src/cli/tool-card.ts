@@ -1,7 +1,7 @@
 /** A tool call in a chat: whether it worked, with what it was called, how long it took, what came of it. */
 import type { Json } from "../model/json.ts";
-import type { Line } from "./spans.ts";
-import { count, duration, harmless, shorten } from "./text.ts";
+import type { Line } from "../terminal/spans.ts";
+import { count, duration, harmless, shorten } from "../terminal/text.ts";
 
 export interface ToolCall {
   readonly name: string;

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 
 import { openCortex } from "../runtime/cortex.ts";
-import { describeSandbox } from "../runtime/sandbox.ts";
+import { describeSandbox } from "../turns/sandbox.ts";
 import { openPort, type OpenPort, serve } from "../server/serve.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { requireOwnFile } from "../model/private-file.ts";
-import { type Invocation, REFUSES_TO_START, text } from "./command.ts";
-import { logPath, openLog } from "./log-file.ts";
+import { type Invocation, REFUSES_TO_START, text } from "../feature/command.ts";
+import { logPath, openLog } from "../client/log-file.ts";
 import { report } from "./report.ts";
 import { teamFlags } from "./team-flags.ts";
-import { count } from "./text.ts";
+import { count } from "../terminal/text.ts";
 import { readVersion } from "./version.ts";
 
 const ENDED_BY_INTERRUPT = 130;

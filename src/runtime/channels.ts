@@ -2,7 +2,7 @@ import type { Channel } from "../channels/channel.ts";
 import { openLedgerChannel } from "../channels/ledger/ledger-channel.ts";
 import { openWebhookChannel } from "../channels/webhook/webhook-channel.ts";
 import type { Config } from "../config/config.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../config/settings.ts";
 
 /** Through these, people read the answer in the ledger. */
 const IN_THE_LEDGER = ["cli", "http", "web"];

@@ -10,7 +10,7 @@ import { MAIN_SESSION } from "../model/session-key.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Claim, Store } from "../store/store.ts";
 import type { Cortex } from "./cortex.ts";
-import { databasePath } from "./home.ts";
+import { databasePath } from "../config/home.ts";
 
 /** 625 tokens. */
 const LONG = "word ".repeat(500);

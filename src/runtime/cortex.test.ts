@@ -7,7 +7,7 @@ import type { CortexError } from "../model/errors.ts";
 import type { RunId, TurnId } from "../model/ids.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
 import type { Cortex } from "./cortex.ts";
-import type { NewMessage } from "./messages.ts";
+import type { NewMessage } from "../intake/messages.ts";
 
 const NEVER = new AbortController().signal;
 

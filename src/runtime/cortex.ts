@@ -40,24 +40,24 @@ import {
   type StoredSession,
 } from "../store/store.ts";
 import { type CoolDown, CoolDowns } from "../turns/cool-downs.ts";
-import { ApprovalDeadlines } from "./approvals.ts";
-import { withFiledAttachments } from "./attachments.ts";
+import { ApprovalDeadlines } from "../intake/approvals.ts";
+import { withFiledAttachments } from "../intake/attachments.ts";
 import { createBackends } from "./backends.ts";
 import { delegationParts } from "./delegation.ts";
-import { createChainNotices } from "./chain-notices.ts";
+import { createChainNotices } from "../intake/chain-notices.ts";
 import { createChannels } from "./channels.ts";
-import { takeChatEvent } from "./chat-events.ts";
-import { describeStatus } from "./commands.ts";
+import { takeChatEvent } from "../intake/chat-events.ts";
+import { describeStatus } from "../intake/chat-commands.ts";
 import { dayStart } from "../model/day.ts";
-import type { ModelChoice } from "./choose-model.ts";
+import type { ModelChoice } from "../config/choose-model.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
-import { databasePath, makeHome } from "./home.ts";
+import { databasePath, makeHome } from "../config/home.ts";
 import { type Hooks, openHooks } from "./hooks.ts";
 import { Inbound, type IncomingWebhook, type TakenWebhook } from "./inbound.ts";
-import { Live } from "./live.ts";
-import { type NewMessage, sendMessage, type SendParts, type Sent } from "./messages.ts";
+import { Live } from "../feature/live.ts";
+import { type NewMessage, sendMessage, type SendParts, type Sent } from "../intake/messages.ts";
 import { type Outcome, Outcomes } from "./outcomes.ts";
-import { openSandbox, type SandboxMode } from "./sandbox.ts";
+import { openSandbox, type SandboxMode } from "../turns/sandbox.ts";
 import { followSecrets } from "./secrets.ts";
 import { readRelayResult } from "./relay-result.ts";
 import { relayToolParts } from "./relay-tools.ts";
@@ -67,9 +67,9 @@ import type { Relays } from "./relays.ts";
 import { prepareTeam } from "./prepare-team.ts";
 import type { Teamwork } from "./team.ts";
 import { teamToolParts } from "./team-tools.ts";
-import { say, type Said } from "./say.ts";
-import { openSettings, type Settings } from "./settings.ts";
-import { type UnsetVariable, unsetVariables } from "./unset-variables.ts";
+import { say, type Said } from "../intake/say.ts";
+import { openSettings, type Settings } from "../config/settings.ts";
+import { type UnsetVariable, unsetVariables } from "../config/unset-variables.ts";
 import { openSubAgents } from "./sub-agents.ts";
 import { createAgentToolHooks } from "./tool-hooks.ts";
 import { windowOf } from "./window.ts";
@@ -254,7 +254,8 @@ async function assemble(parts: Parts): Promise<Cortex> {
     situation: () => team.situation(),
     readChild: (detail: Json) => readChild(detail, { home, store }),
     tools: () => allTools(),
-    skills: async (setup: Setup) => (await (await import("./context-view.ts")).skillsOf(setup, home)).skills,
+    skills: async (setup: Setup) =>
+      (await (await import("../insight/context-view.ts")).skillsOf(setup, home)).skills,
     window: windowOf,
     isOwners: ({ channel, sender }: SearchHit) =>
       authorityOf({ channel, ...(sender === undefined ? {} : { sender }) }, settings.config()) === "owner",

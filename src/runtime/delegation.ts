@@ -6,7 +6,7 @@ import { AGENT_ADAPTER } from "../model/event.ts";
 import type { Broker } from "../queue/broker.ts";
 import { markSession } from "../turns/mark-session.ts";
 import { isByOthers, narrowedBy } from "../turns/untrusted.ts";
-import { queueing, type SendParts } from "./messages.ts";
+import { queueing, type SendParts } from "../intake/messages.ts";
 
 export interface DelegationSources extends Pick<SendParts, "store" | "clock" | "mintId" | "checkProfile"> {
   readonly config: DelegationParts["config"];

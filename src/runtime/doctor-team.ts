@@ -4,7 +4,7 @@ import { access, constants } from "node:fs/promises";
 import { readTeamConfig, type TeamConfig } from "../config/team-config.ts";
 import { TEAM_KEYS } from "../config/team-settings.ts";
 import { count } from "../model/count.ts";
-import { type Check, fail, failure, ok, warn } from "./doctor-check.ts";
+import { type Check, fail, failure, ok, warn } from "../feature/check.ts";
 import { hasTeam } from "./team-missing.ts";
 
 interface Sources {

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { readPlugins } from "../personas/skills.ts";
 import type { Doubt, ExaminedAgent } from "../relay/read-templates.ts";
-import { unknownTools } from "./check.ts";
+import { unknownTools } from "../doctor/check-agents.ts";
 
 export function createRelayExaminer(config: Config): (agent: ExaminedAgent) => Promise<Doubt[]> {
   return async (agent) => [

@@ -6,7 +6,7 @@ import { requireOwnFolder } from "../model/private-file.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { childEnvironment, type Named, type Variables } from "../programs/environment.ts";
 import type { Folders } from "../turns/prepare.ts";
-import { toolOutputPath } from "./home.ts";
+import { toolOutputPath } from "../config/home.ts";
 
 /** The folders of an agent, which are made where they do not exist. Throws `file_unsafe`, `home_unwritable`. */
 export async function agentFolders(home: string, { id, agent, persona }: Setup): Promise<Folders> {

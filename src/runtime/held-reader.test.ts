@@ -9,8 +9,8 @@ import { event } from "../../test/support/sample.ts";
 import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
 import { MAX_WAL_FRAMES } from "../store/sqlite/checkpointer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import { checkDisk } from "./doctor-machine.ts";
-import { databasePath } from "./home.ts";
+import { checkDisk } from "../doctor/check-machine.ts";
+import { databasePath } from "../config/home.ts";
 
 const READER = `
   const db = new (require("better-sqlite3"))(process.argv[1], { readonly: true });

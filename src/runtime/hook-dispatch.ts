@@ -21,7 +21,7 @@ import { type Grant, grantFor } from "../personas/authority.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import { sessionOfEvent } from "../routing/session-of-event.ts";
 import type { NewDelivery, NewDispatch, Store, StoredEvent } from "../store/store.ts";
-import { queueing } from "./messages.ts";
+import { queueing } from "../intake/messages.ts";
 import { keyOfHook } from "./relay-keys.ts";
 import type { Relays } from "./relays.ts";
 

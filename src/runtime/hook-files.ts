@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import { parseHookName } from "../hooks/hook-name.ts";
 import { writeTemplate } from "../hooks/template.ts";
 import { CortexError } from "../model/errors.ts";
-import { makeHome } from "./home.ts";
+import { makeHome } from "../config/home.ts";
 
 /** The hooks that come with Cortex. In a checkout and in the package alike, they lie beside this file's folder. */
 const SHIPPED = fileURLToPath(new URL("../../hooks", import.meta.url));

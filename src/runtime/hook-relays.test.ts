@@ -8,7 +8,7 @@ import { ended, SMALL_RELAYS, SMALL_SCRIPT } from "../../test/support/small-rela
 import type { RelayId, TurnId } from "../model/ids.ts";
 import type { Cortex } from "./cortex.ts";
 import { dispatchFor } from "./hook-dispatch.ts";
-import { explain } from "./why.ts";
+import { explain } from "../insight/why.ts";
 
 const hook = (routing: object, more = ""): string =>
   `export const filter = { channels: ["email"] };\nexport default () => ({ fire: true, routing: ${JSON.stringify(routing)}${more} });`;

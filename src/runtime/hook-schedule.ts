@@ -1,7 +1,7 @@
 /** When hooks with a schedule are due next, as far as their filters say it. */
 import { nextFire, parseSchedule } from "../model/schedule.ts";
 import type { StoredHook } from "../store/store.ts";
-import { isoTime } from "./views.ts";
+import { isoTime } from "../feature/views.ts";
 
 export interface Due {
   readonly hook: string;

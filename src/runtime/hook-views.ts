@@ -1,6 +1,6 @@
 /** The JSON forms of hooks and what they have judged: the same for the HTTP interface and for `--json`. */
 import type { HookHealth, HookRun, Ledger, StoredHook } from "../store/store.ts";
-import { isoTime } from "./views.ts";
+import { isoTime } from "../feature/views.ts";
 
 export type HookView = ReturnType<typeof hookView>;
 export type HookRunView = ReturnType<typeof hookRunView>;

@@ -11,7 +11,7 @@ import type { SessionKey } from "../model/session-key.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { EventDispatch, HookRun, QueueItem } from "../store/store.ts";
 import type { Cortex } from "./cortex.ts";
-import { databasePath } from "./home.ts";
+import { databasePath } from "../config/home.ts";
 import type { Outcome } from "./outcomes.ts";
 
 const PAIRED = { channels: { paired: [{ channel: "telegram", sender: "ada" }] } };

@@ -17,7 +17,7 @@ import type { Json } from "../model/json.ts";
 import { namedVariables } from "../programs/environment.ts";
 import type { Broker } from "../queue/broker.ts";
 import type { SqlValue, Store, StoredEvent, StoredHook } from "../store/store.ts";
-import { databasePath } from "./home.ts";
+import { databasePath } from "../config/home.ts";
 import { dispatchFor } from "./hook-dispatch.ts";
 import { addHookFile, addShippedHooks, hooksPath } from "./hook-files.ts";
 import { findSyntaxError } from "./find-syntax-error.ts";

@@ -10,7 +10,7 @@ import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
 import { MINUTE_MS } from "../model/durations.ts";
 import type { FileState, Store } from "../store/store.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../config/settings.ts";
 
 export interface InboundParts {
   readonly home: string;

@@ -9,7 +9,7 @@ import { DONE, openTestCortex, testTool } from "../../test/support/home.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
 import type { Cortex } from "./cortex.ts";
-import type { Sent } from "./messages.ts";
+import type { Sent } from "../intake/messages.ts";
 
 const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
 const STEPS = 25;

@@ -1,7 +1,7 @@
 import type { AgentId } from "../model/ids.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import { resolveQueue } from "../queue/settings.ts";
-import type { configView } from "./views.ts";
+import type { configView } from "../feature/views.ts";
 
 /** What a message of a person does that finds the session busy, by what the interface says of session and settings. */
 export function modeOf(given: {

@@ -4,12 +4,12 @@ import { relative, resolve, sep } from "node:path";
 
 import { readTeamConfig } from "../config/team-config.ts";
 import type { TeamFinding } from "../team/lint.ts";
-import { readConfigured } from "./configured.ts";
+import { readConfigured } from "../config/configured.ts";
 import { openTeamFiles } from "./team-files.ts";
 import { hasTeam, teamMissing } from "./team-missing.ts";
 import type { TeamSetupSources } from "./team-setup.ts";
 import type { TeamFiles } from "./team.ts";
-import { isoTime } from "./views.ts";
+import { isoTime } from "../feature/views.ts";
 import { watchTeam } from "./watch-team.ts";
 
 export type { TeamFinding } from "../team/lint.ts";

@@ -1,7 +1,7 @@
 import { readConfig } from "../config/read.ts";
 import type { Redact } from "../model/redact.ts";
 import { followSecrets } from "./secrets.ts";
-import { systemTimezone } from "./system-timezone.ts";
+import { systemTimezone } from "../config/system-timezone.ts";
 
 /** Takes out of a text what a Cortex of this home would not record. Throws `config_invalid`. */
 export async function readRedact(given: {

@@ -2,7 +2,7 @@
 import { configFolder } from "../config/read.ts";
 import { readRelayConfig } from "../relay/read-templates.ts";
 import type { RelayConfig } from "../relay/snapshot.ts";
-import { readConfigured } from "./configured.ts";
+import { readConfigured } from "../config/configured.ts";
 import { createRelayExaminer } from "./examine-relay-agent.ts";
 
 /** Throws `config_invalid` where the settings of the home are wrong; what is wrong with relays is in the result. */

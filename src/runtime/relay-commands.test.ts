@@ -5,7 +5,7 @@ import { PATIENT } from "../../test/support/server.ts";
 import { ended, SMALL_RELAYS, SMALL_SCRIPT } from "../../test/support/small-relays.ts";
 import type { RelayId } from "../model/ids.ts";
 import type { Cortex } from "./cortex.ts";
-import type { NewMessage } from "./messages.ts";
+import type { NewMessage } from "../intake/messages.ts";
 
 const open = (): Promise<Cortex> => openTestCortex({ relays: SMALL_RELAYS, script: SMALL_SCRIPT });
 

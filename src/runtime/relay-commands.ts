@@ -20,7 +20,7 @@ import { isTerminal, type RelayRecord } from "../relay/record.ts";
 import { problemsHint } from "../relay/reload-texts.ts";
 import type { RelayConfig } from "../relay/snapshot.ts";
 import type { Store } from "../store/store.ts";
-import type { Answerer } from "./approvals.ts";
+import type { Answerer } from "../intake/approvals.ts";
 import type { Relays, RelaySaid } from "./relays.ts";
 
 export interface RelayCommandParts {

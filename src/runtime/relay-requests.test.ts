@@ -9,7 +9,7 @@ import type { EventId, RelayId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { Approval } from "../store/store.ts";
 import type { Cortex } from "./cortex.ts";
-import type { NewMessage } from "./messages.ts";
+import type { NewMessage } from "../intake/messages.ts";
 
 const SCRIPT = `
 - when: "WRITE ask"

@@ -5,7 +5,7 @@ import { type KeptRelay, readRelay, relayUnknown, updateRelay } from "../relay/k
 import { addPending, pendingOf } from "../relay/pending-messages.ts";
 import { isTerminal, type RelayRecord } from "../relay/record.ts";
 import type { Approval, Store } from "../store/store.ts";
-import { decide } from "./approvals.ts";
+import { decide } from "../intake/approvals.ts";
 import type { RelaySaid, RelaySender } from "./relays.ts";
 
 /** How many messages are remembered that were kept for a step. */

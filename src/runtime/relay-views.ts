@@ -10,7 +10,7 @@ import type { RelayRecord, RelayStep } from "../relay/record.ts";
 import type { RelayAgent, RelayConfig, RelayCondition, RelayTemplate } from "../relay/snapshot.ts";
 import { showRecord } from "../relay/turn-view.ts";
 import { viewTurn } from "./relay-of-turn.ts";
-import { unifiedDiff } from "./unified-diff.ts";
+import { unifiedDiff } from "../relay/unified-diff.ts";
 import type { Ledger, Listed, StoredRelay, StoredRelayStep } from "../store/store.ts";
 
 export { countSteps } from "../relay/record.ts";

@@ -7,8 +7,8 @@ import type { RelayRecord, StopReason } from "../relay/record.ts";
 import type { ExtraHooks } from "../relay/resolve-template.ts";
 import type { RelayConfig } from "../relay/snapshot.ts";
 import type { Listed, Store } from "../store/store.ts";
-import type { Answerer } from "./approvals.ts";
-import type { Settings } from "./settings.ts";
+import type { Answerer } from "../intake/approvals.ts";
+import type { Settings } from "../config/settings.ts";
 
 export interface RelayRequest {
   /** A template, else an agent. */

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { configHome, loadFiles } from "../../test/support/config-home.ts";
 import type { Secret } from "../model/redact.ts";
 import { collectSecrets, followSecrets } from "./secrets.ts";
-import { openSettings } from "./settings.ts";
+import { openSettings } from "../config/settings.ts";
 
 async function secretsOf(
   files: Readonly<Record<string, unknown>>,

@@ -5,8 +5,8 @@ import { SETTINGS } from "../config/overrides.ts";
 import { readPrivate } from "../model/private-file.ts";
 import { createRedact, type Redact, type Secret } from "../model/redact.ts";
 import { PASSED_ON } from "../programs/environment.ts";
-import { tokenPath } from "./home.ts";
-import type { Settings } from "./settings.ts";
+import { tokenPath } from "../config/home.ts";
+import type { Settings } from "../config/settings.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 /** The profile to begin with, from what a person says in a few words. */
 import { CortexError } from "../model/errors.ts";
 import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
-import { findModels } from "./choose-model.ts";
+import { findModels } from "../config/choose-model.ts";
 
 export interface StarterProfile {
   readonly name: string;

@@ -29,7 +29,7 @@ async function findConfigured(
   sources: Pick<SubAgentProcess, "home" | "environment">,
 ): Promise<NamedProfile> {
   const [{ readConfigured }, { profile }] = await Promise.all([
-    import("./configured.ts"),
+    import("../config/configured.ts"),
     import("../config/config.ts"),
   ]);
   const { config, variable, model } = await readConfigured(sources);

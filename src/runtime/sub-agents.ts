@@ -11,7 +11,7 @@ import type { ProcessPool } from "../agents/process/pool.ts";
 import type { Profile } from "../model/profile.ts";
 import { namedVariables } from "../programs/environment.ts";
 import type { WorkerWork } from "../turns/run-turn.ts";
-import type { Settings } from "./settings.ts";
+import type { Settings } from "../config/settings.ts";
 
 export interface SubAgentParts {
   readonly home: string;

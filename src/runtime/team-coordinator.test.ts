@@ -10,8 +10,8 @@ import { answerTo, entry, holdTool, plays, resultsOf } from "../../test/support/
 import { MINUTE_MS } from "../model/durations.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import { promptText } from "../model/message.ts";
-import { openContextSources } from "./context-sources.ts";
-import { readContext } from "./context-view.ts";
+import { openContextSources } from "../insight/context-sources.ts";
+import { readContext } from "../insight/context-view.ts";
 import type { Cortex } from "./cortex.ts";
 
 const TEN_MS = Date.UTC(2026, 2, 28, 10);

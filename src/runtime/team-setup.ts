@@ -26,7 +26,7 @@ import { toSlug } from "../team/slug.ts";
 import { toStamp } from "../team/stamp.ts";
 import { TeamFolder } from "../team/team-folder.ts";
 import { COORDINATOR } from "../team/team.ts";
-import { readConfigured } from "./configured.ts";
+import { readConfigured } from "../config/configured.ts";
 import { teamMissing } from "./team-missing.ts";
 
 /** By name without the dashes: `team-dir`. */

@@ -4,7 +4,7 @@ import type { Beat } from "../team/heart.ts";
 import { stampMs } from "../team/stamp.ts";
 import { isActive, type Task, type TaskStatus } from "../team/task.ts";
 import type { Member, Project, Team, TeamProblem } from "../team/team.ts";
-import { isoTime } from "./views.ts";
+import { isoTime } from "../feature/views.ts";
 
 /** Somebody by slug or by name. Throws `member_unknown`. */
 export { memberOf } from "../team/dispatch-task.ts";

@@ -10,8 +10,8 @@ import { searchLedger } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
 import { createTeamTools, type TeamToolParts } from "../team/tools.ts";
 import { asWorker, setupOf } from "../turns/as-worker.ts";
-import { skillsOf } from "./context-view.ts";
-import type { Settings } from "./settings.ts";
+import { skillsOf } from "../insight/context-view.ts";
+import type { Settings } from "../config/settings.ts";
 
 export interface ToolSources {
   readonly home: string;

@@ -5,7 +5,7 @@ import { createApp } from "./app.ts";
 import { Auth } from "./auth.ts";
 import { MAX_BODY_BYTES } from "./body.ts";
 import { allowedAddresses } from "./guard.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 
 let shared: TestServer;
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { type Addresses, checkAddresses } from "./guard.ts";
 import { secure, WELCOME } from "./pages.ts";
 import { parseAs } from "./request.ts";
 import { EVENT_STREAM } from "./stream.ts";
-import type { Context, Route } from "./route.ts";
+import type { Context, Route } from "../feature/route.ts";
 
 export interface AppParts {
   readonly routes: readonly Route[];

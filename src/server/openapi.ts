@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { Route } from "./route.ts";
+import type { Route } from "../feature/route.ts";
 import { schemas } from "./api.ts";
 
 const NAMES = new Map<z.ZodType, string>(

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { OWNER_ADAPTERS, PLACE_KINDS } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
-import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS } from "../runtime/costs.ts";
+import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS } from "../insight/costs.ts";
 
 /** How much of a list is given at once. */
 const MAX_LIMIT = 1_000;

@@ -3,9 +3,9 @@ import type { EventId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
 import { hookRunView, hookView, readHooks } from "../runtime/hook-views.ts";
 import { schemas } from "./api.ts";
-import { pageOf } from "./page.ts";
+import { pageOf } from "../feature/page.ts";
 import { PageQuery } from "./requests.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 
 export const hookRoutes = [
   route({

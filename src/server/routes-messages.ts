@@ -1,14 +1,14 @@
 import { CortexError } from "../model/errors.ts";
 import type { EventId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
-import { readAttachment } from "../runtime/attachments.ts";
-import { dispatchView, eventView } from "../runtime/views.ts";
-import { explain } from "../runtime/why.ts";
+import { readAttachment } from "../intake/attachments.ts";
+import { dispatchView, eventView } from "../feature/views.ts";
+import { explain } from "../insight/why.ts";
 import { schemas } from "./api.ts";
 import { MAX_EVENT_BODY_BYTES } from "./body.ts";
-import { pageOf } from "./page.ts";
+import { pageOf } from "../feature/page.ts";
 import { EventRequest, EventsQuery, MessageRequest } from "./requests.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 import { replyTo } from "./wait.ts";
 
 const ATTACHMENT_TYPE = "application/octet-stream";

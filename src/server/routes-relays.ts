@@ -7,8 +7,8 @@ import type { RelayRequest } from "../runtime/relays.ts";
 import { relayAgentView, relayTemplateView, relayView } from "../runtime/relay-views.ts";
 import { schemas } from "./api.ts";
 import { ArtifactQuery, RelaysQuery } from "./api-relays.ts";
-import { pageOf } from "./page.ts";
-import { type Context, route } from "./route.ts";
+import { pageOf } from "../feature/page.ts";
+import { type Context, route } from "../feature/route.ts";
 
 export const relayRoutes = [
   route({

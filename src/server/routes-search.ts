@@ -1,8 +1,8 @@
 import { present } from "../model/present.ts";
-import { foundView } from "../runtime/views.ts";
+import { foundView } from "../feature/views.ts";
 import { schemas } from "./api.ts";
 import { SearchQuery } from "./requests.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 
 export const searchRoutes = [
   route({

@@ -5,13 +5,13 @@ import { TRUST_SETTING } from "../model/trust.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
 import type { Cortex } from "../runtime/cortex.ts";
-import { contextTools } from "../runtime/context-sources.ts";
-import { readSessionTree } from "../runtime/session-tree.ts";
-import { sessionView } from "../runtime/views.ts";
+import { contextTools } from "../insight/context-sources.ts";
+import { readSessionTree } from "../insight/session-tree.ts";
+import { sessionView } from "../feature/views.ts";
 import { schemas } from "./api.ts";
-import { pageOf } from "./page.ts";
+import { pageOf } from "../feature/page.ts";
 import { ContextQuery, SessionPatch, SessionsQuery, TurnsQuery } from "./requests.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 import { threadPage } from "./thread.ts";
 
 export const sessionRoutes = [
@@ -85,7 +85,7 @@ export const sessionRoutes = [
     answers: { 200: schemas.SessionContext },
     async handle({ params, query }, { cortex }) {
       const { key } = await findSession(params.key, cortex);
-      const { contextView, readContext } = await import("../runtime/context-view.ts"); // it comes with the turns
+      const { contextView, readContext } = await import("../insight/context-view.ts"); // it comes with the turns
       const reading = await readContext(key, {
         ledger: cortex.store,
         home: cortex.home,

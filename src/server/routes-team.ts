@@ -4,7 +4,7 @@ import { beatView, teamView } from "../runtime/team-views.ts";
 import { withNulls } from "../runtime/with-nulls.ts";
 import { schemas } from "./api.ts";
 import { TeamQuery } from "./api-team.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 
 export const teamRoutes = [
   route({

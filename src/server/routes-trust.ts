@@ -3,13 +3,13 @@ import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
-import { decide } from "../runtime/approvals.ts";
-import { readCosts } from "../runtime/costs.ts";
-import { approvalView } from "../runtime/views.ts";
+import { decide } from "../intake/approvals.ts";
+import { readCosts } from "../insight/costs.ts";
+import { approvalView } from "../feature/views.ts";
 import { schemas } from "./api.ts";
-import { pageOf } from "./page.ts";
+import { pageOf } from "../feature/page.ts";
 import { ApprovalsQuery, CostsQuery } from "./requests.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 
 /** Whoever has the token is the owner. */
 const OWNER = { name: "owner", isOwner: true };

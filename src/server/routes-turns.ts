@@ -2,10 +2,10 @@ import { CortexError } from "../model/errors.ts";
 import type { TurnId } from "../model/ids.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
 import type { Cortex } from "../runtime/cortex.ts";
-import { fullTurnView } from "../runtime/views.ts";
+import { fullTurnView } from "../feature/views.ts";
 import { schemas } from "./api.ts";
 import { ForkRequest, TurnsQuery } from "./requests.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 import { readTurns, threadPage } from "./thread.ts";
 import { replyTo } from "./wait.ts";
 

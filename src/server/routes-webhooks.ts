@@ -1,5 +1,5 @@
 import { schemas } from "./api.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 
 /** Open to everybody: whoever sends is known by the signature, which is a matter of the raw body. */
 export const webhookRoute = route({

@@ -2,12 +2,12 @@ import { CortexError } from "../model/errors.ts";
 import type { DeliveryId, ItemId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
-import { dropDead, readDead, retryDead } from "../runtime/dead.ts";
-import { deadView, deliveryView, itemView, runView } from "../runtime/views.ts";
+import { dropDead, readDead, retryDead } from "../insight/dead.ts";
+import { deadView, deliveryView, itemView, runView } from "../feature/views.ts";
 import { schemas } from "./api.ts";
-import { pageOf } from "./page.ts";
+import { pageOf } from "../feature/page.ts";
 import { DeliveriesQuery, PageQuery, QueueQuery, RunsQuery } from "./requests.ts";
-import { route } from "./route.ts";
+import { route } from "../feature/route.ts";
 
 /** The policy by which a message goes that its owner took back. */
 const OWNER_POLICY = "owner";

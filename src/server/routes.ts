@@ -1,9 +1,9 @@
 import { schemas } from "./api.ts";
 import { describeApi } from "./openapi.ts";
-import { type Route, route } from "./route.ts";
+import { type Route, route } from "../feature/route.ts";
 import { hookRoutes } from "./routes-hooks.ts";
-import { insightRoutes } from "./routes-insight.ts";
-import { keepingRoutes } from "./routes-keeping.ts";
+import { insightRoutes } from "../insight/routes.ts";
+import { keepingRoutes } from "../keep/routes.ts";
 import { messageRoutes } from "./routes-messages.ts";
 import { relayRoutes } from "./routes-relays.ts";
 import { searchRoutes } from "./routes-search.ts";

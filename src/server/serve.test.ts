@@ -7,7 +7,7 @@ import * as sample from "../../test/support/sample.ts";
 import { openTestServer } from "../../test/support/server.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { openCortex } from "../runtime/cortex.ts";
-import { databasePath } from "../runtime/home.ts";
+import { databasePath } from "../config/home.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { checkBind, openPort, serve } from "./serve.ts";
 

@@ -1,8 +1,8 @@
 /** What a live view is told of each change: its type, when, where, and as much of it as it needs to be shown. */
 import type { Json } from "../model/json.ts";
 import type { Cortex } from "../runtime/cortex.ts";
-import type { LiveEntry } from "../runtime/live.ts";
-import { isoTime, toolCallView } from "../runtime/views.ts";
+import type { LiveEntry } from "../feature/live.ts";
+import { isoTime, toolCallView } from "../feature/views.ts";
 
 /** A text or value that is longer is cut, and says so; the whole of it is in the turn. */
 export const MAX_STREAM_TEXT = 64 * 1024;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openTestCortex } from "../../test/support/home.ts";
 import { openTestServer, PATIENT, type TestServer } from "../../test/support/server.ts";
 import type { Cortex } from "../runtime/cortex.ts";
-import { tokenPath } from "../runtime/home.ts";
+import { tokenPath } from "../config/home.ts";
 import { serve } from "./serve.ts";
 import { MAX_STREAM_TEXT } from "./stream-events.ts";
 

@@ -9,10 +9,10 @@
  */
 import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
-import type { LiveEntry } from "../runtime/live.ts";
-import { isoTime } from "../runtime/views.ts";
+import type { LiveEntry } from "../feature/live.ts";
+import { isoTime } from "../feature/views.ts";
 import { StreamQuery } from "./requests.ts";
-import { type Context, route } from "./route.ts";
+import { type Context, route } from "../feature/route.ts";
 import { type StreamEvent, tellChange, tellDelta } from "./stream-events.ts";
 
 export const EVENT_STREAM = "text/event-stream";

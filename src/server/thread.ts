@@ -1,7 +1,7 @@
 import { CortexError } from "../model/errors.ts";
 import type { TurnId } from "../model/ids.ts";
 import type { Cortex } from "../runtime/cortex.ts";
-import { type TurnView, turnView } from "../runtime/views.ts";
+import { type TurnView, turnView } from "../feature/views.ts";
 
 type Store = Cortex["store"];
 

@@ -1,7 +1,7 @@
 import { CortexError } from "../model/errors.ts";
 import type { ItemId } from "../model/ids.ts";
-import type { Sent } from "../runtime/messages.ts";
-import type { Context } from "./route.ts";
+import type { Sent } from "../intake/messages.ts";
+import type { Context } from "../feature/route.ts";
 
 interface AcceptedReply {
   readonly eventId: string;

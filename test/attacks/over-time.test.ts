@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 import { normalizeSessionKey } from "../../src/model/session-key.ts";
 import { readTrust, type Trust } from "../../src/model/trust.ts";
-import { decide } from "../../src/runtime/approvals.ts";
+import { decide } from "../../src/intake/approvals.ts";
 import type { Approval } from "../../src/store/store.ts";
 import { PATIENT } from "../support/server.ts";
 import { call, orderText, type Step } from "./attack.ts";

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 
 import type { AgentId, DispatchId, EventId, ItemId } from "../../src/model/ids.ts";
 import { normalizeSessionKey, type SessionKey } from "../../src/model/session-key.ts";
-import { decide } from "../../src/runtime/approvals.ts";
+import { decide } from "../../src/intake/approvals.ts";
 import { type Approval, MAX_PAGE } from "../../src/store/store.ts";
 import { grantFor } from "../../src/personas/authority.ts";
 import { writeHome } from "../support/home.ts";

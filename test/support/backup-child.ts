@@ -1,6 +1,6 @@
 /** Makes or restores a backup. */
-import { backUp } from "../../src/runtime/backup.ts";
-import { restore } from "../../src/runtime/restore.ts";
+import { backUp } from "../../src/keep/backup.ts";
+import { restore } from "../../src/keep/restore.ts";
 
 const [verb, home, file] = process.argv.slice(2) as [string, string, string];
 const onStep = (): void => {};

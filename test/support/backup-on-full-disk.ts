@@ -5,8 +5,8 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 
 import { CortexError } from "../../src/model/errors.ts";
-import { backUp } from "../../src/runtime/backup.ts";
-import { databasePath } from "../../src/runtime/home.ts";
+import { backUp } from "../../src/keep/backup.ts";
+import { databasePath } from "../../src/config/home.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { event } from "./sample.ts";
 import { temporaryFolder } from "./temporary.ts";

@@ -1,6 +1,6 @@
 /** Prunes a home and is killed when it has asked for so many steps, with the last of them under way. */
-import { databasePath } from "../../src/runtime/home.ts";
-import { pruneStore } from "../../src/runtime/prune.ts";
+import { databasePath } from "../../src/config/home.ts";
+import { pruneStore } from "../../src/keep/prune.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 const [home, steps, before] = process.argv.slice(2) as [string, string, string];

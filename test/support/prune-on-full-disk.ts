@@ -3,8 +3,8 @@ import { ok, rejects } from "node:assert";
 import { statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { databasePath } from "../../src/runtime/home.ts";
-import { pruneHome } from "../../src/runtime/prune.ts";
+import { databasePath } from "../../src/config/home.ts";
+import { pruneHome } from "../../src/keep/prune.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { event } from "./sample.ts";
 

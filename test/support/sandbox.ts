@@ -1,6 +1,6 @@
 /** The sandbox of this machine, for tests that need one. */
 import type { Sandbox } from "../../src/model/tool.ts";
-import { findBubblewrap } from "../../src/runtime/sandbox.ts";
+import { findBubblewrap } from "../../src/turns/sandbox.ts";
 
 /** Undefined where there is none; then it is said what is not tested, and how to get it. */
 export async function findSandbox(untested: string): Promise<Sandbox | undefined> {

@@ -9,7 +9,7 @@ const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "before a message is accepted",
-    "src/runtime/messages.ts",
+    "src/intake/messages.ts",
     "  const accepted = await parts.broker.withSlot(",
   ),
   before(

@@ -1,0 +1,104 @@
+import { once } from "node:events";
+import { closeSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { CortexError } from "../model/errors.ts";
+import { createPrivate } from "../model/private-file.ts";
+import { wholeEnvironment } from "../programs/environment.ts";
+import { type ChildProcess, launch } from "../programs/launch.ts";
+import { logFolder } from "../config/home.ts";
+import type { Invocation } from "../feature/command.ts";
+import { ask } from "./ask.ts";
+import { logPath } from "./log-file.ts";
+import { findServer, type Server, serverMissing } from "./server.ts";
+
+/** A start takes about a second; recovering a large home a few. */
+const START_LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 50;
+
+/** The server of this home; with `--start`, one is started in the background where none runs. */
+export async function needOrStartServer({ home, options, print, environment }: Invocation): Promise<Server> {
+  const running = await findServer(home);
+  if (options["start"] !== true) {
+    if (running === undefined) throw serverMissing(home);
+    return running;
+  }
+  if (running !== undefined && (await answers(running))) return running;
+  const { child, ready } = startServer(home, { environment });
+  const server = await ready;
+  child.unref();
+  print.note(`Started a server in the background, process ${server.pid}.`);
+  return server;
+}
+
+interface Starting {
+  readonly environment: Invocation["environment"];
+  /** Whether it stops when this process ends, however that happens. */
+  readonly isTied?: boolean;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  /** Resolves when it answers. */
+  readonly ready: Promise<Server>;
+}
+
+export function startServer(home: string, { environment, isTied = false }: Starting): Started {
+  const logs = logFolder(home);
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const log = join(logs, "up.log"); // of this start; what the server says later is in cortex.log
+  const output = createPrivate(log);
+  const tie = isTied ? ["--tied"] : [];
+  const child = launch(
+    {
+      file: process.execPath,
+      args: [process.argv[1]!, "up", "--quiet", "--home", home, ...tie],
+      environment: wholeEnvironment(environment),
+    },
+    [isTied ? "pipe" : "ignore", output, output],
+  );
+  closeSync(output);
+  return { child, ready: awaitReady(child, home, log) };
+}
+
+async function awaitReady(child: ChildProcess, home: string, log: string): Promise<Server> {
+  const stop = new AbortController();
+  const ended = once(child, "exit", { signal: stop.signal }).then(() => "ended" as const);
+  const late = wait(START_LIMIT_MS, "late" as const, { signal: stop.signal });
+  const outcome = await Promise.race([ended, late, find(home, stop.signal)]).finally(() => stop.abort());
+  await Promise.allSettled([ended, late]);
+  if (outcome === "ended") throw endedEarly(log);
+  if (outcome === "late") throw notReady(logPath(home));
+  return outcome;
+}
+
+async function find(home: string, signal: AbortSignal): Promise<Server> {
+  for (;;) {
+    const server = await findServer(home);
+    if (server !== undefined && (await answers(server))) return server;
+    await wait(LOOK_EVERY_MS, undefined, { signal });
+  }
+}
+
+async function answers(server: Server): Promise<boolean> {
+  try {
+    return (await ask(server, { path: "/api/health" })).status === 200;
+  } catch {
+    return false; // not yet
+  }
+}
+
+function endedEarly(log: string): CortexError {
+  const last = readFileSync(log, "utf8").trimEnd().split("\n").slice(-2).join(" ");
+  return new CortexError("server_missing", `The server did not start: ${last}`, {
+    hint: `All that it said is in ${log}.`,
+  });
+}
+
+function notReady(log: string): CortexError {
+  const seconds = START_LIMIT_MS / 1_000;
+  return new CortexError("server_missing", `The server was not ready after ${seconds} seconds`, {
+    hint: `It may still be at work; what it says is in ${log}.`,
+  });
+}

@@ -1,0 +1,76 @@
+/** The configuration of a home as a start would find it. Nothing is watched and nothing written. */
+import { addEntry, type NewEntry } from "./add-entry.ts";
+import type { Config } from "./config.ts";
+import { formatPath } from "./problem.ts";
+import { type LoadedConfig, readConfig } from "./read.ts";
+import { readTeamConfig, type TeamConfigSources } from "./team-config.ts";
+import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
+import { refuseFile } from "./home.ts";
+import { systemTimezone } from "./system-timezone.ts";
+
+export interface Configured {
+  readonly config: Config;
+  /** Every setting in effect, with where it came from: `flag --port`, `cortex.json:12`, `default`. */
+  readonly settings: readonly Setting[];
+  /** A variable of the environment or of `config/.env`. */
+  readonly variable: (name: string) => string | undefined;
+  /** The model that answers where nothing else is said. It is looked for where none is configured. */
+  readonly model: () => Promise<ModelChoice>;
+}
+
+interface Setting {
+  readonly path: string;
+  readonly value: unknown;
+  readonly origin: string;
+}
+
+/** Throws one `config_invalid` that lists all that is wrong. */
+export async function readConfigured(sources: Sources): Promise<Configured> {
+  refuseFile(sources.home);
+  return toConfigured(await readConfig({ ...sources, systemTimezone: systemTimezone() }));
+}
+
+/** Those of the team, by their names in `config.yaml`, as they were written. Throws `config_invalid`. */
+export async function readTeamSettings(sources: TeamConfigSources): Promise<Setting[]> {
+  const { settings } = await readTeamConfig(sources);
+  return settings.map(({ key, text, origin }) => ({ path: key, value: text, origin }));
+}
+
+/** Adds an agent or a persona to `cortex.json`. A Cortex that runs takes it over by itself. */
+export async function addConfigured(sources: Sources, entry: NewEntry): Promise<Configured> {
+  return toConfigured(await addEntry({ ...sources, systemTimezone: systemTimezone() }, entry));
+}
+
+interface Sources {
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+function toConfigured({ config, environment }: LoadedConfig): Configured {
+  return {
+    config,
+    settings: listSettings(config),
+    variable: environment,
+    model: async () => configuredModel(config, environment) ?? chooseModel(environment, fetch),
+  };
+}
+
+/** Parts that may hold a secret: it is said that they are set, not to what. */
+const SECRET = new Set(["channels", "extraEnv", "extraOption"]);
+const NOT_SHOWN = "(not shown)";
+
+function listSettings({ origins, ...config }: Config): Setting[] {
+  return leaves(config, []).flatMap(({ path, value }) => {
+    const name = formatPath(path);
+    const origin = origins[name];
+    if (origin === undefined) return []; // made from others, such as the name of a profile
+    const isSecret = path.slice(0, -1).some((step) => SECRET.has(step));
+    return [{ path: name, value: isSecret ? NOT_SHOWN : value, origin }];
+  });
+}
+
+/** A list is one value, as it is for whoever sets it. */
+function leaves(value: unknown, path: readonly string[]): { path: readonly string[]; value: unknown }[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [{ path, value }];
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key]));
+}

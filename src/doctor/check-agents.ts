@@ -1,0 +1,152 @@
+/**
+ * Looks at what agents and personas are configured with and no file of configuration shows: folders, files, variables,
+ * names of tools. That the configuration is valid in itself was checked when it was read.
+ */
+import { stat } from "node:fs/promises";
+import { type Config, profile as profileOf } from "../config/config.ts";
+import { suggest } from "../model/nearest.ts";
+import type { AgentId, PersonaId } from "../model/ids.ts";
+import { matches } from "../model/permissions.ts";
+import { ACTIVE_PROFILE } from "../model/profile.ts";
+import { TOOL_ALIASES } from "../model/tool-aliases.ts";
+import { readIdentityFiles } from "../personas/identity-files.ts";
+import { readSkills } from "../personas/skills.ts";
+import { TOOL_NAMES } from "./tool-names.ts";
+import { isSet } from "../config/unset-variables.ts";
+
+/** Something that somebody should look at. With an error, an agent cannot do what it is configured for. */
+export interface Finding {
+  readonly level: "error" | "warning";
+  /** What it is about: `agents.main.workspace`, or a file. */
+  readonly path: string;
+  /** A sentence without a full stop. */
+  readonly message: string;
+  readonly hint: string;
+}
+
+export interface CheckParts {
+  readonly home: string;
+  readonly config: Config;
+  /** A variable of the environment or of `config/.env`. */
+  readonly variable: (name: string) => string | undefined;
+}
+
+/** All agents, all personas and all types of sub-agents; errors first. */
+export async function checkAgents(parts: CheckParts): Promise<Finding[]> {
+  const { agents, personas, subAgents } = parts.config;
+  const findings = await Promise.all([
+    ...Object.keys(agents).map((id) => checkAgent(id as AgentId, parts)),
+    ...Object.keys(personas).map((id) => checkPersona(id as PersonaId, parts)),
+  ]);
+  const types = Object.entries(subAgents.types).flatMap(([name, { tools = [] }]) =>
+    checkTools(`subAgents.types.${name}.tools`, tools),
+  );
+  return [...findings.flat(), ...types].toSorted((a, b) => rank(a) - rank(b));
+}
+
+async function checkAgent(id: AgentId, { home, config, variable }: CheckParts): Promise<Finding[]> {
+  const agent = config.agents[id]!;
+  const { workspace } = agent;
+  const at = `agents.${id}`;
+  // One that nobody has named is made when it is needed.
+  const isNamed = config.origins[`${at}.workspace`] !== "default";
+  const [folders, files, { problems }] = await Promise.all([
+    checkFolder(`${at}.workspace`, workspace, isNamed ? "It is made when the agent first runs." : undefined),
+    readIdentityFiles(workspace),
+    readSkills({ workspace, home, pluginDirs: agent.pluginDirs, patterns: agent.skills }),
+  ]);
+  return [
+    ...folders,
+    ...checkTools(`${at}.tools`, agent.tools),
+    ...checkKey(`${at}.profile`, agent.profile, { config, variable }),
+    ...files.flatMap(({ problem }) =>
+      problem === undefined ? [] : [warning(workspace, problem, "Shorten it, or move parts to other files.")],
+    ),
+    ...problems.map(({ path, problem, isLeftOut }) =>
+      isLeftOut
+        ? error(path, `${problem}, so it is not used`, "Correct it, or remove it.")
+        : warning(path, problem, "Correct it, or leave it as it is."),
+    ),
+  ];
+}
+
+async function checkPersona(id: PersonaId, { config, variable }: CheckParts): Promise<Finding[]> {
+  const { tools, ask, roots, credentials } = config.personas[id]!.permissions;
+  const at = `personas.${id}.permissions`;
+  const folders = await Promise.all(
+    roots.map((root, i) => checkFolder(`${at}.roots[${i}]`, root, "Make it, or remove it from the list.")),
+  );
+  return [
+    ...folders.flat(),
+    ...checkTools(`${at}.tools.allow`, tools.allow),
+    ...checkTools(`${at}.tools.deny`, tools.deny),
+    ...checkTools(`${at}.ask`, ask),
+    ...credentials.flatMap((name, i) =>
+      isSet(name, variable) ? [] : [unset(`${at}.credentials[${i}]`, name, "Commands do without it.")],
+    ),
+  ];
+}
+
+/** A folder that is not there is said to be missing only where there is something to say about it. */
+async function checkFolder(path: string, folder: string, ifMissing: string | undefined): Promise<Finding[]> {
+  try {
+    if ((await stat(folder)).isDirectory()) return [];
+    return [error(path, `${folder} is not a folder`, "Name a folder, or put one in its place.")];
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== "ENOENT")
+      return [error(path, `${folder} cannot be looked at (${code})`, "Check its permissions.")];
+    return ifMissing === undefined ? [] : [warning(path, `${folder} does not exist`, ifMissing)];
+  }
+}
+
+function checkTools(path: string, patterns: readonly string[]): Finding[] {
+  return unknownTools(patterns).map(({ index, message, hint }) =>
+    warning(`${path}[${index}]`, message, hint),
+  );
+}
+
+/** Of names and patterns of tools, those that name none. */
+export function unknownTools(
+  patterns: readonly string[],
+): { readonly index: number; readonly message: string; readonly hint: string }[] {
+  return patterns.flatMap((pattern, index) => {
+    if (pattern === "" || NAMES.some((name) => matches([pattern], name))) return [];
+    const message = `no tool is called ${JSON.stringify(pattern)}`;
+    return [{ index, message, hint: suggest(pattern.replaceAll("*", ""), NAMES) }];
+  });
+}
+
+const NAMES = [...TOOL_NAMES, ...Object.keys(TOOL_ALIASES)];
+
+/** A key may also be where its provider looks for it by itself, so only a variable that was named is missed. */
+function checkKey(
+  path: string,
+  name: string,
+  { config, variable }: Pick<CheckParts, "config" | "variable">,
+): Finding[] {
+  const wanted = name === ACTIVE_PROFILE ? config.defaultProfile : name;
+  const key = wanted === undefined ? undefined : profileOf(config, wanted).apiKeyEnv;
+  if (key === undefined || isSet(key, variable)) return [];
+  return [unset(path, key, `The profile ${JSON.stringify(wanted)} cannot be used without it.`)];
+}
+
+function unset(path: string, name: string, consequence: string): Finding {
+  return warning(
+    path,
+    `the variable ${name} is not set`,
+    `${consequence} Set it, or write it to config/.env.`,
+  );
+}
+
+function error(path: string, message: string, hint: string): Finding {
+  return { level: "error", path, message, hint };
+}
+
+function warning(path: string, message: string, hint: string): Finding {
+  return { level: "warning", path, message, hint };
+}
+
+function rank({ level }: Finding): number {
+  return level === "error" ? 0 : 1;
+}

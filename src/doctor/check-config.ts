@@ -1,0 +1,236 @@
+/** The configuration, the keys of the models, the agents with their folders, and the sandbox. */
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
+
+import type { Config } from "../config/config.ts";
+import { count } from "../model/count.ts";
+import { CortexError } from "../model/errors.ts";
+import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
+import { MIN_SECRET_LENGTH } from "../model/redact.ts";
+import { findPlugins } from "../personas/plugins.ts";
+import { foldersIn } from "../personas/read-inside.ts";
+import type { RelayConfig } from "../relay/snapshot.ts";
+import { checkAgents } from "./check-agents.ts";
+import { chooseModel, configuredModel } from "../config/choose-model.ts";
+import { type Configured, readConfigured } from "../config/configured.ts";
+import { type Check, fail, ok, refusalBy, warn } from "../feature/check.ts";
+import { pingProfile, type PingProblem } from "./ping.ts";
+import { checkPort } from "./check-port.ts";
+import { checkTeam } from "../runtime/doctor-team.ts";
+import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "../turns/sandbox.ts";
+import { describeUnset, isSet, unsetVariables } from "../config/unset-variables.ts";
+
+interface Sources {
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** How servers of models are asked whether they are there. Undefined: none is asked. */
+  readonly request: typeof fetch | undefined;
+  readonly isServed: boolean;
+}
+
+/** With a configuration that is wrong, there is nothing more to look at. */
+export async function checkConfig(sources: Sources): Promise<Check[]> {
+  let configured: Configured;
+  try {
+    configured = await readConfigured(sources);
+  } catch (error) {
+    return [refusalBy("config", error)];
+  }
+  const { config, variable } = configured;
+  const { readRelays } = await import("../runtime/read-relays.ts");
+  const relays = await readRelays(sources);
+  const [profiles, agents, found] = await Promise.all([
+    checkProfiles(configured, sources.request),
+    checkAgents({ home: sources.home, config, variable }),
+    findBubblewrap(sources.environment),
+  ]);
+  return [
+    ok("config", "valid"),
+    ...profiles,
+    // Keys were looked at with the profiles.
+    ...agents
+      .filter(({ path }) => !path.endsWith(".profile"))
+      .map(({ level, path, message, hint }) =>
+        (level === "error" ? fail : warn)("agents", `${path}: ${message}`, hint),
+      ),
+    ...checkRoots(sources.home, config),
+    ...checkCredentials(config, variable),
+    ...checkVariables(config, variable),
+    ...checkFolders(config),
+    ...checkRelays(relays),
+    ...(await checkUnusedPlugins(sources.home, config, relays)),
+    ...(await checkTeam(sources)),
+    checkSandbox(sandboxMode(config.sandbox, found)),
+    ...(sources.isServed ? [] : [await checkPort(config.server)]),
+  ];
+}
+
+/** A home that has no templates is told nothing about them. */
+function checkRelays({ templates, problems, warnings }: RelayConfig): Check[] {
+  const [first] = problems;
+  if (first === undefined && warnings.length > 0)
+    return warnings.map(({ source, path, message, hint }) =>
+      warn("relays", `${source} ${path}: ${message}`, hint),
+    );
+  if (first === undefined)
+    return templates.size === 0
+      ? []
+      : [ok("relays", `${count(templates.size, "template")}, all of them right`)];
+  const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.path}: ${first.message}`;
+  return [fail("relays", message, "`cortex relay validate` tells all of them, and what to do.")];
+}
+
+/** What lies in `plugins/` of the home is for the agents that name it; hooks that nobody names guard nothing. */
+async function checkUnusedPlugins(home: string, { agents }: Config, relays: RelayConfig): Promise<Check[]> {
+  const ofTemplates = [...relays.templates.values()].flatMap((template) => template.agents);
+  const users = [...Object.values(agents), ...relays.agents.values(), ...ofTemplates];
+  const named = new Set(users.flatMap(({ pluginDirs }) => pluginDirs));
+  const folder = join(home, "plugins");
+  const unnamed = (await foldersIn(folder))
+    .map((name) => join(folder, name))
+    .filter((path) => !named.has(path));
+  const { plugins } = await findPlugins(unnamed);
+  return plugins
+    .filter(({ hasHooks, skillFolders }) => hasHooks || skillFolders.length > 0)
+    .map((plugin) =>
+      warn(
+        "plugins",
+        `${relative(home, plugin.folder)} is not loaded: no agent names it`,
+        "Add it to pluginDirs of the agents that need it, in config/cortex.json or in a relay template.",
+      ),
+    );
+}
+
+/** Whether each has what it needs, and whether its server is there and takes the key. */
+async function checkProfiles(
+  { config, variable }: Configured,
+  request: typeof fetch | undefined,
+): Promise<Check[]> {
+  const configured = configuredModel(config, variable);
+  const { profile, why } = configured ?? (await chooseModel(variable, request ?? unreachable));
+  const others = Object.values(config.profiles).filter(({ name }) => name !== profile.name);
+  const [problem, ...problems] = await Promise.all(
+    [profile, ...others].map((each) => findProblem(each, variable, request)),
+  );
+  return [
+    problem !== undefined
+      ? (problem.kind === "refused" ? fail : warn)("model", problem.message, problem.hint)
+      : configured === undefined && profile.backend === OFFLINE_PROFILE.backend
+        ? NO_MODEL
+        : ok("model", `${profile.model ?? profile.name}, because ${why}`),
+    ...problems
+      .filter((each) => each !== undefined)
+      .map(({ message, hint }) => warn("profiles", message, hint)),
+  ];
+}
+
+const NO_MODEL = warn(
+  "model",
+  "No model is configured and no key is set: without a model server on this machine, the offline model answers",
+  'Set ANTHROPIC_API_KEY, say, or "defaultProfile" in config/profiles.json, or start a server such as Ollama.',
+);
+
+async function findProblem(
+  profile: Profile,
+  variable: Configured["variable"],
+  request: typeof fetch | undefined,
+): Promise<PingProblem | undefined> {
+  if (profile.backend !== "pi") return undefined;
+  const [{ openBackend }, { findCredentials }] = await Promise.all([
+    import("../agents/pi/provider.ts"),
+    import("../agents/pi/credentials.ts"),
+  ]);
+  try {
+    await findCredentials(profile, await openBackend(profile), variable);
+  } catch (error) {
+    if (!(error instanceof CortexError)) throw error;
+    return { kind: "refused", message: error.message, hint: error.hint };
+  }
+  return request === undefined ? undefined : pingProfile(profile, { variable, request });
+}
+
+/** In place of the network, where nothing is to be asked: looking for a model server is left to the start. */
+async function unreachable(): Promise<never> {
+  throw new Error("No server is asked.");
+}
+
+/** File tools read what is in an allowed folder, and the home holds the token and the keys. */
+function checkRoots(home: string, { personas }: Config): Check[] {
+  return Object.entries(personas).flatMap(([id, { permissions }]) =>
+    permissions.roots
+      .filter((root) => !relative(root, home).startsWith(".."))
+      .map((root) =>
+        warn(
+          "agents",
+          `personas.${id}.permissions.roots: ${root} holds the home, with its token and keys`,
+          "Name narrower folders: agents of this persona can read all of it.",
+        ),
+      ),
+  );
+}
+
+/** What is named to protect something is needed; what is only passed on may be missing. */
+function checkVariables(config: Config, variable: Configured["variable"]): Check[] {
+  return [
+    ...unsetVariables(config, variable).map((unset) => {
+      const { problem, hint } = describeUnset(unset);
+      return fail("variables", problem, hint);
+    }),
+    ...passedOn(config)
+      .filter(([, name]) => !isSet(name, variable))
+      .map(([setting, name]) =>
+        warn(
+          "variables",
+          `${setting}: ${name} is not set, so what runs there does without it`,
+          "Set it, or write it to config/.env, or take it off the list.",
+        ),
+      ),
+  ];
+}
+
+/** The variables that programs are given, by the setting that says so. */
+function passedOn({ hooks, toolHooks, subAgents }: Config): (readonly [setting: string, name: string])[] {
+  const lists: readonly (readonly [setting: string, env: readonly string[]])[] = [
+    ["hooks.env", hooks.env],
+    ...toolHooks.map(({ env }, at) => [`toolHooks[${at}].env`, env] as const),
+    ...Object.entries(subAgents.types).map(([name, { env = [] }]) => {
+      return [`subAgents.types.${name}.env`, env] as const;
+    }),
+  ];
+  return lists.flatMap(([setting, env]) => env.map((name, at) => [`${setting}[${at}]`, name] as const));
+}
+
+function checkFolders({ channels }: Config): Check[] {
+  return Object.entries(channels.files)
+    .filter(([, { folder }]) => !existsSync(folder))
+    .map(([name, { folder }]) =>
+      warn("files", `channels.files.${name}: ${folder} is not there`, "Make the folder, or name another.", {
+        kind: "folder",
+        path: folder,
+      }),
+    );
+}
+
+/** A secret as short as this is not taken out of texts. */
+function checkCredentials({ personas }: Config, variable: Configured["variable"]): Check[] {
+  const names = new Set(Object.values(personas).flatMap(({ permissions }) => permissions.credentials));
+  return [...names]
+    .filter((name) => isShort(variable(name)))
+    .map((name) =>
+      warn(
+        "secrets",
+        `${name} is shorter than ${MIN_SECRET_LENGTH} characters, so it is not taken out of what is recorded`,
+        "Use a longer one.",
+      ),
+    );
+}
+
+function isShort(value: string | undefined): boolean {
+  return value !== undefined && value !== "" && value.length < MIN_SECRET_LENGTH;
+}
+
+function checkSandbox(mode: SandboxMode): Check {
+  const message = describeSandbox(mode).replace(/\.$/, "");
+  if (mode.hint === undefined) return ok("sandbox", message);
+  return (mode.effective === "refuses" ? fail : warn)("sandbox", message, mode.hint);
+}

@@ -1,0 +1,151 @@
+/** Node, the folder of the home, who can read what is private in it, and the room on its disk. */
+import { closeSync } from "node:fs";
+import { access, constants, readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import { CortexError } from "../model/errors.ts";
+import { openPrivate } from "../model/private-file.ts";
+import { changeMode } from "./changes.ts";
+import { type Check, ok, refusal, refusalBy, warn } from "../feature/check.ts";
+import { LARGE_WAL_BYTES, LOW_DISK_BYTES } from "../insight/health.ts";
+import { chatHistoryPath, databasePath, logFolder, refuseFile, tokenPath } from "../config/home.ts";
+import { openElsewhere } from "../programs/open-elsewhere.ts";
+import { readVitals } from "../insight/vitals.ts";
+
+/** As in package.json. */
+const LEAST_NODE = 24;
+const OTHERS = 0o077;
+const OTHERS_WRITE = 0o022;
+
+export async function checkMachine(home: string, nodeVersion: string): Promise<Check[]> {
+  try {
+    refuseFile(home);
+  } catch (error) {
+    return [checkNode(nodeVersion), refusalBy("home", error)];
+  }
+  const mode = await modeOf(home);
+  if (mode === undefined)
+    return [checkNode(nodeVersion), ok("home", `${home} is not there yet; \`cortex up\` makes it`)];
+  const [writable, disk, ...secrets] = await Promise.all([
+    checkWritable(home),
+    checkDisk(home),
+    checkSecret("token", tokenPath(home)),
+    checkSecret(".env", join(home, "config", ".env")),
+    checkPrivate("data", dirname(databasePath(home))),
+    checkPrivate("history", chatHistoryPath(home)),
+    checkPrivate("logs", logFolder(home)),
+  ]);
+  const isOpen = (mode & OTHERS) !== 0;
+  return [
+    checkNode(nodeVersion),
+    isOpen && writable.state === "ok"
+      ? warn(
+          "home",
+          `Others can ${(mode & OTHERS_WRITE) === 0 ? "read" : "write to"} ${home}`,
+          `\`chmod go-rwx ${quoted(home)}\` closes it to them.`,
+          changeMode(home, mode, { without: OTHERS }),
+        )
+      : writable,
+    ...secrets.flat(),
+    ...disk,
+  ];
+}
+
+function checkNode(version: string): Check {
+  const major = Number.parseInt(version, 10);
+  if (major >= LEAST_NODE) return ok("node", version);
+  return refusal("node", `This is Node ${version}`, `Cortex needs Node ${LEAST_NODE} or newer.`);
+}
+
+async function checkWritable(home: string): Promise<Check> {
+  for (const folder of [home, dirname(databasePath(home))]) {
+    try {
+      await access(folder, constants.W_OK);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT")
+        return refusal(
+          "home",
+          `${folder} cannot be written to (${code})`,
+          "Check its owner and its permissions.",
+        );
+    }
+  }
+  return ok("home", home);
+}
+
+/** A link, or somebody else's file, is not read. */
+async function checkSecret(name: string, path: string): Promise<Check[]> {
+  try {
+    closeSync(openPrivate(path));
+  } catch (error) {
+    if (error instanceof CortexError) return [refusalBy(name, error)];
+  }
+  return checkPrivate(name, path);
+}
+
+/** What holds secrets, or what was said, is for its owner alone. */
+async function checkPrivate(name: string, path: string): Promise<Check[]> {
+  const mode = await modeOf(path);
+  if (mode === undefined) return [];
+  if ((mode & OTHERS) === 0) return [ok(name, "only its owner can read it")];
+  return [
+    warn(
+      name,
+      `Others can read ${path}`,
+      `\`chmod go-rwx ${quoted(path)}\` closes it to them.`,
+      changeMode(path, mode, { without: OTHERS }),
+    ),
+  ];
+}
+
+/** The log begins anew only when nobody reads what was there before it: whoever never stops reading lets it grow. */
+export async function checkDisk(home: string, largeWalBytes = LARGE_WAL_BYTES): Promise<Check[]> {
+  const { freeBytes, databaseBytes, walBytes } = (await readVitals(home)).disk;
+  const message = `${mebibytes(freeBytes)} are free; the database has ${mebibytes(databaseBytes)}`;
+  return [
+    freeBytes >= LOW_DISK_BYTES
+      ? ok("disk", message)
+      : warn("disk", message, "Make room: when the disk is full, nothing new is accepted."),
+    ...(walBytes <= largeWalBytes ? [] : [await checkWal(home, walBytes)]),
+  ];
+}
+
+async function checkWal(home: string, walBytes: number): Promise<Check> {
+  const path = await realpath(databasePath(home));
+  const server = await readFile(`${path}.lock`, "utf8").then(pidOf, () => []);
+  const readers = await openElsewhere(path, [...server, process.pid]);
+  const who = readers.length === 0 ? "" : `; the database is also open in ${readers.join(", ")}`;
+  return warn(
+    "wal",
+    `The write-ahead log of the database has grown to ${mebibytes(walBytes)}${who}`,
+    `A program that never stops reading keeps it from shrinking: end it, and the log shrinks by itself. \`lsof ${quoted(path)}\` lists who has it open.`,
+  );
+}
+
+function pidOf(note: string): number[] {
+  try {
+    return [(JSON.parse(note) as { readonly pid: number }).pid];
+  } catch {
+    return []; // cut off while it was written
+  }
+}
+
+async function modeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mode;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** For a shell. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / 1_024 ** 2)} MiB`;
+}

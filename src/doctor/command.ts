@@ -1,0 +1,98 @@
+/** What is wrong with a home and its machine, what would put it right, and, with `--fix`, putting it right. */
+import {
+  applyChange,
+  type Change,
+  type Check,
+  describeChange,
+  type Diagnosis,
+  diagnosisView,
+  examine,
+} from "./doctor.ts";
+import { ask } from "../client/ask.ts";
+import { type Invocation, REFUSES_TO_START } from "../feature/command.ts";
+import { findServer, urlOf } from "../client/server.ts";
+import { count, harmless, table } from "../terminal/text.ts";
+import { readVersion } from "../cli/version.ts";
+
+/** False: something does not work. REFUSES_TO_START: because of it, `cortex up` would not start. */
+export async function doctor(given: Invocation): Promise<void | false | typeof REFUSES_TO_START> {
+  const { options, print } = given;
+  const before = await look(given);
+  const fixed = options["fix"] === true ? await fix(before) : undefined;
+  const diagnosis = fixed === undefined || fixed.length === 0 ? before : await look(given);
+  const diffs = fixed?.map(describeChange) ?? null;
+  print.data({ ...diagnosisView(diagnosis), fixed: diffs }, () =>
+    [...describeFixed(fixed), print.advice(describe(diagnosis, print.style))].join("\n\n"),
+  );
+  if (!diagnosis.canStart) return REFUSES_TO_START;
+  if (diagnosis.state === "fail") return false;
+}
+
+async function look({ home, environment, options }: Invocation): Promise<Diagnosis> {
+  const server = await askServer(home);
+  return examine({
+    home,
+    environment,
+    nowMs: Date.now(),
+    version: readVersion(),
+    server,
+    ...(options["offline"] === true ? {} : { request: fetch }),
+  });
+}
+
+/** Those that were made: what is not any more as it was is left for the next look. */
+async function fix({ checks }: Diagnosis): Promise<Change[]> {
+  const made: Change[] = [];
+  for (const { change } of checks) if (change !== null && (await applyChange(change))) made.push(change);
+  return made;
+}
+
+/** One that does not answer counts as none. */
+async function askServer(home: string): Promise<{ url: string; version: string } | undefined> {
+  const server = await findServer(home);
+  if (server === undefined) return undefined;
+  try {
+    const { body } = await ask(server, { path: "/api/health" });
+    return { url: urlOf(server), version: (body as { version: string }).version };
+  } catch {
+    return undefined;
+  }
+}
+
+const COLOURS = { ok: "green", warn: "yellow", fail: "red" } as const;
+
+function describe({ checks, canStart }: Diagnosis, style: Invocation["print"]["style"]): string {
+  const rows = checks.flatMap(({ state, name, message, hint }) => [
+    ...lines(message).map((line, at) => (at === 0 ? [state, name, line] : ["", "", line])),
+    ...(hint === null ? [] : lines(hint).map((line) => ["", "", `  ${line}`])),
+  ]);
+  const list = table(rows).replaceAll(/^(ok|warn|fail)\b/gm, (word) =>
+    style(COLOURS[word as Check["state"]], word),
+  );
+  const wanted = checks.flatMap(({ change }) => (change === null ? [] : describeChange(change)));
+  return [
+    list,
+    ...(wanted.length === 0
+      ? []
+      : [`\`cortex doctor --fix\` would change:\n${wanted.map(harmless).join("\n")}`]),
+    canStart ? summary(checks) : `${summary(checks)} Cortex does not start like this.`,
+  ].join("\n\n");
+}
+
+function describeFixed(fixed: readonly Change[] | undefined): string[] {
+  if (fixed === undefined) return [];
+  if (fixed.length === 0) return ["There was nothing to change."];
+  return [["Changed:", ...fixed.flatMap(describeChange).map(harmless)].join("\n")];
+}
+
+function summary(checks: readonly Check[]): string {
+  const [fails, warns] = (["fail", "warn"] as const).map(
+    (state) => checks.filter((check) => check.state === state).length,
+  );
+  if (fails === 0 && warns === 0) return "All is well.";
+  return `${count(fails!, "failure")}, ${count(warns!, "warning")}.`;
+}
+
+function lines(text: string): string[] {
+  return harmless(text).split("\n");
+}

@@ -1,0 +1,57 @@
+/** Dead letters by the id of their queue item or of their delivery: looked at, tried again, given up. */
+import { CortexError } from "../model/errors.ts";
+import type { DeliveryId, ItemId } from "../model/ids.ts";
+import type { DeadLetter, Ledger, Store } from "../store/store.ts";
+import { deadView, deliveryView, itemView } from "../feature/views.ts";
+
+/** A dead letter with the message that was not answered, or the delivery that did not leave. */
+export async function readDead(id: string, ledger: Ledger) {
+  const letter = await findDead(id, ledger);
+  const view = { ...deadView(letter), item: null, delivery: null };
+  if (letter.kind === "message") {
+    const item = await ledger.queue.item(letter.item);
+    return { ...view, item: item === undefined ? null : itemView(item) };
+  }
+  const delivery = await ledger.outbox.get(letter.delivery);
+  return { ...view, delivery: delivery === undefined ? null : deliveryView(delivery) };
+}
+
+/** Returns the state that it is in then. */
+export async function retryDead(id: string, store: Store): Promise<"queued" | "pending"> {
+  const letter = await findDead(id, store);
+  if (letter.kind === "message") {
+    await store.queue.retryDead(letter.item);
+    return "queued";
+  }
+  await store.outbox.retry(letter.delivery);
+  return "pending";
+}
+
+export async function dropDead(id: string, store: Store): Promise<void> {
+  const letter = await findDead(id, store);
+  if (letter.kind === "message") await store.queue.dropDead(letter.item);
+  else await store.outbox.dropDead(letter.delivery);
+}
+
+async function findDead(id: string, ledger: Ledger): Promise<DeadLetter> {
+  const letter = await ledger.dead.get(id);
+  if (letter !== undefined) return letter;
+  const [item, delivery] = await Promise.all([
+    ledger.queue.outcome(id as ItemId),
+    ledger.outbox.get(id as DeliveryId),
+  ]);
+  const state = item?.state ?? delivery?.state;
+  throw state === undefined ? letterUnknown(id) : notDead(id, state);
+}
+
+function letterUnknown(id: string): CortexError {
+  return new CortexError("item_unknown", `No queue item and no delivery has the id "${id.slice(0, 80)}"`, {
+    hint: "`cortex dead list` or GET /api/dead lists the dead letters.",
+  });
+}
+
+function notDead(id: string, state: string): CortexError {
+  return new CortexError("state_conflict", `${id} is ${state}, and no dead letter`, {
+    hint: "`cortex dead list` or GET /api/dead lists those there are.",
+  });
+}

@@ -1,0 +1,96 @@
+/** All that is to be known of one agent or persona, and where it comes from: for the command line and over HTTP. */
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Config, profile as profileOf } from "../config/config.ts";
+import type { AgentId, PersonaId } from "../model/ids.ts";
+import { ACTIVE_PROFILE } from "../model/profile.ts";
+import { type ExplainedPermission, explainPermissions, explainPersona } from "../personas/explain.ts";
+import { readIdentityFiles } from "../personas/identity-files.ts";
+import { lookUp, personaUnknown } from "../personas/lookup.ts";
+import { readSkills } from "../personas/skills.ts";
+import { findMainSession } from "../routing/resolve.ts";
+import type { ModelChoice } from "../config/choose-model.ts";
+import { findBubblewrap, sandboxMode } from "../turns/sandbox.ts";
+import { agentView, personaView, profileView } from "../feature/views.ts";
+
+export interface DescribeParts {
+  readonly home: string;
+  readonly config: Config;
+  /** What `__active__` means. */
+  readonly model: ModelChoice;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+export type AgentDetails = Awaited<ReturnType<typeof describeAgent>>;
+export type PersonaDetails = ReturnType<typeof describePersona>;
+
+/** Throws `agent_unknown`. */
+export async function describeAgent(id: string, parts: DescribeParts) {
+  const { home, config, model, environment = process.env } = parts;
+  const setup = lookUp(config, id as AgentId, config.agents[id as AgentId]?.persona ?? ("" as PersonaId));
+  const { agent, persona } = setup;
+  const { workspace } = agent;
+  const [files, { skills }, isMade, bubblewrap] = await Promise.all([
+    identityFiles(workspace),
+    readSkills({ workspace, home, pluginDirs: agent.pluginDirs, patterns: agent.skills }),
+    sizeOf(workspace),
+    findBubblewrap(environment),
+  ]);
+  const { setting, effective, why } = sandboxMode(config.sandbox, bubblewrap);
+  return {
+    ...agentView(id, agent),
+    name: persona.identity.name,
+    model: agent.profile === ACTIVE_PROFILE ? modelView(model) : modelView(named(config, agent.profile)),
+    memory: (agent.memory ?? true) && config.memory.tokens > 0,
+    workspaceExists: isMade !== undefined,
+    identityFiles: files,
+    knownSkills: skills.map(({ name, description, source }) => ({ name, description, source })),
+    sandbox: { setting, effective, why },
+    permissions: explainPermissions(setup, config.origins).map(permissionView),
+  };
+}
+
+/** Throws `persona_unknown`. */
+export function describePersona(id: string, { config }: Pick<DescribeParts, "config">) {
+  if (!Object.hasOwn(config.personas, id)) throw personaUnknown(id, config);
+  const personaId = id as PersonaId;
+  const persona = config.personas[personaId]!;
+  return {
+    ...personaView(id, persona),
+    mainSession: findMainSession(personaId, config) ?? null,
+    agents: Object.entries(config.agents).flatMap(([agent, { persona }]) => (persona === id ? [agent] : [])),
+    permissions: explainPersona({ personaId, persona }, config.origins).map(permissionView),
+  };
+}
+
+function named(config: Config, name: string): ModelChoice {
+  return { profile: profileOf(config, name), why: "the agent has this profile" };
+}
+
+function modelView({ profile, why }: ModelChoice) {
+  return { profile: profileView(profile), why };
+}
+
+function permissionView({ field, value, path, origin }: ExplainedPermission) {
+  return { field, value, path, origin };
+}
+
+/** Those that are there, with how large they are, and what is wrong with them. */
+async function identityFiles(workspace: string) {
+  const files = await readIdentityFiles(workspace);
+  return Promise.all(
+    files.map(async ({ name, problem }) => ({
+      name,
+      bytes: (await sizeOf(join(workspace, name))) ?? null,
+      problem: problem ?? null,
+    })),
+  );
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return undefined; // it is not there, or nobody may look at it
+  }
+}

@@ -1,0 +1,270 @@
+/** What became of an event, step by step, with the time between two steps and the reasons. */
+import { explain, type Explanation } from "./why.ts";
+import type { Invocation } from "../feature/command.ts";
+import { openLedger } from "../client/ledger.ts";
+import { count, duration, firstLine, harmless, moment, table } from "../terminal/text.ts";
+
+const MAX_CONTENT_LENGTH = 80;
+const MAX_ERROR_LENGTH = 300;
+const MAX_HOOKS_NAMED = 10;
+const MAX_LINKS_NAMED = 8;
+
+interface Step {
+  /** Null: it is so now. */
+  readonly at: string | null;
+  readonly what: string;
+}
+
+type HookRun = Explanation["hooks"][number];
+type Item = Explanation["items"][number];
+type Turn = Explanation["turns"][number];
+type Run = Turn["runs"][number];
+type Delivery = Turn["deliveries"][number];
+
+export async function why({ home, args, print }: Invocation): Promise<void> {
+  await using ledger = await openLedger(home);
+  const explanation = await explain(ledger, args[0]!);
+  print.data(explanation, () => print.advice(drawTimeline(timelineOf(explanation))));
+}
+
+/** In the order of time; what happened at the same moment keeps the order of the pipeline. */
+function timelineOf(explanation: Explanation): Step[] {
+  return [...stepsOf(explanation)].toSorted((a, b) => timeOf(a) - timeOf(b));
+}
+
+function* stepsOf(explanation: Explanation): Generator<Step> {
+  const { items, turns } = explanation;
+  yield* eventSteps(explanation);
+  for (const item of items) yield queuedStep(item);
+  for (const { runs } of turns) for (const run of runs) yield* runSteps(run);
+  for (const item of items) yield* endOfItem(item);
+  for (const turn of turns) yield* turnSteps(turn);
+}
+
+function timeOf({ at }: Step): number {
+  return at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at);
+}
+
+function drawTimeline(steps: readonly Step[]): string {
+  return table(
+    steps.map(({ at, what }, place) => {
+      const before = place === 0 ? null : steps[place - 1]!.at;
+      const passed =
+        at === null || before === null ? "" : `+${duration(Date.parse(at) - Date.parse(before))}`;
+      return [at === null ? "now" : moment(at), passed, harmless(what).replaceAll("\n", " ")];
+    }),
+  );
+}
+
+function* eventSteps({ event, chain, hooks, dispatches, items }: Explanation): Generator<Step> {
+  if (event === null) return;
+  const { sender, channel, content, receivedAt, timestamp, differing, prunedAt } = event;
+  const words = content === null ? "" : `: ${firstLine(content, MAX_CONTENT_LENGTH)}`;
+  const said = prunedAt === null ? words : `, and pruned ${moment(prunedAt)}`;
+  if (Date.parse(timestamp) < Date.parse(receivedAt) - 1_000) yield { at: timestamp, what: "it happened" };
+  yield {
+    at: receivedAt,
+    what: `event ${event.id} accepted from ${sender ?? "nobody"} on ${channel}${said}`,
+  };
+  if (differing > 0) {
+    const times = count(differing, "redelivery had", "redeliveries had");
+    yield { at: receivedAt, what: `${times} other content; the first was kept` };
+  }
+  if (chain.length > 1) {
+    const names = chain.slice(1, 1 + MAX_LINKS_NAMED).map(({ id }) => id);
+    const more = chain.length > 1 + names.length ? " ← …" : "";
+    yield {
+      at: receivedAt,
+      what: `it is ${count(event.depth, "link")} deep in its chain: ${event.id} ← ${names.join(" ← ")}${more}`,
+    };
+  }
+  yield* hookSteps(hooks);
+  yield* dispatchSteps(dispatches, hooks, items);
+  const reply = replyOf(event);
+  if (reply !== undefined)
+    yield { at: receivedAt, what: `Cortex answered it itself: ${firstLine(reply, MAX_ERROR_LENGTH)}` };
+  else if (dispatches.length === 0 && hooks.every(({ relayId }) => relayId === null))
+    yield { at: null, what: `nothing was made of it: ${whyNothing(event, hooks)}` };
+}
+
+/** What Cortex itself answered: to a command, or to the reply to a question. */
+function replyOf({ metadata }: NonNullable<Explanation["event"]>): string | undefined {
+  const reply = (metadata as { reply?: unknown } | null)?.reply;
+  return typeof reply === "string" ? reply : undefined;
+}
+
+/** Only owners, sources and people who are paired are answered. */
+function whyNothing(
+  { channel, sender }: NonNullable<Explanation["event"]>,
+  hooks: readonly HookRun[],
+): string {
+  if (hooks.every(({ fired }) => !fired)) return "no hook wanted it";
+  const entry = JSON.stringify({ channel, sender });
+  return (
+    `${sender ?? "its sender"} on ${channel} is not paired; ` +
+    `to have such messages answered, add ${entry} to channels.paired in config/cortex.json`
+  );
+}
+
+function* dispatchSteps(
+  dispatches: Explanation["dispatches"],
+  hooks: readonly HookRun[],
+  items: readonly Item[],
+): Generator<Step> {
+  for (const { hook, session, outcome, itemId, createdAt } of dispatches) {
+    const item = items.find(({ id }) => id === itemId);
+    yield { at: createdAt, what: `hook ${hook} sent it to ${session}: ${inWords(outcome, item)}` };
+  }
+  const exclusive = hooks.find((run) => run.exclusive && run.fired);
+  if (exclusive === undefined) return;
+  for (const { hook, fired, startedAt } of hooks) {
+    if (!fired || !hook.startsWith("default-")) continue;
+    const asked = dispatches.find((dispatch) => dispatch.hook === hook);
+    const at = asked?.createdAt ?? startedAt;
+    if (asked === undefined || asked.outcome === "silenced")
+      yield { at, what: `hook ${hook} is silenced by ${exclusive.hook}, which is exclusive` };
+    else
+      yield {
+        at: exclusive.startedAt,
+        what: `hook ${exclusive.hook} is exclusive, and came too late to silence ${hook}: its turn had begun`,
+      };
+  }
+}
+
+function inWords(outcome: Explanation["dispatches"][number]["outcome"], item: Item | undefined): string {
+  switch (outcome) {
+    case "queued":
+    case "dropped":
+      return outcome;
+    case "joined":
+      return "joined, as part of the same turn";
+    case "merged":
+      return "merged, it has nothing to add to the turn that had begun";
+    case "silenced":
+      return "silenced, and taken back";
+    case "late":
+      if (item?.state === "merged") return `late, steered into turn ${item.turnId}`;
+      if (item?.state === "done") return `late, as a follow-up: turn ${item.turnId}`;
+      return "late, after its turn had begun: it steers that turn, or follows it";
+  }
+}
+
+/** Those that did not fire are one step: there may be a thousand of them. */
+function* hookSteps(runs: readonly HookRun[]): Generator<Step> {
+  for (const { hook, fired, error, skipped, durationMs, startedAt, relayId } of runs) {
+    if (skipped !== null) yield { at: startedAt, what: `hook ${hook} ${reason(skipped)}` };
+    const took = `after ${duration(durationMs)}`;
+    if (error !== null) yield { at: startedAt, what: `hook ${hook} failed ${took}: ${reason(error)}` };
+    else if (fired) yield { at: startedAt, what: `hook ${hook} fired ${took}` };
+    if (relayId !== null) yield { at: startedAt, what: `hook ${hook} started the relay ${relayId}` };
+  }
+  const silent = runs.filter(({ fired, error, skipped }) => !fired && error === null && skipped === null);
+  if (silent.length === 0) return;
+  const names = silent.slice(0, MAX_HOOKS_NAMED).map(({ hook }) => hook);
+  const more = silent.length > names.length ? ", …" : "";
+  const hooks = silent.length === 1 ? "hook" : "hooks";
+  yield { at: silent[0]!.startedAt, what: `${hooks} ${names.join(", ")}${more} did not fire` };
+}
+
+function queuedStep({ id, session, mode, queuedAt, dueAt }: Item): Step {
+  const due = Date.parse(dueAt) > Date.parse(queuedAt) ? `, due at ${moment(dueAt)}` : "";
+  return { at: queuedAt, what: `message ${id} queued in ${session}, mode ${mode}${due}` };
+}
+
+function* endOfItem(item: Item): Generator<Step> {
+  const { id, state, settledAt } = item;
+  switch (state) {
+    case "queued":
+      yield { at: null, what: `message ${id} waits${waitOf(item)}` };
+      break;
+    case "claimed":
+    case "done":
+      break; // the turn tells
+    case "merged":
+      yield { at: settledAt, what: `message ${id} became part of turn ${item.turnId}, which was at work` };
+      break;
+    case "dropped": {
+      const told = item.formerTurnId === null ? "" : `; see turn ${item.formerTurnId}`;
+      yield { at: settledAt, what: `message ${id} dropped by the policy "${item.policy}"${told}` };
+      break;
+    }
+    case "dead":
+      if (item.caller !== null)
+        yield {
+          at: settledAt,
+          what: `message ${id} failed, and ${item.caller}, which gave the work, is told`,
+        };
+      else
+        yield {
+          at: settledAt,
+          what: `message ${id} is a dead letter; \`cortex dead retry ${id}\` tries it again`,
+        };
+  }
+}
+
+function waitOf({ turnId, waitsFor }: Item): string {
+  if (turnId !== null) return " to be tried again";
+  if (waitsFor === null) return "";
+  const failed = waitsFor.state === "failed" ? `, which is to be tried again: ${reason(waitsFor.error)}` : "";
+  return ` for turn ${waitsFor.turnId} of its session${failed}`;
+}
+
+function* turnSteps({ id, turn, deliveries, hooks, dispatches }: Turn): Generator<Step> {
+  if (turn !== null) {
+    const { model, provider, costUsd, toolCalls } = turn;
+    const status = turn.limitReached ? "ended at a limit, made" : turn.status;
+    const cost = costUsd === null ? "cost not known" : `$${costUsd}`;
+    const calls = toolCalls === 0 ? "" : `, ${count(toolCalls, "tool call")}`;
+    const by = model === "none" ? "before a model was asked" : `by ${model} of ${provider}`;
+    yield { at: turn.completedAt, what: `turn ${id} ${status} ${by}${calls}, ${cost}` };
+  }
+  for (const delivery of deliveries) yield* deliverySteps(delivery);
+  for (const { at, what } of hookSteps(hooks)) yield { at, what: `on its answer, ${what}` };
+  for (const { at, what } of dispatchSteps(dispatches, hooks, []))
+    yield { at, what: `on its answer, ${what}` };
+}
+
+function* runSteps(run: Run): Generator<Step> {
+  const { id, attempt, state, interruptions, startedAt, endedAt, fallback } = run;
+  const cut = interruptions === 0 ? "" : `, cut off ${count(interruptions, "time")}`;
+  yield { at: startedAt, what: `attempt ${attempt} began, run ${id}` };
+  if (fallback !== null)
+    yield { at: startedAt, what: `attempt ${attempt} has a fallback, because profile ${reason(fallback)}` };
+  switch (state) {
+    case "running":
+      yield { at: null, what: `attempt ${attempt} is at work${cut}` };
+      break;
+    case "resumable":
+      yield { at: null, what: `attempt ${attempt} is to go on${cut}` };
+      break;
+    case "suspended":
+      yield { at: null, what: `attempt ${attempt} waits for an answer (${run.wait?.kind ?? "other"})${cut}` };
+      break;
+    case "failed":
+      yield { at: endedAt, what: `attempt ${attempt} failed${cut}: ${reason(run.error)}` };
+      break;
+    case "aborted":
+      yield { at: endedAt, what: `attempt ${attempt} aborted${cut}: ${reason(run.abort)}${by(run)}` };
+      break;
+    case "completed":
+      if (cut !== "") yield { at: endedAt, what: `attempt ${attempt} completed${cut}` };
+  }
+}
+
+function* deliverySteps(delivery: Delivery): Generator<Step> {
+  const { id, target, state, attempt, error, chunks, createdAt, settledAt } = delivery;
+  const sent = chunks.filter((chunk) => chunk.state === "sent").length;
+  const parts = chunks.length === 0 ? "" : `, ${sent} of ${count(chunks.length, "part")} sent`;
+  const tried = `${count(attempt, "attempt")}${parts}`;
+  yield { at: createdAt, what: `delivery ${id} to ${target.channel} ${target.place}` };
+  const why = error === null ? "" : `: ${reason(error)}`;
+  yield { at: settledAt, what: `delivery ${id} is ${state}, ${tried}${why}` };
+}
+
+function reason(text: string | null): string {
+  return text === null ? "no reason is known" : firstLine(text, MAX_ERROR_LENGTH);
+}
+
+function by({ abortedBy }: Run): string {
+  return abortedBy === null ? "" : ` (${abortedBy})`;
+}

@@ -1,0 +1,165 @@
+/** What people write: a message, or a command to Cortex that is carried out and replied to at once. */
+import { CortexError } from "../model/errors.ts";
+import type { EventId } from "../model/ids.ts";
+import { present } from "../model/present.ts";
+import type { SessionKey } from "../model/session-key.ts";
+import { type Command, parseCommand } from "../queue/command.ts";
+import { parseRelayCommand, type RelayCommand } from "../relay/command.ts";
+import { resolveRoute } from "../routing/resolve.ts";
+import type { DispatchTarget, StoredEvent } from "../store/store.ts";
+import { carryOut, type Replied } from "./chat-commands.ts";
+import {
+  channelOf,
+  checkMessage,
+  eventOf,
+  idempotencyConflict,
+  type NewMessage,
+  OWNER,
+  repeated,
+  sendMessage,
+  type SendParts,
+  type Sent,
+} from "./messages.ts";
+import { parseDelivery } from "../delivery/address.ts";
+import { answerQuestion, questionOf } from "./requests-in-places.ts";
+import { parseTeamCommand, type TeamCommand } from "../team/command.ts";
+import { carryOutRelay } from "../runtime/relay-commands.ts";
+import type { Relays } from "../runtime/relays.ts";
+import { carryOutTeam } from "../runtime/team-commands.ts";
+import type { Teamwork } from "../runtime/team.ts";
+
+export interface SayParts extends SendParts {
+  readonly relays: Relays;
+  readonly team: Teamwork;
+}
+
+export type Said =
+  /** With a reply where its first line was a command. */
+  | { readonly kind: "message"; readonly sent: Sent; readonly reply?: string }
+  | {
+      readonly kind: "command";
+      readonly event: EventId;
+      readonly session: SessionKey;
+      readonly reply: string;
+    };
+
+export type Typed =
+  | { readonly kind: "session"; readonly command: Command; readonly message: string | undefined }
+  | { readonly kind: "relay"; readonly command: RelayCommand; readonly message: undefined }
+  | { readonly kind: "team"; readonly command: TeamCommand; readonly message: undefined };
+
+export async function say(message: NewMessage, parts: SayParts): Promise<Said> {
+  const answered = await answerIn(message, parts);
+  if (answered !== undefined) return answered;
+  const typed = parseTyped(message.content);
+  if (typed === undefined) return { kind: "message", sent: await sendMessage(message, parts) };
+  checkMessage(message, parts);
+  const target = await resolveRoute(message, {
+    ledger: parts.store,
+    config: parts.config,
+    mintId: parts.mintId,
+  });
+  if (target.kind === "turn") throw sessionMissing();
+  return (await repeatedCommand(message, typed, target, parts)) ?? command(message, typed, target, parts);
+}
+
+/** A reply to a message by which somebody was asked something, where its answer goes, is the answer. */
+async function answerIn(message: NewMessage, parts: SayParts): Promise<Said | undefined> {
+  const { replyTo, content } = message;
+  const { channel, place, account, topic } = parseDelivery(message.delivery);
+  if (replyTo === undefined || channel === undefined || place === undefined) return undefined;
+  checkMessage(message, parts);
+  const event = eventOf(message, parts);
+  const target = present({ channel, place, account, topic });
+  const question = await questionOf({ place: target, replyTo, event: event.id }, parts.store);
+  if (question === undefined) return undefined;
+  const session = question.chat;
+  const reply = await answerQuestion(question, { content, event: event.id }, OWNER_ANSWERS, parts.store);
+  await parts.store.events.accept({ ...event, metadata: { reply, session } }, { judge: false });
+  return { kind: "command", event: event.id, session, reply };
+}
+
+/** Whoever talks through the owner's own doors has shown the token. */
+const OWNER_ANSWERS = { name: OWNER, isOwner: true };
+
+export function parseTyped(content: string): Typed | undefined {
+  const typed = parseCommand(content);
+  if (typed !== undefined) return { kind: "session", ...typed };
+  // As with the others, a space before it makes it a message.
+  if (!/^[!/]/.test(content)) return undefined;
+  const ofRelay = parseRelayCommand(content);
+  if (ofRelay !== undefined) return { kind: "relay", command: ofRelay, message: undefined };
+  const ofTeam = parseTeamCommand(content);
+  return ofTeam === undefined ? undefined : { kind: "team", command: ofTeam, message: undefined };
+}
+
+/**
+ * Carries a command out and records it, with its reply. A crash between the two leaves it unrecorded: sent
+ * again under its key, it is carried out again, and that changes nothing more.
+ */
+async function command(
+  message: NewMessage,
+  typed: Typed,
+  target: Extract<DispatchTarget, { kind: "session" }>,
+  parts: SayParts,
+): Promise<Said> {
+  const event = eventOf(message, parts);
+  const { reply, session } = await replyTo(message, typed, { target, event: event.id }, parts);
+  if (typed.message !== undefined) {
+    const { persona: _, ...rest } = message;
+    const below = session === target.session ? message : { ...rest, session };
+    const sent = await sendMessage(below, parts, { content: typed.message, reply });
+    return { kind: "message", sent, reply };
+  }
+  const replied = { ...event, metadata: { reply, session } };
+  await parts.store.events.accept(replied, { judge: parts.isJudged(event.channel) });
+  return { kind: "command", event: event.id, session, reply };
+}
+
+async function replyTo(
+  message: NewMessage,
+  typed: Typed,
+  {
+    target,
+    event,
+  }: { readonly target: Extract<DispatchTarget, { kind: "session" }>; readonly event: EventId },
+  parts: SayParts,
+): Promise<Replied> {
+  const { session } = target;
+  if (typed.kind === "relay") {
+    const { profile, delivery } = message;
+    const reply = await carryOutRelay(typed.command, { session, event, profile, delivery }, parts);
+    return { reply, session };
+  }
+  if (typed.kind === "team") return { reply: await carryOutTeam(typed.command, parts.team), session };
+  const place = { target, channel: channelOf(message) };
+  return carryOut(typed.command, place, { ...parts, answerer: OWNER_ANSWERS, event });
+}
+
+/** A key that was used before stands for the command that it was used for, and its reply is known. */
+async function repeatedCommand(
+  message: NewMessage,
+  typed: Typed,
+  { session }: Extract<DispatchTarget, { kind: "session" }>,
+  parts: SendParts,
+): Promise<Said | undefined> {
+  if (message.idempotencyKey === undefined) return undefined;
+  const event = eventOf(message, parts);
+  const first = await parts.store.events.get(event.id);
+  if (first === undefined) return undefined;
+  if (first.content !== event.content) throw idempotencyConflict(event.id);
+  const { reply, session: at = session } = repliedIn(first);
+  if (reply === undefined) return undefined;
+  if (typed.message === undefined) return { kind: "command", event: event.id, session: at, reply };
+  return { kind: "message", sent: await repeated(event, parts.store), reply };
+}
+
+function repliedIn({ metadata }: StoredEvent): Partial<Replied> {
+  return (metadata ?? {}) as Partial<Replied>;
+}
+
+function sessionMissing(): CortexError {
+  return new CortexError("request_invalid", "A command is for a session, and this one was sent to a turn", {
+    hint: "Name a session or a persona instead of a thread. A space before the slash makes it a message.",
+  });
+}

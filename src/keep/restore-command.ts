@@ -1,0 +1,36 @@
+import { resolve } from "node:path";
+
+import { inspectBackup, restore as restoreHome } from "./restore.ts";
+import type { Invocation } from "../feature/command.ts";
+import { count, moment } from "../terminal/text.ts";
+import { describeVerdict } from "./verify-command.ts";
+
+const STEPS = { checking: "Checking the backup…", writing: "Writing the home…" };
+
+/** Makes a home from a backup; with `--check`, only looks whether it is good. */
+export async function restore({ home, args, options, print }: Invocation): Promise<void> {
+  const file = resolve(args[0]!);
+  const isCheck = options["check"] === true;
+  const onStep = (step: keyof typeof STEPS): void => {
+    if (process.stderr.isTTY) print.note(STEPS[step]);
+  };
+  if (isCheck) onStep("checking");
+  const { verdict, madeAtMs, ...rest } = isCheck ? inspectBackup(file) : restoreHome({ file, home, onStep });
+  const madeAt = madeAtMs === undefined ? null : new Date(madeAtMs).toISOString();
+  const { turns, pruned } = verdict;
+  print.data({ file, home: isCheck ? null : home, ...rest, madeAt, turns, pruned }, () => {
+    const what =
+      madeAt === null
+        ? "a plain copy of a database, without files"
+        : `a backup of ${moment(madeAt)}: the database and ${count(rest.files, "file")}`;
+    const good = [`${file} is ${what}.`, describeVerdict(verdict)];
+    return (isCheck ? good : [...good, ...next(home).map(print.advice)]).join("\n");
+  });
+}
+
+function next(home: string): string[] {
+  return [
+    `It is restored to ${home}. \`cortex up --home ${home}\` goes on from there: what was queued or under way then, too.`,
+    "Keys in config/.env are there only if the backup was made with --keys.",
+  ];
+}

@@ -1,0 +1,147 @@
+/**
+ * Makes a home from a backup. It grows beside the place where it is to be, and gets its name when it is whole: however
+ * this is cut off, there is no home there, or all of it.
+ */
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+
+import { CortexError } from "../model/errors.ts";
+import {
+  type ArchivedFile,
+  checkBackup,
+  type CheckedBackup,
+  dropFiles,
+  readFiles,
+} from "../store/sqlite/backup-archive.ts";
+import { syncPath } from "../store/sqlite/copy-database.ts";
+import { archivedChecker } from "./check-archived.ts";
+import { draftBeside } from "./draft.ts";
+import { databasePath } from "../config/home.ts";
+
+export interface RestoreRequest {
+  readonly file: string;
+  readonly home: string;
+  readonly onStep: (step: "checking" | "writing") => void;
+}
+
+/** Looks at a backup and changes nothing. Throws `store_corrupt`, `store_newer`, `store_foreign`. */
+export function inspectBackup(file: string): CheckedBackup {
+  if (!existsSync(file)) throw fileMissing(file);
+  return check(file);
+}
+
+/** The home must not be there, or be empty. A plain copy of a database is taken too. */
+export function restore({ file, home, onStep }: RestoreRequest): CheckedBackup {
+  if (!existsSync(file)) throw fileMissing(file);
+  if (!isFree(home)) throw homeExists(home);
+  onStep("checking");
+  const checked = check(file);
+  onStep("writing");
+  const place = existsSync(home) ? realpathSync(home) : home;
+  mkdirSync(dirname(place), { recursive: true });
+  const growing = draftBeside(place);
+  try {
+    writeHome(file, growing);
+    giveName(growing, place);
+  } finally {
+    rmSync(growing, { recursive: true, force: true });
+  }
+  return checked;
+}
+
+function writeHome(file: string, home: string): void {
+  const path = databasePath(home);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  copyFileSync(file, path);
+  chmodSync(path, 0o600); // whatever became of the file on other disks
+  const check = archivedChecker(file);
+  const links: (ArchivedFile & { kind: "link" })[] = [];
+  readFiles(path, (archived) => {
+    check(archived);
+    if (archived.kind === "link") links.push(archived);
+    else writeArchived(join(home, archived.name), archived);
+  });
+  // Last, so that nothing is written through one of them.
+  for (const { name, target } of links) {
+    mkdirSync(dirname(join(home, name)), { recursive: true });
+    symlinkSync(target, join(home, name));
+  }
+  dropFiles(path);
+  syncPath(path);
+}
+
+function writeArchived(path: string, { content, mode, mtimeMs }: ArchivedFile & { kind: "file" }): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content, { mode: mode & 0o777, flag: "wx" });
+  utimesSync(path, mtimeMs / 1_000, mtimeMs / 1_000);
+}
+
+function isFree(home: string): boolean {
+  try {
+    return readdirSync(home).length === 0;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return true;
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return false;
+    throw error;
+  }
+}
+
+/** An empty folder cannot always be replaced: not one on which a disk is mounted. */
+function giveName(growing: string, home: string): void {
+  try {
+    renameSync(growing, home);
+    syncPath(dirname(home));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOTEMPTY" || code === "EEXIST") throw homeExists(home);
+    if (code !== "EBUSY" && code !== "EXDEV") throw error;
+    throw new CortexError(
+      "home_unwritable",
+      `${home} is a place of its own, which a home cannot be moved to`,
+      {
+        hint: `Restore to a folder in it: \`--home ${join(home, "cortex")}\`.`,
+        cause: error,
+      },
+    );
+  }
+}
+
+function check(file: string): CheckedBackup {
+  try {
+    return checkBackup(file, archivedChecker(file));
+  } catch (error) {
+    const { cause } = error as { readonly cause?: NodeJS.ErrnoException };
+    throw /^SQLITE_(NOTADB|CANTOPEN|IOERR)/.test(cause?.code ?? "") ? noBackup(file, error) : error;
+  }
+}
+
+function noBackup(file: string, cause: unknown): CortexError {
+  return new CortexError("store_corrupt", `${file} is not a backup of Cortex`, {
+    hint: "Name the file that `cortex backup <file>` has made. Nothing was changed.",
+    cause,
+  });
+}
+
+function fileMissing(file: string): CortexError {
+  return new CortexError("store_missing", `There is no backup at ${file}`, {
+    hint: "`cortex backup <file>` makes one.",
+  });
+}
+
+function homeExists(home: string): CortexError {
+  return new CortexError("state_conflict", `${home} is not empty`, {
+    hint: "Restore to a new place with --home, or move that folder away first. Nothing was changed.",
+  });
+}
