@@ -19,5 +19,5 @@ export type {
   RelayRequest,
   Relays,
   RelayStarter,
-} from "./runtime/relays.ts";
+} from "./relay/relays.ts";
 export type * from "./store/store.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { MAX_TURNS_SHOWN } from "../src/insight/context-command.ts";
+import { MAX_TURNS_SHOWN } from "../src/cli/context.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
 import { run, runJson } from "./support/cli.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";

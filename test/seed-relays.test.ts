@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 
-import { relayView } from "../src/runtime/relay-views.ts";
+import { relayView } from "../src/relay/surface/views.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
 import { type RelayHome, relayHome } from "./support/relay-home.ts";

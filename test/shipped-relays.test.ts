@@ -7,7 +7,7 @@ import type { RelayId } from "../src/model/ids.ts";
 import { printEndpoint } from "../src/relay/endpoint.ts";
 import type { RelayRecord } from "../src/relay/record.ts";
 import { openCortex } from "../src/runtime/cortex.ts";
-import { addShippedRelays } from "../src/runtime/relay-files.ts";
+import { addShippedRelays } from "../src/relay/shipped-files.ts";
 import { writeHome } from "./support/home.ts";
 import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { isAlive } from "../src/programs/is-alive.ts";
-import { TEAM_FLAGS } from "../src/runtime/team-setup.ts";
+import { TEAM_FLAGS } from "../src/team/setup.ts";
 import { applyEdit } from "../src/team/apply-edit.ts";
-import { TEAM_USAGE } from "../src/team/command.ts";
+import { TEAM_USAGE } from "../src/team/surface/chat-command-syntax.ts";
 import { externalPathOf } from "../src/team/external.ts";
 import { MIN_STALE_MINUTES } from "../src/team/liveness.ts";
 import { readNote } from "../src/team/read-note.ts";

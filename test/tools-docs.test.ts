@@ -9,11 +9,11 @@ import { createWebSearchTool } from "../src/agents/tools/web-search.ts";
 import { workspaceTools } from "../src/agents/tools/workspace-tools.ts";
 import { createDelegationTools } from "../src/delegation/tools.ts";
 import { createMessageTool } from "../src/delivery/message-tool.ts";
-import { createHookTools } from "../src/hooks/tools.ts";
+import { createHookTools } from "../src/hooks/surface/tools.ts";
 import { MARKS, type ToolTrust } from "../src/model/trust.ts";
-import { createRelayTools } from "../src/relay/tools.ts";
+import { createRelayTools } from "../src/relay/surface/tools.ts";
 import { TOOL_NAMES } from "../src/doctor/tool-names.ts";
-import { createTeamTools } from "../src/team/tools.ts";
+import { createTeamTools } from "../src/team/surface/tools.ts";
 import { loadFiles } from "./support/config-home.ts";
 import { blocksOf, readPage } from "./support/docs.ts";
 

@@ -17,7 +17,7 @@ import { OFFLINE_PROFILE } from "../../src/model/profile.ts";
 import { normalizeSessionKey, type SessionKey } from "../../src/model/session-key.ts";
 import { createUlidSource } from "../../src/model/ulid.ts";
 import { lookUp } from "../../src/personas/lookup.ts";
-import { contextTools } from "../../src/insight/context-sources.ts";
+import { contextTools } from "../../src/runtime/context-sources.ts";
 import { readContext, skillsOf } from "../../src/insight/context-view.ts";
 import { windowOf } from "../../src/runtime/window.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";

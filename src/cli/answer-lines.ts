@@ -13,7 +13,7 @@ import type { Invocation } from "../feature/command.ts";
 import { describeRequest, describeWaiting, howTo } from "../client/describe-request.ts";
 import { followStream, type StreamEvent } from "../client/follow-stream.ts";
 import { messageOf, type Talk } from "./message.ts";
-import { endLine, isOver } from "./relay-text.ts";
+import { endLine, isOver } from "../relay/surface/text.ts";
 import { report } from "./report.ts";
 import { described, sendAndWait } from "./send.ts";
 import type { Server } from "../client/server.ts";

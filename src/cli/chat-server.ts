@@ -5,13 +5,13 @@ import type { Json } from "../model/json.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { modeOf } from "../runtime/mode-of.ts";
-import type { RelayView } from "../runtime/relay-views.ts";
+import type { RelayView } from "../relay/surface/views.ts";
 import type { ApprovalView, configView, SessionView, TurnView } from "../feature/views.ts";
 import { ask, type Request } from "../client/ask.ts";
 import type { Costs } from "./chat-lists.ts";
 import type { Reply } from "./chat-requests.ts";
 import { CHANNEL, type NewMessage } from "./message.ts";
-import { readOutput } from "./relay-progress.ts";
+import { readOutput } from "../relay/surface/progress.ts";
 import type { Sent } from "./send.ts";
 import { needServer } from "../client/server.ts";
 

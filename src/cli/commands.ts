@@ -1,8 +1,8 @@
 /** The commands there are. Each is imported when it is asked for, so that `--help` loads nothing but this table. */
 import { type CommandEntry, LIMIT } from "../feature/command.ts";
-import { HOOKS } from "./hooks-commands.ts";
-import { RELAY } from "./relay-commands.ts";
-import { TEAM, TEAM_OPTIONS } from "./team-commands.ts";
+import { HOOKS } from "../hooks/surface/commands.ts";
+import { RELAY } from "../relay/surface/commands.ts";
+import { TEAM, TEAM_OPTIONS } from "../team/surface/commands.ts";
 
 export const COMMANDS: readonly CommandEntry[] = [
   {
@@ -140,7 +140,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     about: "tell what the model of a session is given, and how many tokens each part of it takes",
     examples: ["cortex context", "cortex context agent:main:main --full"],
     options: [["--full", "with the texts"]],
-    run: async (given) => (await import("../insight/context-command.ts")).context(given),
+    run: async (given) => (await import("./context.ts")).context(given),
   },
   {
     usage: "why <id>",
@@ -226,7 +226,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       ["--until <moment>", "before"],
       LIMIT,
     ],
-    run: async (given) => (await import("./search.ts")).search(given),
+    run: async (given) => (await import("../search/command.ts")).search(given),
   },
   {
     usage: "queue [session]",
@@ -424,7 +424,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         about: "find out whether a program speaks the protocol of sub-agents; write -- before it",
         examples: ["cortex sub-agent check -- python3 my-agent.py"],
         options: [["--seconds <number>", "how long it may take for an answer (60)"]],
-        run: async (given) => (await import("./sub-agent-check.ts")).check(given),
+        run: async (given) => (await import("../delegation/surface/check-command.ts")).check(given),
       },
     ],
   },

@@ -12,7 +12,7 @@ import { type ChatView, IDLE, note, showEvent, typedLines, wholeText } from "./c
 import { describeRequest } from "../client/describe-request.ts";
 import { followStream, type StreamEvent } from "../client/follow-stream.ts";
 import { messageOf, type Talk } from "./message.ts";
-import { endLine, isOver } from "./relay-text.ts";
+import { endLine, isOver } from "../relay/surface/text.ts";
 import type { Sent } from "./send.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { shorten } from "../terminal/text.ts";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import { makeFolder, OWNER_ONLY, refuseFile } from "../config/home.ts";
-import { addShippedHooks } from "../runtime/hook-files.ts";
-import { addShippedRelays, writeRelaySchemas } from "../runtime/relay-files.ts";
+import { addShippedHooks } from "../hooks/files.ts";
+import { addShippedRelays, writeRelaySchemas } from "../relay/shipped-files.ts";
 import { findMissingKey, starterProfile } from "../runtime/starter-profile.ts";
 import { calledAs } from "./as-called.ts";
 import { type Invocation, text } from "../feature/command.ts";

@@ -8,7 +8,7 @@ import { requireOwnFile } from "../model/private-file.ts";
 import { type Invocation, REFUSES_TO_START, text } from "../feature/command.ts";
 import { logPath, openLog } from "../client/log-file.ts";
 import { report } from "./report.ts";
-import { teamFlags } from "./team-flags.ts";
+import { teamFlags } from "../team/surface/flags.ts";
 import { count } from "../terminal/text.ts";
 import { readVersion } from "./version.ts";
 

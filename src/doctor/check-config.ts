@@ -16,7 +16,7 @@ import { type Configured, readConfigured } from "../config/configured.ts";
 import { type Check, fail, ok, refusalBy, warn } from "../feature/check.ts";
 import { pingProfile, type PingProblem } from "./ping.ts";
 import { checkPort } from "./check-port.ts";
-import { checkTeam } from "../runtime/doctor-team.ts";
+import { checkTeam } from "../team/surface/check.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "../turns/sandbox.ts";
 import { describeUnset, isSet, unsetVariables } from "../config/unset-variables.ts";
 
@@ -37,7 +37,7 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
     return [refusalBy("config", error)];
   }
   const { config, variable } = configured;
-  const { readRelays } = await import("../runtime/read-relays.ts");
+  const { readRelays } = await import("../relay/read-relays.ts");
   const relays = await readRelays(sources);
   const [profiles, agents, found] = await Promise.all([
     checkProfiles(configured, sources.request),

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import { openPrivate } from "../model/private-file.ts";
-import { changeMode } from "./changes.ts";
+import { changeMode } from "../feature/changes.ts";
 import { type Check, ok, refusal, refusalBy, warn } from "../feature/check.ts";
 import { LARGE_WAL_BYTES, LOW_DISK_BYTES } from "../insight/health.ts";
 import { chatHistoryPath, databasePath, logFolder, refuseFile, tokenPath } from "../config/home.ts";

@@ -7,12 +7,12 @@ import { describe, expect, test } from "vitest";
 import { configHome } from "../../test/support/config-home.ts";
 import { openTestCortex, writeHome } from "../../test/support/home.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { applyChange } from "./changes.ts";
+import { applyChange } from "../feature/changes.ts";
 import type { Check } from "../feature/check.ts";
 import { checkMachine } from "./check-machine.ts";
 import { CLOCK_DOUBT_MS, EARLIEST_MS } from "./check-store.ts";
 import { type DoctorParts, examine } from "./doctor.ts";
-import { addShippedRelays } from "../runtime/relay-files.ts";
+import { addShippedRelays } from "../relay/shipped-files.ts";
 
 /** Whether there is bubblewrap, and which ports are free, depends on the machine; here, there is none, and any will do. */
 const NO_SANDBOX = { PATH: "/nonexistent", CORTEX_PORT: "0" };

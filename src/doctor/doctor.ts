@@ -8,7 +8,7 @@ import { checkMachine } from "./check-machine.ts";
 import { checkStore } from "./check-store.ts";
 
 export type { Check };
-export { applyChange, type Change, describeChange } from "./changes.ts";
+export { applyChange, type Change, describeChange } from "../feature/changes.ts";
 
 export interface DoctorParts {
   readonly home: string;

@@ -1,5 +1,5 @@
 import { CortexError } from "../model/errors.ts";
-import { type Change, describeChange } from "../doctor/changes.ts";
+import { type Change, describeChange } from "./changes.ts";
 
 /** What one look at one thing has found. */
 export interface Check {

@@ -5,7 +5,7 @@
 import type { z } from "zod";
 
 import type { Cortex } from "../runtime/cortex.ts";
-import type { LoopDelay } from "../insight/loop-delay.ts";
+import type { LoopDelay } from "../server/loop-delay.ts";
 
 /** What handlers work with. */
 export interface Context {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { DONE, openTestCortex, testTool } from "../../test/support/home.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { MAIN_SESSION, normalizeSessionKey } from "../model/session-key.ts";
-import { contextTools } from "./context-sources.ts";
+import { contextTools } from "../runtime/context-sources.ts";
 import { contextView, type ContextView, readContext } from "./context-view.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 

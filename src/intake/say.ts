@@ -4,7 +4,7 @@ import type { EventId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { type Command, parseCommand } from "../queue/command.ts";
-import { parseRelayCommand, type RelayCommand } from "../relay/command.ts";
+import { parseRelayCommand, type RelayCommand } from "../relay/surface/chat-command-syntax.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, StoredEvent } from "../store/store.ts";
 import { carryOut, type Replied } from "./chat-commands.ts";
@@ -22,11 +22,11 @@ import {
 } from "./messages.ts";
 import { parseDelivery } from "../delivery/address.ts";
 import { answerQuestion, questionOf } from "./requests-in-places.ts";
-import { parseTeamCommand, type TeamCommand } from "../team/command.ts";
-import { carryOutRelay } from "../runtime/relay-commands.ts";
-import type { Relays } from "../runtime/relays.ts";
-import { carryOutTeam } from "../runtime/team-commands.ts";
-import type { Teamwork } from "../runtime/team.ts";
+import { parseTeamCommand, type TeamCommand } from "../team/surface/chat-command-syntax.ts";
+import { carryOutRelay } from "../relay/surface/chat-commands.ts";
+import type { Relays } from "../relay/relays.ts";
+import { carryOutTeam } from "../team/surface/chat-commands.ts";
+import type { Teamwork } from "../team/teamwork.ts";
 
 export interface SayParts extends SendParts {
   readonly relays: Relays;

@@ -6,8 +6,8 @@ import { z } from "zod";
 
 import { PLACE_KINDS } from "../model/event.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
-import { relaySchemas } from "./api-relays.ts";
-import { teamSchemas } from "./api-team.ts";
+import { relaySchemas } from "../relay/surface/schemas.ts";
+import { teamSchemas } from "../team/surface/schemas.ts";
 import {
   AnswerRequest,
   APPROVAL_STATES,

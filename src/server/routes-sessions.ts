@@ -5,7 +5,7 @@ import { TRUST_SETTING } from "../model/trust.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
 import type { Cortex } from "../runtime/cortex.ts";
-import { contextTools } from "../insight/context-sources.ts";
+import { contextTools } from "../runtime/context-sources.ts";
 import { readSessionTree } from "../insight/session-tree.ts";
 import { sessionView } from "../feature/views.ts";
 import { schemas } from "./api.ts";

@@ -1,14 +1,14 @@
 import { schemas } from "./api.ts";
 import { describeApi } from "./openapi.ts";
 import { type Route, route } from "../feature/route.ts";
-import { hookRoutes } from "./routes-hooks.ts";
+import { hookRoutes } from "../hooks/surface/routes.ts";
 import { insightRoutes } from "../insight/routes.ts";
 import { keepingRoutes } from "../keep/routes.ts";
 import { messageRoutes } from "./routes-messages.ts";
-import { relayRoutes } from "./routes-relays.ts";
-import { searchRoutes } from "./routes-search.ts";
+import { relayRoutes } from "../relay/surface/routes.ts";
+import { searchRoutes } from "../search/routes.ts";
 import { sessionRoutes } from "./routes-sessions.ts";
-import { teamRoutes } from "./routes-team.ts";
+import { teamRoutes } from "../team/surface/routes.ts";
 import { trustRoutes } from "./routes-trust.ts";
 import { turnRoutes } from "./routes-turns.ts";
 import { webhookRoute } from "./routes-webhooks.ts";

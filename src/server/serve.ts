@@ -7,7 +7,7 @@ import { getRequestListener } from "@hono/node-server";
 import { CortexError } from "../model/errors.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 import { serverNotePath, tokenPath } from "../config/home.ts";
-import { LoopMonitor } from "../insight/loop-delay.ts";
+import { LoopMonitor } from "./loop-delay.ts";
 import { isoTime } from "../feature/views.ts";
 import { createApp } from "./app.ts";
 import { Auth } from "./auth.ts";

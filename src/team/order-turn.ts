@@ -9,7 +9,7 @@ import type { Worker } from "../model/worker.ts";
 import type { TeamGift, TeamOrder } from "../store/store.ts";
 import { type MemberState, type Work, writeState } from "./member-state.ts";
 import { causeOfTask, eventOfWork } from "./task-causes.ts";
-import { COORDINATOR_TOOLS, FLAG_TOOL } from "./tool-names.ts";
+import { COORDINATOR_TOOLS, FLAG_TOOL } from "./surface/tool-names.ts";
 import type { WorkParts } from "./work-parts.ts";
 
 /** The name of the hook that stands for a team. */

@@ -1,7 +1,7 @@
 /** How the work on a task has ended, from what its turn left in the ledger. */
 import type { ItemId } from "../model/ids.ts";
 import type { Store } from "../store/store.ts";
-import { FLAG_TOOL } from "./tool-names.ts";
+import { FLAG_TOOL } from "./surface/tool-names.ts";
 
 export type WorkEnd = { readonly atMs: number } & (
   | { readonly kind: "done"; readonly summary: string }

@@ -8,7 +8,7 @@ import type { AgentId } from "../../src/model/ids.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { ToolContext, ToolOutcome } from "../../src/model/tool.ts";
 import { createUlidSource } from "../../src/model/ulid.ts";
-import { delegationParts } from "../../src/runtime/delegation.ts";
+import { delegationParts } from "../../src/delegation/assemble.ts";
 import type { Claim, NewDispatch, NewEvent, Store } from "../../src/store/store.ts";
 import { loadFiles } from "./config-home.ts";
 import { openTestStore, type TestStore } from "./open-store.ts";

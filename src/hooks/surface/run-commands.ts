@@ -1,0 +1,220 @@
+/** Hooks: what there is, how it does, what it would say, and new ones. */
+import { readFileSync } from "node:fs";
+
+import { CortexError } from "../../model/errors.ts";
+import { parseSchedule } from "../../model/schedule.ts";
+import { readConfigured } from "../../config/configured.ts";
+import { findHookFile, writeNewHook } from "../files.ts";
+import { upcoming } from "./schedule.ts";
+import { type HookRunView, hookRunView, type HookView, hookView, readHooks } from "./views.ts";
+import { pageOf } from "../../feature/page.ts";
+import { ask } from "../../client/ask.ts";
+import { type Invocation, text } from "../../feature/command.ts";
+import { limitOf, openLedger } from "../../client/ledger.ts";
+import { needServer } from "../../client/server.ts";
+import { count, duration, firstLine, harmless, indent, moment, table } from "../../terminal/text.ts";
+
+const MAX_TEXT_LENGTH = 100;
+/** Of the runs that `show` ends with. */
+const SHOWN_RUNS = 5;
+
+export async function list({ home, print }: Invocation): Promise<void> {
+  await using ledger = await openLedger(home);
+  const items = await readHooks(ledger);
+  print.data({ items, next: null }, () =>
+    items.length === 0
+      ? print.advice("No hooks. `cortex hooks new <name>` writes one.")
+      : table(items.map((hook) => [hook.name, statusOf(hook), firedOf(hook), aboutOf(hook)])),
+  );
+}
+
+export async function show({ home, args, print }: Invocation): Promise<void> {
+  const name = args[0]!;
+  await using ledger = await openLedger(home);
+  const hook = await ledger.hooks.get(name);
+  if (hook === undefined) throw hookUnknown(name);
+  const view = hookView(hook, await ledger.hooks.health(name));
+  const file = findHookFile(home, name);
+  const source = file === undefined ? null : readFileSync(file, "utf8");
+  const runs = (await ledger.hooks.runs(name, { limit: SHOWN_RUNS })).items.map(hookRunView);
+  const { health } = view;
+  print.data({ ...view, file: file ?? null, source, runs }, () =>
+    [
+      table([
+        ["hook", name],
+        ["title", harmless(view.title)],
+        ["does", firstLine(view.description, MAX_TEXT_LENGTH) || "not said"],
+        ["mode", view.mode],
+        ["status", statusOf(view)],
+        ...(view.origin === "agent" ? [["written by", "an agent: read it before you enable it"]] : []),
+        ...(view.error === null ? [] : [["error", firstLine(view.error, MAX_TEXT_LENGTH)]]),
+        ["filter", view.filter === null ? "none: asked about everything" : JSON.stringify(view.filter)],
+        ["fired", firedOf(view)],
+        ["health", `${count(health.errors, "error")} in ${count(health.runs, "run")}${p95Of(view)}`],
+        ["file", file ?? "gone"],
+      ]),
+      ...(source === null ? [] : [indent(harmless(source.trimEnd()))]),
+      ...(runs.length === 0 ? [] : [table(runs.map(runCells))]),
+    ].join("\n\n"),
+  );
+}
+
+export async function runs(given: Invocation): Promise<void> {
+  const limit = limitOf(given);
+  await using ledger = await openLedger(given.home);
+  const page = pageOf(await ledger.hooks.runs(given.args[0]!, { limit }), hookRunView);
+  given.print.data(page, () =>
+    page.items.length === 0 ? "It has judged nothing yet." : table(page.items.map(runCells)),
+  );
+}
+
+export async function next(given: Invocation): Promise<void> {
+  const { home, environment, print } = given;
+  const limit = limitOf(given);
+  await using ledger = await openLedger(home);
+  const { config } = await readConfigured({ home, environment });
+  const hooks = await ledger.hooks.list();
+  const items = upcoming(hooks, { afterMs: Date.now(), timezone: config.timezone, limit });
+  print.data({ items, next: null }, () =>
+    items.length === 0
+      ? "No active hook has a schedule."
+      : table(
+          items.map(({ hook, at, schedule, timezone }) => [moment(at), hook, `${schedule} (${timezone})`]),
+        ),
+  );
+}
+
+export async function enable(given: Invocation): Promise<void | false> {
+  return setEnabled(given, true);
+}
+
+export async function disable(given: Invocation): Promise<void | false> {
+  return setEnabled(given, false);
+}
+
+/** What the hook says to an event: one of the ledger, or one that the options describe. */
+export async function test(given: Invocation): Promise<void | false> {
+  const { home, args, print } = given;
+  const server = await needServer(home);
+  const path = `/api/hooks/${encodeURIComponent(args[0]!)}/test`;
+  const { body } = await ask(server, { method: "POST", path, body: eventOf(given) });
+  const trial = body as unknown as Trial;
+  print.data(trial, () => describeTrial(trial));
+  return trial.error === null ? undefined : false;
+}
+
+export async function create(given: Invocation): Promise<void> {
+  const { home, args, print } = given;
+  const schedule = text(given, "schedule");
+  if (schedule !== undefined) parseSchedule(schedule);
+  const path = writeNewHook(home, args[0]!, schedule);
+  const trial = schedule === undefined ? '--channel email --content "An invoice"' : "--channel timer";
+  print.data({ name: args[0]!, path }, () =>
+    [
+      `Wrote ${path}`,
+      "Fill it in. While a server runs,",
+      print.advice(`  cortex hooks test ${args[0]} ${trial}`),
+      "says what it would do, and",
+      print.advice(`  cortex hooks enable ${args[0]}`),
+      "lets it judge what comes in.",
+    ].join("\n"),
+  );
+}
+
+type Trial = Pick<HookRunView, "fired" | "result" | "error" | "llmCalls" | "durationMs"> & {
+  readonly hook: string;
+  readonly matches: boolean;
+};
+
+/** False: it is meant to judge events, and cannot. */
+async function setEnabled({ home, args, print }: Invocation, enabled: boolean): Promise<void | false> {
+  const server = await needServer(home);
+  const path = `/api/hooks/${encodeURIComponent(args[0]!)}`;
+  const { body } = await ask(server, { method: "PATCH", path, body: { enabled } });
+  const hook = body as unknown as HookView;
+  print.data(body, () => `${hook.name} is ${statusOf(hook)}.${hook.error === null ? "" : ` ${hook.error}`}`);
+  if (!enabled || hook.status !== "errored") return;
+  print.note(`Mend its file in ${home}/hooks: it is read again when it is saved.`);
+  return false;
+}
+
+function eventOf(given: Invocation): object {
+  const eventId = text(given, "event");
+  const described = {
+    channel: text(given, "channel"),
+    sender: text(given, "sender"),
+    content: text(given, "content"),
+    payload: jsonOf(given, "payload"),
+    metadata: jsonOf(given, "metadata"),
+    adapter: text(given, "adapter") ?? text(given, "channel"),
+    timestamp: momentOf(given),
+  };
+  const isDescribed = Object.values(described).some((value) => value !== undefined);
+  if (eventId !== undefined && !isDescribed) return { eventId };
+  if (eventId === undefined && described.channel !== undefined) return { event: described };
+  throw new CortexError("usage", "A hook is tested with one event", {
+    hint: "Name one with --event <id>, or describe one with --channel and --content.",
+  });
+}
+
+function jsonOf(given: Invocation, option: string): unknown {
+  const value = text(given, option);
+  if (value === undefined) return undefined;
+  try {
+    return JSON.parse(value) as unknown;
+  } catch (cause) {
+    throw new CortexError("usage", `--${option} is not JSON: ${value.slice(0, 80)}`, {
+      hint: `Write it as in --${option} '{"amount": 20000}'.`,
+      cause,
+    });
+  }
+}
+
+function momentOf(given: Invocation): string | undefined {
+  const at = text(given, "at");
+  if (at === undefined) return undefined;
+  const date = new Date(at);
+  if (!Number.isNaN(date.getTime())) return date.toISOString();
+  throw new CortexError("usage", `"${at}" is not a moment`, {
+    hint: "Write it as in --at 2026-12-01T09:00.",
+  });
+}
+
+function describeTrial({ hook, matches, fired, result, error, llmCalls, durationMs }: Trial): string {
+  if (error !== null) return `${hook} failed after ${duration(durationMs)}: ${harmless(error)}`;
+  if (!matches) return `${hook} would not be asked: the event does not pass its filter.`;
+  const asked = llmCalls === 0 ? "" : `, with ${count(llmCalls, "question")} to a model`;
+  return [
+    `${hook} ${fired ? "fires" : "does not fire"}, after ${duration(durationMs)}${asked}.`,
+    ...(result === null ? [] : [indent(harmless(JSON.stringify(result, null, 2)))]),
+  ].join("\n");
+}
+
+function statusOf({ status, present }: HookView): string {
+  return present ? status : `${status}, its file is gone`;
+}
+
+function firedOf({ triggers, triggeredAt }: HookView): string {
+  return triggeredAt === null ? "never" : `${count(triggers, "time")}, last ${moment(triggeredAt)}`;
+}
+
+function p95Of({ health: { p95Ms } }: HookView): string {
+  return p95Ms === null ? "" : `, 95 of 100 within ${duration(p95Ms)}`;
+}
+
+function aboutOf({ error, description }: HookView): string {
+  return firstLine(error ?? description, MAX_TEXT_LENGTH);
+}
+
+function runCells(run: HookRunView): string[] {
+  const { startedAt, fired, error, skipped, eventId, durationMs, llmCalls } = run;
+  const outcome = error !== null ? "failed" : fired ? "fired" : skipped !== null ? "skipped" : "no";
+  const note = error ?? skipped ?? (llmCalls === 0 ? "" : count(llmCalls, "model call"));
+  return [moment(startedAt), outcome, duration(durationMs), eventId, firstLine(note, MAX_TEXT_LENGTH)];
+}
+
+function hookUnknown(name: string): CortexError {
+  return new CortexError("hook_unknown", `No hook is called "${name.slice(0, 80)}"`, {
+    hint: "`cortex hooks` lists them. A new file is read as soon as a server runs.",
+  });
+}

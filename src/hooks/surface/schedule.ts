@@ -1,0 +1,43 @@
+/** When hooks with a schedule are due next, as far as their filters say it. */
+import { nextFire, parseSchedule } from "../../model/schedule.ts";
+import type { StoredHook } from "../../store/store.ts";
+import { isoTime } from "../../feature/views.ts";
+
+export interface Due {
+  readonly hook: string;
+  readonly schedule: string;
+  readonly timezone: string;
+  readonly at: string;
+}
+
+export interface UpcomingOptions {
+  readonly afterMs: number;
+  /** Of the configuration: for schedules that name none. */
+  readonly timezone: string;
+  readonly limit: number;
+}
+
+/** The next moment of each active hook and, as far as there is room, those after it; the first first. */
+export function upcoming(hooks: readonly StoredHook[], options: UpcomingOptions): Due[] {
+  const active = hooks.filter(({ state }) => state === "active");
+  const due = active.map((hook) => Array.from(moments(hook, options)));
+  const next = inOrder(due.flatMap((moments) => moments.slice(0, 1)));
+  const later = inOrder(due.flatMap((moments) => moments.slice(1)));
+  return inOrder([...next, ...later].slice(0, options.limit));
+}
+
+function inOrder(due: readonly Due[]): Due[] {
+  return due.toSorted((a, b) => a.at.localeCompare(b.at) || a.hook.localeCompare(b.hook));
+}
+
+function* moments({ name, filter, mode }: StoredHook, { afterMs, timezone, limit }: UpcomingOptions) {
+  const { cron, timezone: own } = (filter ?? {}) as { readonly cron?: unknown; readonly timezone?: unknown };
+  if (typeof cron !== "string") return;
+  const zone = typeof own === "string" ? own : timezone;
+  const schedule = parseSchedule(cron, zone);
+  let atMs = nextFire(schedule, afterMs, zone);
+  for (let count = 0; atMs !== undefined && count < (mode === "one-shot" ? 1 : limit); count++) {
+    yield { hook: name, schedule: cron, timezone: zone, at: isoTime(atMs) };
+    atMs = nextFire(schedule, atMs, zone);
+  }
+}

@@ -1,0 +1,216 @@
+/** What `!thread …` and `!cancel …` do, and what they reply. */
+import { count } from "../../model/count.ts";
+import { CortexError } from "../../model/errors.ts";
+import type { EventId, RelayId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
+import type { SessionKey } from "../../model/session-key.ts";
+import { present } from "../../model/present.ts";
+import {
+  describeActive,
+  describeAgents,
+  describeChoice,
+  describeList,
+  describeRelay,
+  describeStarted,
+  describeTemplates,
+  SHOWN_RELAYS,
+} from "./chat-texts.ts";
+import { type CancelTarget, RELAY_USAGE, type RelayCommand } from "./chat-command-syntax.ts";
+import { isTerminal, type RelayRecord } from "../record.ts";
+import { problemsHint } from "../reload-texts.ts";
+import type { RelayConfig } from "../snapshot.ts";
+import type { Store } from "../../store/store.ts";
+import type { Answerer } from "../../intake/approvals.ts";
+import type { Relays, RelaySaid } from "../relays.ts";
+
+export interface RelayCommandParts {
+  readonly relays: Relays;
+  readonly store: Pick<Store, "sessions" | "turns">;
+  readonly clock: () => number;
+}
+
+/** Where a command was written. Relays are of the session in which they were started. */
+export interface RelayPlace {
+  readonly session: SessionKey;
+  /** The command: the same one again starts nothing again. */
+  readonly event: EventId;
+  readonly profile?: string | undefined;
+  readonly delivery?: Json | undefined;
+  /** Who writes. Unless told, the owner. */
+  readonly answerer?: Answerer | undefined;
+}
+
+export async function carryOutRelay(
+  command: RelayCommand,
+  place: RelayPlace,
+  parts: RelayCommandParts,
+): Promise<string> {
+  const { relays } = parts;
+  switch (command.kind) {
+    case "start":
+      return start(command, place, parts);
+    case "add":
+      return add(command, place, parts);
+    case "say":
+      return say(command, place, relays);
+    case "list":
+      return describeList(await listed(command.scope, place, relays), command.scope);
+    case "active":
+      return describeActive((await activeIn(place, relays))[0]);
+    case "status": {
+      const record =
+        command.id === undefined ? await latestIn(place, relays) : await find(command.id, relays);
+      return record === undefined ? describeList([], "here") : describeRelay(record, parts.clock());
+    }
+    case "cancel":
+      return cancel(command.which, place, relays);
+    case "agents":
+      return describeAgents(await relays.config(), (await activeIn(place, relays))[0]);
+    case "templates":
+      return describeTemplates(await relays.config());
+    case "help":
+      return RELAY_USAGE;
+  }
+}
+
+async function start(
+  { name, message }: Extract<RelayCommand, { kind: "start" }>,
+  { session, event, profile, delivery }: RelayPlace,
+  { relays, store }: RelayCommandParts,
+): Promise<string> {
+  const config = await relays.config();
+  if (!config.templates.has(name) && !config.agents.has(name)) throw nameUnknown(name, config);
+  const persona = (await store.sessions.get(session))?.persona;
+  const record = await relays.run({
+    name,
+    message,
+    channel: session,
+    startedBy: { session, ...(persona === undefined ? {} : { persona }) },
+    idempotencyKey: event,
+    ...present({ profile, delivery }),
+  });
+  return describeStarted(record);
+}
+
+/** Goes on with what was done last in the session: a relay, or a turn, which becomes one. */
+async function add(
+  { agent, message }: Extract<RelayCommand, { kind: "add" }>,
+  place: RelayPlace,
+  { relays, store }: RelayCommandParts,
+): Promise<string> {
+  const config = await relays.config();
+  if (!config.agents.has(agent)) throw agentUnknown(agent, config);
+  const [newest] = await listed("here", place, relays);
+  const { head } = (await store.sessions.get(place.session)) ?? {};
+  const turn = head === undefined ? undefined : await store.turns.get(head);
+  // One that waits is what the person looks at, whatever was said beside it.
+  const isTurnNewer =
+    turn !== undefined &&
+    newest?.status !== "waiting" &&
+    (newest === undefined || turn.completedAtMs > Date.parse(newest.updatedAt));
+  if (newest === undefined && turn === undefined) throw nothingToAddTo();
+  const record = await relays.add({
+    ...(isTurnNewer ? { turn: turn.id } : { id: newest!.id as RelayId }),
+    agent,
+    ...present({ message, delivery: place.delivery }),
+  });
+  return describeStarted(record);
+}
+
+async function say(
+  { id, text }: Extract<RelayCommand, { kind: "say" }>,
+  place: RelayPlace,
+  relays: Relays,
+): Promise<string> {
+  const active = id === undefined ? await activeIn(place, relays) : [await find(id, relays)];
+  const [relay] = active;
+  if (relay === undefined) throw nothingToSayTo();
+  if (active.length > 1) return describeChoice(active, "!thread say <id> <text>");
+  const { event, answerer } = place;
+  const said = await relays.say(relay.id as RelayId, text, {
+    event,
+    ...(answerer === undefined ? {} : { answerer }),
+  });
+  return describeSaid(relay.id, said);
+}
+
+function describeSaid(id: string, { buffered, dropped, answered }: RelaySaid): string {
+  if (answered !== null) return `Answered \`${id}\`.`;
+  const waiting = count(buffered, "message waits", "messages wait");
+  const lost = dropped === 0 ? "" : `, ${dropped} earlier dropped`;
+  return `The next step of \`${id}\` is told: ${waiting}${lost}.`;
+}
+
+async function cancel(which: CancelTarget, place: RelayPlace, relays: Relays): Promise<string> {
+  if (typeof which === "object") {
+    const { id } = which;
+    await find(id, relays);
+    return (await relays.cancel(id)) ? `Cancelled \`${id}\`.` : `\`${id}\` was over already.`;
+  }
+  const asked = await (which === "all" ? listed("running", place, relays) : activeIn(place, relays));
+  if (which === "here" && asked.length > 1) return describeChoice(asked, "!cancel <id>");
+  const cancelled: string[] = [];
+  for (const { id } of asked) if (await relays.cancel(id as RelayId)) cancelled.push(`\`${id}\``);
+  return cancelled.length === 0 ? "Nothing running to cancel." : `Cancelled ${cancelled.join(", ")}.`;
+}
+
+/** How many relays `--all` cancels, and `--running` lists, at once. */
+const MAX_RUNNING = 1_000;
+
+async function listed(
+  scope: "here" | "running",
+  { session }: RelayPlace,
+  relays: Relays,
+): Promise<readonly RelayRecord[]> {
+  const options =
+    scope === "running"
+      ? { running: true, limit: MAX_RUNNING }
+      : { channel: session as string, limit: SHOWN_RELAYS };
+  return (await relays.list(options)).items;
+}
+
+/** The newest first. */
+async function activeIn({ session }: RelayPlace, relays: Relays): Promise<readonly RelayRecord[]> {
+  const options = { channel: session as string, running: true, limit: SHOWN_RELAYS };
+  return (await relays.list(options)).items.filter((record) => !isTerminal(record));
+}
+
+/** What is under way, else what was last. */
+async function latestIn(place: RelayPlace, relays: Relays): Promise<RelayRecord | undefined> {
+  const [active] = await activeIn(place, relays);
+  return active ?? (await listed("here", place, relays))[0];
+}
+
+async function find(id: RelayId, relays: Relays): Promise<RelayRecord> {
+  const record = await relays.get(id);
+  if (record !== undefined) return record;
+  throw new CortexError("relay_unknown", `No relay has the id "${id}"`, {
+    hint: "`!thread list` shows those of this place, `!thread list --running` all that run.",
+  });
+}
+
+function nameUnknown(name: string, config: RelayConfig): CortexError {
+  const shown = name.slice(0, 80).toWellFormed();
+  return new CortexError("template_unknown", `Unknown template or agent: \`${shown}\``, {
+    hint: `Use \`!thread templates\` or \`!thread agents\`.${problemsHint(config)}`,
+  });
+}
+
+function agentUnknown(name: string, config: RelayConfig): CortexError {
+  const shown = name.slice(0, 80).toWellFormed();
+  return new CortexError("agent_unknown", `Unknown agent: \`${shown}\``, {
+    hint: `Use \`!thread agents\`.${problemsHint(config)}`,
+  });
+}
+
+function nothingToSayTo(): CortexError {
+  return new CortexError("relay_unknown", "No thread is running in this channel", {
+    hint: "`!thread list --running` lists those that run elsewhere; `!thread say <id> <text>` writes to one of them.",
+  });
+}
+
+function nothingToAddTo(): CortexError {
+  return new CortexError("relay_unknown", "No thread found in this channel to add an agent to", {
+    hint: "`!thread <template or agent> <message>` starts one.",
+  });
+}

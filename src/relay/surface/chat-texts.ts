@@ -1,0 +1,117 @@
+/** What is replied to `!thread …` in a chat. */
+import { count } from "../../model/count.ts";
+import { type Endpoint, printEndpoint } from "../endpoint.ts";
+import { countSteps, isTerminal, type RelayRecord } from "../record.ts";
+import type { RelayAgent, RelayConfig } from "../snapshot.ts";
+import { price, summarise } from "../summary.ts";
+
+/** The relays that a list shows. */
+export const SHOWN_RELAYS = 10;
+
+/** The relay that is under way in a place. */
+export function describeActive(record: RelayRecord | undefined): string {
+  if (record === undefined) return "No active thread in this channel.";
+  const { id, status, totalCostUsd, agents, abortReason } = record;
+  return [
+    `*Active Thread* \`${id}\` (${nameOf(record)})`,
+    `Status: ${status} | Active agent: ${printEndpoint(active(record))}`,
+    `Steps: ${countSteps(record)} | Cost: ${price(totalCostUsd)}`,
+    `Agents: ${Object.keys(agents).join(", ")}`,
+    ...(abortReason === null ? [] : [`Abort reason: ${abortReason}`]),
+  ].join("\n");
+}
+
+/** Which of them is meant is not for a guess. */
+export function describeChoice(records: readonly RelayRecord[], command: string): string {
+  return [
+    `${records.length} threads run here. Write \`${command}\` for one of them:`,
+    ...records.map(describeLine),
+  ].join("\n");
+}
+
+/** All of one relay: where it is, and what its steps have done. */
+export function describeRelay(record: RelayRecord, nowMs: number): string {
+  const head = `*Thread* \`${record.id}\` (${nameOf(record)})`;
+  const next = isTerminal(record) ? [] : [`Active agent: ${printEndpoint(active(record))}`];
+  return [head, ...next, summarise(record, nowMs)].join("\n");
+}
+
+export function describeStarted(record: RelayRecord): string {
+  const { id } = record;
+  return [
+    `▶️ Thread \`${id}\` (${nameOf(record)}) has begun with ${printEndpoint(active(record))}.`,
+    `\`!thread status ${id}\` tells where it is, \`!cancel ${id}\` ends it.`,
+  ].join("\n");
+}
+
+export function describeList(records: readonly RelayRecord[], scope: "here" | "running"): string {
+  if (records.length === 0)
+    return scope === "here" ? "No threads found for this channel." : "No threads are running.";
+  return [scope === "here" ? "*Recent Threads*" : "*Running Threads*", ...records.map(describeLine)].join(
+    "\n",
+  );
+}
+
+function describeLine(record: RelayRecord): string {
+  const { id, status, totalCostUsd } = record;
+  const steps = countSteps(record);
+  return `• \`${id}\` ${nameOf(record)} — ${status} | ${count(steps, "step")} | ${price(totalCostUsd)}`;
+}
+
+export function describeTemplates(config: Pick<RelayConfig, "templates" | "problems">): string {
+  const templates = [...config.templates.values()].map(
+    ({ name, description, agents }) =>
+      `• \`${name}\`${described(description)} [agents: ${agents.map((agent) => agent.name).join(", ")}]`,
+  );
+  return [
+    ...(templates.length === 0
+      ? ["No thread templates configured."]
+      : ["*Available Thread Templates*", ...templates]),
+    ...brokenFiles(config),
+  ].join("\n");
+}
+
+/** A list is not all that there is while something is wrong. */
+function brokenFiles({ problems }: Pick<RelayConfig, "problems">): string[] {
+  const [first] = problems;
+  if (first === undefined) return [];
+  const others = problems.length === 1 ? "" : ` (and ${problems.length - 1} more: \`cortex relay validate\`)`;
+  return [`⚠️ ${first.source}${first.path === "" ? "" : ` ${first.path}`}: ${first.message}${others}`];
+}
+
+/** With the places of the relay that is under way, of which an arrow points at the one at work. */
+export function describeAgents(
+  config: Pick<RelayConfig, "agents" | "problems">,
+  record: RelayRecord | undefined,
+): string {
+  const { agents } = config;
+  const known = [
+    ...(agents.size === 0
+      ? ["No agents configured."]
+      : ["*Available Agents*", ...[...agents.values()].map(describeAgent)]),
+    ...brokenFiles(config),
+  ];
+  if (record === undefined) return known.join("\n");
+  const slots = Object.values(record.agents).map(({ slotId, status, sessionName, sessionId }) => {
+    const arrow = slotId === record.activeAgent ? "→ " : "";
+    const session = sessionName ?? sessionId;
+    return `• ${arrow}\`${slotId}\` ${status}${session === null ? "" : ` (${session})`}`;
+  });
+  return [...known, `*Agents of* \`${record.id}\``, ...slots].join("\n");
+}
+
+function describeAgent({ name, profile, description }: RelayAgent): string {
+  return `• \`${name}\` (${profile})${described(description)}`;
+}
+
+function described(description: string): string {
+  return description === "" ? "" : ` — ${description}`;
+}
+
+function nameOf({ templateName }: RelayRecord): string {
+  return templateName ?? "ad-hoc";
+}
+
+function active({ activeAgent, activeStage }: RelayRecord): Endpoint {
+  return { agent: activeAgent, stage: activeStage };
+}

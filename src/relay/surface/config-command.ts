@@ -1,0 +1,91 @@
+/** The agents and templates of relays, and what is wrong with their files. All of it works without a server. */
+import { readRelays } from "../read-relays.ts";
+import {
+  type RelayAgentView,
+  type RelayConfigView,
+  relayConfigView,
+  type RelayTemplateView,
+} from "./views.ts";
+import type { Invocation } from "../../feature/command.ts";
+import { count, firstLine, harmless, indent, table } from "../../terminal/text.ts";
+
+const MAX_TEXT_LENGTH = 100;
+/** As many problems as a list names that is about something else. */
+const MAX_MENTIONED = 3;
+
+export async function templates(given: Invocation): Promise<void> {
+  const config = await read(given);
+  const { templates: items } = config;
+  given.print.data({ items, next: null }, () =>
+    items.length === 0
+      ? nothingIn(config, "templates", given)
+      : table(items.map((template) => [template.name, template.agents.join(", "), about(template)])),
+  );
+  mention(config, given);
+}
+
+export async function agents(given: Invocation): Promise<void> {
+  const config = await read(given);
+  const { agents: items } = config;
+  given.print.data({ items, next: null }, () =>
+    items.length === 0
+      ? nothingIn(config, "agents", given)
+      : table(items.map((agent) => [agent.name, agent.profile, stagesOf(agent), about(agent)])),
+  );
+  mention(config, given);
+}
+
+/** False: there are problems. */
+export async function validate(given: Invocation): Promise<void | false> {
+  const { print } = given;
+  const config = await read(given);
+  const { problems, warnings } = config;
+  print.data(config, () =>
+    [
+      ...problems.map((problem) => `${print.style("red", "problem")} ${describe(problem)}`),
+      ...warnings.map((warning) => `${print.style("yellow", "warning")} ${describe(warning)}`),
+      ...config.templates.filter(({ convergence }) => convergence.length > 0).map(readings),
+      `${count(config.templates.length, "template")} and ${count(config.agents.length, "agent")} can be used: ` +
+        `${count(problems.length, "problem")}, ${count(warnings.length, "warning")}.`,
+    ].join("\n"),
+  );
+  return problems.length === 0 ? undefined : false;
+}
+
+async function read({ home, environment }: Invocation): Promise<RelayConfigView> {
+  return relayConfigView(await readRelays({ home, environment }));
+}
+
+function nothingIn({ problems }: RelayConfigView, what: string, { print }: Invocation): string {
+  if (problems.length > 0) return `No usable ${what}.`;
+  return print.advice(
+    `No relay ${what}. \`cortex init\` writes some; docs/relay-templates.md tells how to write your own.`,
+  );
+}
+
+/** A list is not all that there is while something is wrong. */
+function mention({ problems }: RelayConfigView, { print }: Invocation): void {
+  if (problems.length === 0) return;
+  print.note(`${count(problems.length, "problem")} in their files:`);
+  for (const problem of problems.slice(0, MAX_MENTIONED)) print.note(describe(problem));
+  if (problems.length > MAX_MENTIONED) print.note(print.advice("`cortex relay validate` lists them all."));
+}
+
+function about({ description }: { readonly description: string }): string {
+  return firstLine(description, MAX_TEXT_LENGTH);
+}
+
+function stagesOf({ stages }: RelayAgentView): string {
+  return stages.length === 0 ? "-" : stages.map(({ name }) => name).join(", ");
+}
+
+function describe({ source, path, message, hint }: RelayConfigView["problems"][number]): string {
+  return harmless(`${source} ${path === "" ? "" : `${path}: `}${message}\n  ${hint}`);
+}
+
+function readings({ name, convergence }: RelayTemplateView): string {
+  const lines = convergence.map(
+    ({ reading, isStated, text }) => `${text} (${reading}, ${isStated ? "stated" : "found"})`,
+  );
+  return harmless(`${name}\n${indent(lines.join("\n"))}`);
+}

@@ -1,0 +1,125 @@
+/**
+ * A relay, watched until it is over. What has happened is a line of its own; in a terminal, one more line below says
+ * where it is. The relay does not depend on who watches: a server that is restarted is found again.
+ */
+import { clearLine, cursorTo } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { CortexError } from "../../model/errors.ts";
+import type { RelayView } from "./views.ts";
+import type { ApprovalView } from "../../feature/views.ts";
+import { howTo, what } from "../../client/describe-request.ts";
+import { ask, isConnectionLost } from "../../client/ask.ts";
+import type { Invocation } from "../../feature/command.ts";
+import { endLine, isOver, progressLine, stepLine } from "./text.ts";
+import { findServer, type Server } from "../../client/server.ts";
+import { shorten } from "../../terminal/text.ts";
+
+/** How often the server is asked. */
+const LOOK_EVERY_MS = 250;
+const DEFAULT_COLUMNS = 80;
+
+export interface Awaited {
+  readonly record: RelayView;
+  /** The artifact, else what was answered last. Null: there is neither. */
+  readonly output: string | null;
+}
+
+export async function awaitRelay(begun: RelayView, server: Server, given: Invocation): Promise<Awaited> {
+  const path = `/api/relays/${encodeURIComponent(begun.id)}`;
+  const shown = new Progress(begun, given);
+  let record = begun;
+  let from = server;
+  shown.tell(record, Date.now());
+  while (!isOver(record)) {
+    await wait(LOOK_EVERY_MS);
+    try {
+      record = (await ask(from, { path })).body as unknown as RelayView;
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error;
+      from = (await findServer(given.home)) ?? from; // it may come back, on another port
+    }
+    shown.tell(record, Date.now());
+    if (record.status === "waiting") shown.tellRequests(await requestsOf(record, from));
+  }
+  shown.end(record, Date.now());
+  return { record, output: await readOutput(record, from) };
+}
+
+/** What its steps ask people, and wait for. */
+async function requestsOf({ id }: RelayView, server: Server): Promise<readonly ApprovalView[]> {
+  try {
+    const { body } = await ask(server, { path: "/api/approvals?state=open&limit=100" });
+    const { items } = body as unknown as { readonly items: readonly ApprovalView[] };
+    return items.filter(({ session }) => session.startsWith(`thr:${id}:`));
+  } catch (error) {
+    if (!isConnectionLost(error)) throw error;
+    return []; // it comes back, and is asked again
+  }
+}
+
+/** What a relay has come to. */
+export async function readOutput(record: RelayView, server: Server): Promise<string | null> {
+  try {
+    const { body } = await ask(server, { path: `/api/relays/${encodeURIComponent(record.id)}/artifact` });
+    const { content } = body as { content: string };
+    if (content.trim() !== "") return content;
+  } catch (error) {
+    if (!(error instanceof CortexError) || error.code !== "state_conflict") throw error; // it cannot be read
+  }
+  return record.steps.findLast(({ kind, output }) => kind === "agent" && output !== null)?.output ?? null;
+}
+
+function isEnded({ status }: RelayView["steps"][number]): boolean {
+  return status !== "running";
+}
+
+class Progress {
+  readonly #note: (line: string) => void;
+  readonly #advice: (text: string) => string;
+  readonly #isLive: boolean;
+  /** The steps that were told of, as having begun and as having ended. */
+  #begun = 0;
+  #ended = 0;
+  readonly #asked = new Set<string>();
+
+  constructor({ steps }: RelayView, { print, options }: Invocation) {
+    this.#ended = steps.filter(isEnded).length;
+    this.#note = (line) => print.json || print.note(line);
+    this.#advice = (text) => print.advice(text);
+    this.#isLive = process.stderr.isTTY && !print.json && options["quiet"] !== true;
+  }
+
+  tell(record: RelayView, nowMs: number): void {
+    const ended = record.steps.filter(isEnded);
+    const news = ended.slice(this.#ended);
+    this.#ended = ended.length;
+    if (this.#isLive) this.#clear();
+    for (const step of news) this.#note(stepLine(step));
+    if (isOver(record)) return;
+    if (this.#isLive)
+      process.stderr.write(
+        shorten(progressLine(record, nowMs), (process.stderr.columns || DEFAULT_COLUMNS) - 1),
+      );
+    else if (record.steps.length > this.#begun || this.#begun === 0) this.#note(progressLine(record, nowMs));
+    this.#begun = Math.max(record.steps.length, 1);
+  }
+
+  tellRequests(requests: readonly ApprovalView[]): void {
+    for (const request of requests.filter(({ id }) => !this.#asked.has(id))) {
+      this.#asked.add(request.id);
+      if (this.#isLive) this.#clear();
+      this.#note(`${what(request)}\n${this.#advice(howTo(request))}`);
+    }
+  }
+
+  end(record: RelayView, nowMs: number): void {
+    if (this.#isLive) this.#clear();
+    this.#note(endLine(record, nowMs));
+  }
+
+  #clear(): void {
+    clearLine(process.stderr, 0);
+    cursorTo(process.stderr, 0);
+  }
+}

@@ -1,0 +1,97 @@
+/** What the tools of relays need of the rest of Cortex. */
+import type { Config } from "../../config/config.ts";
+import { causeOf } from "../../delegation/caller.ts";
+import { boundBy } from "../../delegation/narrowing.ts";
+import type { DelegationParts } from "../../delegation/parts.ts";
+import { CortexError } from "../../model/errors.ts";
+import type { RelayId } from "../../model/ids.ts";
+import { parseSessionKey, type SessionKey } from "../../model/session-key.ts";
+import type { ToolContext } from "../../model/tool.ts";
+import { readWorker, type Worker } from "../../model/worker.ts";
+import type { RelayToolParts } from "./tools.ts";
+import type { Store } from "../../store/store.ts";
+import { isByOthers } from "../../turns/untrusted.ts";
+import type { RelayRequest, Relays } from "../relays.ts";
+
+/** How many relays of one session may be under way at the same time. */
+export const MAX_OPEN_RELAYS = 8;
+/** How deep relays may be started from steps of relays. */
+export const MAX_RELAY_DEPTH = 3;
+
+export interface RelayToolSources {
+  readonly relays: Pick<Relays, "run" | "get" | "list">;
+  readonly config: () => Config;
+  readonly onChainEnded: DelegationParts["onChainEnded"];
+  readonly store: { readonly queue: Pick<Store["queue"], "itemsOf"> } & {
+    readonly sessions: Pick<Store["sessions"], "get">;
+  };
+}
+
+export function relayToolParts({ relays, config, onChainEnded, store }: RelayToolSources): RelayToolParts {
+  return {
+    async start({ name, kind, message, contract, budgetUsd, waits }, context) {
+      const { session, turn, callKey, workspace, delegable } = context;
+      const depth = await depthOf(session, relays);
+      await checkOpen(context, relays);
+      const [items, stored] = await Promise.all([store.queue.itemsOf(turn), store.sessions.get(session)]);
+      const cause = await causeOf({ context, items }, { config, onChainEnded });
+      const { id } = await relays.run({
+        cause,
+        name,
+        kind,
+        message,
+        // Whoever asks for work wants it done where they work themselves.
+        dir: workspace,
+        channel: session,
+        startedBy: {
+          session,
+          turn,
+          ...(stored === undefined ? {} : { persona: stored.persona }),
+          ...(waits ? { ordinal: ordinalOf(context) } : {}),
+        },
+        metadata: { trigger: "agent", call: callKey, depth, contract },
+        permissions: boundBy(delegable, isByOthers(items)),
+        idempotencyKey: `call:${callKey}`,
+        ...budgetOf(budgetUsd, readWorker(stored?.worker)),
+      });
+      return id;
+    },
+  };
+}
+
+/** No more than the turn itself may cost that asks for it. */
+function budgetOf(wantedUsd = Infinity, worker: Worker | undefined): Pick<RelayRequest, "budgetUsd"> {
+  const budgetUsd = Math.min(wantedUsd, worker?.costUsd ?? Infinity);
+  return Number.isFinite(budgetUsd) ? { budgetUsd } : {};
+}
+
+/** 0: no relay has led to it. */
+async function depthOf(session: SessionKey, relays: Pick<Relays, "get">): Promise<number> {
+  const key = parseSessionKey(session);
+  if (key.kind !== "relay") return 0;
+  const parent = await relays.get(key.relay as RelayId);
+  const depth = Number(parent?.metadata?.["depth"] ?? 0) + 1;
+  if (depth < MAX_RELAY_DEPTH) return depth;
+  throw new CortexError(
+    "tool_input_invalid",
+    `This relay was started by a relay, ${MAX_RELAY_DEPTH} of them in a row, and starts no other`,
+    { hint: "Do the work in this step, or leave it to the agent after you." },
+  );
+}
+
+async function checkOpen({ session, callKey }: ToolContext, relays: Pick<Relays, "list">): Promise<void> {
+  const { items } = await relays.list({ channel: session, running: true, limit: MAX_OPEN_RELAYS });
+  // The call itself may have started one of them, before it was cut off.
+  if (items.length < MAX_OPEN_RELAYS || items.some(({ metadata }) => metadata?.["call"] === callKey)) return;
+  throw new CortexError(
+    "tool_input_invalid",
+    `${items.length} relays of this session are under way already`,
+    {
+      hint: "Wait until some of them are over.",
+    },
+  );
+}
+
+function ordinalOf({ turn, callKey }: ToolContext): number {
+  return Number(callKey.slice(turn.length + 1));
+}

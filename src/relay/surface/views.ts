@@ -1,0 +1,181 @@
+/** Relays, their agents and their templates, as they are shown. */
+import { isRelayId, type RelayId, type TurnId } from "../../model/ids.ts";
+import type { Problem } from "../../config/problem.ts";
+import { type ConvergenceReading, convergenceReadings } from "../convergence-readings.ts";
+import { type Endpoint, printEndpoint } from "../endpoint.ts";
+import { readKept } from "../artifact-history.ts";
+import { toRecord } from "../kept-relay.ts";
+import { asShown } from "../phases.ts";
+import type { RelayRecord, RelayStep } from "../record.ts";
+import type { RelayAgent, RelayConfig, RelayCondition, RelayTemplate } from "../snapshot.ts";
+import { showRecord } from "../turn-view.ts";
+import { viewTurn } from "../relay-of-turn.ts";
+import { unifiedDiff } from "../unified-diff.ts";
+import type { Ledger, Listed, StoredRelay, StoredRelayStep } from "../../store/store.ts";
+
+export { countSteps } from "../record.ts";
+export { briefError } from "../summary.ts";
+
+/** A record in the form of `threads.json`, with what Cortex has to say beside. */
+export type RelayView = Omit<ReturnType<typeof showRecord>, "steps"> & {
+  readonly steps: readonly Omit<RelayStep, "leg" | "artifactBefore">[];
+};
+
+export function relayView(record: RelayRecord): RelayView {
+  const steps = record.steps.map(({ leg: _leg, artifactBefore: _before, ...step }) => step);
+  return { ...showRecord(record), steps };
+}
+
+export interface RelayTemplateView {
+  readonly name: string;
+  readonly description: string;
+  readonly agents: readonly string[];
+  /** `agent` or `agent:stage`. */
+  readonly entry: string;
+  readonly transitions: readonly RelayTransitionView[];
+  readonly maxTotalSteps: number;
+  readonly maxTotalCostUsd: number | null;
+  /** Those that it has of onStart, onTransition and onEnd. */
+  readonly hooks: readonly string[];
+  /** What the marker means on each convergence edge. */
+  readonly convergence: readonly ConvergenceReading[];
+}
+
+interface RelayTransitionView {
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  readonly condition: RelayCondition;
+}
+
+export function relayTemplateView(template: RelayTemplate): RelayTemplateView {
+  const { name, description, agents, transitions, entryAgent, entryStage = null } = template;
+  return {
+    name,
+    description,
+    agents: agents.map((agent) => agent.name),
+    entry: printEndpoint({ agent: entryAgent, stage: entryStage }),
+    transitions: transitions.map(({ from, to, condition }) => ({
+      from: print(from),
+      to: print(to),
+      condition,
+    })),
+    maxTotalSteps: template.maxTotalSteps,
+    maxTotalCostUsd: template.maxTotalCostUsd ?? null,
+    hooks: Object.keys(template.hooks),
+    convergence: convergenceReadings(template),
+  };
+}
+
+export interface RelayAgentView {
+  readonly name: string;
+  readonly description: string;
+  readonly profile: string;
+  readonly persistSession: boolean;
+  /** Empty where it has none. */
+  readonly stages: readonly { readonly name: string; readonly description: string }[];
+  readonly entryStage: string | null;
+  /** Null: those of the agent that runs the step. */
+  readonly tools: readonly string[] | null;
+  readonly pluginDirs: readonly string[];
+}
+
+export function relayAgentView(agent: RelayAgent): RelayAgentView {
+  const { name, description, profile, persistSession, stages = {}, pluginDirs } = agent;
+  return {
+    name,
+    description,
+    profile,
+    persistSession,
+    stages: Object.entries(stages).map(([stage, about]) => ({ name: stage, description: about.description })),
+    entryStage: agent.entryStage ?? null,
+    tools: agent.tools ?? null,
+    pluginDirs,
+  };
+}
+
+export interface RelayConfigView {
+  readonly templates: readonly RelayTemplateView[];
+  readonly agents: readonly RelayAgentView[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+export function relayConfigView({ agents, templates, problems, warnings }: RelayConfig): RelayConfigView {
+  return {
+    templates: [...templates.values()].map(relayTemplateView),
+    agents: [...agents.values()].map(relayAgentView),
+    problems,
+    warnings,
+  };
+}
+
+function print(ends: readonly Endpoint[]): string[] {
+  return ends.map(printEndpoint);
+}
+
+/** The relays that a home has on record, newest first. */
+export async function readRelayViews(
+  { relays }: Pick<Ledger, "relays">,
+  { running, limit }: { readonly running: boolean; readonly limit: number },
+): Promise<Listed<RelayView>> {
+  const { items, next } = await relays.list({
+    limit,
+    ...(running ? { states: ["running", "waiting"] } : {}),
+  });
+  const views = await Promise.all(items.map(async (stored) => viewOf(stored, await relays.steps(stored.id))));
+  return { items: views, next };
+}
+
+/** A turn is shown as a relay of one step. */
+export async function readRelayView(
+  id: RelayId | TurnId,
+  ledger: Pick<Ledger, "relays" | "turns" | "events">,
+): Promise<RelayView | undefined> {
+  if (!isRelayId(id)) {
+    const record = await viewTurn(id, ledger);
+    return record === undefined ? undefined : relayView(record);
+  }
+  const { relays } = ledger;
+  const [stored, steps] = await Promise.all([relays.get(id), relays.steps(id)]);
+  return stored === undefined ? undefined : viewOf(stored, steps);
+}
+
+function viewOf(stored: StoredRelay, steps: readonly StoredRelayStep[]): RelayView {
+  return relayView(asShown(toRecord(stored, steps), steps));
+}
+
+/** What the artifact was like after a step; after the last one, where it is not said which. */
+export async function readRelayArtifact(
+  home: string,
+  { steps }: RelayView,
+  step?: number,
+): Promise<string | undefined> {
+  const hash =
+    step === undefined
+      ? steps.findLast(({ artifactHash }) => artifactHash !== null)?.artifactHash
+      : steps.find(({ stepIndex }) => stepIndex === step)?.artifactHash;
+  return hash === undefined || hash === null ? undefined : readKept(home, hash);
+}
+
+export interface ArtifactChange {
+  /** Counted from 1. */
+  readonly step: number;
+  /** A unified diff. Null: it is not kept what the artifact was like. */
+  readonly diff: string | null;
+}
+
+/** What each step has changed in the artifact. */
+export async function readArtifactChanges(home: string, { steps }: RelayView): Promise<ArtifactChange[]> {
+  const changes: ArtifactChange[] = [];
+  let before = "";
+  for (const { stepIndex, kind, artifactHash } of steps) {
+    if (kind === "script") continue;
+    const after = artifactHash === null ? undefined : await readKept(home, artifactHash);
+    changes.push({
+      step: stepIndex + 1,
+      diff: after === undefined ? null : await unifiedDiff(before, after),
+    });
+    before = after ?? before;
+  }
+  return changes;
+}

@@ -1,0 +1,46 @@
+/** A team as its files say it is. Looking at it needs no server. */
+import { openOwnTeam, type OwnTeam } from "../own-team.ts";
+import { memberOf, memberView, teamView, wholeMemberView } from "./views.ts";
+import { withNulls } from "./with-nulls.ts";
+import { type Invocation } from "../../feature/command.ts";
+import { teamSources } from "./flags.ts";
+import { describeMember, describeTeam, memberRows, NOBODY } from "./text.ts";
+import { count, harmless } from "../../terminal/text.ts";
+
+export function openTeam(given: Invocation): Promise<OwnTeam> {
+  return openOwnTeam(teamSources(given), (line) => given.print.note(harmless(line)));
+}
+
+export async function list(given: Invocation): Promise<void> {
+  const { print } = given;
+  const { members, problems } = await (await openTeam(given)).status();
+  const items = members.map(memberView);
+  print.data({ items, next: null }, () =>
+    items.length === 0 ? print.advice(`Here, ${NOBODY}`) : memberRows(items, print.style).join("\n"),
+  );
+  if (problems.length > 0 && !print.json)
+    print.note(`${count(problems.length, "problem")} in the files: \`cortex team lint\` tells.`);
+}
+
+/** Of everybody, or of one. */
+export async function status(given: Invocation): Promise<void> {
+  const { args, print } = given;
+  const team = await (await openTeam(given)).status();
+  const [wanted] = args;
+  if (wanted !== undefined) {
+    const member = wholeMemberView(memberOf(wanted, team), team);
+    return print.data(member, () => describeMember(member, print.style));
+  }
+  const view = teamView(team);
+  print.data(view, () => print.advice(describeTeam(view, print.style)));
+}
+
+export async function briefing(given: Invocation): Promise<void> {
+  const { facts, text } = await (await openTeam(given)).briefing();
+  given.print.data({ text, facts: withNulls(facts) }, () => harmless(text.trimEnd()));
+}
+
+export async function review(given: Invocation): Promise<void> {
+  const { facts, text } = await (await openTeam(given)).review();
+  given.print.data({ text, facts: withNulls(facts) }, () => harmless(text.trimEnd()));
+}

@@ -1,0 +1,80 @@
+/** The team: what everybody does, new tasks, a heartbeat now, and what the coordinator tells. */
+import { present } from "../../model/present.ts";
+import { beatView, teamView } from "./views.ts";
+import { withNulls } from "./with-nulls.ts";
+import { schemas } from "../../server/api.ts";
+import { TeamQuery } from "./schemas.ts";
+import { route } from "../../feature/route.ts";
+
+export const teamRoutes = [
+  route({
+    method: "get",
+    path: "/api/team",
+    summary: "The team as its files say it is: members with their tasks, projects, problems",
+    query: TeamQuery,
+    answers: { 200: schemas.Team },
+    async handle({ query: { tasks } }, { cortex }) {
+      return { status: 200, body: teamView(await cortex.team.status(), tasks) };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/team/tasks",
+    summary: "Give a member a task",
+    body: schemas.TeamTaskRequest,
+    answers: { 201: schemas.TeamTask },
+    async handle({ body }, { cortex }) {
+      const { agent, title, ordinal, file } = await cortex.team.dispatch(present(body));
+      return { status: 201, body: { agent, title, ordinal, file } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/team/adopt",
+    summary: "Have Cortex work on the tasks of a member",
+    body: schemas.TeamAdoptRequest,
+    answers: { 200: schemas.TeamAdopted },
+    async handle({ body: { agent } }, { cortex }) {
+      const { slug, notePath, changed, isInactive } = await cortex.team.adopt(agent);
+      return { status: 200, body: { agent: slug, file: notePath, changed, isInactive } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/team/tick",
+    summary: "Have a member, or everybody, look for work now",
+    body: schemas.TeamTickRequest,
+    answers: { 200: schemas.TeamTick },
+    async handle({ body: { agent } }, { cortex }) {
+      const { members } = await cortex.team.tick(agent);
+      return { status: 200, body: { members: members.map(beatView) } };
+    },
+  }),
+  route({
+    method: "post",
+    path: "/api/team/housekeeping",
+    summary: "Remove old tasks that are done and old session logs, and commit that",
+    answers: { 200: schemas.TeamHousekeeping },
+    async handle(_, { cortex }) {
+      return { status: 200, body: withNulls(await cortex.team.housekeeping()) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/team/briefing",
+    summary: "What everybody does, what is in the way, what is coming",
+    answers: { 200: schemas.TeamBriefing },
+    async handle(_, { cortex }) {
+      return { status: 200, body: withNulls(await cortex.team.briefing()) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/team/review",
+    summary: "What got done today, what is in the way, what is next",
+    answers: { 200: schemas.TeamReview },
+    async handle(_, { cortex }) {
+      return { status: 200, body: withNulls(await cortex.team.review()) };
+    },
+  }),
+];

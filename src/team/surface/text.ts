@@ -1,0 +1,132 @@
+/** A team in the words and lines of a terminal. */
+import { formatAge, type MemberView, type TaskView, type TeamView, type WholeMemberView } from "./views.ts";
+import type { Style } from "../../terminal/print.ts";
+import { count, firstLine, harmless, table } from "../../terminal/text.ts";
+
+const MAX_TITLE_LENGTH = 80;
+const MAX_REASON_LENGTH = 100;
+/** Of one status of one member. How many there are is in the line of the member. */
+const MAX_TITLES = 5;
+
+/** One line for each member. */
+export function memberRows(members: readonly MemberView[], style: Style): string[] {
+  return table(
+    members.map((member) => [
+      member.slug,
+      livenessText(member),
+      countsText(member),
+      runnerText(member),
+      firstLine(member.role, MAX_TITLE_LENGTH),
+    ]),
+  )
+    .split("\n")
+    .map((line, at) => coloured(line, members[at]!, style));
+}
+
+/** Everybody with what they do, and what is wrong with the files. */
+export function describeTeam({ root, members, problems }: TeamView, style: Style): string {
+  if (members.length === 0) return `${harmless(root)}: ${NOBODY}`;
+  const rows = memberRows(members, style);
+  return [
+    `${style("bold", harmless(root))} · ${totals(members)}`,
+    "",
+    ...members.flatMap((member, at) => [
+      rows[at]!,
+      ...noticeLines(member, style),
+      ...taskLines(member, style),
+    ]),
+    ...(problems.length === 0
+      ? []
+      : [
+          "",
+          style("yellow", `${count(problems.length, "problem")} in the files: \`cortex team lint\` tells.`),
+        ]),
+  ].join("\n");
+}
+
+/** All of one member. */
+export function describeMember(member: WholeMemberView, style: Style): string {
+  const { name, role, project, session, lastTick, noteFile, projects, capabilities } = member;
+  const about = table([
+    ["name", firstLine(name, MAX_TITLE_LENGTH)],
+    ["role", firstLine(role, MAX_TITLE_LENGTH) || "-"],
+    ["project", project === null ? "-" : harmless(project)],
+    ["projects", projects.length === 0 ? "-" : harmless(projects.join(", "))],
+    ["can", capabilities.length === 0 ? "-" : harmless(capabilities.join(", "))],
+    ["runs", runnerText(member)],
+    ["state", livenessText(member)],
+    ["last tick", lastTick ?? "never"],
+    ["session", `${session.last ?? "-"}: ${firstLine(session.status ?? "-", MAX_REASON_LENGTH)}`],
+    ["tasks", countsText(member)],
+    ["note", noteFile],
+  ]);
+  const tasks = [...noticeLines(member, style), ...taskLines(member, style, Number.POSITIVE_INFINITY)];
+  return tasks.length === 0 ? about : `${about}\n\n${tasks.join("\n")}`;
+}
+
+export const NOBODY = "nobody is on the team yet. `cortex team register <name>` takes somebody in.";
+
+export function livenessText({ liveness: { state, ageMs, isAhead } }: MemberView): string {
+  const word = state === "never-started" ? "never started" : state;
+  if (ageMs === null) return word;
+  return isAhead ? `${word}, its clock is ahead` : `${word}, ${formatAge(ageMs)}`;
+}
+
+function totals(members: readonly MemberView[]): string {
+  const present = members.filter(({ status }) => status === "active");
+  const fresh = present.filter(({ liveness }) => liveness.state === "fresh").length;
+  const sum = (of: (counts: MemberView["counts"]) => number): number =>
+    present.reduce((total, { counts }) => total + of(counts), 0);
+  return [
+    count(present.length, "member"),
+    `${fresh} fresh`,
+    `${sum(({ ready }) => ready)} ready`,
+    `${sum(({ inProgress }) => inProgress)} in progress`,
+    `${sum(({ done }) => done)} done`,
+  ].join(" · ");
+}
+
+function countsText({ counts: { ready, inProgress, done, unknown } }: MemberView): string {
+  const odd = unknown === 0 ? "" : `, ${unknown} unclear`;
+  return `${ready} ready, ${inProgress} in progress, ${done} done${odd}`;
+}
+
+function runnerText({ isManaged, isCoordinator, runtime }: MemberView): string {
+  const runner = isManaged ? "by cortex" : `by ${runtime === null ? "others" : firstLine(runtime, 20)}`;
+  return isCoordinator ? `${runner}, coordinates` : runner;
+}
+
+/** Red: somebody has to look after it. */
+function coloured(line: string, { liveness: { state } }: MemberView, style: Style): string {
+  if (state === "down" || state === "never-started") return style("red", line);
+  return state === "fresh" ? style("green", line) : style("dim", line);
+}
+
+function noticeLines({ notices }: MemberView, style: Style): string[] {
+  return notices.map((notice) => style("yellow", `  ! ${harmless(notice)}`));
+}
+
+function taskLines({ tasks }: WholeMemberView, style: Style, max = MAX_TITLES): string[] {
+  const of = (status: TaskView["status"]): TaskView[] => tasks.filter((task) => task.status === status);
+  const list = (found: readonly TaskView[]): string[] => {
+    const more = found.length - max;
+    return [
+      ...found.slice(0, max).map((task) => taskLine(task, style)),
+      ...(more > 0 ? [`    and ${more} more`] : []),
+    ];
+  };
+  return [...list(of("in-progress")), ...list(of("ready")), ...list(of(null))];
+}
+
+function taskLine({ title, status, statusText, started, forMs, flag }: TaskView, style: Style): string {
+  const said = firstLine(title, MAX_TITLE_LENGTH);
+  if (flag !== null) {
+    const reason = firstLine(flag.reason, MAX_REASON_LENGTH);
+    return style("yellow", `  ! ${said} (flagged ${flag.since}: ${reason})`);
+  }
+  if (status === "in-progress") {
+    const age = forMs === null ? "" : `, ${formatAge(forMs)}`;
+    return `  > ${said}${started === null ? "" : ` (since ${harmless(started)}${age})`}`;
+  }
+  return status === "ready" ? `  - ${said}` : `  ? ${said} (${firstLine(statusText, 20)})`;
+}

@@ -1,0 +1,59 @@
+/** What the tools of a team need of the rest of Cortex. */
+import { causeOf } from "../../delegation/caller.ts";
+import type { DelegationParts } from "../../delegation/parts.ts";
+import {
+  AGENT_ADAPTER,
+  ANSWER_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+  splitEventId,
+  TEAM_ADAPTER,
+} from "../../model/event.ts";
+import type { ToolContext } from "../../model/tool.ts";
+import type { QueueItem, Store } from "../../store/store.ts";
+import { isNotice } from "../notice-id.ts";
+import type { TeamToolParts } from "./tools.ts";
+import { isByOthers } from "../../turns/untrusted.ts";
+import type { Teamwork } from "../teamwork.ts";
+
+/** What other agents say is nobody's instruction, whoever it was said for. */
+const BY_AGENTS: ReadonlySet<string> = new Set([
+  ANSWER_ADAPTER,
+  AGENT_ADAPTER,
+  RELAY_ADAPTER,
+  SCRIPT_ADAPTER,
+]);
+
+export interface TeamToolSources {
+  readonly team: Teamwork;
+  readonly config: DelegationParts["config"];
+  readonly onChainEnded: DelegationParts["onChainEnded"];
+  readonly store: { readonly queue: Pick<Store["queue"], "itemsOf"> };
+}
+
+export function teamToolParts({ team, store, config, onChainEnded }: TeamToolSources): TeamToolParts {
+  const itemsOf = ({ turn }: ToolContext): Promise<QueueItem[]> => store.queue.itemsOf(turn);
+  return {
+    status: () => team.status(),
+    async dispatch(wish, context) {
+      const items = await itemsOf(context);
+      return team.dispatch(wish, await causeOf({ context, items }, { config, onChainEnded }));
+    },
+    adopt: (agent) => team.adopt(agent),
+    register: (member) => team.register(member),
+    briefing: () => team.briefing(),
+    review: () => team.review(),
+    housekeeping: () => team.housekeeping(),
+    async isByPerson(context) {
+      const items = await itemsOf(context);
+      if (isByOthers(items) || items.some((item) => BY_AGENTS.has(adapterOf(item)))) return false;
+      return items.some(({ event }) => !isNotice(event)); // that a task is flagged asks for nothing
+    },
+    isOnTask: async (context) =>
+      (await itemsOf(context)).some((item) => adapterOf(item) === TEAM_ADAPTER && !isNotice(item.event)),
+  };
+}
+
+function adapterOf({ event }: QueueItem): string {
+  return splitEventId(event.id).adapter;
+}
