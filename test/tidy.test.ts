@@ -15,9 +15,8 @@ const FIXTURES = fileURLToPath(new URL("fixtures/tidy", import.meta.url));
 
 const PORTS = ["model", "programs", "patterns", "config", "store", "agents", "channels", "terminal"];
 const PIPELINE = ["personas", "events", "routing", "queue", "turns", "delivery"];
-/** What every feature may use: the ports, the steps of the pipeline, and what features are made of. */
-const BELOW_FEATURES = [...PORTS, ...PIPELINE, "intake", "feature", "client"];
 const FEATURES = ["search", "delegation", "relay", "team", "hooks", "insight", "keep", "doctor"];
+const ABOVE = ["intake", "feature", "client", ...FEATURES, "runtime", "server", "cli"];
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   model: [],
@@ -34,21 +33,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   queue: ["model", "store", "config"],
   delivery: ["model", "store", "config", "channels"],
   turns: ["model", "programs", "store", "config", "agents", "personas"],
-  intake: ["model", "store", "config", ...PIPELINE],
-  feature: [...PORTS, ...PIPELINE, "intake"],
-  client: [...PORTS, "feature"],
-  search: BELOW_FEATURES,
-  delegation: BELOW_FEATURES,
-  relay: [...BELOW_FEATURES, "delegation"],
-  team: [...BELOW_FEATURES, "delegation", "relay"],
-  hooks: [...BELOW_FEATURES, "relay"],
-  insight: [...BELOW_FEATURES, "delegation", "relay", "hooks", "search"],
-  keep: BELOW_FEATURES,
-  doctor: [...BELOW_FEATURES, "insight"],
-  runtime: [...BELOW_FEATURES, ...FEATURES],
-  server: ["model", "config", "intake", "feature", "insight", "runtime"],
-  cli: [...PORTS, "intake", "feature", "client", ...FEATURES, "runtime", "server"],
-  "index.ts": ["model", "store", "intake", "feature", "runtime"],
+  ...Object.fromEntries(ABOVE.map((folder) => [folder, [...PORTS, ...PIPELINE, ...ABOVE]])),
+  "index.ts": ["model", "store", ...ABOVE],
 };
 
 /** What is public of the store is its types: programs open it through the runtime. */
@@ -65,6 +51,9 @@ const ALSO_OPENS: Readonly<Record<string, readonly string[]>> = {
   client: ["store/sqlite"],
   keep: ["store/sqlite"],
   doctor: ["agents/pi"],
+  turns: ["agents/tools"],
+  delegation: ["agents/process"],
+  relay: ["agents/process"],
 };
 
 /** The files that may compute what they import. */
@@ -103,14 +92,18 @@ test("the check sees the files and imports that there are", () => {
 const PLANTED: Readonly<Record<string, readonly string[]>> = {
   clean: [],
   "static-import": [
-    "hooks/judge.ts imports routing/resolve.ts, and hooks may import only model, store, config, programs, patterns",
+    "queue/judge.ts imports routing/resolve.ts, and queue may import only model, store, config",
   ],
   "type-only-import": ["store/store.ts imports config/read.ts, and store may import only model, programs"],
   "inline-type-import": ["model/target.ts imports queue/claim.ts, and model may import nothing"],
-  "re-export": ["server/api.ts imports queue/claim.ts, and server may import only model, runtime"],
-  "empty-re-export": ["server/api.ts imports queue/claim.ts, and server may import only model, runtime"],
+  "re-export": [
+    "delivery/api.ts imports queue/claim.ts, and delivery may import only model, store, config, channels",
+  ],
+  "empty-re-export": [
+    "delivery/api.ts imports queue/claim.ts, and delivery may import only model, store, config, channels",
+  ],
   "dynamic-import": [
-    "cli/up.ts imports hooks/judge.ts, and cli may import only model, programs, runtime, server",
+    "routing/up.ts imports hooks/judge.ts, and routing may import only model, store, config",
   ],
   "computed-import": ["hooks/load.ts computes what it imports"],
   "program-started-elsewhere": [
