@@ -37,11 +37,11 @@ describe("what is asked for wrongly", () => {
   });
 
   test.each([
-    [["nonsense"], /no command "nonsense"[^]*cortex help/],
-    [["constructor"], /no command "constructor"/],
-    [["stauts"], /no command "stauts"[^]*Did you mean `cortex status`\?/],
+    [["nonsense"], /Unknown command "nonsense"[^]*cortex help/],
+    [["constructor"], /Unknown command "constructor"/],
+    [["stauts"], /Unknown command "stauts"[^]*Did you mean `cortex status`\?/],
     [["show"], /Missing required argument 'turn'[^]*cortex show --help/],
-    [["show", "a", "b"], /"b" is one argument too many[^]*cortex show --help/],
+    [["show", "a", "b"], /Unexpected argument "b"[^]*cortex show --help/],
     [["send", "--sesion", "x", "hi"], /Unknown option '--sesion'[^]*Did you mean --session\?/],
     [["log", "--limit", "many"], /"many" is not a limit[^]*1 to 1000/],
     [["send", " "], /The message is empty/],

@@ -69,9 +69,23 @@ describe("the table", () => {
     }
   });
 
-  test("what each does and takes is told in a phrase, without a full stop", () => {
+  test("commands and flags are described by a capitalized phrase without a full stop", () => {
     for (const about of [...ALL.map(([, entry]) => entry.about), ...FLAGS.map((flag) => flag.about)])
-      expect(about).toMatch(/^[^A-Z].*[^.]$/);
+      expect(about).toMatch(/^[A-Z].*[^.]$/);
+  });
+
+  test("the help of a command is at most eight words", () => {
+    const long = ALL.filter(([, { about }]) => about.split(/\s+/).length > 8);
+    expect(long.map(([path, { about }]) => `${path}: ${about}`)).toEqual([]);
+  });
+
+  test("every top-level command has a group, and no other has one", () => {
+    for (const [path, { group }] of ALL)
+      expect([path, group !== undefined]).toEqual([path, !path.includes(" ")]);
+  });
+
+  test("details are whole sentences", () => {
+    for (const [, { details }] of ALL) if (details !== undefined) expect(details).toMatch(/^[A-Z].*\.$/);
   });
 });
 
@@ -111,7 +125,7 @@ test.each([["staus"], ["relay", "staus"]])(
     const path = ["cortex", ...words].join(" ");
     const { code, out, err } = await cortex(...words, "--help");
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain(`There is no command "${words.join(" ")}"`);
+    expect(err).toContain(`Unknown command "${words.join(" ")}"`);
     expect(err).toContain(`Did you mean \`${path.replace("staus", "status")}\`?`);
   },
 );
@@ -143,7 +157,10 @@ test.each(NEED_WORDS)("%s says which word is missing, and ends with 2", async (p
 
 test.each(PARENTS)("%s knows its commands, and no other", async (path, { commands }) => {
   const { code, err } = await cortex(...path.split(" "), "nonsense");
-  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`no command "${path} nonsense"`) });
+  expect({ code, err }).toEqual({
+    code: 2,
+    err: expect.stringContaining(`Unknown command "${path} nonsense"`),
+  });
   const first = commands![0]!.usage.split(" ")[0]!;
   const typo = await cortex(...path.split(" "), `${first}x`);
   expect(typo.err).toContain(`Did you mean \`cortex ${path} ${first}\`?`);

@@ -116,31 +116,31 @@ const ROWS: Readonly<Record<string, Row>> = {
   "a command with a typing error": {
     typed: ["stauts"],
     code: 2,
-    what: /no command "stauts"/,
+    what: /Unknown command "stauts"/,
     hint: /`cortex status`/,
   },
   "a command of a command with one": {
     typed: ["hooks", "tset", "x", "--channel", "cli"],
     code: 2,
-    what: /no command "hooks tset"/,
+    what: /Unknown command "hooks tset"/,
     hint: /Did you mean `cortex hooks test`\?/,
   },
   "help for a command that is not there": {
     typed: ["help", "chta"],
     code: 2,
-    what: /no command "chta"/,
+    what: /Unknown command "chta"/,
     hint: /Did you mean `cortex chat`\?/,
   },
   "a command of which there is only the promise": {
     typed: ["acp"],
     code: 2,
-    what: /no command "acp" yet/,
+    what: /Command "acp" is not available yet/,
     hint: /`cortex help`/,
   },
   "a command whose commands do the work": {
     typed: ["sub-agent"],
     code: 2,
-    what: /`cortex sub-agent` needs/,
+    what: /Missing command after `cortex sub-agent`/,
     hint: /`cortex sub-agent --help`/,
   },
   "an option with a typing error": {
@@ -154,7 +154,7 @@ const ROWS: Readonly<Record<string, Row>> = {
     typed: ["--limit", "5", "events"],
     code: 2,
     what: /'--limit'/,
-    hint: /stand after its name/,
+    hint: /after its name/,
     better: ["events", "--limit", "5"],
   },
   "nothing where a turn belongs": {

@@ -1,4 +1,4 @@
-/** The page of all commands, from the table that the command line is made of. */
+/** Generates the command reference from the same table as the command line. */
 import { type CommandEntry, GLOBAL_OPTIONS } from "../../src/feature/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { EXIT_CODES } from "../../src/cli/report.ts";
@@ -6,19 +6,19 @@ import { code, plain, sentence, table } from "./markdown.ts";
 
 const HEAD = `# Commands
 
-Every command with its options, as \`cortex help\` and \`--help\` tell them. In a clone, \`npx cortex\` is \`cortex\`. Angles stand
-around what must be given, brackets around what may; dots mean that several words are fine. An id in an example is of the
-right form, and of nothing.`;
+Every command and its options, as printed by \`cortex help\` and \`--help\`. In a clone, run \`npx cortex\` instead of \`cortex\`.
+\`<angle brackets>\` mark required arguments, \`[square brackets]\` optional ones, and \`...\` means several words. Ids in examples
+are placeholders.`;
 
 export function cliReference(): string {
   return [
     HEAD,
-    "## What every command understands",
+    "## Global options",
     optionTable(GLOBAL_OPTIONS),
-    "## How a command ends",
+    "## Exit codes",
     "Data goes to standard output, everything else to standard error.",
     table(
-      ["exit code", "means"],
+      ["exit code", "meaning"],
       EXIT_CODES.map(([exitCode, means]) => [code(String(exitCode)), plain(means)]),
     ),
     ...COMMANDS.flatMap((entry) => describe(entry, "cortex", 2)),
@@ -27,7 +27,7 @@ export function cliReference(): string {
 }
 
 function describe(entry: CommandEntry, parent: string, level: number): string[] {
-  const { usage, about, options = [], examples = [], commands = [] } = entry;
+  const { usage, about, details, options = [], examples = [], commands = [] } = entry;
   const name = `${parent} ${usage.split(" ")[0]}`;
   const given = options.length === 0 ? "" : " [options]";
   const usages = [
@@ -36,7 +36,7 @@ function describe(entry: CommandEntry, parent: string, level: number): string[] 
   ];
   return [
     `${"#".repeat(level)} ${code(name)}`,
-    sentence(plain(about)),
+    plain([sentence(about), details].filter((part) => part !== undefined).join(" ")),
     fenced("text", usages),
     ...(options.length === 0 ? [] : [optionTable(options)]),
     ...(examples.length === 0 ? [] : [fenced("sh", examples)]),
@@ -46,7 +46,7 @@ function describe(entry: CommandEntry, parent: string, level: number): string[] 
 
 function optionTable(options: NonNullable<CommandEntry["options"]>): string {
   return table(
-    ["option", "what it does"],
+    ["option", "description"],
     options.map(([flags, about]) => [code(flags), plain(about)]),
   );
 }

@@ -1,10 +1,16 @@
-/** Makes commander's program from the table of commands, and its complaints into ours. */
-import { Command, CommanderError } from "commander";
+/** Builds commander's program from the table of commands and turns its errors into ours. */
+import { type Argument, Command, CommanderError } from "commander";
 
 import { CortexError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
 import { findHome } from "../config/home.ts";
-import { type CommandEntry, GLOBAL_OPTIONS, type Invocation, type Run } from "../feature/command.ts";
+import {
+  COMMAND_GROUPS,
+  type CommandEntry,
+  GLOBAL_OPTIONS,
+  type Invocation,
+  type Run,
+} from "../feature/command.ts";
 import { asCalled, calledAs } from "./as-called.ts";
 import { createPrinter, type Printer } from "../terminal/print.ts";
 import { report } from "./report.ts";
@@ -12,22 +18,22 @@ import { report } from "./report.ts";
 interface Asked {
   readonly argv: readonly string[];
   readonly environment: Invocation["environment"];
-  /** Absent: the terminal's, as the arguments want it. */
+  /** Absent: the terminal's, configured by the arguments. */
   readonly print?: Printer;
 }
 
-/** Runs what the arguments ask for. Returns the exit code. */
+/** Runs the command that the arguments name. Returns the exit code. */
 export async function runCommandLine(entries: readonly CommandEntry[], asked: Asked): Promise<number> {
   const { argv, environment } = asked;
   try {
     return await carryOut(entries, asked);
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0; // help was asked for, and given
+    if (error instanceof CommanderError && error.exitCode === 0) return 0; // help was requested and shown
     return report(error, { verbose: argv.includes("--verbose"), environment });
   }
 }
 
-/** The same for other commands: what goes wrong is thrown. */
+/** Like `runCommandLine`, but throws errors instead of reporting them. */
 export async function carryOut(
   entries: readonly CommandEntry[],
   { argv, environment, print }: Asked,
@@ -53,24 +59,46 @@ function buildProgram(entries: readonly CommandEntry[], act: Act): Command {
     .description("A durable switchboard for AI agents.")
     .configureHelp({
       showGlobalOptions: true,
-      // Of the commands above it, only the program's options count for all.
+      // Almost every command has options: saying so on each line would only widen the list.
+      subcommandTerm: (command) =>
+        [command.name(), ...command.registeredArguments.map(argumentTerm)].join(" "),
+      // Only the program's own options are global, not those of a parent command.
       visibleGlobalOptions: ({ parent }) => (parent === null ? [] : [...program.options]),
     })
     .configureOutput({ writeErr: () => {} });
   for (const [flags, about] of GLOBAL_OPTIONS) program.option(flags, about);
   refuseInOurWords(program);
-  // commander would explain the program, as if it had not seen the word.
+  // commander would show the program's help and ignore the unknown word.
   program.addHelpText("beforeAll", ({ command }) => {
     const unknown = unknownWord(command);
     if (unknown !== undefined) throw commandUnknown(unknown, command);
     return "";
   });
-  for (const entry of entries) addCommand(program, entry, act);
+  program.helpOption("-h, --help", HELP);
+  program.commandsGroup("Set up:").helpCommand("help [command]", HELP);
+  for (const entry of byGroup(entries)) addCommand(program, entry, act);
   return program;
 }
 
+const HELP = "Show help for a command";
+
+/** commander shows groups in the order in which it meets them. */
+function byGroup(entries: readonly CommandEntry[]): readonly CommandEntry[] {
+  const rank = ({ group }: CommandEntry) => (group === undefined ? Infinity : COMMAND_GROUPS.indexOf(group));
+  return entries.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function argumentTerm(argument: Argument): string {
+  const name = argument.variadic ? `${argument.name()}...` : argument.name();
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
 function addCommand(parent: Command, entry: CommandEntry, act: Act): void {
-  const command = parent.command(entry.usage).description(entry.about);
+  const command = parent.command(entry.usage).summary(entry.about);
+  command.description(entry.details === undefined ? entry.about : `${entry.about}. ${entry.details}`);
+  command.helpOption("-h, --help", HELP);
+  if (entry.run === undefined) command.helpCommand("help [command]", HELP);
+  if (entry.group !== undefined) command.helpGroup(`${entry.group}:`);
   refuseInOurWords(command);
   command.enablePositionalOptions(); // what follows the name of an inner command is that command's
   for (const [flags, about] of entry.options ?? []) command.option(flags, about);
@@ -99,7 +127,7 @@ function checkOuterOptions(command: Command): void {
   const path = commandPath(command);
   throw refusal(
     `${stray.long} is an option of \`${commandPath(outer)}\`, not of \`${path}\``,
-    `\`${path} --help\` shows how it is used.`,
+    `Run \`${path} --help\` for usage.`,
   );
 }
 
@@ -133,37 +161,37 @@ function wrongUsage({ code, message }: CommanderError, command: Command): Cortex
   const unknown = unknownWord(command);
   if (unknown !== undefined) return commandUnknown(unknown, command);
   const path = commandPath(command);
-  const advice = `\`${path} --help\` shows how it is used.`;
-  const [, what = `\`${path}\` needs the name of a command`, guess] =
+  const advice = `Run \`${path} --help\` for usage.`;
+  const [, what = `Missing command after \`${path}\``, guess] =
     /^error: ([^\n]*)(?:\n\(Did you mean (.*)\?\))?$/.exec(message) ?? [];
   if (code === "commander.excessArguments")
-    return refusal(`"${command.args[command.registeredArguments.length]}" is one argument too many`, advice);
+    return refusal(`Unexpected argument "${command.args[command.registeredArguments.length]}"`, advice);
   const isEarly = code === "commander.unknownOption" && command.parent === null;
-  const place = isEarly ? "The options of a command stand after its name. " : "";
+  const place = isEarly ? "Put a command's options after its name. " : "";
   return refusal(capital(what), guess === undefined ? place + advice : `Did you mean ${guess}? ${advice}`);
 }
 
-/** The word in the place of a command, where there are commands and it is none of them. */
+/** The word given as a subcommand, if it is none of the command's. */
 function unknownWord({ commands, args }: Command): string | undefined {
   const word = args[0] === "help" ? args[1] : args[0];
   if (commands.length === 0 || word === undefined || word.startsWith("-")) return undefined;
   return commands.some((inner) => inner.name() === word) ? undefined : word;
 }
 
-/** Promised, and not there yet: nothing else is meant by them. */
+/** Planned commands: these words are not typos. */
 const PLANNED: ReadonlySet<string> = new Set(["acp", "channels", "export", "import", "mcp", "route"]);
 
 function commandUnknown(word: string, command: Command): CortexError {
   const isFirst = command.parent === null;
   const path = commandPath(command);
-  const list = `\`${isFirst ? "cortex help" : `${path} --help`}\` lists the commands.`;
+  const list = `Run \`${isFirst ? "cortex help" : `${path} --help`}\` to list commands.`;
   if (isFirst && PLANNED.has(word))
-    return refusal(`There is no command "${word}" yet`, `This version comes without it. ${list}`);
+    return refusal(`Command "${word}" is not available yet`, `It is planned for a later version. ${list}`);
   const guess = nearest(
     word,
     command.commands.map((inner) => inner.name()),
   );
-  const message = `There is no command "${isFirst ? word : `${path.replace(/^cortex /, "")} ${word}`}"`;
+  const message = `Unknown command "${isFirst ? word : `${path.replace(/^cortex /, "")} ${word}`}"`;
   return refusal(message, guess === undefined ? list : `Did you mean \`${path} ${guess}\`? ${list}`);
 }
 

@@ -42,7 +42,7 @@ function placesBelow(path: string, entry: CommandEntry): Place[] {
   ];
 }
 
-const HELP = ["--help", "show how it is used"] as const;
+const HELP = ["--help", "Show help for a command"] as const;
 
 function nameOf(usage: string): string {
   return usage.split(" ")[0]!;

@@ -7,16 +7,16 @@ const FAILED = 1;
 const WRONG_USAGE = 2;
 const NO_SERVER = 3;
 
-/** What a command can end with, and what that means. */
+/** The exit codes and what they mean. */
 export const EXIT_CODES: readonly (readonly [code: number, means: string])[] = [
-  [0, "it is done"],
-  [FAILED, "it could not be done, or what was looked at is not as it should be"],
-  [WRONG_USAGE, "it was not understood: a command, an option or a value that there is not"],
-  [NO_SERVER, "no server runs on this home"],
-  [REFUSES_TO_START, "the server does not start like this, and trying again is of no use"],
+  [0, "success"],
+  [FAILED, "the command failed, or a check found problems"],
+  [WRONG_USAGE, "invalid usage: unknown command, unknown option or invalid value"],
+  [NO_SERVER, "no server is running on this home"],
+  [REFUSES_TO_START, "the server cannot start until its configuration is fixed; do not retry"],
 ];
 
-/** Says what went wrong: one line of what happened, one of what to do. Returns the exit code. */
+/** Prints an error on two lines: what happened and what to do. Returns the exit code. */
 export function report(
   error: unknown,
   { verbose, environment }: { verbose: boolean; environment: Invocation["environment"] },
@@ -33,11 +33,11 @@ function exitCode(error: unknown): number {
   return error.code === "server_missing" ? NO_SERVER : FAILED;
 }
 
-/** Not an error of ours: a mistake in Cortex, or something that the system refused. */
+/** Not a CortexError: a bug in Cortex, or an error of the operating system. */
 function unforeseen(error: unknown): { message: string; hint: string } {
   return {
     message: error instanceof Error ? error.message : String(error),
-    hint: "Run it again with --verbose to see where this comes from.",
+    hint: "Run it again with --verbose for the stack trace.",
   };
 }
 

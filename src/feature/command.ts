@@ -21,11 +21,20 @@ export type Run = (given: Invocation) => Promise<void | false | typeof REFUSES_T
  */
 export const REFUSES_TO_START = 78;
 
-/** One line of the table of commands: what commander has to know, and where the rest is. */
+/** The groups of `cortex --help`, in the order they are shown. */
+export const COMMAND_GROUPS = ["Start", "Talk", "Look", "Work", "Team & relay", "Keep", "Set up"] as const;
+export type CommandGroup = (typeof COMMAND_GROUPS)[number];
+
+/** One command of the table: what commander needs to know, and how to load the rest. */
 export interface CommandEntry {
   /** `log <session|turn>`: angles around what must be given, brackets around what may. */
   readonly usage: string;
+  /** An imperative of at most eight words, capitalized, without a full stop. */
   readonly about: string;
+  /** A sentence or two that only the command's own `--help` shows. */
+  readonly details?: string;
+  /** Where `cortex --help` lists it; every top-level command has one. */
+  readonly group?: CommandGroup;
   readonly options?: readonly (readonly [flags: string, about: string])[];
   /** Lines for a shell, shown by `--help`. Ids in them are of the right form and of nothing. */
   readonly examples?: readonly string[];
@@ -35,15 +44,15 @@ export interface CommandEntry {
 }
 
 /** Of commands that list. */
-export const LIMIT = ["--limit <number>", "at most so many"] as const;
+export const LIMIT = ["--limit <number>", "Maximum number of results"] as const;
 
 /** What every command understands. */
 export const GLOBAL_OPTIONS: NonNullable<CommandEntry["options"]> = [
-  ["--home <folder>", "the home to work on (CORTEX_HOME, ~/.cortex)"],
-  ["--json", "data as JSON: one value, or one a line where a list goes on"],
-  ["--quiet", "say only what was asked for"],
-  ["--verbose", "with an error, say where it came from"],
-  ["--no-color", "no colours (NO_COLOR)"],
+  ["--home <folder>", "Home to use (env CORTEX_HOME, default ~/.cortex)"],
+  ["--json", "Print JSON: one value, or one per line when streaming"],
+  ["--quiet", "Print only the requested data"],
+  ["--verbose", "Print the stack trace of an error"],
+  ["--no-color", "Disable colors (env NO_COLOR)"],
 ];
 
 /** An option with a value. */
