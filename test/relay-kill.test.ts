@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 import type { RelayId, TurnId } from "../src/model/ids.ts";
-import { INTERRUPTED } from "../src/relay/ending.ts";
+import { INTERRUPTED } from "../src/relay/record/ending.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
 import { groupsIn, isAlive, notedGroup } from "./support/process-groups.ts";
 import { temporaryFolder } from "./support/temporary.ts";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 import type { RelayId } from "../src/model/ids.ts";
-import type { RelayRecord } from "../src/relay/record.ts";
+import type { RelayRecord } from "../src/relay/record/record.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
 import { type ModelRequest, type Reply, startModelServer } from "./support/model-server.ts";
 import { SEED_FILES } from "./support/relay-home.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import type { RelayId } from "../src/model/ids.ts";
-import { printEndpoint } from "../src/relay/endpoint.ts";
-import type { RelayRecord } from "../src/relay/record.ts";
+import { printEndpoint } from "../src/relay/templates/endpoint.ts";
+import type { RelayRecord } from "../src/relay/record/record.ts";
 import { openCortex } from "../src/runtime/cortex.ts";
-import { addShippedRelays } from "../src/relay/shipped-files.ts";
+import { addShippedRelays } from "../src/relay/templates/shipped-files.ts";
 import { writeHome } from "./support/home.ts";
 import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";

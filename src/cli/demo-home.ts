@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-import { addShippedRelays } from "../relay/shipped-files.ts";
+import { addShippedRelays } from "../relay/templates/shipped-files.ts";
 import type { Invocation } from "../feature/command.ts";
 import { demoScript, type ScriptOptions } from "./demo-script.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { makeFolder, OWNER_ONLY, refuseFile } from "../config/home.ts";
 import { addShippedHooks } from "../hooks/files.ts";
-import { addShippedRelays, writeRelaySchemas } from "../relay/shipped-files.ts";
+import { addShippedRelays, writeRelaySchemas } from "../relay/templates/shipped-files.ts";
 import { findMissingKey, starterProfile } from "../runtime/starter-profile.ts";
 import { calledAs } from "./as-called.ts";
 import { type Invocation, text } from "../feature/command.ts";

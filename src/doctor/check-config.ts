@@ -9,7 +9,7 @@ import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
 import { MIN_SECRET_LENGTH } from "../model/redact.ts";
 import { findPlugins } from "../personas/plugins.ts";
 import { foldersIn } from "../personas/read-inside.ts";
-import type { RelayConfig } from "../relay/snapshot.ts";
+import type { RelayConfig } from "../relay/templates/snapshot.ts";
 import { checkAgents } from "./check-agents.ts";
 import { chooseModel, configuredModel } from "../config/choose-model.ts";
 import { type Configured, readConfigured } from "../config/configured.ts";
@@ -37,7 +37,7 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
     return [refusalBy("config", error)];
   }
   const { config, variable } = configured;
-  const { readRelays } = await import("../relay/read-relays.ts");
+  const { readRelays } = await import("../relay/templates/read-home.ts");
   const relays = await readRelays(sources);
   const [profiles, agents, found] = await Promise.all([
     checkProfiles(configured, sources.request),

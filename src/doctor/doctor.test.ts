@@ -12,7 +12,7 @@ import type { Check } from "../feature/check.ts";
 import { checkMachine } from "./check-machine.ts";
 import { CLOCK_DOUBT_MS, EARLIEST_MS } from "./check-store.ts";
 import { type DoctorParts, examine } from "./doctor.ts";
-import { addShippedRelays } from "../relay/shipped-files.ts";
+import { addShippedRelays } from "../relay/templates/shipped-files.ts";
 
 /** Whether there is bubblewrap, and which ports are free, depends on the machine; here, there is none, and any will do. */
 const NO_SANDBOX = { PATH: "/nonexistent", CORTEX_PORT: "0" };

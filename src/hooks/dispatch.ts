@@ -22,7 +22,7 @@ import { resolveRoute } from "../routing/resolve.ts";
 import { sessionOfEvent } from "../routing/session-of-event.ts";
 import type { NewDelivery, NewDispatch, Store, StoredEvent } from "../store/store.ts";
 import { queueing } from "../intake/messages.ts";
-import { keyOfHook } from "../relay/keys.ts";
+import { keyOfHook } from "../relay/record/keys.ts";
 import type { Relays } from "../relay/relays.ts";
 
 export interface HookDispatchParts {

@@ -9,7 +9,7 @@ import type { DeliveryId, EventId, ItemId, TurnId } from "../model/ids.ts";
 import type { HookRun, ItemOutcome, Ledger, QueueItem, StoredRun, TurnContent } from "../store/store.ts";
 import type { Pinned } from "../turns/journal.ts";
 import { hookRunView } from "../hooks/surface/views.ts";
-import { findStartedWith, keyOfHook } from "../relay/keys.ts";
+import { findStartedWith, keyOfHook } from "../relay/record/keys.ts";
 import { deliveryView, dispatchView, eventView, isoTime, runView } from "../feature/views.ts";
 
 export type Explanation = Awaited<ReturnType<typeof explain>>;

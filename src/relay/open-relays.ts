@@ -4,29 +4,35 @@ import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
-import { readArtifact, workspaceOf } from "./artifact.ts";
-import { readKept } from "./artifact-history.ts";
-import { asksMessage } from "./build-prompt.ts";
-import { Engine } from "./engine.ts";
-import { addAgent, finish, resume } from "./ending.ts";
-import { resolveStage } from "./endpoint.ts";
-import { type KeptRelay, type RelayDetail, relayUnknown, toRecord, updateRelay } from "./kept-relay.ts";
-import { addPending } from "./pending-messages.ts";
-import { asShown } from "./phases.ts";
-import { isTerminal, type RelayRecord } from "./record.ts";
-import { recover } from "./recover.ts";
-import { parseExtraHooks } from "./resolve-template.ts";
-import { archiveOld } from "./retention.ts";
-import { agentIn, type RelayConfig, type RelayScripts, takeSnapshot } from "./snapshot.ts";
-import { importThreads } from "./threads-file.ts";
+import { readArtifact, workspaceOf } from "./artifact/artifact.ts";
+import { readKept } from "./artifact/history.ts";
+import { asksMessage } from "./engine/build-prompt.ts";
+import { Engine } from "./engine/engine.ts";
+import { addAgent, finish, resume } from "./record/ending.ts";
+import { resolveStage } from "./templates/endpoint.ts";
+import {
+  type KeptRelay,
+  type RelayDetail,
+  relayUnknown,
+  toRecord,
+  updateRelay,
+} from "./record/kept-relay.ts";
+import { addPending } from "./record/pending-messages.ts";
+import { asShown } from "./record/phases.ts";
+import { isTerminal, type RelayRecord } from "./record/record.ts";
+import { recover } from "./engine/recover.ts";
+import { parseExtraHooks } from "./templates/resolve.ts";
+import { archiveOld } from "./engine/retention.ts";
+import { agentIn, type RelayConfig, type RelayScripts, takeSnapshot } from "./templates/snapshot.ts";
+import { importThreads } from "./record/threads-file.ts";
 import type { StoredRelay } from "../store/store.ts";
-import { dryRunRelay } from "./dry-run.ts";
-import { keepTurn, viewTurn } from "./relay-of-turn.ts";
+import { dryRunRelay } from "./engine/dry-run.ts";
+import { keepTurn, viewTurn } from "./record/relay-of-turn.ts";
 import { relayParts, relayScriptsFile } from "./relay-parts.ts";
-import { sayTo } from "./say.ts";
-import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./start.ts";
+import { sayTo } from "./engine/say.ts";
+import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./engine/start.ts";
 import type { RelayRequest, Relays, RelaySources } from "./relays.ts";
-import { WatchedRelayConfig } from "./watched-relay-config.ts";
+import { WatchedRelayConfig } from "./templates/watched-config.ts";
 
 export async function openRelays(sources: RelaySources): Promise<Relays> {
   const { store, home, clock, settings, log } = sources;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 import { configFolder } from "../config/read.ts";
 import { FolderWatch } from "../config/watch-folders.ts";
-import { templateFile, templateFolders, TEMPLATES_DEBOUNCE_MS } from "./template-folders.ts";
-import { SHORTEST_KEPT_MS } from "./retention.ts";
-import { THREADS_FILE } from "./threads-file.ts";
+import { templateFile, templateFolders, TEMPLATES_DEBOUNCE_MS } from "./templates/folders.ts";
+import { SHORTEST_KEPT_MS } from "./engine/retention.ts";
+import { THREADS_FILE } from "./record/threads-file.ts";
 import type { Relays, RelaySources } from "./relays.ts";
 
 /**

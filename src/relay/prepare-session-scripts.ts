@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { configFolder, SESSION_SCRIPTS_FILE } from "../config/read.ts";
-import type { SessionScriptParts, SessionScriptRunner } from "./session-scripts.ts";
+import type { SessionScriptParts, SessionScriptRunner } from "./scripts/session-scripts.ts";
 
 /** How often it is looked whether there is a file with scripts, where there was none. */
 const LOOK_MS = 1_000;
@@ -42,7 +42,7 @@ export class PreparedSessionScripts implements AsyncDisposable {
 
 async function open(parts: SessionScriptParts): Promise<SessionScriptRunner | undefined> {
   try {
-    const { SessionScriptRunner: Runner } = await import("./session-scripts.ts");
+    const { SessionScriptRunner: Runner } = await import("./scripts/session-scripts.ts");
     const runner = new Runner(parts);
     await runner.start();
     return runner;

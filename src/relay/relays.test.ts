@@ -10,9 +10,9 @@ import { answerTo, entry, holdTool, plays } from "../../test/support/workers.ts"
 import type { RelayId, TurnId } from "../model/ids.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
 import type { Tool } from "../model/tool.ts";
-import { INTERRUPTED } from "./ending.ts";
-import type { RelayRecord } from "./record.ts";
-import { KEPT_MS } from "./retention.ts";
+import { INTERRUPTED } from "./record/ending.ts";
+import type { RelayRecord } from "./record/record.ts";
+import { KEPT_MS } from "./engine/retention.ts";
 import type { Cortex, CortexOptions } from "../runtime/cortex.ts";
 import { readRelayView } from "./surface/views.ts";
 

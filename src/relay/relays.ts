@@ -2,10 +2,10 @@
 import type { ApprovalId, EventId, PersonaId, RelayId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import type { EngineParts } from "./engine-parts.ts";
-import type { RelayRecord, StopReason } from "./record.ts";
-import type { ExtraHooks } from "./resolve-template.ts";
-import type { RelayConfig } from "./snapshot.ts";
+import type { EngineParts } from "./engine/engine-parts.ts";
+import type { RelayRecord, StopReason } from "./record/record.ts";
+import type { ExtraHooks } from "./templates/resolve.ts";
+import type { RelayConfig } from "./templates/snapshot.ts";
 import type { Listed, Store } from "../store/store.ts";
 import type { Answerer } from "../intake/approvals.ts";
 import type { Settings } from "../config/settings.ts";

@@ -59,7 +59,7 @@ import { type NewMessage, sendMessage, type SendParts, type Sent } from "../inta
 import { type Outcome, Outcomes } from "./outcomes.ts";
 import { openSandbox, type SandboxMode } from "../turns/sandbox.ts";
 import { followSecrets } from "./secrets.ts";
-import { readRelayResult } from "../relay/result.ts";
+import { readRelayResult } from "../relay/record/result.ts";
 import { relayToolParts } from "../relay/surface/tool-parts.ts";
 import { prepareRelays } from "../relay/prepare-relays.ts";
 import { PreparedSessionScripts } from "../relay/prepare-session-scripts.ts";

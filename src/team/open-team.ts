@@ -16,7 +16,7 @@ import { type NewMember, type Registered, registerMember } from "./register-memb
 import type { TeamRelays } from "./work-parts.ts";
 import { askCoordinator } from "./ask-coordinator.ts";
 import { isAlive } from "../programs/is-alive.ts";
-import { readRelayResult } from "../relay/result.ts";
+import { readRelayResult } from "../relay/record/result.ts";
 import type { Relays } from "../relay/relays.ts";
 import type { Settings } from "../config/settings.ts";
 import type { TickReport } from "./teamwork.ts";

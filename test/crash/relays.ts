@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import type { TurnId } from "../../src/model/ids.ts";
-import type { RelayRecord } from "../../src/relay/record.ts";
+import type { RelayRecord } from "../../src/relay/record/record.ts";
 import type { Cortex } from "../../src/runtime/cortex.ts";
 import { createRandom } from "../simulation/random.ts";
 import { openTestCortex, writeHome } from "../support/home.ts";

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Folders } from "../../src/config/config.ts";
-import { readRelayConfig } from "../../src/relay/read-templates.ts";
-import type { RelayConfig } from "../../src/relay/snapshot.ts";
+import { readRelayConfig } from "../../src/relay/templates/read.ts";
+import type { RelayConfig } from "../../src/relay/templates/snapshot.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 export interface RelayHome extends Disposable {

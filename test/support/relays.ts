@@ -1,7 +1,7 @@
 /** Records of relays, for tests. */
-import { newRecord, type NewRelay } from "../../src/relay/new-record.ts";
-import type { RelayRecord } from "../../src/relay/record.ts";
-import { recordStep, type StepOutcome, type StepStart } from "../../src/relay/record-step.ts";
+import { newRecord, type NewRelay } from "../../src/relay/record/new-record.ts";
+import type { RelayRecord } from "../../src/relay/record/record.ts";
+import { recordStep, type StepOutcome, type StepStart } from "../../src/relay/record/record-step.ts";
 
 export function testRecord(relay: Partial<NewRelay> = {}): RelayRecord {
   return newRecord({

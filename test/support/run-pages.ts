@@ -16,7 +16,7 @@ import { COMMANDS } from "../../src/cli/commands.ts";
 import type { RelayId } from "../../src/model/ids.ts";
 import { MAIN_SESSION, type SessionKey } from "../../src/model/session-key.ts";
 import { type Cortex, openCortex } from "../../src/runtime/cortex.ts";
-import { addShippedRelays } from "../../src/relay/shipped-files.ts";
+import { addShippedRelays } from "../../src/relay/templates/shipped-files.ts";
 import { serve } from "../../src/server/serve.ts";
 import { BIN, environmentOf } from "./cli.ts";
 import type { PlayedPage } from "./docs.ts";

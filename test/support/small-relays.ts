@@ -1,6 +1,6 @@
 /** Relays for tests of those who start them: two agents after each other, one of which can be made to wait. */
 import type { RelayId } from "../../src/model/ids.ts";
-import type { RelayRecord } from "../../src/relay/record.ts";
+import type { RelayRecord } from "../../src/relay/record/record.ts";
 import type { Cortex } from "../../src/runtime/cortex.ts";
 import { PATIENT } from "./server.ts";
 

@@ -16,9 +16,9 @@ import {
   SHOWN_RELAYS,
 } from "./chat-texts.ts";
 import { type CancelTarget, RELAY_USAGE, type RelayCommand } from "./chat-command-syntax.ts";
-import { isTerminal, type RelayRecord } from "../record.ts";
-import { problemsHint } from "../reload-texts.ts";
-import type { RelayConfig } from "../snapshot.ts";
+import { isTerminal, type RelayRecord } from "../record/record.ts";
+import { problemsHint } from "../templates/reload-texts.ts";
+import type { RelayConfig } from "../templates/snapshot.ts";
 import type { Store } from "../../store/store.ts";
 import type { Answerer } from "../../intake/approvals.ts";
 import type { Relays, RelaySaid } from "../relays.ts";

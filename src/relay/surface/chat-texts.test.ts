@@ -10,8 +10,8 @@ import {
   describeStarted,
   describeTemplates,
 } from "./chat-texts.ts";
-import { close, finish } from "../ending.ts";
-import { beginSteps } from "../record-step.ts";
+import { close, finish } from "../record/ending.ts";
+import { beginSteps } from "../record/record-step.ts";
 
 const slots = ["planner", "coder"].map((slotId) => ({ slotId, profile: "offline", persistSession: true }));
 const running = endStep(

@@ -1,9 +1,9 @@
 /** What is replied to `!thread …` in a chat. */
 import { count } from "../../model/count.ts";
-import { type Endpoint, printEndpoint } from "../endpoint.ts";
-import { countSteps, isTerminal, type RelayRecord } from "../record.ts";
-import type { RelayAgent, RelayConfig } from "../snapshot.ts";
-import { price, summarise } from "../summary.ts";
+import { type Endpoint, printEndpoint } from "../templates/endpoint.ts";
+import { countSteps, isTerminal, type RelayRecord } from "../record/record.ts";
+import type { RelayAgent, RelayConfig } from "../templates/snapshot.ts";
+import { price, summarise } from "../record/summary.ts";
 
 /** The relays that a list shows. */
 export const SHOWN_RELAYS = 10;

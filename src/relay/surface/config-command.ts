@@ -1,5 +1,5 @@
 /** The agents and templates of relays, and what is wrong with their files. All of it works without a server. */
-import { readRelays } from "../read-relays.ts";
+import { readRelays } from "../templates/read-home.ts";
 import {
   type RelayAgentView,
   type RelayConfigView,

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 
 import { agentStep, endStep, testRecord } from "../../../test/support/relays.ts";
-import { close, finish } from "../ending.ts";
-import { beginSteps } from "../record-step.ts";
+import { close, finish } from "../record/ending.ts";
+import { beginSteps } from "../record/record-step.ts";
 import { relayView } from "./views.ts";
 import { describeDryRun, describeStep, endLine, progressLine, stepLine } from "./text.ts";
 

@@ -1,20 +1,20 @@
 /** Relays, their agents and their templates, as they are shown. */
 import { isRelayId, type RelayId, type TurnId } from "../../model/ids.ts";
 import type { Problem } from "../../config/problem.ts";
-import { type ConvergenceReading, convergenceReadings } from "../convergence-readings.ts";
-import { type Endpoint, printEndpoint } from "../endpoint.ts";
-import { readKept } from "../artifact-history.ts";
-import { toRecord } from "../kept-relay.ts";
-import { asShown } from "../phases.ts";
-import type { RelayRecord, RelayStep } from "../record.ts";
-import type { RelayAgent, RelayConfig, RelayCondition, RelayTemplate } from "../snapshot.ts";
-import { showRecord } from "../turn-view.ts";
-import { viewTurn } from "../relay-of-turn.ts";
-import { unifiedDiff } from "../unified-diff.ts";
+import { type ConvergenceReading, convergenceReadings } from "../engine/convergence-readings.ts";
+import { type Endpoint, printEndpoint } from "../templates/endpoint.ts";
+import { readKept } from "../artifact/history.ts";
+import { toRecord } from "../record/kept-relay.ts";
+import { asShown } from "../record/phases.ts";
+import type { RelayRecord, RelayStep } from "../record/record.ts";
+import type { RelayAgent, RelayConfig, RelayCondition, RelayTemplate } from "../templates/snapshot.ts";
+import { showRecord } from "../record/turn-view.ts";
+import { viewTurn } from "../record/relay-of-turn.ts";
+import { unifiedDiff } from "../artifact/unified-diff.ts";
 import type { Ledger, Listed, StoredRelay, StoredRelayStep } from "../../store/store.ts";
 
-export { countSteps } from "../record.ts";
-export { briefError } from "../summary.ts";
+export { countSteps } from "../record/record.ts";
+export { briefError } from "../record/summary.ts";
 
 /** A record in the form of `threads.json`, with what Cortex has to say beside. */
 export type RelayView = Omit<ReturnType<typeof showRecord>, "steps"> & {

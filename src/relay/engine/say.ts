@@ -1,0 +1,86 @@
+/** What people write to a relay: the answer that it waits for, or something for its next step. */
+import { CortexError } from "../../model/errors.ts";
+import type { EventId, RelayId } from "../../model/ids.ts";
+import { type KeptRelay, readRelay, relayUnknown, updateRelay } from "../record/kept-relay.ts";
+import { addPending, pendingOf } from "../record/pending-messages.ts";
+import { isTerminal, type RelayRecord } from "../record/record.ts";
+import type { Approval, Store } from "../../store/store.ts";
+import { decide } from "../../intake/approvals.ts";
+import type { RelaySaid, RelaySender } from "../relays.ts";
+
+/** How many messages are remembered that were kept for a step. */
+const MAX_REMEMBERED = 100;
+
+const OWNER = { name: "owner", isOwner: true };
+
+type Parts = { readonly store: Pick<Store, "relays" | "approvals"> };
+
+export async function sayTo(
+  id: RelayId,
+  text: string,
+  { event, answerer = OWNER }: RelaySender = {},
+  { store }: Parts,
+): Promise<RelaySaid> {
+  const relay = await readRelay(id, store);
+  if (relay === undefined) throw relayUnknown(id);
+  const question = wasSaid(relay, event) ? undefined : await findQuestion(relay, event, store);
+  if (question !== undefined) {
+    try {
+      const decision = { kind: "answer", text, ...(event === undefined ? {} : { event }) } as const;
+      await decide(question.id, decision, answerer, store);
+      return { ...countOf(relay.record), answered: question.id };
+    } catch (error) {
+      // Somebody else was faster: what they said is the answer, and this is for the next step.
+      if (!(error instanceof CortexError && error.code === "state_conflict")) throw error;
+    }
+  }
+  const record = await updateRelay(id, store, (kept) => {
+    if (wasSaid(kept, event)) return undefined;
+    if (isTerminal(kept.record) || kept.record.ending !== null) throw isOver(kept.record);
+    const said =
+      event === undefined ? kept.detail.said : [...(kept.detail.said ?? []), event].slice(-MAX_REMEMBERED);
+    return {
+      record: addPending(kept.record, text),
+      due: kept.isDue,
+      ...(said === undefined ? {} : { detail: { ...kept.detail, said } as never }),
+    };
+  });
+  return { ...countOf(record ?? relay.record), answered: null };
+}
+
+function wasSaid({ detail }: Pick<KeptRelay, "detail">, event: EventId | undefined): boolean {
+  return event !== undefined && detail.said?.includes(event) === true;
+}
+
+/** What a step has asked and waits for; or the question that this very message has answered before. */
+async function findQuestion(
+  { rows }: KeptRelay,
+  event: EventId | undefined,
+  { approvals }: Pick<Store, "approvals">,
+): Promise<Approval | undefined> {
+  const sessions = new Set(
+    rows.flatMap(({ session, state }) => (state === "running" && session !== undefined ? [session] : [])),
+  );
+  for (const session of sessions) {
+    const { items } = await approvals.list({ session });
+    const found = items.find(
+      ({ kind, state, answer }) =>
+        kind === "question" &&
+        (state === "open" || (event !== undefined && answer?.kind === "answer" && answer.event === event)),
+    );
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function countOf(record: RelayRecord): { readonly buffered: number; readonly dropped: number } {
+  const { messages, dropped } = pendingOf(record);
+  return { buffered: messages.length, dropped };
+}
+
+function isOver({ id, status, ending }: RelayRecord): CortexError {
+  const state = isTerminal({ status }) || ending === null ? status : "coming to its end";
+  return new CortexError("state_conflict", `Relay ${id} is ${state} and takes no more messages`, {
+    hint: `\`cortex relay add ${id} <agent> <message>\`, or \`!thread add\` in its chat, lets another agent go on with it.`,
+  });
+}

@@ -1,0 +1,156 @@
+/**
+ * What comes after a step: an abort before all, then the limits, then the first rule that fits.
+ *
+ * Steps of a fan-out are one leg of the relay: the rules are asked when all of them have ended, and a rule leaves the
+ * leg that names exactly its agents. Steps that scripts asked for are on no leg and are left by no rule.
+ */
+import { type Abort, findAbort } from "../record/abort-marker.ts";
+import { addedText } from "../artifact/added-text.ts";
+import { type Reading, readingOf } from "../templates/convergence.ts";
+import { type Endpoint, meansStep, printEndpoint, resolveStage } from "../templates/endpoint.ts";
+import { matches } from "./patterns.ts";
+import type { RelayRecord, StopReason } from "../record/record.ts";
+import { stepsOfLeg } from "../record/record-step.ts";
+import type { RelayCondition, RelayScope, RelayTemplate, RelayTransition } from "../templates/snapshot.ts";
+
+/** What there is to read after a step, or after the last step of a fan-out. */
+export interface StepTexts {
+  /** The artifact as it was before. Empty where there was none. */
+  readonly before: string;
+  /** Undefined: it cannot be read. */
+  readonly artifact: string | undefined;
+  readonly output: string;
+  /** The agent asked for it by the tool. */
+  readonly abort?: Abort;
+}
+
+export type Decision =
+  /** `counted`: the edge whose count goes up by one. */
+  | { readonly kind: "go"; readonly to: readonly Endpoint[]; readonly counted: string | undefined }
+  | { readonly kind: "stop"; readonly stopReason: StopReason; readonly abortReason: string | null }
+  /** Other steps of the fan-out have not ended. */
+  | { readonly kind: "wait" };
+
+interface Situation {
+  /** Undefined: a single agent, which nothing follows. */
+  readonly template: RelayTemplate | undefined;
+  readonly record: RelayRecord;
+  readonly texts: StepTexts;
+}
+
+/** Throws `pattern_refused`. */
+export async function decide({ template, record, texts }: Situation): Promise<Decision> {
+  const examined = examine(texts);
+  const before = texts.artifact === undefined ? "" : texts.before;
+  const abort = texts.abort ?? (await findAbort(before, await examined("artifact")));
+  if (abort !== undefined) return { kind: "stop", stopReason: "aborted", abortReason: abort.reason };
+  const leg = stepsOfLeg(record);
+  if (leg.some(({ status }) => status === "running")) return { kind: "wait" };
+  const ended = leg.filter(({ status }) => status === "completed"); // one that failed may have been run again since
+  if (template === undefined || ended.length === 0) return stop("no_matching_transition");
+  const limit = limitReached(template, record);
+  if (limit !== undefined) return stop(limit);
+
+  const enter = entryTo(template);
+  const steps = ended.map(({ agentSlotId, stage }) => enter({ agent: agentSlotId, stage }));
+  for (const [index, rule] of template.transitions.entries()) {
+    if (!leaves(rule, steps)) continue;
+    const reading = readingOf(template.transitions, index, enter);
+    const decision = await follows(rule, { reading, steps, record, examined });
+    if (decision === undefined) continue;
+    if (decision.kind !== "go") return decision;
+    const isRoom = countSteps(record) + decision.to.length <= template.maxTotalSteps;
+    return isRoom ? { ...decision, to: decision.to.map(enter) } : stop("max_iterations");
+  }
+  return stop("no_matching_transition");
+}
+
+/** By what was done already: how much a step may still spend is that step's own limit. */
+function limitReached(template: RelayTemplate, record: RelayRecord): StopReason | undefined {
+  if (countSteps(record) >= template.maxTotalSteps) return "max_iterations";
+  const { maxTotalCostUsd } = template;
+  return maxTotalCostUsd !== undefined && record.totalCostUsd >= maxTotalCostUsd ? "cost_limit" : undefined;
+}
+
+function countSteps({ steps }: RelayRecord): number {
+  return steps.filter(({ kind, status }) => kind === "agent" && status === "completed").length;
+}
+
+function leaves({ from }: RelayTransition, steps: readonly Endpoint[]): boolean {
+  return (
+    steps.every((step) => from.some((end) => meansStep(end, step))) &&
+    from.every((end) => steps.some((step) => meansStep(end, step)))
+  );
+}
+
+interface Examined extends Pick<Situation, "record"> {
+  readonly reading: Reading;
+  readonly steps: readonly Endpoint[];
+  readonly examined: Examine;
+}
+
+/** Undefined: the next rule is asked. */
+async function follows(
+  rule: RelayTransition,
+  { reading, steps, record, examined }: Examined,
+): Promise<Decision | undefined> {
+  const { to, condition } = rule;
+  const go: Decision = { kind: "go", to, counted: undefined };
+  switch (condition.type) {
+    case "always":
+      return go;
+    case "output_contains":
+      return (await matches(condition.pattern, await examined(condition.scope))) ? go : undefined;
+    case "output_not_contains":
+      return (await matches(condition.pattern, await examined(condition.scope))) ? undefined : go;
+    case "convergence": {
+      const edge = edgeOf(rule);
+      const missed = record.iterationCounts[edge] ?? 0;
+      if (await holdsMarker(condition, examined)) return reading === "stop" ? stop("converged") : go;
+      // Forward, this run of `from` is one without the marker; back, it is the way back that is counted.
+      const isLast = (reading === "stop" ? missed : missed + 1) >= condition.maxIterations;
+      if (isLast) return stop("max_iterations");
+      return { kind: "go", to: reading === "stop" ? to : steps, counted: edge };
+    }
+  }
+}
+
+async function holdsMarker(
+  { marker, scope }: Extract<RelayCondition, { type: "convergence" }>,
+  examined: Examine,
+): Promise<boolean> {
+  return marker !== undefined && (await examined(scope)).includes(marker);
+}
+
+/** What a rule looks at. */
+type Examine = (scope: RelayScope) => Promise<string>;
+
+/** Where the artifact cannot be read, what the agent answered stands for it. What was added is found out only once. */
+function examine({ before, artifact, output }: StepTexts): Examine {
+  let added: Promise<string> | undefined;
+  return async (scope) => {
+    if (scope === "output" || artifact === undefined) return output;
+    return scope === "step" ? (added ??= addedText(before, artifact)) : artifact;
+  };
+}
+
+export function edgeOf({ from, to }: Pick<RelayTransition, "from" | "to">): string {
+  return `${printEnds(from)}→${printEnds(to)}`;
+}
+
+function printEnds(ends: readonly Endpoint[]): string {
+  return ends.map(printEndpoint).join(",");
+}
+
+/** The stage at which a step begins that a rule leads to. */
+export function entryTo({ agents }: Pick<RelayTemplate, "agents">): (end: Endpoint) => Endpoint {
+  const byName = new Map(agents.map((agent) => [agent.name, agent]));
+  return ({ agent, stage }) => {
+    const known = byName.get(agent);
+    return { agent, stage: known === undefined ? stage : resolveStage(known, stage) };
+  };
+}
+
+function stop(stopReason: StopReason): Decision {
+  return { kind: "stop", stopReason, abortReason: null };
+}

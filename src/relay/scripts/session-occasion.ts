@@ -1,0 +1,130 @@
+/** What a script of sessions is told, and where what it writes belongs. */
+import { SCRIPT_ADAPTER } from "../../model/event.ts";
+import type { AgentId, DispatchId, EventId, ItemId, PersonaId, TurnId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
+import type { SessionKey } from "../../model/session-key.ts";
+import { present } from "../../model/present.ts";
+import type { SessionMoment } from "../templates/session-scripts-file.ts";
+import { forkLabel } from "../../routing/resolve.ts";
+import type { Change, NewDispatch, NewEvent, QueueItem, Store, StoredEvent } from "../../store/store.ts";
+
+export interface Occasion {
+  readonly moment: SessionMoment;
+  readonly session: SessionKey;
+  /** The one that is done, or the last of the thread that was closed. */
+  readonly turn: TurnId | undefined;
+  /** The message that it has answered. */
+  readonly cause: EventId | undefined;
+  readonly agent: AgentId;
+  readonly persona: PersonaId;
+  /** Of whoever the turn has answered. */
+  readonly permissions: Json | undefined;
+  readonly delivery: Json | undefined;
+  readonly context: SessionScriptContext;
+}
+
+/** As JSON on standard input. */
+interface SessionScriptContext {
+  readonly channel: string;
+  readonly sessionId: string;
+  readonly sessionName: string;
+  readonly executionId: string | null;
+  readonly profile: string | null;
+  readonly trigger: "new" | "messageEnd";
+  readonly timestampIso: string;
+}
+
+interface OccasionParts {
+  readonly store: Pick<Store, "queue" | "sessions" | "turns" | "query">;
+  readonly isPerson: (sender: Pick<NewEvent, "channel" | "sender">) => boolean;
+}
+
+/** Undefined: no script is for it. */
+export async function describeOccasion(
+  change: Change,
+  { store, isPerson }: OccasionParts,
+): Promise<Occasion | undefined> {
+  if (change.kind !== "turn" && change.kind !== "session") return undefined;
+  const moment = change.kind === "turn" ? "onMessageEnd" : "onNew";
+  const { session: key, atMs } = change;
+  const id = change.kind === "turn" ? change.turn : await closedTurn(key, atMs, store);
+  const [session, turn, items] = await Promise.all([
+    store.sessions.get(key),
+    id === undefined ? undefined : store.turns.get(id),
+    id === undefined ? [] : store.queue.itemsOf(id),
+  ]);
+  if (session === undefined) return undefined;
+  const item = items.find(({ event }) => event.direction === "received" && isPerson(event));
+  if (moment === "onMessageEnd" && item === undefined) return undefined;
+  const { agent, persona } = session;
+  return {
+    moment,
+    session: key,
+    turn: id,
+    cause: item?.event.id,
+    agent,
+    persona,
+    permissions: item?.dispatches.find(({ permissions }) => permissions !== undefined)?.permissions,
+    delivery: item === undefined ? undefined : deliveryOf(item),
+    context: {
+      channel: item?.event.channel ?? session.channel ?? "",
+      sessionId: key,
+      sessionName: key,
+      executionId: id ?? null,
+      profile: turn?.facts.profile ?? null,
+      trigger: moment === "onNew" ? "new" : "messageEnd",
+      timestampIso: new Date(atMs).toISOString(),
+    },
+  };
+}
+
+/** The same, for scripts that read no JSON. */
+export function variablesOf(context: SessionScriptContext): Readonly<Record<string, string>> {
+  return {
+    CORTEX_HOOK_CHANNEL: context.channel,
+    CORTEX_HOOK_SESSION_ID: context.sessionId,
+    CORTEX_HOOK_SESSION_NAME: context.sessionName,
+    CORTEX_HOOK_TRIGGER: context.trigger,
+    CORTEX_HOOK_EXECUTION_ID: context.executionId ?? "",
+  };
+}
+
+/** What is said on `/new` is said to the thread that was closed, and not to the one that begins. */
+export function dispatchFor(occasion: Occasion, mintId: () => string): NewDispatch {
+  const { moment, session, turn, agent, persona, permissions, delivery } = occasion;
+  return {
+    id: mintId() as DispatchId,
+    item: mintId() as ItemId,
+    hook: SCRIPT_ADAPTER,
+    target:
+      moment === "onNew" && turn !== undefined
+        ? { kind: "turn", turn, forkAs: forkLabel(mintId()) }
+        : { kind: "session", session, agent, persona },
+    mode: "followup",
+    ...present({ permissions, delivery }),
+  };
+}
+
+/** The thread that a session had before it was started afresh ends with the last turn that it had by then. */
+async function closedTurn(
+  session: SessionKey,
+  atMs: number,
+  store: Pick<Store, "query">,
+): Promise<TurnId | undefined> {
+  const [row] = await store.query(
+    `select id from agent_turns where session_label = ? and turn_type = 'normal' and completed_at <= ?
+     order by completed_at desc, depth desc limit 1`,
+    [session, atMs],
+  );
+  return row?.["id"] as TurnId | undefined;
+}
+
+/** Where the answer went, goes what is said next. */
+function deliveryOf({ event, dispatches }: QueueItem): Json | undefined {
+  const wanted = dispatches.find(({ delivery }) => delivery !== undefined)?.delivery;
+  return event.place === undefined ? wanted : { ...placeOf(event), ...(wanted as object | undefined) };
+}
+
+function placeOf({ channel, account, place, topic }: StoredEvent): { readonly [field: string]: Json } {
+  return present({ channel, place: place!, account, topic });
+}

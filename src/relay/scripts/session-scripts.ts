@@ -1,0 +1,250 @@
+/**
+ * Runs the scripts of sessions: `onMessageEnd` after a turn that answers a person, `onNew` after `/new`. What a script
+ * writes is said to the agent of the session.
+ *
+ * What is to be done follows from the feed of changes, and the ledger says how far that was looked at and which scripts
+ * have begun: none is run twice, none is passed over after a crash, and one that a crash cut off is told of. A turn that
+ * came of a script answers no person, and runs none.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { endStrays, StrayNotes } from "../../agents/process/strays.ts";
+import { configFolder, SESSION_SCRIPTS_FILE } from "../../config/read.ts";
+import { count } from "../../model/count.ts";
+import { CortexError } from "../../model/errors.ts";
+import type { Variables } from "../../programs/environment.ts";
+import { runCommand } from "./script.ts";
+import { readSessionScripts, type SessionMoment } from "../templates/session-scripts-file.ts";
+import type { RelayScript } from "../templates/snapshot.ts";
+import type { Change, Claim, LeaseRequest, NewEvent, Store } from "../../store/store.ts";
+import { scriptRunner } from "../relay-parts.ts";
+import { type Begun, ScriptLog } from "./session-script-log.ts";
+import { describeOccasion, dispatchFor, type Occasion, variablesOf } from "./session-occasion.ts";
+
+/** How many run at the same time. */
+export const MAX_SESSION_SCRIPTS = 8;
+/** What happened longer ago than this while nobody looked is passed over, and that is said. */
+export const MAX_LATE_MS = 3_600_000;
+/** Wake-ups can be lost, and the file can go and come. */
+const LOOK_MS = 1_000;
+/** Changes that are read at a time. */
+const BATCH = 500;
+/** After a failure. */
+const RETRY_MS = 2_000;
+
+export interface SessionScriptParts {
+  readonly home: string;
+  readonly store: Store;
+  readonly clock: () => number;
+  readonly mintId: () => string;
+  readonly isPerson: (sender: Pick<NewEvent, "channel" | "sender">) => boolean;
+  readonly environment: Variables;
+  readonly variable: (name: string) => string | undefined;
+  readonly withSlot: <Result>(
+    act: (claim: LeaseRequest | undefined) => Promise<{ result: Result; claim: Claim | undefined }>,
+  ) => Promise<Result>;
+  readonly log: (line: string) => void;
+  /** The file was not there when Cortex started: what happened before is not meant. */
+  readonly isNew: boolean;
+}
+
+export class SessionScriptRunner implements AsyncDisposable {
+  readonly #parts: SessionScriptParts;
+  readonly #ledger: ScriptLog;
+  readonly #strays: StrayNotes;
+  readonly #running = new Set<Promise<void>>();
+  readonly #abort = new AbortController();
+  #unlisten: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #pass: Promise<void> | undefined;
+  #woken = false;
+  /** The change that was looked at last. Undefined: nobody looks. */
+  #at: number | undefined;
+  #isNew: boolean;
+  #told = "";
+
+  constructor(parts: SessionScriptParts) {
+    this.#parts = parts;
+    this.#ledger = new ScriptLog(parts);
+    this.#strays = new StrayNotes(this.#strayFile, parts.log);
+    this.#isNew = parts.isNew;
+  }
+
+  /** To be awaited before anything is taken up: what happens from then on is seen. */
+  async start(): Promise<void> {
+    await endStrays(this.#strayFile, this.#parts.log);
+    if (this.#isThere()) this.#at = await this.#begin().catch(() => undefined); // and once more below
+    this.#wake();
+  }
+
+  /** Scripts are ended, and that is recorded; also how far was looked, so that the next start need not look again. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#abort.abort();
+    this.#unlisten?.();
+    clearTimeout(this.#timer);
+    await this.#pass;
+    await Promise.all(this.#running);
+    if (this.#at !== undefined) await this.#ledger.mark(this.#at);
+  }
+
+  get #strayFile(): string {
+    return join(this.#parts.home, "data", "session-scripts.json");
+  }
+
+  get #isClosed(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  #isThere(): boolean {
+    return existsSync(join(configFolder(this.#parts.home), SESSION_SCRIPTS_FILE));
+  }
+
+  #wake(): void {
+    if (this.#isClosed) return;
+    this.#woken = true;
+    this.#pass ??= this.#look().finally(() => {
+      this.#pass = undefined;
+      if (this.#woken) this.#wake();
+    });
+  }
+
+  async #look(): Promise<void> {
+    this.#woken = false;
+    const { store, log } = this.#parts;
+    let waitMs = LOOK_MS;
+    try {
+      if (this.#isThere()) {
+        this.#unlisten ??= store.onWake("changes", () => this.#wake());
+        this.#at ??= await this.#begin();
+        await this.#follow();
+      } else {
+        this.#unlisten?.();
+        this.#unlisten = undefined;
+        this.#at = undefined;
+        this.#isNew = true;
+      }
+    } catch (error) {
+      waitMs = RETRY_MS;
+      if (!this.#isClosed) log(`The scripts of sessions go on later: ${String(error)}`);
+    }
+    clearTimeout(this.#timer);
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#wake(), waitMs).unref();
+  }
+
+  /** Where to go on: after what the process before this one has begun. A file that is new begins with what comes now. */
+  async #begin(): Promise<number> {
+    const position = this.#isNew ? undefined : await this.#ledger.position();
+    if (position !== undefined) {
+      // Nobody knows how far those came that a crash has cut off: they are not run again.
+      for (const begun of await this.#ledger.cutOff())
+        await this.#fail(begun, "Cortex ended in the middle of it");
+      return position;
+    }
+    const at = await this.#parts.store.changes.last();
+    await this.#ledger.mark(at);
+    return at;
+  }
+
+  async #follow(): Promise<void> {
+    const { store, clock, log } = this.#parts;
+    let late = 0;
+    for (;;) {
+      const { changes, seq, gap } = await store.changes.since(this.#at!, { limit: BATCH });
+      if (gap) log("More has happened than is kept: the scripts of sessions have missed some of it.");
+      for (const change of changes) {
+        if (this.#isClosed) return;
+        const moment = momentOf(change);
+        if (moment === undefined) continue;
+        if (clock() - change.atMs > MAX_LATE_MS) late++;
+        else await this.#consider(change, moment);
+      }
+      const isDone = seq === this.#at;
+      this.#at = seq;
+      if (isDone) break;
+    }
+    if (late > 0) log(`The scripts of sessions were not run for ${count(late, "turn")} of long ago.`);
+  }
+
+  async #consider(change: Change, moment: SessionMoment): Promise<void> {
+    const script = await this.#scriptFor(moment);
+    if (script === undefined) return;
+    const occasion = await describeOccasion(change, this.#parts);
+    if (occasion === undefined) return;
+    while (this.#running.size >= MAX_SESSION_SCRIPTS) await Promise.race(this.#running);
+    if (this.#isClosed) return;
+    const { session, turn = null } = occasion;
+    const begun = await this.#ledger.begin(change.seq, { moment, session, turn, command: script.command });
+    if (begun === undefined) return;
+    const run = this.#run(begun, script, occasion)
+      .catch((error: unknown) => this.#parts.log(`${describe(begun)}: ${String(error)}`))
+      .finally(() => this.#running.delete(run));
+    this.#running.add(run);
+  }
+
+  /** What is wrong with the file is said once. */
+  async #scriptFor(moment: SessionMoment): Promise<RelayScript | undefined> {
+    const { scripts, problems } = await readSessionScripts(configFolder(this.#parts.home));
+    const text = problems.map(({ source, path, message }) => `${source} ${path} ${message}`).join("; ");
+    if (text !== "" && text !== this.#told) this.#parts.log(`The scripts of sessions are wrong: ${text}`);
+    this.#told = text;
+    return scripts[moment];
+  }
+
+  async #run(begun: Begun, script: RelayScript, occasion: Occasion): Promise<void> {
+    const { home, environment, variable } = this.#parts;
+    const { context } = occasion;
+    const end = await runCommand({
+      script,
+      home,
+      context,
+      signal: this.#abort.signal,
+      run: scriptRunner({ environment, variable, told: variablesOf(context), strays: this.#strays }),
+    });
+    if (end.kind === "failed") return this.#fail(begun, end.error);
+    const output = end.output.trim();
+    try {
+      if (output === "") await this.#ledger.end(begun);
+      else await this.#say(begun, output, occasion);
+    } catch (error) {
+      if (!(error instanceof CortexError) || error.code === "store_writer_lost") throw error;
+      await this.#fail(begun, error.message);
+    }
+  }
+
+  /** What the script wrote, as a message to the session: one commit with the record that it has ended. */
+  async #say(begun: Begun, content: string, occasion: Occasion): Promise<void> {
+    const { store, mintId, withSlot } = this.#parts;
+    const dispatch = dispatchFor(occasion, mintId);
+    await withSlot(async (claim) => {
+      const accepted = await store.events.accept(
+        { ...this.#ledger.endOf(begun, content), ...causeOf(occasion) },
+        {
+          dispatch,
+          ...(claim === undefined ? {} : { claim }),
+        },
+      );
+      return { result: undefined, claim: accepted.dispatched?.claim };
+    });
+  }
+
+  async #fail(begun: Begun, error: string): Promise<void> {
+    const line = `${describe(begun)}: ${error.replaceAll(/\s+/g, " ").trim()}`;
+    this.#parts.log(line);
+    await this.#ledger.fail(begun, line);
+  }
+}
+
+function momentOf(change: Change): SessionMoment | undefined {
+  if (change.kind === "session") return change.what === "reset" ? "onNew" : undefined;
+  const isAnswer = change.kind === "turn" && change.type === "normal" && change.status === "completed";
+  return isAnswer ? "onMessageEnd" : undefined;
+}
+
+function causeOf({ cause }: Occasion): Pick<NewEvent, "cause"> {
+  return cause === undefined ? {} : { cause };
+}
+
+function describe({ told: { moment, session } }: Begun): string {
+  return `The script ${moment} of ${session} has failed`;
+}

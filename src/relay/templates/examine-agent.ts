@@ -1,0 +1,56 @@
+/** What is probably not meant about an agent of relays: tools that there are not, plugins that load nothing, fields that nothing uses. */
+import { existsSync } from "node:fs";
+
+import type { Config } from "../../config/config.ts";
+import { readPlugins } from "../../personas/skills.ts";
+import type { Doubt, ExaminedAgent } from "./read.ts";
+import { unknownTools } from "../../doctor/check-agents.ts";
+
+export function createRelayExaminer(config: Config): (agent: ExaminedAgent) => Promise<Doubt[]> {
+  return async (agent) => [
+    ...toolDoubts(agent),
+    ...ignoredFields(agent, config),
+    ...(await pluginDoubts(agent)),
+  ];
+}
+
+/** `Read,Grep` or a list. */
+function toolDoubts({ tools }: ExaminedAgent): Doubt[] {
+  const isText = typeof tools === "string";
+  const listed: readonly unknown[] = isText ? tools.split(",") : Array.isArray(tools) ? tools : [];
+  const names = listed.map((name) => (typeof name === "string" ? name.trim() : ""));
+  return unknownTools(names).map(({ index, message, hint }) => ({
+    path: isText ? ["tools"] : ["tools", index],
+    message,
+    hint,
+  }));
+}
+
+function ignoredFields(agent: ExaminedAgent, { profiles }: Config): Doubt[] {
+  const backend = agent.profile === undefined ? undefined : profiles[agent.profile]?.backend;
+  const whose =
+    backend === undefined ? "no backend of this version uses it" : `backend "${backend}" does not use it`;
+  return (["claudeAgent", "outputStyle"] as const)
+    .filter((field) => agent[field] !== undefined)
+    .map((field) => ({
+      path: [field],
+      message: `is ignored: ${whose}`,
+      hint: "It is for the backend claude, which is not available in this version.",
+    }));
+}
+
+/** One that is not there is an error already. */
+async function pluginDoubts({ pluginDirs = [] }: ExaminedAgent): Promise<Doubt[]> {
+  const doubts = await Promise.all(
+    pluginDirs.map(async (folder, index) => {
+      if (!existsSync(folder)) return [];
+      const { problems } = await readPlugins([folder]);
+      return problems.map(({ problem }) => ({
+        path: ["pluginDirs", index],
+        message: problem,
+        hint: "Name a plugin, or a folder with skills in it.",
+      }));
+    }),
+  );
+  return doubts.flat();
+}

@@ -1,0 +1,107 @@
+import { expect, test } from "vitest";
+import { check, edge, type Mistaken, SOURCE } from "../../../test/support/check-relay.ts";
+
+const BOUND = { shell: "pair", worker: "coder" };
+
+const ERRORS: Mistaken[] = [
+  [
+    { binding: { shell: "pairs" }, shell: {} },
+    "templates.bound.shell",
+    'no shell is called "pairs"',
+    'Did you mean "pair"?',
+  ],
+  [
+    { binding: { shell: "pair" } },
+    "templates.bound.shell",
+    'no shell is called "pair"',
+    "There are no shells yet.",
+  ],
+  [
+    { binding: { shell: "pair" }, shell: {} },
+    "templates.bound.worker",
+    "is missing",
+    'The shell "pair" needs an agent for it.',
+  ],
+  [
+    { binding: { shell: "pair", worker: "codr" }, shell: {} },
+    "templates.bound.worker",
+    'no agent is called "codr"',
+    'Did you mean "coder"?',
+  ],
+  [
+    { binding: { shell: "pair", worker: 7 }, shell: {} },
+    "templates.bound.worker",
+    "7 is not a text",
+    "A template that is made from a shell: an agent for each of its parameters.",
+  ],
+  [
+    { binding: { ...BOUND, maxTotalSteps: 0 }, shell: {} },
+    "templates.bound.maxTotalSteps",
+    "0 is less than 1",
+    "How many steps the relay may have.",
+  ],
+  [
+    { shell: { agents: ["writer", "{worke}"] } },
+    "shells.pair.agents[1]",
+    'no parameter is called "worke"',
+    'Did you mean "worker"?',
+  ],
+  [
+    { shell: { entryAgent: "{worker.profile}" } },
+    "shells.pair.entryAgent",
+    "{worker.profile} asks for something that agents do not have",
+    "Write {worker} or {worker.entryStage}.",
+  ],
+  [
+    { shell: { params: ["worker", "name"] } },
+    "shells.pair.params[1]",
+    '"name" is a field of bindings',
+    "Give the parameter another name.",
+  ],
+  [
+    { shell: { params: ["worker", "worker"] } },
+    "shells.pair.params[1]",
+    '"worker" is there twice',
+    "Keep one of them.",
+  ],
+  [
+    { shell: { params: ["worker", "a b"] } },
+    "shells.pair.params[1]",
+    '"a b" is not the name of a parameter',
+    "The parameters",
+  ],
+  [
+    { shell: { transitions: edge({ type: "output_contains", pattern: "(" }) } },
+    "shells.pair.transitions[0].condition.pattern",
+    'Invalid pattern "(": missing closing ): `(`',
+    "The syntax is RE2",
+  ],
+  [
+    { shell: { transitions: edge({}, "stranger") }, binding: BOUND },
+    "templates.bound.shell",
+    'in the shell "pair", transitions[0].to: "stranger" is not one of the template\'s agents',
+    "Write one of writer, coder.",
+  ],
+];
+
+test.each(ERRORS)("%j is a problem at %s", async (change, path, message, hint) => {
+  const { problems } = await check(change);
+  const found = { source: expect.stringMatching(SOURCE), path, message, hint: expect.stringContaining(hint) };
+  expect(problems).toEqual([found]);
+});
+
+const WARNINGS: Mistaken[] = [
+  [
+    { binding: { ...BOUND, wroker: "coder" }, shell: {} },
+    "templates.bound.wroker",
+    'is not a parameter of the shell "pair"',
+    'Did you mean "worker"?',
+  ],
+];
+
+test.each(WARNINGS)("%j is a warning at %s", async (change, path, message, hint) => {
+  expect(await check(change)).toEqual({
+    problems: [],
+    warnings: [{ source: expect.stringMatching(SOURCE), path, message, hint }],
+  });
+});

@@ -1,0 +1,327 @@
+import { expect, test } from "vitest";
+import { check, edge, type Mistaken, SOURCE } from "../../../test/support/check-relay.ts";
+import { MAX_SCRIPT_TIMEOUT_MS, MAX_TEMPLATE_AGENTS, MAX_TOTAL_STEPS, MAX_TRANSITIONS } from "./schema.ts";
+
+const WRITER = { profile: "offline", persistSession: false, promptTemplate: "Write." };
+const ERRORS: Mistaken[] = [
+  [
+    { template: { name: "other" } },
+    "templates.both.name",
+    '"other" is not "both", as its key or file is called',
+    "Leave it out, or rename one of them.",
+  ],
+  [
+    { template: 7 },
+    "templates.both",
+    "7 is not an object",
+    "Agents that pass an artifact along, and in which order.",
+  ],
+  [
+    { template: { description: 7 } },
+    "templates.both.description",
+    "7 is not a text",
+    "What the template is for.",
+  ],
+  [
+    { template: { agents: [], transitions: [], entryAgent: "__active__" } },
+    "templates.both.agents",
+    "is empty",
+    "The agents that take part",
+  ],
+  [
+    { template: { transitions: undefined } },
+    "templates.both.transitions",
+    "is missing",
+    "What follows on each step",
+  ],
+  [
+    { template: { entryAgent: undefined } },
+    "templates.both.entryAgent",
+    "is missing",
+    "The agent of the first step.",
+  ],
+  [
+    { template: { maxTotalSteps: undefined } },
+    "templates.both.maxTotalSteps",
+    "is missing",
+    "How many steps the relay may have.",
+  ],
+  [
+    { template: { maxTotalSteps: 0 } },
+    "templates.both.maxTotalSteps",
+    "0 is less than 1",
+    "How many steps the relay may have.",
+  ],
+  [
+    { template: { maxTotalSteps: 1.5 } },
+    "templates.both.maxTotalSteps",
+    "1.5 is not a whole number",
+    "How many steps the relay may have.",
+  ],
+  [
+    { template: { maxTotalSteps: MAX_TOTAL_STEPS + 1 } },
+    "templates.both.maxTotalSteps",
+    "10001 is more than 10000",
+    "How many steps the relay may have.",
+  ],
+  [
+    { template: { maxTotalCostUsd: 0 } },
+    "templates.both.maxTotalCostUsd",
+    "0 is not more than 0",
+    "What the relay may cost, in USD.",
+  ],
+  [
+    { template: { hooks: { onEnd: { command: "" } } } },
+    "templates.both.hooks.onEnd.command",
+    "is empty",
+    "What the shell runs",
+  ],
+  [
+    { template: { hooks: { onEnd: { command: "true", timeout: 0 } } } },
+    "templates.both.hooks.onEnd.timeout",
+    "0 is less than 1",
+    "How long it may take, in milliseconds.",
+  ],
+  [
+    { template: { hooks: { onEnd: { command: "true", timeout: MAX_SCRIPT_TIMEOUT_MS + 1 } } } },
+    "templates.both.hooks.onEnd.timeout",
+    "86400001 is more than 86400000",
+    "How long it may take, in milliseconds.",
+  ],
+  [
+    { template: { transitions: edge({ type: "sometimes" }) } },
+    "templates.both.transitions[0].condition.type",
+    '"sometimes" is not one of always, convergence, output_contains, output_not_contains',
+    "Write one of always, convergence, output_contains, output_not_contains.",
+  ],
+  [
+    { template: { transitions: edge({ type: "convergence", marker: "x", maxIterations: 0 }) } },
+    "templates.both.transitions[0].condition.maxIterations",
+    "0 is less than 1",
+    "convergence: how often `from` runs without the marker",
+  ],
+  [
+    { template: { transitions: edge({ type: "convergence", marker: "x", onMarker: "halt" }) } },
+    "templates.both.transitions[0].condition.onMarker",
+    '"halt" is not one of advance, stop',
+    "Write one of advance, stop.",
+  ],
+  [
+    { template: { transitions: edge({ type: "output_contains", pattern: "(" }) } },
+    "templates.both.transitions[0].condition.pattern",
+    'Invalid pattern "(": missing closing ): `(`',
+    "The syntax is RE2",
+  ],
+  [
+    { template: { transitions: edge({ type: "output_not_contains", pattern: "(?=x)" }) } },
+    "templates.both.transitions[0].condition.pattern",
+    'Invalid pattern "(?=x)": invalid or unsupported Perl syntax: `(?=`',
+    "The syntax is RE2",
+  ],
+  [
+    { template: { agents: ["writer", "coder", "critc"] }, agents: { critic: WRITER } },
+    "templates.both.agents[2]",
+    'no agent is called "critc"',
+    'Did you mean "critic"?',
+  ],
+  [
+    { template: { agents: ["writer", "coder", { ref: "critc" }] }, agents: { critic: WRITER } },
+    "templates.both.agents[2].ref",
+    'no agent is called "critc"',
+    'Did you mean "critic"?',
+  ],
+  [
+    { template: { agents: ["writer", "coder", {}] } },
+    "templates.both.agents[2].ref",
+    "is missing",
+    "The agent's name.",
+  ],
+  [
+    { template: { agents: ["writer", "coder", 7] } },
+    "templates.both.agents[2]",
+    "7 is not a text or an object",
+    "The agents that take part",
+  ],
+  [
+    { template: { agents: ["writer", "coder", "writer"] } },
+    "templates.both.agents[2]",
+    '"writer" is there twice',
+    "An agent takes part once, in any number of steps.",
+  ],
+  [
+    { template: { agents: ["coder", { ref: "writer", promptTemplate: "file:x.md" }] } },
+    "templates.both.agents[1].promptTemplate",
+    "there is no prompts/promptTemplates/x.md",
+    "Write it, or name another.",
+  ],
+  [
+    { template: { entryAgent: "writr" } },
+    "templates.both.entryAgent",
+    '"writr" is not one of the template\'s agents',
+    'Did you mean "writer"?',
+  ],
+  [
+    { template: { entryAgent: "coder:review" } },
+    "templates.both.entryAgent",
+    '"coder:review" is not one of the template\'s agents',
+    "Name the stage with entryStage.",
+  ],
+  [
+    { template: { entryAgent: "coder", entryStage: "reviw" } },
+    "templates.both.entryStage",
+    '"coder" has no stage "reviw"',
+    'Did you mean "review"?',
+  ],
+  [
+    { template: { transitions: edge({}, "codr") } },
+    "templates.both.transitions[0].to",
+    '"codr" is not one of the template\'s agents',
+    'Did you mean "coder"?',
+  ],
+  [
+    { template: { transitions: edge({}, "coder", "wrter") } },
+    "templates.both.transitions[0].from",
+    '"wrter" is not one of the template\'s agents',
+    'Did you mean "writer"?',
+  ],
+  [
+    { template: { transitions: edge({}, "coder:reviw") } },
+    "templates.both.transitions[0].to",
+    '"coder" has no stage "reviw"',
+    'Did you mean "review"?',
+  ],
+  [
+    { template: { transitions: edge({}, "coder", "writer:one") } },
+    "templates.both.transitions[0].from",
+    '"writer" has no stage "one"',
+    'Write "writer": it has no stages.',
+  ],
+  [
+    { template: { transitions: edge({}, ["coder", "gone"]) } },
+    "templates.both.transitions[0].to[1]",
+    '"gone" is not one of the template\'s agents',
+    "Write one of writer, coder.",
+  ],
+  [
+    { template: { transitions: edge({}, []) } },
+    "templates.both.transitions[0].to",
+    "is empty",
+    "The step after",
+  ],
+  [
+    { template: { transitions: edge({ type: "convergence", marker: "x" }, "coder", ["writer", "coder"]) } },
+    "templates.both.transitions[0].condition.type",
+    "convergence follows on one agent, and here are several",
+    "Join them with always, and let the agent after them converge.",
+  ],
+];
+
+test.each(ERRORS)("%j is a problem at %s", async (change, path, message, hint) => {
+  const { problems } = await check(change);
+  const found = { source: expect.stringMatching(SOURCE), path, message, hint: expect.stringContaining(hint) };
+  expect(problems).toEqual([found]);
+});
+
+const WARNINGS: Mistaken[] = [
+  [
+    { template: { color: "red" } },
+    "templates.both.color",
+    "is not a key that is known here",
+    "Write one of $schema, name, description, agents, transitions, entryAgent, maxTotalSteps, maxTotalCostUsd, hooks, disableHooks, entryStage.",
+  ],
+  [
+    { template: { agents: [{ ref: "writer", stages: {} }, "coder"] } },
+    "templates.both.agents[0].stages",
+    "is not a key that is known here",
+    "Write one of ref, persistSession, directive, systemPrompt, promptTemplate, claudeAgent, outputStyle, tools, pluginDirs.",
+  ],
+  [
+    { template: { transitions: edge({ retries: 5 }) } },
+    "templates.both.transitions[0].condition.retries",
+    "is not a key that is known here",
+    "Write one of type, marker, maxIterations, onMarker, pattern, scope.",
+  ],
+  [
+    { template: { transitions: edge({ type: "convergence" }) } },
+    "templates.both.transitions[0].condition",
+    "convergence has no marker, so that it never comes",
+    'Add a marker, such as "[APPROVED]".',
+  ],
+  [
+    { template: { transitions: edge({ type: "output_contains", pattern: "" }) } },
+    "templates.both.transitions[0].condition.pattern",
+    "an empty pattern is in every text",
+    "Write what to look for, or use always.",
+  ],
+  [
+    { template: { transitions: edge({ type: "output_not_contains" }) } },
+    "templates.both.transitions[0].condition",
+    "an empty pattern is in every text",
+    "Write what to look for, or use always.",
+  ],
+  [
+    { template: { transitions: edge({ marker: "x" }) } },
+    "templates.both.transitions[0].condition.marker",
+    'means nothing for "always"',
+    "Leave it out, or change the type.",
+  ],
+  [
+    { template: { transitions: [] } },
+    "templates.both.agents[1]",
+    'nothing leads to "coder"',
+    "Add a transition to it, or leave it out.",
+  ],
+  [
+    { template: { entryStage: "one" } },
+    "templates.both.entryStage",
+    'is not used, because "writer" has no stages',
+    "Leave it out.",
+  ],
+  [
+    { template: { agents: ["writer", { ref: "coder", promptTemplate: "x" }] } },
+    "templates.both.agents[1].promptTemplate",
+    "is not used, because the agent has stages",
+    "Leave it out: stages cannot be overridden.",
+  ],
+];
+
+test.each(WARNINGS)("%j is a warning at %s", async (change, path, message, hint) => {
+  expect(await check(change)).toEqual({
+    problems: [],
+    warnings: [{ source: expect.stringMatching(SOURCE), path, message, hint }],
+  });
+});
+
+test("what the tables change is right by itself", async () => {
+  expect(await check({ shell: {}, binding: { shell: "pair", worker: "coder" } })).toEqual({
+    problems: [],
+    warnings: [],
+  });
+});
+
+test("__active__ may be an agent, the first agent and an end, also where agents does not list it", async () => {
+  const template = {
+    agents: ["writer"],
+    entryAgent: "__active__",
+    transitions: edge({}, "writer", "__active__"),
+  };
+  expect(await check({ template })).toEqual({ problems: [], warnings: [] });
+  expect(
+    await check({ template: { ...template, agents: ["writer", { ref: "__active__", tools: "Read" }] } }),
+  ).toEqual({
+    problems: [],
+    warnings: [],
+  });
+});
+
+test("agents and transitions of a template have limits", async () => {
+  const agents = Array.from({ length: MAX_TEMPLATE_AGENTS + 1 }, () => "writer");
+  const many = Array.from({ length: MAX_TRANSITIONS + 1 }, () => edge({})[0]);
+  const { problems } = await check({ template: { agents: ["coder", ...agents], transitions: many } });
+  expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual(
+    expect.arrayContaining([
+      "templates.both.agents: has more than 100 entries",
+      "templates.both.transitions: has more than 1000 entries",
+    ]),
+  );
+});

@@ -1,0 +1,81 @@
+/** The agents and templates of relays as they are now, read when they are first needed; and who is told of their changes. */
+import { configFolder } from "../../config/read.ts";
+import { refusedText, reloadedText } from "./reload-texts.ts";
+import type { EngineParts } from "../engine/engine-parts.ts";
+import type { RelayConfig } from "./snapshot.ts";
+import { type RelayConfigWatch, watchRelayConfig } from "./watch.ts";
+import { writeRelaySchemas } from "./shipped-files.ts";
+import type { RelaySources } from "../relays.ts";
+
+export class WatchedRelayConfig implements AsyncDisposable {
+  readonly #sources: RelaySources;
+  readonly #deliver: EngineParts["deliver"];
+  #watching: Promise<RelayConfigWatch> | undefined;
+
+  constructor(sources: RelaySources, deliver: EngineParts["deliver"]) {
+    this.#sources = sources;
+    this.#deliver = deliver;
+  }
+
+  async read(): Promise<RelayConfig> {
+    return (await this.#watch()).current;
+  }
+
+  /** With files that have changed, also where nobody has needed them yet. */
+  lookAgain(files: readonly string[] = []): void {
+    const looked = this.#watching?.then((watch) => watch.check()) ?? this.#lookFirst(files);
+    looked.catch((error: unknown) =>
+      this.#sources.log(`The files of relays were not read: ${String(error)}`),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const watch = await this.#watching?.catch(() => undefined);
+    await watch?.[Symbol.asyncDispose]();
+  }
+
+  #watch(): Promise<RelayConfigWatch> {
+    return (this.#watching ??= this.#open().catch((error: unknown) => {
+      this.#watching = undefined; // whoever needs them next tries again
+      throw error;
+    }));
+  }
+
+  async #open(): Promise<RelayConfigWatch> {
+    const { home, environment, settings } = this.#sources;
+    await writeRelaySchemas(home);
+    return watchRelayConfig({
+      folders: {
+        home,
+        config: configFolder(home),
+        user: environment["HOME"] ?? environment["USERPROFILE"],
+      },
+      parts: () => ({ profiles: Object.keys(settings.config().profiles) }),
+      listener: {
+        onChange: (_, files) => this.#tell(reloadedText(files)),
+        onProblems: (problems, refused) => this.#tell(refusedText(problems, refused)),
+      },
+    });
+  }
+
+  /** What has changed before anybody needed it is not compared with anything, and told all the same. */
+  async #lookFirst(files: readonly string[]): Promise<void> {
+    if (files.length === 0) return;
+    const { problems } = await this.read();
+    if (problems.length === 0) this.#tell(reloadedText(files));
+  }
+
+  /** The log, whoever watches, and the place that the owner named for it. */
+  #tell(text: string): void {
+    const { log, onChange, settings, store } = this.#sources;
+    log(text);
+    onChange();
+    const { admin } = settings.config();
+    const notices = admin === undefined ? [] : this.#deliver({ ...admin }, text);
+    for (const notice of notices) {
+      store.outbox
+        .notify(notice)
+        .catch((error: unknown) => log(`The owner could not be told: ${String(error)}`));
+    }
+  }
+}
