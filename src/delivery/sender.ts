@@ -6,6 +6,7 @@
  */
 import type { Channel } from "../channels/channel.ts";
 import { CortexError } from "../model/errors.ts";
+import { WakeLoop } from "../model/wake-loop.ts";
 import type { DeliveryClaim, DeliveryFence, DeliveryTarget, LeaseRequest, Store } from "../store/store.ts";
 import { SEND_DEADLINE_MS } from "./deadline.ts";
 import { History } from "./history.ts";
@@ -49,23 +50,25 @@ export class Sender implements AsyncDisposable {
   /** Claims that were left without telling the store; nobody else would free them. */
   readonly #stranded: DeliveryFence[] = [];
   readonly #cut = new AbortController();
-  #unlisten: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #claiming: WakeLoop;
   #busy = 0;
   #stopping = false;
-  #claiming: Promise<void> | undefined;
-  #again = false;
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
     this.#request = { holder: parts.holder, ttlMs: CLAIM_MS };
+    const { store, pollMs = POLL_MS } = parts;
+    this.#claiming = new WakeLoop({
+      // A store that is full or gone is reported by whoever wrote to it.
+      round: () => this.#claimAll(),
+      listen: (wake) => store.onWake("outbox", wake),
+      pollMs,
+      keepsAlive: true,
+    });
   }
 
   start(): void {
-    const { store, pollMs = POLL_MS } = this.#parts;
-    this.#unlisten = store.onWake("outbox", () => this.wake());
-    this.#timer = setInterval(() => this.wake(), pollMs);
-    this.wake();
+    this.#claiming.start();
   }
 
   /** How many deliveries are being worked on. */
@@ -75,20 +78,13 @@ export class Sender implements AsyncDisposable {
 
   /** Looks for what is due. It is enough to call this when something may be; it happens by itself as well. */
   wake(): void {
-    if (this.#stopping) return;
-    this.#again = true;
-    this.#claiming ??= this.#claimAll().finally(() => {
-      this.#claiming = undefined;
-      if (this.#again) this.wake();
-    });
+    this.#claiming.wake();
   }
 
   /** Takes no new work, lets the sends under way end, and cuts off those that have not ended in time. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
-    this.#unlisten?.();
-    clearInterval(this.#timer);
-    await this.#claiming;
+    await this.#claiming[Symbol.asyncDispose]();
     const deadline = setTimeout(() => this.#cut.abort(), deadlineMs);
     await Promise.all(this.#lanes.values());
     clearTimeout(deadline);
@@ -102,15 +98,10 @@ export class Sender implements AsyncDisposable {
   async #claimAll(): Promise<void> {
     const { store, clock, maxInFlight = MAX_IN_FLIGHT } = this.#parts;
     await this.#releaseStranded();
-    this.#again = false;
     const free = maxInFlight - this.#busy;
     if (free <= 0) return;
     const claimedAtMs = clock();
-    try {
-      for (const claim of await store.outbox.claim(this.#request, free)) this.#take(claim, claimedAtMs);
-    } catch {
-      // A store that is full or gone is reported by whoever wrote to it; the poll tries again.
-    }
+    for (const claim of await store.outbox.claim(this.#request, free)) this.#take(claim, claimedAtMs);
   }
 
   #take(claim: DeliveryClaim, claimedAtMs: number): void {

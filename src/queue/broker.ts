@@ -5,6 +5,7 @@
  * What is to be done is in the store. This holds only what is being done: the leases, which it renews, and
  * the runs, which it tells to stop when a lease is lost or the process ends.
  */
+import { WakeLoop } from "../model/wake-loop.ts";
 import type { Claim, Lease, LeaseRequest, Store } from "../store/store.ts";
 
 export interface BrokerParts {
@@ -44,35 +45,31 @@ export class Broker implements AsyncDisposable {
   readonly #runs = new Set<{ readonly lease: Lease; readonly cut: AbortController }>();
   /** Leases of runs that ended without telling the store; nobody else would free them. */
   readonly #stranded: Lease[] = [];
-  readonly #timers: NodeJS.Timeout[] = [];
-  #unlisten: (() => void) | undefined;
-  /** Goes off when the next session is ready, where the poll would come too late. */
-  #nextReady: NodeJS.Timeout | undefined;
+  readonly #leasing: WakeLoop;
+  #renewal: NodeJS.Timeout | undefined;
   /** Slots in use, and slots kept for claims that are being asked for. */
   #busy = 0;
   #reserved = 0;
   #stopping = false;
-  #leasing: Promise<void> | undefined;
-  #again = false;
   /** Whether the time to stop is over. */
   #isOver = false;
   readonly #idle = Promise.withResolvers<void>();
 
   constructor(parts: BrokerParts) {
     this.#parts = parts;
+    const { store, pollMs = POLL_MS } = parts;
+    this.#leasing = new WakeLoop({
+      // A store that is full or gone is reported by whoever wrote to it.
+      round: ({ isPoll }) => this.#leaseAll(isPoll),
+      listen: (wake) => store.onWake("queue", wake),
+      pollMs,
+      keepsAlive: true,
+    });
   }
 
   start(): void {
-    const { store, lease, pollMs = POLL_MS } = this.#parts;
-    this.#unlisten = store.onWake("queue", () => this.#wake());
-    this.#timers.push(
-      setInterval(() => {
-        void this.#releaseStranded();
-        this.#wake();
-      }, pollMs),
-      setInterval(() => void this.#renew(), lease.ttlMs / 3),
-    );
-    this.#wake();
+    this.#leasing.start();
+    this.#renewal = setInterval(() => void this.#renew(), this.#parts.lease.ttlMs / 3);
   }
 
   get active(): number {
@@ -101,15 +98,14 @@ export class Broker implements AsyncDisposable {
   /** Takes no new work, waits until the runs are at a safe point, and cuts off those that are not there in time. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
-    this.#unlisten?.();
+    const leasing = this.#leasing[Symbol.asyncDispose]();
     this.#noteIdle();
     const { cutMs = CUT_MS } = this.#parts;
     const deadline = setTimeout(() => this.#cutAll(), deadlineMs);
     const end = setTimeout(() => this.#idle.resolve(), deadlineMs + cutMs);
     await this.#idle.promise;
-    for (const timer of [deadline, end, ...this.#timers]) clearTimeout(timer);
-    await this.#leasing;
-    clearTimeout(this.#nextReady);
+    for (const timer of [deadline, end, this.#renewal]) clearTimeout(timer);
+    await leasing;
     await this.#releaseStranded();
   }
 
@@ -126,43 +122,23 @@ export class Broker implements AsyncDisposable {
     if (this.#stopping && this.#busy + this.#reserved === 0) this.#idle.resolve();
   }
 
-  #wake(): void {
-    this.#again = true;
-    this.#leasing ??= this.#leaseAll().finally(() => {
-      this.#leasing = undefined;
-      if (this.#again && !this.#stopping) this.#wake();
-    });
-  }
-
-  async #leaseAll(): Promise<void> {
-    const { store, lease } = this.#parts;
-    this.#again = false;
+  /** Returns in how many milliseconds the next session is ready. */
+  async #leaseAll(isPoll: boolean): Promise<number | undefined> {
+    const { store, lease, clock } = this.#parts;
+    if (isPoll) void this.#releaseStranded();
     const free = this.#free();
-    if (free <= 0) return;
+    if (free <= 0) return undefined;
     this.#reserved += free;
     try {
       const claims = await store.queue.lease(lease, free);
       for (const claim of claims) void this.#carryOut(claim);
-      if (claims.length === free) return; // a run that ends looks for more
-    } catch {
-      return; // A store that is full or gone is reported by whoever wrote to it; the poll tries again.
+      if (claims.length === free) return undefined; // a run that ends looks for more
     } finally {
       this.#reserved -= free;
       this.#noteIdle();
     }
-    await this.#planNext();
-  }
-
-  async #planNext(): Promise<void> {
-    const { store, clock, pollMs = POLL_MS } = this.#parts;
-    try {
-      const readyMs = await store.queue.nextReadyMs();
-      const leftMs = Math.max((readyMs ?? Infinity) - clock(), 1); // it may have become ready just now
-      clearTimeout(this.#nextReady);
-      if (leftMs < pollMs && !this.#stopping) this.#nextReady = setTimeout(() => this.#wake(), leftMs);
-    } catch {
-      // As above: the poll tries again.
-    }
+    const readyMs = await store.queue.nextReadyMs();
+    return Math.max((readyMs ?? Infinity) - clock(), 1); // it may have become ready just now
   }
 
   async #carryOut(first: Claim): Promise<void> {
@@ -170,7 +146,7 @@ export class Broker implements AsyncDisposable {
     for (let claim: Claim | undefined = first; claim !== undefined;) claim = await this.#runOne(claim);
     this.#busy--;
     this.#noteIdle();
-    if (!this.#stopping) this.#wake();
+    this.#leasing.wake();
   }
 
   async #runOne(claim: Claim): Promise<Claim | undefined> {
