@@ -53,13 +53,13 @@ import { readFrontmatter as readPromptHead } from "../src/relay/prompts/frontmat
 import { composePrompt, MAX_PROMPT_LENGTH } from "../src/relay/prompts/language.ts";
 import { fillVariables, findUnknown } from "../src/relay/prompts/runtime-variables.ts";
 import { MAX_SEARCHED_CHARACTERS } from "../src/store/store.ts";
-import { bodyLines, MAX_BODY_LENGTH } from "../src/team/block-text.ts";
+import { bodyLines, MAX_BODY_LENGTH } from "../src/team/markdown/block-text.ts";
 import { parseTeamCommand } from "../src/team/surface/chat-command-syntax.ts";
-import { MAX_TEAM_FILE_BYTES, MAX_TEAM_FILE_LINES } from "../src/team/file-size.ts";
-import { outlineOf } from "../src/team/outline.ts";
-import { readNote } from "../src/team/read-note.ts";
-import { readTasks } from "../src/team/read-tasks.ts";
-import { gistOf } from "../src/team/task-gist.ts";
+import { MAX_TEAM_FILE_BYTES, MAX_TEAM_FILE_LINES } from "../src/team/files/file-size.ts";
+import { outlineOf } from "../src/team/markdown/outline.ts";
+import { readNote } from "../src/team/markdown/read-note.ts";
+import { readTasks } from "../src/team/markdown/read-tasks.ts";
+import { gistOf } from "../src/team/markdown/task-gist.ts";
 
 const KB = 1024;
 const MB = 1024 * KB;

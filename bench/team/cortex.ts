@@ -4,11 +4,11 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { FileEdit } from "../../src/team/edit.ts";
-import { readNextTasks, readTasks } from "../../src/team/read-tasks.ts";
-import { toStamp } from "../../src/team/stamp.ts";
-import { TeamFolder } from "../../src/team/team-folder.ts";
-import { TeamReader } from "../../src/team/team-reader.ts";
+import type { FileEdit } from "../../src/team/markdown/edit.ts";
+import { readNextTasks, readTasks } from "../../src/team/markdown/read-tasks.ts";
+import { toStamp } from "../../src/team/markdown/stamp.ts";
+import { TeamFolder } from "../../src/team/files/team-folder.ts";
+import { TeamReader } from "../../src/team/files/team-reader.ts";
 import { percentile } from "../percentile.ts";
 import { openMemoryFolder } from "../slow-sync.ts";
 

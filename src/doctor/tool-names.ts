@@ -1,4 +1,4 @@
-import { COORDINATOR_TOOLS, FLAG_TOOL } from "../team/surface/tool-names.ts";
+import { COORDINATOR_TOOLS, FLAG_TOOL } from "../team/work/tool-names.ts";
 
 /** The tools that an agent can have. A name in a configuration that is not among them is likely a slip. */
 export const TOOL_NAMES: readonly string[] = [

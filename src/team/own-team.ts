@@ -3,16 +3,16 @@ import { existsSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 
 import { readTeamConfig } from "../config/team-config.ts";
-import type { TeamFinding } from "./lint.ts";
+import type { TeamFinding } from "./reports/lint.ts";
 import { readConfigured } from "../config/configured.ts";
 import { openTeamFiles } from "./open-files.ts";
-import { hasTeam, teamMissing } from "./team-missing.ts";
-import type { TeamSetupSources } from "./setup.ts";
+import { hasTeam, teamMissing } from "./files/team-missing.ts";
+import type { TeamSetupSources } from "./members/setup.ts";
 import type { TeamFiles } from "./teamwork.ts";
 import { isoTime } from "../feature/views.ts";
 import { watchTeam } from "./watch-team.ts";
 
-export type { TeamFinding } from "./lint.ts";
+export type { TeamFinding } from "./reports/lint.ts";
 
 export interface OwnTeam extends TeamFiles {
   /** All that is not as the protocol has it. */
@@ -58,11 +58,11 @@ export async function openOwnTeam(sources: TeamSetupSources, log: (line: string)
   return {
     ...files,
     async lint() {
-      const { lint } = await import("./lint.ts");
+      const { lint } = await import("./reports/lint.ts");
       return lint(await files.status(), { home: user ?? root });
     },
     async repair(findings) {
-      const { repair } = await import("./repair.ts");
+      const { repair } = await import("./reports/repair.ts");
       return repair(folder, findings);
     },
     history: (file) => folder.history(within(file)).map(savedFile).toReversed(),

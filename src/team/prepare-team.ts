@@ -1,6 +1,6 @@
 import type { TeamConfig } from "../config/team-config.ts";
 import type { OpenedTeam, TeamSources } from "./open-team.ts";
-import { hasTeam, teamMissing } from "./team-missing.ts";
+import { hasTeam, teamMissing } from "./files/team-missing.ts";
 import type { Teamwork } from "./teamwork.ts";
 
 /** How long a team directory that is made, or settings that change, can go unnoticed. */
@@ -84,7 +84,7 @@ export function prepareTeam(sources: TeamSources): Teamwork {
     async situation() {
       const team = await current().catch(() => undefined); // a turn goes on without it
       if (team === undefined) return undefined;
-      const { describeSituation } = await import("./duty.ts");
+      const { describeSituation } = await import("./work/duty.ts");
       return describeSituation(await team.files.status());
     },
     register: async (member) => (await open()).register(member),

@@ -1,13 +1,13 @@
 /** A team as the rest of the runtime and its surfaces see it: look at it, give it work, let it work. */
 import type { EventId } from "../model/ids.ts";
-import type { Adopted } from "./adopt-member.ts";
-import type { DispatchedTask, TaskWish } from "./dispatch-task.ts";
-import type { BriefingFacts } from "./briefing.ts";
-import type { Beat } from "./heart.ts";
-import type { Housekept } from "./housekeeping.ts";
-import type { NewMember, Registered } from "./register-member.ts";
-import type { ReviewFacts } from "./review.ts";
-import type { Team } from "./team.ts";
+import type { Adopted } from "./members/adopt-member.ts";
+import type { DispatchedTask, TaskWish } from "./members/dispatch-task.ts";
+import type { BriefingFacts } from "./reports/briefing.ts";
+import type { Beat } from "./work/heart.ts";
+import type { Housekept } from "./reports/housekeeping.ts";
+import type { NewMember, Registered } from "./members/register-member.ts";
+import type { ReviewFacts } from "./reports/review.ts";
+import type { Team } from "./files/team.ts";
 
 /** What can be done with the files of a team alone, with a server or without. */
 export interface TeamFiles {

@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 
 import { CortexError } from "../../src/model/errors.ts";
-import { isEditDone } from "../../src/team/apply-edit.ts";
-import type { FileEdit } from "../../src/team/edit.ts";
-import { TeamFolder } from "../../src/team/team-folder.ts";
+import { isEditDone } from "../../src/team/markdown/apply-edit.ts";
+import type { FileEdit } from "../../src/team/markdown/edit.ts";
+import { TeamFolder } from "../../src/team/files/team-folder.ts";
 
 const root = process.argv[2]!;
 const path = "agents/dev/tasks.md";

@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 
 import type { AgentId, ItemId, PersonaId } from "../../src/model/ids.ts";
 import type { Store } from "../../src/store/store.ts";
-import { Heart } from "../../src/team/heart.ts";
-import { TeamFolder } from "../../src/team/team-folder.ts";
-import { TeamReader } from "../../src/team/team-reader.ts";
-import type { WorkParts } from "../../src/team/work-parts.ts";
-import { Workers } from "../../src/team/worker.ts";
+import { Heart } from "../../src/team/work/heart.ts";
+import { TeamFolder } from "../../src/team/files/team-folder.ts";
+import { TeamReader } from "../../src/team/files/team-reader.ts";
+import type { WorkParts } from "../../src/team/work/work-parts.ts";
+import { Workers } from "../../src/team/work/worker.ts";
 import { openTestStore } from "./open-store.ts";
 import { alice, message, turnFor } from "./sample.ts";
 import { temporaryFolder } from "./temporary.ts";

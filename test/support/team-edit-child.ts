@@ -1,6 +1,6 @@
 /** Edits a file of a team, in a process of its own: `node team-edit-child.ts <root> <path> <edit as JSON>`. */
-import type { FileEdit } from "../../src/team/edit.ts";
-import { TeamFolder } from "../../src/team/team-folder.ts";
+import type { FileEdit } from "../../src/team/markdown/edit.ts";
+import { TeamFolder } from "../../src/team/files/team-folder.ts";
 import { CortexError } from "../../src/model/errors.ts";
 
 const [root, path, edit] = process.argv.slice(2) as [string, string, string];

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { TeamFolder } from "../../src/team/team-folder.ts";
+import { TeamFolder } from "../../src/team/files/team-folder.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 export interface TestTeam extends Disposable {

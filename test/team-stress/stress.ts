@@ -11,13 +11,13 @@ import { dirname, join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { isEditDone } from "../../src/team/apply-edit.ts";
-import type { FileEdit } from "../../src/team/edit.ts";
-import { SHORTER_SETTLE_MS } from "../../src/team/file-state.ts";
-import { readTasks } from "../../src/team/read-tasks.ts";
-import { RACE_MS } from "../../src/team/restore-lost.ts";
-import { REMOVED_FILE } from "../../src/team/set-aside.ts";
-import { TeamFolder } from "../../src/team/team-folder.ts";
+import { isEditDone } from "../../src/team/markdown/apply-edit.ts";
+import type { FileEdit } from "../../src/team/markdown/edit.ts";
+import { SHORTER_SETTLE_MS } from "../../src/team/files/file-state.ts";
+import { readTasks } from "../../src/team/markdown/read-tasks.ts";
+import { RACE_MS } from "../../src/team/files/restore-lost.ts";
+import { REMOVED_FILE } from "../../src/team/files/set-aside.ts";
+import { TeamFolder } from "../../src/team/files/team-folder.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 const WRITERS = 6;

@@ -2,12 +2,12 @@
  * One of our processes: adds, claims, notes, completes and ticks, and prints each edit once it is acknowledged.
  * `node writer.ts <root> <name> <edits> <edits in each file> <seed>`
  */
-import { toStamp } from "../../src/team/stamp.ts";
+import { toStamp } from "../../src/team/markdown/stamp.ts";
 import { CortexError } from "../../src/model/errors.ts";
-import type { FileEdit, TaskEdit } from "../../src/team/edit.ts";
-import { readTasks } from "../../src/team/read-tasks.ts";
-import type { TaskRef } from "../../src/team/task.ts";
-import { TeamFolder } from "../../src/team/team-folder.ts";
+import type { FileEdit, TaskEdit } from "../../src/team/markdown/edit.ts";
+import { readTasks } from "../../src/team/markdown/read-tasks.ts";
+import type { TaskRef } from "../../src/team/markdown/task.ts";
+import { TeamFolder } from "../../src/team/files/team-folder.ts";
 import { randomFrom } from "./random.ts";
 
 const [root, name, edits, perFile, seed] = process.argv.slice(2) as [string, string, string, string, string];

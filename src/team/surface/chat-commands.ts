@@ -1,6 +1,6 @@
 /** What `!team …` does, and what it replies. */
 import type { TeamCommand } from "./chat-command-syntax.ts";
-import type { Beat } from "../heart.ts";
+import type { Beat } from "../work/heart.ts";
 import type { Teamwork } from "../teamwork.ts";
 
 export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promise<string> {
@@ -15,7 +15,7 @@ export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promis
       return `${task.agent} has the task "${task.title}". It begins at its next heartbeat; \`!team tick ${task.agent}\` makes it begin now.`;
     }
     case "adopt": {
-      const { describeAdopted } = await import("../adopt-member.ts");
+      const { describeAdopted } = await import("../members/adopt-member.ts");
       return describeAdopted(await team.adopt(command.agent));
     }
     case "tick":
@@ -25,7 +25,7 @@ export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promis
     case "review":
       return (await team.review()).text;
     case "housekeeping": {
-      const { formatHousekeeping } = await import("../format-housekeeping.ts");
+      const { formatHousekeeping } = await import("../reports/format-housekeeping.ts");
       return formatHousekeeping(await team.housekeeping());
     }
   }
@@ -33,7 +33,7 @@ export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promis
 
 /** Loaded when somebody asks: many a Cortex has no team. */
 function describing() {
-  return import("../describe.ts");
+  return import("../reports/describe.ts");
 }
 
 function describeBeats(beats: readonly Beat[]): string {

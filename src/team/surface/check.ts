@@ -5,7 +5,7 @@ import { readTeamConfig, type TeamConfig } from "../../config/team-config.ts";
 import { TEAM_KEYS } from "../../config/team-settings.ts";
 import { count } from "../../model/count.ts";
 import { type Check, fail, failure, ok, warn } from "../../feature/check.ts";
-import { hasTeam } from "../team-missing.ts";
+import { hasTeam } from "../files/team-missing.ts";
 
 interface Sources {
   readonly home: string;

@@ -1,5 +1,5 @@
 /** The settings of the team that a command was given, and where it was given. */
-import { TEAM_FLAGS, type TeamSetupSources } from "../setup.ts";
+import { TEAM_FLAGS, type TeamSetupSources } from "../members/setup.ts";
 import { type Invocation, text } from "../../feature/command.ts";
 
 /** Only those that were given. */

@@ -3,7 +3,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 
 import { CortexError } from "../../model/errors.ts";
 import { readTeamSettings } from "../../config/configured.ts";
-import { setUpTeam, type TeamSetupSources } from "../setup.ts";
+import { setUpTeam, type TeamSetupSources } from "../members/setup.ts";
 import type { Invocation } from "../../feature/command.ts";
 import { readAnswer } from "../../terminal/read-answer.ts";
 import { teamSources } from "./flags.ts";

@@ -1,5 +1,5 @@
 /** Who is in a team, what they work on, and what their projects tell other programs. */
-import { adaptMember, addTeamProject, importTeam, leaveOwnTeam, registerInTeam } from "../setup.ts";
+import { adaptMember, addTeamProject, importTeam, leaveOwnTeam, registerInTeam } from "../members/setup.ts";
 import { describeAdopted } from "./views.ts";
 import { type Invocation, listOf, text } from "../../feature/command.ts";
 import { findServer } from "../../client/server.ts";

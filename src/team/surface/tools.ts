@@ -5,12 +5,12 @@ import { defineTool } from "../../model/define-tool.ts";
 import { CortexError } from "../../model/errors.ts";
 import { present } from "../../model/present.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
-import type { Adopted } from "../adopt-member.ts";
-import type { DispatchedTask, TaskWish } from "../dispatch-task.ts";
-import type { Housekept } from "../housekeeping.ts";
-import type { NewMember, Registered } from "../register-member.ts";
-import type { Team } from "../team.ts";
-import { FLAG_TOOL } from "./tool-names.ts";
+import type { Adopted } from "../members/adopt-member.ts";
+import type { DispatchedTask, TaskWish } from "../members/dispatch-task.ts";
+import type { Housekept } from "../reports/housekeeping.ts";
+import type { NewMember, Registered } from "../members/register-member.ts";
+import type { Team } from "../files/team.ts";
+import { FLAG_TOOL } from "../work/tool-names.ts";
 
 export interface TeamToolParts {
   status(): Promise<Team>;
@@ -147,7 +147,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       repeatable: false, // a second time would be a second task
       async run(wish, context) {
         await checkPerson(context, use());
-        const { memberOf } = await import("../dispatch-task.ts");
+        const { memberOf } = await import("../members/dispatch-task.ts");
         if (memberOf(wish.agent, await use().status()).isCoordinator) throw ownTasks();
         const { agent, title } = await use().dispatch(present(wish), context);
         return {
@@ -166,7 +166,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       repeatable: true,
       async run(_, context) {
         await checkPerson(context, use());
-        const { formatHousekeeping } = await import("../format-housekeeping.ts");
+        const { formatHousekeeping } = await import("../reports/format-housekeeping.ts");
         return { text: formatHousekeeping(await use().housekeeping()) };
       },
     }),
@@ -201,7 +201,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       asks: "Cortex will work in the folder that the member's note names",
       async run({ agent }, context) {
         await checkPerson(context, use());
-        const { describeAdopted } = await import("../adopt-member.ts");
+        const { describeAdopted } = await import("../members/adopt-member.ts");
         const adopted = await use().adopt(agent);
         return { text: describeAdopted(adopted), details: { slug: adopted.slug } };
       },
@@ -211,7 +211,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
 
 /** Loaded with the first call: every Cortex has these tools, and many have no team. */
 function describing() {
-  return import("../describe.ts");
+  return import("../reports/describe.ts");
 }
 
 /** Without what was left out. */

@@ -1,16 +1,16 @@
 /** A team, and what was done with it, as it is shown: over HTTP, with `--json`, on a board. What is not there is null. */
-import { flagOf } from "../flag.ts";
-import type { Beat } from "../heart.ts";
-import { stampMs } from "../stamp.ts";
-import { isActive, type Task, type TaskStatus } from "../task.ts";
-import type { Member, Project, Team, TeamProblem } from "../team.ts";
+import { flagOf } from "../markdown/flag.ts";
+import type { Beat } from "../work/heart.ts";
+import { stampMs } from "../markdown/stamp.ts";
+import { isActive, type Task, type TaskStatus } from "../markdown/task.ts";
+import type { Member, Project, Team, TeamProblem } from "../files/team.ts";
 import { isoTime } from "../../feature/views.ts";
 
 /** Somebody by slug or by name. Throws `member_unknown`. */
-export { memberOf } from "../dispatch-task.ts";
-export { describeAdopted } from "../adopt-member.ts";
-export { formatAge } from "../format-facts.ts";
-export { formatHousekeeping } from "../format-housekeeping.ts";
+export { memberOf } from "../members/dispatch-task.ts";
+export { describeAdopted } from "../members/adopt-member.ts";
+export { formatAge } from "../reports/format-facts.ts";
+export { formatHousekeeping } from "../reports/format-housekeeping.ts";
 
 export interface TaskView {
   readonly title: string;

@@ -1,0 +1,200 @@
+/**
+ * What other runtimes find in the project of a member, so that their agents take part in the team: instructions, in the
+ * file where that runtime looks for them. Everything is made before anything is written, a second time changes
+ * nothing, and what was written can be taken out again to the byte.
+ */
+import { join } from "node:path";
+import { CortexError } from "../../model/errors.ts";
+import { type ProjectFile, readProjectFile, removeEmptyFolders, writeProjectFile } from "./adapter-files.ts";
+import { PRECHECK_MARK, precheckScript } from "./adapter-precheck.ts";
+import { type Identity, protocolText, type Rhythm } from "./adapter-text.ts";
+import { findSection, putSection, takeSection } from "../markdown/marked-section.ts";
+import { addPromptHook, newSettings, removePromptHook } from "./prompt-hook.ts";
+
+export type AdapterRuntime = keyof typeof RUNTIMES;
+
+/** Where each looks for instructions, and how it is run for one prompt. */
+const RUNTIMES = {
+  "claude-code": { file: ".cortex.md", run: undefined },
+  cursor: { file: ".cursorrules", run: undefined },
+  codex: { file: "AGENTS.md", run: "codex exec" },
+  gemini: { file: "GEMINI.md", run: "gemini -p" },
+  opencode: { file: "AGENTS.md", run: "opencode run" },
+  generic: { file: ".cortex.md", run: undefined },
+} as const;
+
+export const ADAPTER_RUNTIMES = Object.keys(RUNTIMES) as AdapterRuntime[];
+
+export interface AdapterFile {
+  /** Below the project. */
+  readonly path: string;
+  /** kept: it says so already, or somebody else has written it. */
+  readonly action: "written" | "changed" | "kept" | "removed";
+}
+
+const CLAUDE_NOTE = "CLAUDE.local.md";
+const CLAUDE_SETTINGS = ".claude/settings.json";
+const PRECHECK = ".claude/hooks/cortex-precheck.sh";
+const SECTIONS = [...new Set(Object.values(RUNTIMES).map(({ file }) => file)), CLAUDE_NOTE];
+
+/** Throws `request_invalid`, where there is no such runtime. */
+export function toRuntime(name: string): AdapterRuntime {
+  if (Object.hasOwn(RUNTIMES, name)) return name as AdapterRuntime;
+  throw new CortexError("request_invalid", `There is no adapter for ${JSON.stringify(name)}`, {
+    hint: `Write one of ${ADAPTER_RUNTIMES.join(", ")}; generic is for everything else.`,
+  });
+}
+
+/**
+ * Throws `state_conflict`, where another member has its instructions there or a file is not what it should be,
+ * `path_forbidden`, `team_unreadable` and `team_unwritable`; before the last, nothing is written.
+ */
+export async function writeAdapter({
+  runtime,
+  member,
+  rhythm,
+}: {
+  runtime: AdapterRuntime;
+  member: Identity;
+  rhythm: Rhythm;
+}): Promise<AdapterFile[]> {
+  const { file: path, run } = RUNTIMES[runtime];
+  const { project, slug, teamRoot } = member;
+  for (const folder of [project, teamRoot]) requirePrintable(folder);
+  const main = await readProjectFile(project, path);
+  const content = `${ownerLine(slug)}\n${protocolText(member, rhythm, { file: path, run })}`;
+  const changes: Change[] = [{ file: main, text: withSection(main, content, slug) }];
+  if (runtime === "claude-code") {
+    changes.push(await claudeNote(project, slug));
+    if (!member.isCoordinator) {
+      const tasks = join(teamRoot, "agents", slug, "tasks.md");
+      changes.push(...(await idleSuppression(project, precheckScript({ slug, tasks }))));
+    }
+  }
+  return apply(changes);
+}
+
+/** Takes out what any adapter has written for this member. Twice is once. */
+export async function removeAdapters({
+  project,
+  slug,
+}: {
+  project: string;
+  slug: string;
+}): Promise<AdapterFile[]> {
+  const changes: Change[] = [];
+  for (const path of SECTIONS) {
+    const file = await readProjectFile(project, path);
+    const section = findSection(file.text ?? "");
+    if (section.kind === "broken") throw brokenSection(file, section.line);
+    if (section.kind === "found" && ownerOf(section.content) === slug)
+      changes.push({ file, text: takeSection(file.text!, section) });
+  }
+  const script = await readProjectFile(project, PRECHECK);
+  if (script.text?.includes(`${PRECHECK_MARK} for ${slug};`) === true) {
+    const settings = await readProjectFile(project, CLAUDE_SETTINGS);
+    const { text } = settings;
+    const rest = text === newSettings(PRECHECK) ? undefined : removePromptHook(text ?? "", PRECHECK);
+    if (text !== undefined && rest !== text) changes.push({ file: settings, text: rest });
+    changes.push({ file: script, text: undefined }); // last: an entry without it would disturb every prompt
+  }
+  const applied = await apply(changes);
+  if (applied.some(({ path }) => path === PRECHECK))
+    await removeEmptyFolders(project, [".claude/hooks", ".claude"]);
+  return applied;
+}
+
+interface Change {
+  readonly file: ProjectFile;
+  /** Undefined: it is to go. */
+  readonly text: string | undefined;
+  readonly isExecutable?: boolean;
+}
+
+async function apply(changes: readonly Change[]): Promise<AdapterFile[]> {
+  const applied: AdapterFile[] = [];
+  for (const { file, text, isExecutable = false } of changes) {
+    if (text !== file.text) await writeProjectFile(file, text, { isExecutable });
+    applied.push({ path: file.path, action: actionOf(file.text, text) });
+  }
+  return applied;
+}
+
+function actionOf(before: string | undefined, after: string | undefined): AdapterFile["action"] {
+  if (before === after) return "kept";
+  if (after === undefined) return "removed";
+  return before === undefined ? "written" : "changed";
+}
+
+function ownerLine(slug: string): string {
+  return `<!-- cortex:member ${slug} (written by \`cortex team adapter\`, removed by \`cortex team leave\`) -->`;
+}
+
+function ownerOf(content: string): string | undefined {
+  return /^<!-- cortex:member ([a-z0-9-]+) /m.exec(content)?.[1];
+}
+
+function withSection(file: ProjectFile, content: string, slug: string): string {
+  const section = findSection(file.text ?? "");
+  if (section.kind === "broken") throw brokenSection(file, section.line);
+  const owner = section.kind === "found" ? ownerOf(section.content) : undefined;
+  if (owner !== undefined && owner !== slug) {
+    throw new CortexError("state_conflict", `${file.real} has the instructions of ${owner}`, {
+      hint: `Two members in one folder would not know who they are: give ${slug} a folder of its own, such as a git worktree, or have ${owner} leave.`,
+    });
+  }
+  return putSection(file.text, content);
+}
+
+/** A section of that name that is not ours is left to whoever wrote it: it says the same in other words. */
+async function claudeNote(project: string, slug: string): Promise<Change> {
+  const file = await readProjectFile(project, CLAUDE_NOTE);
+  const isOurs = findSection(file.text ?? "").kind !== "none";
+  if (!isOurs && /^## Cortex[ \t]*\r?$/m.test(file.text ?? "")) return { file, text: file.text };
+  const line =
+    "At the start of a session, read .cortex.md and follow it: it says who you are in the team. @.cortex.md";
+  return { file, text: withSection(file, `${ownerLine(slug)}\n## Cortex\n${line}`, slug) };
+}
+
+/** A script of that name that is not ours does the same, and whoever wrote it has seen to the settings. */
+async function idleSuppression(project: string, script: string): Promise<Change[]> {
+  const file = await readProjectFile(project, PRECHECK);
+  const isForeign = file.text !== undefined && !file.text.includes(PRECHECK_MARK);
+  if (isForeign) return [{ file, text: file.text }];
+  return [{ file, text: script, isExecutable: true }, await promptHook(project)];
+}
+
+async function promptHook(project: string): Promise<Change> {
+  const file = await readProjectFile(project, CLAUDE_SETTINGS);
+  const text = file.text === undefined ? newSettings(PRECHECK) : addPromptHook(file.text, PRECHECK);
+  if (text !== undefined) return { file, text };
+  throw new CortexError(
+    "state_conflict",
+    `${file.real} is not a file of settings that a hook can be added to`,
+    {
+      hint: "It must be JSON, with hooks.UserPromptSubmit a list where it is there at all.",
+    },
+  );
+}
+
+/** A path with a line break would be two lines of the text, and of the script. */
+function requirePrintable(folder: string): void {
+  if (!/\p{Cc}/u.test(folder)) return;
+  throw new CortexError(
+    "request_invalid",
+    `The path ${JSON.stringify(folder)} has characters that cannot be written down`,
+    {
+      hint: "Rename the folder.",
+    },
+  );
+}
+
+function brokenSection({ real }: ProjectFile, line: number): CortexError {
+  return new CortexError(
+    "state_conflict",
+    `${real}:${line}: the comments around the part of Cortex do not match`,
+    {
+      hint: "Remove that part by hand, from <!-- cortex:begin --> to <!-- cortex:end -->, and do it again.",
+    },
+  );
+}

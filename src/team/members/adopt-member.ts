@@ -1,0 +1,32 @@
+/** Makes a member Cortex's own: from its next heartbeat on, Cortex works on its tasks. */
+import { MANAGED_RUNTIME } from "../files/adoption.ts";
+import { memberOf } from "./dispatch-task.ts";
+import { checkManagedSlug } from "./register-member.ts";
+import type { TeamFolder } from "../files/team-folder.ts";
+import type { Team } from "../files/team.ts";
+
+export interface Adopted {
+  readonly slug: string;
+  readonly notePath: string;
+  /** False: it was Cortex's already. */
+  readonly changed: boolean;
+  /** Gets no ticks before its note says `status: active`. */
+  readonly isInactive: boolean;
+}
+
+/** Twice is once. Throws `member_unknown`, and `state_conflict` for a name that only the owner's own session has. */
+export async function adoptMember(name: string, team: Team, folder: TeamFolder): Promise<Adopted> {
+  const { slug, note, notePath, isInactive } = memberOf(name, team);
+  checkManagedSlug(note.name || slug, slug);
+  const edit = { kind: "field", name: "runtime", value: MANAGED_RUNTIME } as const;
+  const { changed } = await folder.edit(notePath, { file: "note", edit });
+  return { slug, notePath, changed, isInactive };
+}
+
+export function describeAdopted({ slug, notePath, changed, isInactive }: Adopted): string {
+  if (isInactive)
+    return `${slug} is Cortex's, but inactive: \`status: active\` in ${notePath} takes it back.`;
+  return changed
+    ? `Cortex works on the tasks of ${slug} from its next heartbeat on.`
+    : `${slug} was Cortex's already.`;
+}

@@ -1,0 +1,102 @@
+/**
+ * Makes a team directory: folders, templates, the coordinator, a git repository. What is there stays as it is, so a
+ * second time, or on a directory that people have made by hand, it adds what is missing and nothing else.
+ */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { CortexError } from "../../model/errors.ts";
+import { isMarkedAsOurs, markAsOurs } from "../files/adoption.ts";
+import { type GitStart, initGit } from "./init-git.ts";
+import { readNote } from "../markdown/read-note.ts";
+import { composeMember, legacyNotePath, type Place } from "./register-member.ts";
+import type { TeamFolder } from "../files/team-folder.ts";
+import { TEMPLATES } from "./templates.ts";
+
+export interface TeamStart extends Place {
+  /** Where the coordinator works. It is made where it does not exist. */
+  readonly coordinatorProject: string;
+  /** Somebody else runs the coordinator. */
+  readonly isForeign?: boolean | undefined;
+  /** The variables of the process, for git. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export interface InitedTeam {
+  readonly root: string;
+  /** Below the root. */
+  readonly written: readonly string[];
+  readonly kept: readonly string[];
+  readonly git: GitStart;
+  /** Members who were there before, and whose notes do not say who runs them: Cortex leaves them alone. */
+  readonly unclaimed: readonly string[];
+}
+
+const COORDINATOR_NAME = "Chief of Staff";
+const COORDINATOR_ROLE =
+  "Coordinate the team: take instructions from the user, dispatch work to the agents, watch progress, report daily.";
+/** Locks, drafts, and what Cortex remembers about the files: nothing that is worth a version. */
+const IGNORED = ".cortex/\n.*.lock\n.*.tmp\n.*.new\n.*.moving\n";
+
+/** Throws `team_unwritable`. */
+export async function initTeam(folder: TeamFolder, start: TeamStart): Promise<InitedTeam> {
+  const { root } = folder;
+  const before = memberFolders(root);
+  for (const path of [...FOLDERS.map((name) => join(root, name)), start.coordinatorProject]) {
+    await makeFolder(path);
+  }
+  const git = await initGit({ folder: root, environment: start.environment });
+  const files = { ...TEMPLATES, ...(git.kind === "made" ? { ".gitignore": IGNORED } : {}) };
+  const written: string[] = [];
+  const kept: string[] = [];
+  for (const [path, text] of Object.entries(files)) {
+    ((await folder.create(path, text)) ? written : kept).push(path);
+  }
+  for (const [path, text] of await coordinatorFiles(folder, start)) {
+    ((await folder.create(path, text)) ? written : kept).push(path);
+  }
+  if (before.length === 0) markAsOurs(root);
+  return { root, written, kept, git, unclaimed: await unclaimedOf(before, folder) };
+}
+
+/** Whose directory it was before: one with members in it was made by others. */
+function memberFolders(root: string): string[] {
+  const agents = join(root, "agents");
+  return statSync(agents, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(agents) : [];
+}
+
+async function unclaimedOf(slugs: readonly string[], folder: TeamFolder): Promise<string[]> {
+  if (isMarkedAsOurs(folder.root)) return [];
+  const found: string[] = [];
+  for (const slug of slugs.toSorted()) {
+    if (!existsSync(join(folder.root, `agents/${slug}/${slug}.md`))) continue;
+    const note = await folder.read(`agents/${slug}/${slug}.md`);
+    if (note !== undefined && readNote(note).runtime === undefined) found.push(slug);
+  }
+  return found;
+}
+
+/** None where the team still has the layout of before: its coordinator is to be imported. */
+async function coordinatorFiles(folder: TeamFolder, start: TeamStart): Promise<[string, string][]> {
+  const project = start.coordinatorProject;
+  const given = { name: COORDINATOR_NAME, project, role: COORDINATOR_ROLE, projects: [] };
+  const { member, note } = await composeMember(folder, { ...given, isForeign: start.isForeign }, start);
+  if ((await folder.read(legacyNotePath(member.slug))) !== undefined) return [];
+  return [
+    [member.notePath, note],
+    [member.tasksPath, ""],
+  ];
+}
+
+const FOLDERS = ["agents", "projects", "templates"];
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (cause) {
+    throw new CortexError("team_unwritable", `The folder ${path} cannot be made`, {
+      hint: "Check what is there and its permissions, or name another folder with --team-dir.",
+      cause,
+    });
+  }
+}

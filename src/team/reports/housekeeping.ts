@@ -1,0 +1,207 @@
+/**
+ * Takes out of the files of a team what only makes them longer: tasks that were done more than a week ago, and all but
+ * the latest entry of session logs.
+ *
+ * Where the team directory is in a git repository, the pruning is committed first. If git refuses, nothing is pruned
+ * and the next housekeeping tries again: so nothing that was in the files is ever neither there nor in the history.
+ * Without a repository there is none to keep, and the files are pruned all the same.
+ */
+import { DAY_MS } from "../../model/durations.ts";
+import { CortexError } from "../../model/errors.ts";
+import type { Variables } from "../../programs/environment.ts";
+import { GitRefused } from "../../programs/git.ts";
+import { applyEdit } from "../markdown/apply-edit.ts";
+import { commitPrune, type PrunedFile } from "./commit-prune.ts";
+import type { FileEdit } from "../markdown/edit.ts";
+import { readTasks } from "../markdown/read-tasks.ts";
+import { findRepository } from "./repository.ts";
+import { isStamp, toStamp } from "../markdown/stamp.ts";
+import type { Task } from "../markdown/task.ts";
+import type { Team } from "../files/team.ts";
+import type { TeamFolder } from "../files/team-folder.ts";
+
+export interface Housekept {
+  readonly removed: readonly { readonly slug: string; readonly title: string; readonly completed: string }[];
+  /** Whose session logs were trimmed. */
+  readonly trimmed: readonly string[];
+  /** The id of the commit. */
+  readonly committed: string | undefined;
+  /** Why there is none, where something was to be pruned. */
+  readonly uncommitted: string | undefined;
+  /** Nothing was pruned, because git has refused to commit it. */
+  readonly isPostponed: boolean;
+  /** Files that could not be written. */
+  readonly failed: readonly { readonly file: string; readonly message: string; readonly hint: string }[];
+}
+
+export interface HousekeepingParts {
+  readonly nowMs: number;
+  readonly timezone: string;
+  /** Ours, of which git sees a part. */
+  readonly environment: Variables;
+  readonly gitTimeoutMs?: number;
+}
+
+/** Days by the clock on the wall: a task that was completed at 10:15 goes a week later at 10:16. */
+export const KEEP_DONE_DAYS = 7;
+
+export async function housekeep(
+  folder: TeamFolder,
+  team: Team,
+  parts: HousekeepingParts,
+): Promise<Housekept> {
+  const plans = await planAll(folder, team, parts);
+  if (plans.length === 0) return { ...NOTHING_DONE, isPostponed: false };
+  const commit = await commitPlans(folder.root, plans, parts);
+  if (commit.isRefused) return { ...NOTHING_DONE, uncommitted: commit.why, isPostponed: true };
+  const done: CarriedOut[] = [];
+  for (const plan of plans) done.push(await carryOut(folder, plan));
+  return {
+    removed: done.flatMap(removedBy),
+    trimmed: done.filter(({ plan, text }) => text !== undefined && plan.edit.file === "note").map(slugOf),
+    committed: commit.id,
+    uncommitted: commit.why,
+    isPostponed: false,
+    failed: done.flatMap(({ failure }) => failure ?? []),
+  };
+}
+
+const NOTHING_DONE = { removed: [], trimmed: [], committed: undefined, uncommitted: undefined, failed: [] };
+
+interface Plan extends PrunedFile {
+  readonly slug: string;
+  readonly edit: FileEdit;
+  readonly removed: readonly Task[];
+}
+
+/** Read anew: what is to be committed must be what is about to be pruned. */
+async function planAll(folder: TeamFolder, { members }: Team, parts: HousekeepingParts): Promise<Plan[]> {
+  const oldest = oldestKept(parts);
+  const plans: Plan[] = [];
+  for (const { slug, tasksPath, notePath, tasks } of members) {
+    if (tasks.tasks.some((task) => isOld(task, oldest)))
+      plans.push(...planTasks(slug, tasksPath, await readText(folder, tasksPath), oldest));
+    plans.push(...planNote(slug, notePath, await readText(folder, notePath)));
+  }
+  return plans;
+}
+
+/** Of what cannot be read, nothing is pruned; `lint` tells of it. */
+async function readText(folder: TeamFolder, path: string): Promise<string> {
+  try {
+    return (await folder.read(path)) ?? "";
+  } catch (error) {
+    if (error instanceof CortexError) return "";
+    throw error;
+  }
+}
+
+function planTasks(slug: string, path: string, text: string, oldest: string): Plan[] {
+  const removed = readTasks(text).tasks.filter((task) => isOld(task, oldest));
+  if (removed.length === 0) return [];
+  const edit = removal(removed);
+  const prune = (version: string): string => applyEdit(version, removal(withLineEndsOf(version, removed)));
+  return [{ slug, path, text: prune(text), edit, removed, pruned: removed.map((task) => task.text), prune }];
+}
+
+function planNote(slug: string, path: string, text: string): Plan[] {
+  const edit: FileEdit = { file: "note", edit: { kind: "trim-log" } };
+  const prune = (version: string): string => applyEdit(version, edit);
+  const trimmed = prune(text);
+  if (trimmed === text) return [];
+  return [{ slug, path, text: trimmed, edit, removed: [], pruned: [takenOut(text, trimmed)], prune }];
+}
+
+/** The stamp before which what is done goes. */
+function oldestKept({ nowMs, timezone }: HousekeepingParts): string {
+  const wallMs = Date.parse(`${toStamp(nowMs, timezone)}Z`);
+  return toStamp(wallMs - KEEP_DONE_DAYS * DAY_MS, "UTC");
+}
+
+/** A done task without Completed stays: nobody can say how old it is. */
+function isOld({ status, completed }: Task, oldest: string): boolean {
+  return status === "done" && completed !== undefined && completed < oldest && isStamp(completed);
+}
+
+/** By their texts, so that a task that somebody edits meanwhile stays. */
+function removal(tasks: readonly Task[]): FileEdit {
+  const refs = tasks.map(({ title, ordinal, started, text }) => ({ title, ordinal, started, text }));
+  return { file: "tasks", edit: { kind: "remove", tasks: refs } };
+}
+
+/** Git may keep a file with other line ends than the disk. */
+function withLineEndsOf(version: string, tasks: readonly Task[]): Task[] {
+  const end = version.includes("\r\n") ? "\r\n" : "\n";
+  return tasks.map((task) => ({ ...task, text: task.text.replaceAll(/\r?\n/g, end) }));
+}
+
+/** What lies between the beginning and the end that both have. */
+function takenOut(before: string, after: string): string {
+  let start = 0;
+  while (start < after.length && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < after.length - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return before.slice(start, before.length - end);
+}
+
+type Committed =
+  | { readonly isRefused: false; readonly id: string | undefined; readonly why: string | undefined }
+  | { readonly isRefused: true; readonly why: string };
+
+async function commitPlans(
+  root: string,
+  plans: readonly Plan[],
+  { environment, gitTimeoutMs: timeoutMs }: HousekeepingParts,
+): Promise<Committed> {
+  const place = { folder: root, environment, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const state = await findRepository(place);
+  if (state.kind === "none") return { isRefused: false, id: undefined, why: state.why };
+  if (state.kind === "blocked") return { isRefused: true, why: state.why };
+  try {
+    const id = await commitPrune(state.repository, plans);
+    return { isRefused: false, id, why: id === undefined ? "git is told to ignore these files" : undefined };
+  } catch (error) {
+    if (!(error instanceof GitRefused) && !isOfSystem(error)) throw error;
+    return { isRefused: true, why: error.message };
+  }
+}
+
+/** The folder of git cannot be written, say. */
+function isOfSystem(error: unknown): error is Error {
+  return error instanceof Error && "syscall" in error;
+}
+
+interface CarriedOut {
+  readonly plan: Plan;
+  /** Of the file afterwards. */
+  readonly text?: string;
+  readonly failure?: Housekept["failed"][number];
+}
+
+async function carryOut(folder: TeamFolder, plan: Plan): Promise<CarriedOut> {
+  try {
+    const { text } = await folder.edit(plan.path, plan.edit);
+    return { plan, text };
+  } catch (error) {
+    if (!(error instanceof CortexError)) throw error;
+    const { message, hint } = error;
+    return { plan, failure: { file: plan.path, message, hint } };
+  }
+}
+
+function slugOf({ plan }: CarriedOut): string {
+  return plan.slug;
+}
+
+/** Somebody may have edited one of them since, and then it is still there. */
+function removedBy({ plan, text }: CarriedOut): Housekept["removed"] {
+  if (text === undefined) return [];
+  const left = readTasks(text).tasks;
+  return plan.removed
+    .filter((task) => !left.some((other) => isSame(task, other)))
+    .map(({ title, completed }) => ({ slug: plan.slug, title, completed: completed! }));
+}
+
+function isSame(a: Task, b: Task): boolean {
+  return a.title === b.title && a.started === b.started && a.completed === b.completed;
+}

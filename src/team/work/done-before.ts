@@ -1,0 +1,67 @@
+/**
+ * What has been done is not run again, whatever the file says later: an older copy that somebody saved, or that a program
+ * synchronised, shows it as ready. Then the file is told that it is done.
+ *
+ * Somebody may also want the same once more. That is known by the file, where the one that was done is still in it, or by
+ * the journal, where the new one was dispatched. Housekeeping takes the one that was done out of the file after some days:
+ * from then on the same text is a new task, or one that comes every week could not be written by hand.
+ */
+import { DAY_MS } from "../../model/durations.ts";
+import type { TaskEdit } from "../markdown/edit.ts";
+import { KEEP_DONE_DAYS } from "../reports/housekeeping.ts";
+import { type DoneTask, MAX_DONE_TASKS, type MemberState, refOf } from "./member-state.ts";
+import { findTask, readTasks } from "../markdown/read-tasks.ts";
+import { gistOf } from "../markdown/task-gist.ts";
+import type { Task, TaskFile, TaskRef } from "../markdown/task.ts";
+import type { TeamFolder } from "../files/team-folder.ts";
+
+export interface DoneKnowledge extends Pick<MemberState, "done"> {
+  readonly nowMs: number;
+  /** When a task of this gist was last dispatched; else 0. */
+  readonly addedMs: (gist: string) => number;
+}
+
+/** When it was done, where it is not to be done again. */
+export function doneBefore(
+  task: Task,
+  { tasks }: Pick<TaskFile, "tasks">,
+  { done = [], nowMs, addedMs }: DoneKnowledge,
+): DoneTask | undefined {
+  const gist = gistOf(task);
+  const before = done.filter((each) => each.gist === gist && nowMs - each.atMs <= KEEP_DONE_DAYS * DAY_MS);
+  if (before.length === 0) return undefined;
+  if (task.status === "in-progress") return before.findLast(({ started }) => started === task.started);
+  if (addedMs(gist) > Math.max(...before.map(({ atMs }) => atMs))) return undefined;
+  const shown = tasks.filter((each) => each.status === "done" && gistOf(each) === gist);
+  if (shown.length >= before.length) return undefined;
+  const stamps = new Set(shown.map(({ completed }) => completed));
+  return before.findLast(({ completed }) => !stamps.has(completed)) ?? before.at(-1);
+}
+
+export function withDone(state: MemberState, done: DoneTask): MemberState {
+  const others = (state.done ?? []).filter(
+    ({ gist, started, completed }) =>
+      gist !== done.gist || started !== done.started || completed !== done.completed,
+  );
+  return { ...state, done: [...others, done].slice(-MAX_DONE_TASKS) };
+}
+
+/** Writes into the file that a task is done. May be repeated. */
+export async function markDone(
+  folder: TeamFolder,
+  tasksPath: string,
+  { task, done }: { readonly task: TaskRef; readonly done: DoneTask },
+): Promise<void> {
+  const { started = done.completed, completed } = done;
+  const move = (from: Task["status"], edit: TaskEdit) =>
+    folder.editFrom(tasksPath, (now) => {
+      const found = findTask(readTasks(now), task);
+      return found !== undefined && found.status === from && gistOf(found) === done.gist
+        ? { file: "tasks", edit }
+        : undefined;
+    });
+  await move("ready", { kind: "claim", task: { title: task.title, ordinal: task.ordinal }, stamp: started });
+  const claimed = refOf({ ...task, started });
+  const summary = `Done before, on ${completed}, and not run again. To have it done once more, dispatch it again or change its text.`;
+  await move("in-progress", { kind: "complete", task: claimed, stamp: completed, summary });
+}

@@ -1,0 +1,56 @@
+/** A task that stands for somebody else's task file: no turn is made for it, each tick only tells how far that is. */
+import { dateOf } from "../../model/day.ts";
+import type { TaskEdit } from "../markdown/edit.ts";
+import { expandPath } from "../../config/team-config.ts";
+import { progressOf, readExternal, whyUseless } from "../files/external.ts";
+import { flagOf, flagStatus, flagText } from "../markdown/flag.ts";
+import type { MemberFiles } from "../members/member-files.ts";
+import { refOf } from "./member-state.ts";
+import { toStamp } from "../markdown/stamp.ts";
+import type { Task } from "../markdown/task.ts";
+import type { WorkParts } from "./work-parts.ts";
+
+export interface ExternalReport {
+  /** open: its runner is at work. lost: the file cannot be read, which was reported. */
+  readonly kind: "done" | "open" | "lost";
+  readonly detail: string;
+}
+
+type Parts = Pick<WorkParts, "folder" | "clock" | "timezone" | "user">;
+
+export async function reportExternal(
+  member: MemberFiles,
+  { task: found, path }: { readonly task: Task; readonly path: string },
+  parts: Parts,
+): Promise<ExternalReport> {
+  const { folder, clock, timezone, user } = parts;
+  const nowMs = clock();
+  const stamp = toStamp(nowMs, timezone());
+  const edit = (change: TaskEdit) => folder.edit(member.tasksPath, { file: "tasks", edit: change });
+  const log = (status: string) =>
+    folder.edit(member.notePath, {
+      file: "note",
+      edit: { kind: "session", date: dateOf(nowMs, timezone()), status },
+    });
+  const task = refOf(found.status === "ready" ? { ...found, started: stamp } : found);
+  if (found.status === "ready") await edit({ kind: "claim", task: refOf(found), stamp });
+
+  const project = expandPath(member.note.project ?? "", { user, from: folder.root });
+  const external = await readExternal({ path, project, home: user });
+  const flag = flagOf(found);
+  if (external.kind !== "read") {
+    const reason = whyUseless(external)!;
+    if (flag?.reason !== reason) {
+      await edit({ kind: "note", task, stamp, text: flagText(reason) });
+      await log(flagStatus(found.title, reason));
+    }
+    return { kind: "lost", detail: reason };
+  }
+  const progress = progressOf(external);
+  if (flag !== undefined) await edit({ kind: "note", task, stamp, text: `found ${external.path}` });
+  await edit({ kind: "progress", task, text: progress });
+  if (!external.isComplete) return { kind: "open", detail: progress };
+  await edit({ kind: "complete", task, stamp, summary: `${progress} in ${external.path}.` });
+  await log(`active — done: ${found.title}`);
+  return { kind: "done", detail: progress };
+}
