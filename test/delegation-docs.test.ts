@@ -10,7 +10,7 @@ import { MAX_LINE_BYTES } from "../src/agents/process/lines.ts";
 import { parseChildLine, parseParentLine } from "../src/agents/process/protocol.ts";
 import { MAX_OPEN_DELEGATIONS, MAX_TASK_LENGTH } from "../src/delegation/delegate.ts";
 import { MAX_RESULT_LENGTH } from "../src/delegation/outcome.ts";
-import { subAgentTypes } from "../src/delegation/types.ts";
+import { subAgentTypes } from "../src/delegation/sub-agents/types.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
 import { loadFiles } from "./support/config-home.ts";
 import { blocksOf, readPage } from "./support/docs.ts";

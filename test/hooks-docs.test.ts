@@ -1,8 +1,8 @@
 /** The hooks that docs/hooks.md shows, dropped into a home as they are. */
 import { expect, test } from "vitest";
 
-import { POOL_LIMITS } from "../src/hooks/pool.ts";
-import { parseHeader } from "../src/hooks/parse-header.ts";
+import { POOL_LIMITS } from "../src/hooks/run/pool.ts";
+import { parseHeader } from "../src/hooks/folder/parse-header.ts";
 import { CIRCUIT_ERRORS, CIRCUIT_REST_MS, MAX_HOOK_RESULT_BYTES } from "../src/store/store.ts";
 import type { Cortex } from "../src/runtime/cortex.ts";
 import { blocksOf, readPage } from "./support/docs.ts";

@@ -52,12 +52,12 @@ const ALSO_OPENS: Readonly<Record<string, readonly string[]>> = {
   keep: ["store/sqlite"],
   doctor: ["agents/pi"],
   turns: ["agents/tools"],
-  delegation: ["agents/process"],
+  delegation: ["agents/process", "agents/pi", "agents/offline"],
   relay: ["agents/process"],
 };
 
 /** The files that may compute what they import. */
-const COMPUTED_IMPORTS: readonly string[] = ["hooks/load-hook.ts"]; // the files of people's hooks
+const COMPUTED_IMPORTS: readonly string[] = ["hooks/run/load-hook.ts"]; // the files of people's hooks
 
 /** The one file that starts programs: what they are given of our environment is decided there. */
 const LAUNCHER = "programs/launch.ts";

@@ -7,7 +7,7 @@ import { createSkillTool } from "../src/agents/tools/skill.ts";
 import { createWebFetchTool } from "../src/agents/tools/web-fetch.ts";
 import { createWebSearchTool } from "../src/agents/tools/web-search.ts";
 import { workspaceTools } from "../src/agents/tools/workspace-tools.ts";
-import { createDelegationTools } from "../src/delegation/tools.ts";
+import { createDelegationTools } from "../src/delegation/surface/tools.ts";
 import { createMessageTool } from "../src/delivery/message-tool.ts";
 import { createHookTools } from "../src/hooks/surface/tools.ts";
 import { MARKS, type ToolTrust } from "../src/model/trust.ts";

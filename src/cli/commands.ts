@@ -457,7 +457,7 @@ export const COMMANDS: readonly CommandEntry[] = [
         examples: [
           `{ echo '{"type":"init","config":{"id":"1","instruction":"Say hello."},"agentConfig":{"profile":"offline"}}'; sleep 2; } | cortex sub-agent run`,
         ],
-        run: async ({ home }) => (await import("./sub-agent.ts")).run(home),
+        run: async ({ home }) => (await import("../delegation/surface/run-command.ts")).run(home),
       },
       {
         usage: "check <command...>",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { CortexError } from "../model/errors.ts";
 import { makeFolder, OWNER_ONLY, refuseFile } from "../config/home.ts";
-import { addShippedHooks } from "../hooks/files.ts";
+import { addShippedHooks } from "../hooks/folder/files.ts";
 import { addShippedRelays, writeRelaySchemas } from "../relay/templates/shipped-files.ts";
 import { findMissingKey, starterProfile } from "../runtime/starter-profile.ts";
 import { calledAs } from "./as-called.ts";

@@ -3,7 +3,7 @@
  * strings in UTC, what is absent is null, and ids end in `Id` where the field is not called `id`.
  */
 import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
-import { subAgentTypes } from "../delegation/types.ts";
+import { subAgentTypes } from "../delegation/sub-agents/types.ts";
 import { placeKindOf } from "../model/event.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";

@@ -7,7 +7,7 @@ import { PATIENT } from "../../test/support/server.ts";
 import { ended, SMALL_RELAYS, SMALL_SCRIPT } from "../../test/support/small-relays.ts";
 import type { RelayId, TurnId } from "../model/ids.ts";
 import type { Cortex } from "../runtime/cortex.ts";
-import { dispatchFor } from "./dispatch.ts";
+import { dispatchFor } from "./judge/dispatch.ts";
 import { explain } from "../insight/why.ts";
 
 const hook = (routing: object, more = ""): string =>

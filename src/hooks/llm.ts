@@ -2,7 +2,7 @@
 import type { Agent } from "../agents/agent.ts";
 import type { Config } from "../config/config.ts";
 import type { HookLlmOptions } from "./hook.ts";
-import type { LlmAnswer } from "./pool.ts";
+import type { LlmAnswer } from "./run/pool.ts";
 import { CortexError } from "../model/errors.ts";
 import { DEFAULT_AGENT, type MessageId, type TurnId } from "../model/ids.ts";
 import { assistantBody } from "../model/message.ts";

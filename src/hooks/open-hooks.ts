@@ -1,14 +1,14 @@
 /** The hooks of a home at work: their files are watched, and every event that one of them could want is judged. */
 import { rmSync } from "node:fs";
 
-import { Catalogue, type Entry } from "./catalogue.ts";
-import { matchPatterns, passes } from "./filter.ts";
+import { Catalogue, type Entry } from "./judge/catalogue.ts";
+import { matchPatterns, passes } from "./judge/filter.ts";
 import type { HookSearchHit, HookSearchOptions, Moment } from "./hook.ts";
 import { toHookEvent } from "./hook-event.ts";
-import { Judge, toAsk } from "./judge.ts";
-import { normaliseResult } from "./normalise-result.ts";
+import { Judge, toAsk } from "./judge/judge.ts";
+import { normaliseResult } from "./judge/normalise-result.ts";
 import { FolderWatch } from "../config/watch-folders.ts";
-import { HookPool, type PoolLimits } from "./pool.ts";
+import { HookPool, type PoolLimits } from "./run/pool.ts";
 import { type Incoming, toEvent } from "../events/incoming.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Direction } from "../model/event.ts";
@@ -18,9 +18,9 @@ import { namedVariables } from "../programs/environment.ts";
 import type { Broker } from "../queue/broker.ts";
 import type { SqlValue, Store, StoredEvent, StoredHook } from "../store/store.ts";
 import { databasePath } from "../config/home.ts";
-import { dispatchFor } from "./dispatch.ts";
-import { addHookFile, addShippedHooks, hooksPath } from "./files.ts";
-import { findSyntaxError } from "./find-syntax-error.ts";
+import { dispatchFor } from "./judge/dispatch.ts";
+import { addHookFile, addShippedHooks, hooksPath } from "./folder/files.ts";
+import { findSyntaxError } from "./folder/find-syntax-error.ts";
 import { createHookLlm, type HookLlmParts } from "./llm.ts";
 import type { Relays } from "../relay/relays.ts";
 

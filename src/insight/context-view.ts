@@ -4,7 +4,7 @@
  */
 import type { ToolDescription } from "../agents/agent.ts";
 import type { Config } from "../config/config.ts";
-import { subAgentGuidance } from "../delegation/guidance.ts";
+import { subAgentGuidance } from "../delegation/sub-agents/guidance.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { allowsTool } from "../model/permissions.ts";

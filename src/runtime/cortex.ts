@@ -21,7 +21,7 @@ import { Broker } from "../queue/broker.ts";
 import { gatherTurn, selectSteering } from "../queue/join.ts";
 import { findMainSession, forkLabel, resolveRoute } from "../routing/resolve.ts";
 import { sessionOfEvent } from "../routing/session-of-event.ts";
-import { subAgentGuidance } from "../delegation/guidance.ts";
+import { subAgentGuidance } from "../delegation/sub-agents/guidance.ts";
 import { childResult } from "../delegation/outcome.ts";
 import { Reporter } from "../delegation/reporter.ts";
 import { deliveriesOf } from "../delivery/address.ts";
@@ -70,7 +70,7 @@ import { teamToolParts } from "../team/surface/tool-parts.ts";
 import { say, type Said } from "../intake/say.ts";
 import { openSettings, type Settings } from "../config/settings.ts";
 import { type UnsetVariable, unsetVariables } from "../config/unset-variables.ts";
-import { openSubAgents } from "./sub-agents.ts";
+import { openSubAgents } from "../delegation/sub-agents/open-sub-agents.ts";
 import { createAgentToolHooks } from "./tool-hooks.ts";
 import { windowOf } from "./window.ts";
 

@@ -1,7 +1,7 @@
 /** All tools that Cortex brings along, gathered from the folders that know the things. */
 import type { Tool, ToolContext } from "../model/tool.ts";
 import type { DelegationParts } from "../delegation/parts.ts";
-import { createDelegationTools } from "../delegation/tools.ts";
+import { createDelegationTools } from "../delegation/surface/tools.ts";
 import { createMessageTool } from "../delivery/message-tool.ts";
 import { createHookTools, type HookToolParts } from "../hooks/surface/tools.ts";
 import { createRelayTools, type RelayToolParts } from "../relay/surface/tools.ts";

@@ -2,7 +2,7 @@
 import type { Config } from "../../src/config/config.ts";
 import type { DelegationParts } from "../../src/delegation/parts.ts";
 import type { ReporterParts } from "../../src/delegation/reporter.ts";
-import { createDelegationTools } from "../../src/delegation/tools.ts";
+import { createDelegationTools } from "../../src/delegation/surface/tools.ts";
 import { CortexError } from "../../src/model/errors.ts";
 import type { AgentId } from "../../src/model/ids.ts";
 import type { Json } from "../../src/model/json.ts";

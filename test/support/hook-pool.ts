@@ -9,7 +9,7 @@ import {
   type PoolLimits,
   type Services,
   type ToAsk,
-} from "../../src/hooks/pool.ts";
+} from "../../src/hooks/run/pool.ts";
 import { temporaryFolder } from "./temporary.ts";
 
 export interface TestPool extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { CortexError } from "../../model/errors.ts";
-import { CHECK_LIMITS, type CheckResult, checkSubAgent } from "../check-program.ts";
+import { CHECK_LIMITS, type CheckResult, checkSubAgent } from "../sub-agents/check-program.ts";
 import { type Invocation, text } from "../../feature/command.ts";
 import type { Style } from "../../terminal/print.ts";
 import { count, harmless } from "../../terminal/text.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { CortexError } from "../../model/errors.ts";
 import { parseSchedule } from "../../model/schedule.ts";
 import { readConfigured } from "../../config/configured.ts";
-import { findHookFile, writeNewHook } from "../files.ts";
+import { findHookFile, writeNewHook } from "../folder/files.ts";
 import { upcoming } from "./schedule.ts";
 import { type HookRunView, hookRunView, type HookView, hookView, readHooks } from "./views.ts";
 import { pageOf } from "../../feature/page.ts";

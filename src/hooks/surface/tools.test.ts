@@ -5,7 +5,7 @@ import { callTool, testWorkspace } from "../../../test/support/tool-context.ts";
 import type { Json } from "../../model/json.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { HookFile } from "../../store/store.ts";
-import { parseHeader } from "../parse-header.ts";
+import { parseHeader } from "../folder/parse-header.ts";
 import { createHookTools, MAX_HOOK_SOURCE_LENGTH, MAX_HOOKS_OF_AGENTS } from "./tools.ts";
 
 const CODE = "export default async () => ({ fire: false });";

@@ -11,7 +11,7 @@ import { CortexError } from "../../model/errors.ts";
 import type { Tool } from "../../model/tool.ts";
 import type { StoredHook } from "../../store/store.ts";
 import { parseHookName } from "../hook-name.ts";
-import { writeHeader } from "../template.ts";
+import { writeHeader } from "../folder/template.ts";
 
 export const MAX_HOOK_SOURCE_LENGTH = 64 * 1024;
 /** How many hooks of agents there may be: files that nobody looks at must not become many. */

@@ -2,7 +2,7 @@ import { before, type Point, STORE_POINTS } from "../patched-source.ts";
 
 const CALL_TOOL = "src/turns/call-tool.ts";
 const CONVERSATION = "src/agents/process/conversation.ts";
-const JUDGE = "src/hooks/judge.ts";
+const JUDGE = "src/hooks/judge/judge.ts";
 const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 
 /** Where an event, a turn or a delivery stands between two steps of which only one is done, and the points of the store. */

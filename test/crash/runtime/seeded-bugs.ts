@@ -182,7 +182,7 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     symptom: /event that waits for no hook, and was judged by none/,
     patches: [
       {
-        file: "src/hooks/judge.ts",
+        file: "src/hooks/judge/judge.ts",
         from: "    const hookEvent = toHookEvent(event,",
         to: `    await store.hooks.judged(event.id);
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -261,7 +261,7 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
         to: "      if (line === undefined) await new Promise(() => setInterval(() => {}, 1_000));\n",
       },
       {
-        file: "src/cli/sub-agent.ts",
+        file: "src/delegation/surface/run-command.ts",
         from: 'output.on("error", () => process.exit());',
         to: 'output.on("error", () => {});',
       },

@@ -1,0 +1,87 @@
+/** The tool by which an agent has work done by a child process, and waits for it. */
+import { z } from "zod";
+
+import { defineTool } from "../../model/define-tool.ts";
+import type { Tool } from "../../model/tool.ts";
+import { canonicalToolName } from "../../model/tool-aliases.ts";
+import type { Worker } from "../../model/worker.ts";
+import { type Caller, readCaller } from "../caller.ts";
+import { delegate, givenBefore, type Order } from "../delegate.ts";
+import { name, openWorker, REACHING, task } from "./dispatch-tool.ts";
+import { checkAgentExists } from "../kin.ts";
+import { narrowingOf } from "../narrowing.ts";
+import type { DelegationParts } from "../parts.ts";
+import { findType } from "../sub-agents/types.ts";
+
+const MAX_TOOLS = 200;
+const MAX_PROMPT_LENGTH = 50_000;
+/** Nobody waits longer than a day for one call. */
+const MAX_TIMEOUT_MS = 86_400_000;
+
+const parameters = z.strictObject({
+  type: name.describe("Its type, which says what it can do"),
+  task,
+  agent: name.optional().describe("Whose workspace and settings it has. Your own, unless given"),
+  profile: name.optional().describe("The profile that it runs on"),
+  systemPrompt: z
+    .string()
+    .trim()
+    .min(1)
+    .max(MAX_PROMPT_LENGTH)
+    .optional()
+    .describe("Instead of that of its type"),
+  tools: z.array(name).max(MAX_TOOLS).optional().describe("Of the tools of its type, those that it has"),
+  maxTurns: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("How often it may call the model: at most as often as its type"),
+  timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).optional().describe("How long it may take"),
+});
+
+export function createSubAgentTool(use: () => DelegationParts): Tool {
+  return defineTool({
+    name: "sub_agent",
+    description:
+      "Has work done by a sub-agent in a process of its own, and gives its result. Several calls at once run at the same time.",
+    parameters,
+    ...REACHING,
+    async run(params, context) {
+      const parts = use();
+      const given =
+        (await givenBefore(context, parts.store)) ??
+        (await give(params, await readCaller(context, parts), parts));
+      return { kind: "suspend", waitKind: "child", detail: { delegation: given.id, session: given.session } };
+    },
+  });
+}
+
+function give(params: z.output<typeof parameters>, caller: Caller, parts: DelegationParts) {
+  return delegate(orderOf(params, caller, parts), caller, parts);
+}
+
+function orderOf(params: z.output<typeof parameters>, caller: Caller, parts: DelegationParts): Order {
+  const { context } = caller;
+  const config = parts.config();
+  const type = findType(params.type, config);
+  const agent = checkAgentExists(params.agent ?? context.agent, config);
+  const profile = params.profile ?? type.profile;
+  if (profile !== undefined) parts.checkProfile(profile);
+  const systemPrompt = params.systemPrompt ?? type.systemPrompt;
+  const worker: Worker = {
+    type: type.name,
+    permissions: narrowingOf(context.delegable, [type.tools, params.tools?.map(canonicalToolName)]),
+    maxTurns: Math.min(type.maxTurns, params.maxTurns ?? Infinity),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(profile === undefined ? {} : { profile }),
+    process: type.command === undefined ? {} : { command: type.command },
+  };
+  return {
+    task: params.task,
+    type: type.name,
+    target: openWorker({ agent, worker }, caller, parts),
+    permissions: caller.behalf,
+    waits: true,
+    timeoutMs: params.timeoutMs ?? type.timeoutMs,
+  };
+}
