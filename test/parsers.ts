@@ -13,7 +13,6 @@ import { readFields } from "../src/agents/process/fields.ts";
 import { LineReader } from "../src/agents/process/lines.ts";
 import { makeReadable } from "../src/agents/tools/command-output.ts";
 import { applyEdits, MAX_EDITED_BYTES } from "../src/agents/tools/edit.ts";
-import { decodeEntities } from "../src/agents/tools/html-entities.ts";
 import { htmlToText } from "../src/agents/tools/html-to-text.ts";
 import { MAX_SHOWN_BYTES } from "../src/agents/tools/output.ts";
 import { receiveWebhook } from "../src/channels/webhook/receive.ts";
@@ -115,14 +114,24 @@ export const PARSERS: readonly Parser[] = [
   {
     name: "HTML pages",
     length: 256 * KB,
-    worst: ["* ", "<a b", '<a b="', "<li>", "<!--", "<script>", "&#1", "<", "<a href=x>", "<td>", "<title>"],
+    worst: [
+      "* ",
+      "<a b",
+      '<a b="',
+      "<li>",
+      "<!--",
+      "<script>",
+      "&#1",
+      "<",
+      "<a href=x>",
+      "<td>",
+      "<title>",
+      "<svg>",
+      "</a>",
+      "<b",
+      "<![CDATA[",
+    ],
     read: (text) => htmlToText(text, { base, signal }),
-  },
-  {
-    name: "character references",
-    length: 256 * KB,
-    worst: ["&", "&#x1", "&amp;", "&a"],
-    read: decodeEntities,
   },
   {
     name: "Markdown in the terminal",

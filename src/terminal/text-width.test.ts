@@ -13,6 +13,8 @@ test.each([
   ["a\u200bb", 2],
   ["🙂", 2],
   ["✓ › ⠋", 5],
+  ["☰〈𗀀", 6],
+  ["🇩🇪", 2],
 ])("%j takes %i columns", (text, width) => {
   expect(widthOf(text)).toBe(width);
 });

@@ -3,12 +3,10 @@
  * signs that may be text or picture; where they do, the larger number counts: at worst a row ends early, and none is
  * ever longer than the terminal is wide.
  */
+import { eastAsianWidth } from "get-east-asian-width";
 
 /** Printed over what stands before it, or not at all. A selector of pictures is not here: it widens what it follows. */
 const NARROWEST = /[\p{Mn}\p{Me}\u200B-\u200F\u2060-\u2064\uFEFF]/u;
-/** The blocks that Unicode's East Asian Width calls wide, and all that is a picture by itself. */
-const WIDE =
-  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uA960-\uA97C\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F000}-\u{1FAFF}\u{20000}-\u{3FFFD}\p{Emoji_Presentation}]/u;
 const ASCII = /^[\x20-\x7e]*$/;
 const PICTURE_SELECTOR = "\uFE0F";
 
@@ -22,7 +20,7 @@ export function widthOf(text: string): number {
 function widthOfCharacter(character: string): number {
   if (character === PICTURE_SELECTOR) return 1;
   if (NARROWEST.test(character)) return 0;
-  return WIDE.test(character) ? 2 : 1;
+  return eastAsianWidth(character.codePointAt(0) ?? 0);
 }
 
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });

@@ -2,120 +2,157 @@
  * A page as text that a model can read: headings, paragraphs, lists, links, tables and code, in the notation of
  * Markdown. Scripts, styles and pictures are left out.
  *
- * No parser for browsers: tags are taken as they come, nothing nests, nothing is looked at twice. So any input
- * of any size takes time in proportion to it, and others get their turn meanwhile.
+ * htmlparser2 reads the tags, but builds no tree: its parser takes quadratic time on a page of unclosed tags, its
+ * tokenizer linear time on any page. Tags count as they come, so the text needs no tree either.
  */
 import { setImmediate } from "node:timers/promises";
-
-import { decodeEntities } from "./html-entities.ts";
+import { Tokenizer } from "htmlparser2";
 
 export interface PageText {
   readonly title: string | undefined;
   readonly text: string;
 }
 
-/** Their content is not for reading. */
-const DROPPED = new Set(["script", "style", "noscript", "template", "svg", "iframe", "object", "math"]);
+/** Elements whose content is not for reading. */
+const DROPPED = new Set("script style noscript noembed noframes template svg iframe object math".split(" "));
+/** The only ones of these that `<svg/>` closes. */
+const FOREIGN = new Set(["svg", "math"]);
 
-/** How many line breaks stand before and after them. */
-const BREAKS: Readonly<Record<string, number>> = {
-  ...Object.fromEntries(["p", "blockquote", "table", "pre", "dl", "figure", "form"].map((tag) => [tag, 2])),
-  ...Object.fromEntries(
-    "address article aside caption dd details div dt fieldset figcaption footer header legend li main nav option section summary tr"
-      .split(" ")
-      .map((tag) => [tag, 1]),
-  ),
-};
+/** Line breaks before and after an element. */
+const BREAKS: ReadonlyMap<string, number> = new Map([
+  ...["p", "blockquote", "table", "pre", "dl", "figure", "form"].map((tag) => [tag, 2] as const),
+  ..."address article aside caption dd details div dt fieldset figcaption footer header legend li main nav option section summary tr"
+    .split(" ")
+    .map((tag) => [tag, 1] as const),
+]);
 
-const TAG = /<(\/?)([a-z][^\s/>]*)/iy;
-const ATTRIBUTE = /[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*)))?/y;
-
-/** How much is read before others get their turn: some milliseconds. */
+/** Read between two pauses in which others get their turn: a few milliseconds. */
 export const CHARACTERS_AT_ONCE = 16 * 1024;
-/** No character reference is longer. */
-const MAX_ENTITY_LENGTH = 16;
 
 export async function htmlToText(
   html: string,
   { base, signal }: { readonly base: URL; readonly signal: AbortSignal },
 ): Promise<PageText> {
-  const page = new TextWriter(base);
-  let paused = 0;
-  for (let at = 0; at < html.length;) {
-    const found = html.indexOf("<", at);
-    const open = found === -1 ? html.length : found;
-    const end = endOfText(html, at, open);
-    page.text(html.slice(at, end));
-    at = end < open || found === -1 ? end : passMarkup(html, open, page);
-    if (at - paused < CHARACTERS_AT_ONCE) continue;
-    paused = at;
+  const writer = new TextWriter(base);
+  const reader = new TagReader(html, writer);
+  const tokenizer = new Tokenizer({ decodeEntities: true }, reader);
+  for (let at = 0; at < html.length; at += CHARACTERS_AT_ONCE) {
+    tokenizer.write(html.slice(at, at + CHARACTERS_AT_ONCE));
+    reader.flush();
     await setImmediate();
     signal.throwIfAborted();
   }
-  return page.finish();
+  tokenizer.end();
+  reader.flush();
+  return writer.finish();
 }
 
-/** Text without a tag is read in parts too, none of which ends within a character reference. */
-function endOfText(html: string, from: number, open: number): number {
-  const end = from + CHARACTERS_AT_ONCE;
-  if (end >= open) return open;
-  const reference = html.lastIndexOf("&", end);
-  return end - reference < MAX_ENTITY_LENGTH && reference > from ? reference : end;
-}
+type Callbacks = ConstructorParameters<typeof Tokenizer>[1];
 
-/** Deals with what begins at a `<` and says where it ends. */
-function passMarkup(html: string, open: number, page: TextWriter): number {
-  if (html.startsWith("<!--", open)) return after(html, "-->", open + 4);
-  if (html[open + 1] === "!" || html[open + 1] === "?") return after(html, ">", open);
-  TAG.lastIndex = open;
-  const tag = TAG.exec(html);
-  if (tag === null) {
-    page.text("<");
-    return open + 1;
+/** Joins the tokenizer's pieces into tags and text, and leaves out what is not for reading. */
+class TagReader implements Callbacks {
+  readonly #html: string;
+  readonly #writer: TextWriter;
+  #text = "";
+  #tag = "";
+  #attribute = "";
+  #value = "";
+  #attributes = new Map<string, string>();
+  /** The element whose content is being dropped, and how many of its name are open. */
+  #dropped: { readonly name: string; depth: number } | undefined;
+  #title: string | undefined;
+
+  constructor(html: string, writer: TextWriter) {
+    this.#html = html;
+    this.#writer = writer;
   }
-  const name = tag[2]!.toLowerCase();
-  const { attributes, end } = readAttributes(html, TAG.lastIndex);
-  if (tag[1] === "/") {
-    page.close(name);
-    return end;
-  }
-  if (name !== "title" && !DROPPED.has(name)) {
-    page.open(name, attributes);
-    return end;
-  }
-  const closing = new RegExp(`</${name}`, "gi");
-  closing.lastIndex = end;
-  const close = closing.exec(html)?.index ?? html.length;
-  if (name === "title") page.setTitle(html.slice(end, close));
-  return after(html, ">", close);
-}
 
-function after(html: string, mark: string, from: number): number {
-  const at = html.indexOf(mark, from);
-  return at === -1 ? html.length : at + mark.length;
-}
-
-interface Attributes {
-  readonly attributes: ReadonlyMap<string, string>;
-  /** After the `>`. */
-  readonly end: number;
-}
-
-function readAttributes(html: string, start: number): Attributes {
-  const attributes = new Map<string, string>();
-  ATTRIBUTE.lastIndex = start;
-  let end = start;
-  for (let found = ATTRIBUTE.exec(html); found !== null; found = ATTRIBUTE.exec(html)) {
-    const [, name, ...values] = found;
-    const value = values.find((each) => each !== undefined) ?? "";
-    if (!attributes.has(name!)) attributes.set(name!.toLowerCase(), value);
-    end = ATTRIBUTE.lastIndex;
+  /** The name of a tag at which the page breaks off is given as text too. */
+  ontext(start: number, end: number): void {
+    if (this.#html[start - 1] !== "<") this.#add(this.#html.slice(start, end));
   }
-  return { attributes, end: after(html, ">", end) };
+
+  ontextentity(code: number): void {
+    this.#add(String.fromCodePoint(code));
+  }
+
+  onopentagname(start: number, end: number): void {
+    this.flush();
+    this.#tag = this.#html.slice(start, end).toLowerCase();
+    this.#attributes = new Map();
+  }
+
+  onattribname(start: number, end: number): void {
+    this.#attribute = this.#html.slice(start, end).toLowerCase();
+    this.#value = "";
+  }
+
+  onattribdata(start: number, end: number): void {
+    this.#value += this.#html.slice(start, end);
+  }
+
+  onattribentity(code: number): void {
+    this.#value += String.fromCodePoint(code);
+  }
+
+  /** Of two attributes of one name the first counts. */
+  onattribend(): void {
+    if (!this.#attributes.has(this.#attribute)) this.#attributes.set(this.#attribute, this.#value);
+  }
+
+  onopentagend(): void {
+    const name = this.#tag;
+    if (this.#dropped !== undefined) {
+      if (this.#dropped.name === name) this.#dropped.depth += 1;
+    } else if (DROPPED.has(name)) this.#dropped = { name, depth: 1 };
+    else if (name === "title") this.#title = "";
+    else this.#writer.open(name, this.#attributes);
+  }
+
+  onselfclosingtag(): void {
+    if (!FOREIGN.has(this.#tag)) this.onopentagend();
+  }
+
+  onclosetag(start: number, end: number): void {
+    this.flush();
+    const name = this.#html.slice(start, end).toLowerCase();
+    if (this.#dropped !== undefined) {
+      if (this.#dropped.name === name) this.#dropped.depth -= 1;
+      if (this.#dropped.depth === 0) this.#dropped = undefined;
+    } else if (name !== "title") this.#writer.close(name);
+    else if (this.#title !== undefined) {
+      this.#writer.setTitle(this.#title);
+      this.#title = undefined;
+    }
+  }
+
+  isInForeignContext(): boolean {
+    return this.#dropped !== undefined && FOREIGN.has(this.#dropped.name);
+  }
+
+  oncdata(): void {}
+  oncomment(): void {}
+  ondeclaration(): void {}
+  onprocessinginstruction(): void {}
+  onend(): void {}
+
+  /** Writes the text since the last tag. */
+  flush(): void {
+    if (this.#text === "") return;
+    this.#writer.text(this.#text);
+    this.#text = "";
+  }
+
+  #add(text: string): void {
+    if (this.#dropped !== undefined) return;
+    if (this.#title === undefined) this.#text += text;
+    else this.#title += text;
+  }
 }
 
 /** Lists deeper than this are not indented further. */
 const MAX_INDENT = 8;
+const SOFT_HYPHEN = "\u00ad";
 
 class TextWriter {
   readonly #base: URL;
@@ -133,15 +170,13 @@ class TextWriter {
     this.#base = base;
   }
 
-  setTitle(html: string): void {
-    this.#title ??= decodeEntities(html).replaceAll(/\s+/g, " ").trim();
+  setTitle(text: string): void {
+    this.#title ??= text.replaceAll(/\s+/g, " ").trim();
   }
 
-  text(html: string): void {
-    if (html === "") return;
-    const text = decodeEntities(html);
+  text(text: string): void {
     if (this.#isCode) return this.#write(text);
-    const collapsed = text.replaceAll(/[\s\u00a0]+/g, " ");
+    const collapsed = text.replaceAll(SOFT_HYPHEN, "").replaceAll(/\s+/g, " ");
     const isAtStart = this.#breaks > 0 || this.#endsWithSpace;
     const fitting = isAtStart && collapsed.startsWith(" ") ? collapsed.slice(1) : collapsed;
     if (fitting !== "") this.#write(fitting);
@@ -169,7 +204,7 @@ class TextWriter {
       case "a":
         return this.#openLink(attributes.get("href"));
       case "img": {
-        const alt = decodeEntities(attributes.get("alt") ?? "").trim();
+        const alt = (attributes.get("alt") ?? "").trim();
         return alt === "" ? undefined : this.text(`[image: ${alt}]`);
       }
       case "code":
@@ -213,7 +248,7 @@ class TextWriter {
   }
 
   #breakFor(name: string): void {
-    if (Object.hasOwn(BREAKS, name)) this.#break(BREAKS[name]!);
+    this.#break(BREAKS.get(name) ?? 0);
   }
 
   #bullet(): string {
@@ -228,7 +263,7 @@ class TextWriter {
   #openLink(href: string | undefined): void {
     this.#closeLink();
     if (href === undefined || href.trimStart().startsWith("#")) return;
-    const url = URL.parse(decodeEntities(href), this.#base.href);
+    const url = URL.parse(href, this.#base.href);
     if (url === null || !/^(https?|mailto):$/.test(url.protocol)) return;
     this.#link = { href: url.href, part: this.#parts.length };
     this.#write("[");

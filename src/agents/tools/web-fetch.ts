@@ -4,7 +4,6 @@ import { CortexError } from "../../model/errors.ts";
 import type { Tool, ToolContext, ToolResult } from "../../model/tool.ts";
 import { makeReadable } from "./command-output.ts";
 import { defineTool } from "./define.ts";
-import { htmlToText } from "./html-to-text.ts";
 import { capOutput, MAX_SHOWN_BYTES, wholeCharacters } from "./output.ts";
 import { isBinary } from "./read-bytes.ts";
 import { type Body, decodeText, MAX_PAGE_BYTES, readBody } from "./web-body.ts";
@@ -97,6 +96,7 @@ async function readText(page: Page, signal: AbortSignal): Promise<Shown> {
   const whole = body.cut === undefined ? body.bytes : wholeCharacters(body.bytes);
   const decoded = decodeText(whole, contentType);
   if (!HTML.test(type)) return { text: makeReadable(decoded).trimEnd(), notes: notesOn(body) };
+  const { htmlToText } = await import("./html-to-text.ts"); // Its parser is loaded with the first page.
   const { title, text } = await htmlToText(decoded, { base: url, signal });
   const titled = title === undefined ? text : `Title: ${title}\n\n${text}`;
   return { text: makeReadable(titled).trimEnd(), notes: notesOn(body) };
