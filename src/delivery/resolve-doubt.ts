@@ -1,7 +1,7 @@
 import type { OutgoingMessage } from "../channels/channel.ts";
 import { withDeadline } from "./deadline.ts";
 import { describe, inDoubt } from "./failure.ts";
-import { allowRepeat, die, isMarked, recordFailure, recordSent, type Work } from "./work.ts";
+import { allowRepeat, die, isRepeat, recordFailure, recordSent, type Work } from "./work.ts";
 
 /** new: it has not arrived. repeat: it may have, and is sent all the same. sent: it has. ended: not now. */
 export type Resolution = "new" | "repeat" | "sent" | "ended";
@@ -21,7 +21,7 @@ export async function resolveDoubt(message: OutgoingMessage, work: Work): Promis
     return search.kind === "found" ? "sent" : "ended";
   }
   if (channel.onUncertain === "repeat" || course.revived) return "repeat";
-  if (channel.onUncertain === "repeat-once" && !isMarked(place, work)) {
+  if (channel.onUncertain === "repeat-once" && !isRepeat(place, work)) {
     await allowRepeat(place, work);
     return "ended";
   }

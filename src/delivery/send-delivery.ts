@@ -15,7 +15,7 @@ import { planChunks } from "./plan-chunks.ts";
 import { resolveDoubt } from "./resolve-doubt.ts";
 import {
   die,
-  isMarked,
+  isRepeat,
   type Postponement,
   postpone,
   recordFailure,
@@ -69,7 +69,7 @@ async function plan(work: Work): Promise<readonly Chunk[]> {
     return [];
   }
   await outbox.plan(claim, texts);
-  return texts.map((content) => ({ content, state: "pending", platformId: undefined }));
+  return texts.map((content) => ({ content, state: "pending", platformId: undefined, isRepeat: false }));
 }
 
 /** False: the claim has ended with this chunk. */
@@ -90,7 +90,7 @@ async function sendChunk(place: number, chunks: readonly Chunk[], work: Work): P
     return false;
   }
   await outbox.sending(claim, place);
-  const outcome = await attempt({ ...message, repeat: doubtful || isMarked(place, work) }, work);
+  const outcome = await attempt({ ...message, repeat: doubtful || isRepeat(place, work) }, work);
   if (outcome.kind === "sent") await recordSent(place, outcome.platformId, work);
   else await recordFailure(outcome.error, { place, doubtful }, work);
   return outcome.kind === "sent";

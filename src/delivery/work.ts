@@ -27,26 +27,24 @@ export interface Work extends SendParts {
   readonly expiresAtMs: number;
 }
 
-/** Says in the error of a delivery that a chunk was allowed its one repetition. It stays over all later errors. */
-const REPEATED = /^Message \d+ may arrive twice\./;
-
-/** Gives a chunk back to be sent once more, and says so before that happens. */
+/** Gives a chunk back to be sent once more, and records that before it happens. */
 export async function allowRepeat(place: number, { claim, stored, outbox, clock }: Work): Promise<void> {
-  const error = `${repeatMark(place)} ${(stored.error ?? "").replace(REPEATED, "").trim()}`.trim();
-  await outbox.settle(claim, place, { kind: "retry", error, retryAtMs: clock() });
+  const error = withWarning(place, stored.error ?? "");
+  await outbox.settle(claim, place, { kind: "retry", error, retryAtMs: clock(), isRepeat: true });
 }
 
-export function isMarked(place: number, { stored }: Work): boolean {
-  return REPEATED.exec(stored.error ?? "")?.[0] === repeatMark(place);
+export function isRepeat(place: number, { claim }: Work): boolean {
+  return claim.chunks[place]?.isRepeat === true;
 }
 
-function repeatMark(place: number): string {
-  return `Message ${place + 1} may arrive twice.`;
+/** An error of a delivery with a chunk that is sent again warns about it. */
+function describeWithWarning(error: string, { claim }: Work): string {
+  const repeated = claim.chunks.findIndex((chunk) => chunk.isRepeat && chunk.state !== "sent");
+  return repeated < 0 ? error : withWarning(repeated, error);
 }
 
-function withMark(error: string, { stored }: Work): string {
-  const mark = REPEATED.exec(stored.error ?? "")?.[0];
-  return mark === undefined ? error : `${mark} ${error}`;
+function withWarning(place: number, error: string): string {
+  return `Message ${place + 1} may arrive twice. ${error}`.trim();
 }
 
 export async function recordSent(place: number, platformId: string | undefined, work: Work): Promise<void> {
@@ -65,7 +63,7 @@ export async function recordFailure(error: unknown, chunk: FailedChunk, work: Wo
   const { claim, channel, course, outbox, clock, random, expiresAtMs, cut } = work;
   const { place } = chunk;
   const effect = effectOf(error);
-  const text = withMark(describe(error), work);
+  const text = describeWithWarning(describe(error), work);
   const doubtful = chunk.doubtful || effect === "uncertain";
   course.failures++;
   if (effect === "refused" || course.failures >= (channel.limits.maxAttempts ?? DEFAULT_MAX_ATTEMPTS)) {
@@ -94,7 +92,7 @@ export interface Postponement {
 /** Comes back later, with nothing sent and nothing charged. */
 export async function postpone({ reason, waitMs, doubtful }: Postponement, work: Work): Promise<void> {
   const { claim, outbox, clock, expiresAtMs } = work;
-  const error = withMark(reason, work);
+  const error = describeWithWarning(reason, work);
   const retryAtMs = Math.min(clock() + waitMs, expiresAtMs);
   if (doubtful === undefined) return outbox.fail(claim, { kind: "retry", error, retryAtMs });
   return outbox.settle(claim, doubtful, { kind: "unknown", error, retryAtMs });

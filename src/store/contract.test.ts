@@ -1191,6 +1191,32 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       );
     });
 
+    test("a chunk that is sent again stays marked, until somebody retries the delivery with it in doubt", async () => {
+      await using opened = await open();
+      const { store, clock } = opened;
+      await deliver(store, "a");
+      const [first] = await store.outbox.claim(alice, 1);
+      await store.outbox.plan(first!, ["text"]);
+      const again = { kind: "retry" as const, error: "no answer", retryAtMs: clock() };
+      await store.outbox.settle(first!, 0, { ...again, isRepeat: true });
+      const [second] = await store.outbox.claim(alice, 1);
+      expect(second!.chunks).toMatchObject([{ state: "pending", isRepeat: true }]);
+      await store.outbox.settle(second!, 0, again);
+      const [third] = await store.outbox.claim(alice, 1);
+      expect(third!.chunks).toMatchObject([{ isRepeat: true }]);
+
+      await store.outbox.settle(third!, 0, { kind: "dead", error: "refused" });
+      await store.outbox.retry(third!.delivery);
+      const [fourth] = await store.outbox.claim(alice, 1);
+      expect(fourth!.chunks).toMatchObject([{ state: "pending", isRepeat: true }]);
+      await store.outbox.settle(fourth!, 0, { kind: "unknown", error: "no answer", retryAtMs: clock() });
+      const [fifth] = await store.outbox.claim(alice, 1);
+      await store.outbox.fail(fifth!, { kind: "dead", error: "in doubt" });
+      await store.outbox.retry(fifth!.delivery);
+      const [sixth] = await store.outbox.claim(alice, 1);
+      expect(sixth!.chunks).toMatchObject([{ state: "unknown", isRepeat: false }]);
+    });
+
     test("unknown deliveries, chunks that were not planned and plans out of bounds are refused", async () => {
       await using opened = await open();
       const { store } = opened;

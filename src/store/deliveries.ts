@@ -40,7 +40,10 @@ export interface OutboxStore extends OutboxReads {
   /** Gives deliveries back at once. One with a chunk under way is `unknown`. */
   release(claims: readonly DeliveryFence[]): Promise<void>;
 
-  /** Makes a dead delivery pending again; chunks that were sent are not sent again. */
+  /**
+   * Makes a dead delivery pending again. Chunks that were sent are not sent again; one whose arrival is unknown is no
+   * longer marked as a repetition.
+   */
   retry(id: DeliveryId): Promise<void>;
 
   /** Gives a dead delivery up. What was sent of it stays sent. */
@@ -83,12 +86,20 @@ export interface Chunk {
   readonly content: string;
   readonly state: "pending" | "sending" | "sent" | "unknown";
   readonly platformId: string | undefined;
+  /** It may have arrived and is sent again all the same. A channel may allow that once. */
+  readonly isRepeat: boolean;
 }
 
 export type ChunkOutcome =
   | { readonly kind: "sent"; readonly platformId?: string }
   | { readonly kind: "unknown"; readonly error: string; readonly retryAtMs: number }
-  | { readonly kind: "retry"; readonly error: string; readonly retryAtMs: number }
+  /** With `isRepeat`, the chunk may have arrived, and stays marked as a repetition. */
+  | {
+      readonly kind: "retry";
+      readonly error: string;
+      readonly retryAtMs: number;
+      readonly isRepeat?: boolean;
+    }
   | { readonly kind: "dead"; readonly error: string };
 
 export interface StoredDelivery {

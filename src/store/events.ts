@@ -5,6 +5,7 @@ import type { SessionKey } from "../model/session-key.ts";
 import type { DispatchOutcome, Dispatched, NewDispatch } from "./dispatches.ts";
 import type { LeaseRequest } from "./leases.ts";
 import type { ListOptions, Listed } from "./list.ts";
+import type { Progress } from "./progress.ts";
 import type { FileState } from "./watched-files.ts";
 
 export interface EventReads {
@@ -85,8 +86,8 @@ export interface EventStore extends EventReads {
    * idle session, the lease and the run are in it too.
    *
    * With `judge`, the event is to be judged by hooks: it is among `hooks.unjudged` until `hooks.judged` says
-   * that all of them were asked. An event that was in the ledger already is not judged again. With a file, what
-   * is known of it changes in the same commit.
+   * that all of them were asked. An event that was in the ledger already is not judged again. With a file or
+   * progress, that is recorded in the same commit, also where the event was in the ledger already.
    */
   accept(event: NewEvent, options?: AcceptOptions): Promise<Accepted>;
 
@@ -120,6 +121,7 @@ export interface AcceptOptions {
   /** Leave it out where no hook is active: it costs a row. */
   readonly judge?: boolean;
   readonly file?: FileState;
+  readonly progress?: Progress;
 }
 
 export interface IndexStep {

@@ -26,6 +26,7 @@ import type { OutboxReads, OutboxStore } from "./deliveries.ts";
 import type { EventReads, EventStore } from "./events.ts";
 import type { Counts, Pulse } from "./health.ts";
 import type { HookReads, HookStore } from "./hooks.ts";
+import type { ProgressReads, ProgressStore } from "./progress.ts";
 import type { Prunable, PruneKind, PruneRequest, PruneStep } from "./pruning.ts";
 import type { QueueReads, QueueStore } from "./queue-items.ts";
 import type { RelayReads, RelayStore } from "./relays.ts";
@@ -46,6 +47,7 @@ export type * from "./health.ts";
 export type * from "./hooks.ts";
 export type * from "./leases.ts";
 export type * from "./list.ts";
+export type * from "./progress.ts";
 export type * from "./pruning.ts";
 export type * from "./queue-items.ts";
 export type * from "./relays.ts";
@@ -72,6 +74,7 @@ export interface Ledger extends AsyncDisposable {
   readonly hooks: HookReads;
   /** What the files channel knows of the files that it watches. */
   readonly files: FileReads;
+  readonly progress: ProgressReads;
   /** What came to no good end, messages and deliveries alike. */
   readonly dead: DeadReads;
   /** What was changed, in order: for whoever shows it live. */
@@ -112,6 +115,7 @@ export interface Store extends Ledger {
   readonly team: TeamStore;
   readonly hooks: HookStore;
   readonly files: FileStore;
+  readonly progress: ProgressStore;
 
   /**
    * Takes what was said out of old rows, a step at a time, and leaves ids, times, hashes, costs, and who follows whom.

@@ -13,8 +13,8 @@ import { newRecord, timestamp } from "./new-record.ts";
 import { type AgentStep, isTerminal, type RelayRecord, type RelayStatus, type RelayStep } from "./record.ts";
 
 export const THREADS_FILE = join("data", "threads.json");
-/** Under this name it is noted that it was read. */
-const NOTED = "relay-import:";
+/** Records how many bytes of the file were imported. */
+const IMPORT_JOB = "relay-import";
 const STATUSES: readonly RelayStatus[] = [
   "running",
   "waiting",
@@ -34,14 +34,12 @@ export interface Imported {
 
 /** Undefined: there is nothing to import, or it was imported before. */
 export async function importThreads(
-  store: Pick<Store, "relays" | "files">,
+  store: Pick<Store, "relays" | "progress">,
   home: string,
   nowMs: number,
 ): Promise<Imported | undefined> {
-  const path = join(home, THREADS_FILE);
-  const [noted] = await store.files.known({ under: NOTED, limit: 1 });
-  if (noted !== undefined) return undefined;
-  const records = await readRecords(path);
+  if ((await store.progress.get(IMPORT_JOB)) !== undefined) return undefined;
+  const records = await readRecords(join(home, THREADS_FILE));
   if (records === undefined || records.problem !== undefined) return records;
   let relays = 0;
   for (const record of records.good) {
@@ -56,7 +54,7 @@ export async function importThreads(
     });
     if (fresh) relays++;
   }
-  await store.files.note([{ path: `${NOTED}${path}`, modifiedMs: nowMs, size: records.bytes, sha256: "" }]);
+  await store.progress.set({ job: IMPORT_JOB, position: records.bytes });
   return { relays, skipped: records.skipped };
 }
 

@@ -1,11 +1,9 @@
 /**
- * What the ledger says of the scripts of sessions. Before a script is started, an event says so, whose id begins with the
- * number of the change that it is for; a second one says how it ended. Marks in between say how far the changes were
- * looked at.
+ * What the store knows about session scripts. An event is recorded before a script starts, and another when it ends. The
+ * first is one commit with the position in the change feed.
  */
 import { eventId, SCRIPT_ADAPTER, splitEventId } from "../../model/event.ts";
 import type { TurnId } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { SessionMoment } from "../templates/session-scripts-file.ts";
 import type { NewEvent, Store } from "../../store/store.ts";
@@ -23,41 +21,48 @@ export interface Begun {
   readonly told: Told;
 }
 
-/** How many of the last events are looked through for scripts that a crash has cut off. */
+const JOB = "session-scripts";
+/** How many of the latest events are searched for scripts that a crash interrupted. */
 const RECENT = 200;
-/** Of the number of a change, so that ids are in its order. */
-const DIGITS = 16;
+/** Part of the ids of scripts since the first version: with another format, a script could run again after an update. */
+const SEQ_DIGITS = 16;
 const END = ":end";
-const MARK = ":watch";
 
 export class ScriptLog {
-  readonly #store: Pick<Store, "events">;
+  readonly #store: Pick<Store, "events" | "progress">;
   readonly #clock: () => number;
 
-  constructor({ store, clock }: { readonly store: Pick<Store, "events">; readonly clock: () => number }) {
+  constructor({
+    store,
+    clock,
+  }: {
+    readonly store: Pick<Store, "events" | "progress">;
+    readonly clock: () => number;
+  }) {
     this.#store = store;
     this.#clock = clock;
   }
 
-  /** The change after which to go on. Undefined: nobody has ever looked. */
-  async position(): Promise<number | undefined> {
-    const last = await this.#store.events.lastOf(SCRIPT_ADAPTER);
-    if (last === undefined) return undefined;
-    const { sourceId } = splitEventId(last.id);
-    const at = Number(sourceId.slice(0, DIGITS));
-    // A change that scripts were run for is looked at once more: several things can have happened with it.
-    return sourceId.endsWith(MARK) ? at : at - 1;
+  /** The last change that was processed completely. Undefined: none was. */
+  position(): Promise<number | undefined> {
+    return this.#store.progress.get(JOB);
   }
 
-  /** Everything up to a change was looked at. */
-  async mark(at: number): Promise<void> {
-    await this.#record(`${print(at)}${MARK}`, null, {});
+  /** Records that every change up to this one was processed. */
+  async mark(position: number): Promise<void> {
+    await this.#store.progress.set({ job: JOB, position });
   }
 
-  /** Undefined: it was begun before. */
+  /**
+   * Undefined: the script was started before. The position stays before its change, because one change can start several
+   * scripts.
+   */
   async begin(seq: number, told: Told): Promise<Begun | undefined> {
-    const id = `${print(seq)}:${told.turn ?? told.session}`;
-    return (await this.#record(id, null, told)) ? { id, told } : undefined;
+    const id = `${String(seq).padStart(SEQ_DIGITS, "0")}:${told.turn ?? told.session}`;
+    const event = this.#eventOf(id, null, told);
+    const progress = { job: JOB, position: seq - 1 };
+    const { fresh } = await this.#store.events.accept(event, { progress });
+    return fresh ? { id, told } : undefined;
   }
 
   /** The event that says that a script has ended, and what it wrote. */
@@ -70,35 +75,33 @@ export class ScriptLog {
   }
 
   async fail({ id, told }: Begun, line: string): Promise<void> {
-    await this.#record(`${id}${END}`, line, { ...told, failed: true });
+    await this.#store.events.accept(this.#eventOf(`${id}${END}`, line, { ...told, failed: true }));
   }
 
   /** Those that have begun and never ended. Only where none runs: at the start. */
   async cutOff(): Promise<Begun[]> {
     const { items } = await this.#store.events.list({ channel: SCRIPT_ADAPTER, limit: RECENT });
-    const all = items.map(({ id, metadata }) => ({ id: splitEventId(id).sourceId, told: metadata }));
+    const all = items.map(({ id, metadata }) => ({ id: splitEventId(id).sourceId, told: toTold(metadata) }));
     const ids = new Set(all.map(({ id }) => id));
-    return all
-      .filter(({ id }) => !id.endsWith(END) && !id.endsWith(MARK) && !ids.has(`${id}${END}`))
-      .map(({ id, told }) => ({ id, told: told as unknown as Told }));
+    return all.flatMap(({ id, told }) =>
+      told === undefined || id.endsWith(END) || ids.has(`${id}${END}`) ? [] : [{ id, told }],
+    );
   }
 
-  async #record(sourceId: string, content: string | null, metadata: object): Promise<boolean> {
-    return (await this.#store.events.accept(this.#eventOf(sourceId, content, metadata))).fresh;
-  }
-
-  #eventOf(sourceId: string, content: string | null, metadata: object): NewEvent {
+  #eventOf(sourceId: string, content: string | null, metadata: Told & { readonly failed?: true }): NewEvent {
     return {
       id: eventId(SCRIPT_ADAPTER, { kind: "id", sourceId }),
       channel: SCRIPT_ADAPTER,
       direction: "sent",
       content,
-      metadata: metadata as Json,
+      metadata: { ...metadata },
       atMs: this.#clock(),
     };
   }
 }
 
-function print(seq: number): string {
-  return String(seq).padStart(DIGITS, "0");
+/** Earlier versions also recorded their position as events, without saying anything about a script. */
+function toTold(metadata: unknown): Told | undefined {
+  const isTold = typeof metadata === "object" && metadata !== null && "moment" in metadata;
+  return isTold ? (metadata as Told) : undefined;
 }

@@ -50,10 +50,10 @@ async function say(cortex: Cortex, content: string, more: object = {}): Promise<
   return said.kind === "message" ? answerTo(cortex, said.sent.item) : said.reply;
 }
 
-/** What the ledger holds of scripts, oldest first, without what only says that somebody looks. */
+/** The script events in the ledger, oldest first. */
 async function recorded({ store }: Cortex): Promise<StoredEvent[]> {
   const { items } = await store.events.list({ channel: SCRIPT_ADAPTER, limit: 100 });
-  return items.toReversed().filter(({ id }) => !id.endsWith(":watch"));
+  return items.toReversed();
 }
 
 async function ended(cortex: Cortex, count: number): Promise<StoredEvent[]> {
@@ -208,18 +208,26 @@ test("a script that was cut off by a crash is not run again, and that is told", 
   {
     await using cortex = await home.open();
     const seq = await cortex.store.changes.last();
-    const sourceId = `${String(seq).padStart(16, "0")}:turn`;
-    await cortex.store.events.accept({
-      id: eventId(SCRIPT_ADAPTER, { kind: "id", sourceId }),
-      channel: SCRIPT_ADAPTER,
-      direction: "sent",
-      content: null,
-      metadata: { moment: "onMessageEnd", session: MAIN_SESSION, turn: "turn", command: "x" },
-      atMs: Date.now(),
-    });
+    const told = { moment: "onMessageEnd", session: MAIN_SESSION, turn: "turn", command: "x" };
+    // Earlier versions recorded with such a mark how far they had come.
+    for (const { kind, metadata } of [
+      { kind: "turn", metadata: told },
+      { kind: "watch", metadata: {} },
+    ]) {
+      const sourceId = `${String(seq).padStart(16, "0")}:${kind}`;
+      await cortex.store.events.accept({
+        id: eventId(SCRIPT_ADAPTER, { kind: "id", sourceId }),
+        channel: SCRIPT_ADAPTER,
+        direction: "sent",
+        content: null,
+        metadata,
+        atMs: Date.now(),
+      });
+    }
   }
   await using cortex = await home.open();
   const [end] = await ended(cortex, 1);
+  expect(end!.id).toMatch(/:turn:end$/);
   expect(end!.content).toMatch(/has failed: Cortex ended in the middle of it$/);
   expect(home.seen()).toEqual([]);
 });
@@ -254,7 +262,7 @@ test("a file that is made while Cortex runs counts from then on", async () => {
   await say(cortex, "before");
   home.write({ onMessageEnd: KEEP });
   await expect
-    .poll(async () => (await cortex.store.events.lastOf(SCRIPT_ADAPTER)) !== undefined, PATIENT)
+    .poll(async () => (await cortex.store.progress.get("session-scripts")) !== undefined, PATIENT)
     .toBe(true);
   await say(cortex, "after");
   await ended(cortex, 1);

@@ -5,6 +5,7 @@ import { dispatchCodec, type DispatchedRow, prepareDispatch } from "./dispatch.t
 import { eventCodec, type EventInput, prepareInsertEvent } from "./insert-event.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
+import { prepareSetProgress, progressCodec } from "./progress.ts";
 import { prepareUnjudged } from "./unjudged.ts";
 import { fileCodec, prepareNoteFile } from "./watched-files.ts";
 import { type Decoded, number, optional, record } from "./wire.ts";
@@ -27,7 +28,10 @@ const acceptCodec = record({
   claim: optional(claimCodec),
   judge: number,
   file: optional(fileCodec),
+  progress: optional(progressCodec),
 });
+
+type EventWithDispatch = Omit<Decoded<typeof acceptCodec>, "file" | "progress">;
 
 /** Takes an event in, once, and what is to become of it in the same commit. */
 export const prepareAccept = oncePerDatabase((db: Database) => {
@@ -36,14 +40,12 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
   const insertEvent = prepareInsertEvent(db);
   const dispatchEvent = prepareDispatch(db);
   const unjudged = prepareUnjudged(db);
-  const noteFile = prepareNoteFile(db);
 
-  return (input: Decoded<typeof acceptCodec>, moment: Moment): AcceptedRow | Refusal => {
+  return (input: EventWithDispatch, moment: Moment): AcceptedRow | Refusal => {
     const known = find.get(input.event.id);
     const seq = known?.seq ?? insertEvent(input.event, moment.nowMs);
     if (known !== undefined && differs(known, input.event)) noteDiffering.run(seq);
     if (known === undefined && input.judge !== 0) unjudged.add(seq, moment);
-    if (input.file !== undefined) noteFile(input.file);
     if (input.dispatch === undefined) return { fresh: known === undefined, dispatched: undefined };
     const dispatched = dispatchEvent(
       { seq, channel: input.event.channel, fresh: known === undefined },
@@ -56,7 +58,18 @@ export const prepareAccept = oncePerDatabase((db: Database) => {
   };
 });
 
-export const acceptEvent = operation(acceptCodec, prepareAccept);
+export const acceptEvent = operation(acceptCodec, (db) => {
+  const accept = prepareAccept(db);
+  const noteFile = prepareNoteFile(db);
+  const setProgress = prepareSetProgress(db);
+  return (input, moment): AcceptedRow | Refusal => {
+    const accepted = accept(input, moment);
+    if (accepted instanceof Refusal) return accepted;
+    if (input.file !== undefined) noteFile(input.file);
+    if (input.progress !== undefined) setProgress(input.progress);
+    return accepted;
+  };
+});
 
 /** Of one that was pruned nobody knows any more. */
 function differs(known: Known, event: EventInput): boolean {

@@ -55,7 +55,7 @@ export const reportDelegation = operation(
         return { reported: true, claim: undefined };
       }
       if (message === undefined) return { reported: true, claim: undefined };
-      const accepted = accept({ ...message, judge: 0, file: undefined }, moment);
+      const accepted = accept({ ...message, judge: 0 }, moment);
       if (accepted instanceof Refusal) return accepted;
       return { reported: true, claim: accepted.dispatched?.claim };
     };

@@ -20,7 +20,7 @@ interface Said {
  * between two steps leaves nothing out and nothing twice.
  */
 export const indexEvents = operation(record({ max: number }), (db) => {
-  const readProgress = db.prepare<[], number>("select seq from search_progress").pluck();
+  const readProgress = db.prepare<[], number>("select position from progress where job = 'search'").pluck();
   const readLast = db.prepare<[], number>("select coalesce(max(seq), 0) from event").pluck();
   const next = db.prepare<[number], Said>(
     `select e.seq, e.channel, substr(coalesce(e.content, m.content), 1, ${MAX_SEARCHED_CHARACTERS}) as text
@@ -28,7 +28,7 @@ export const indexEvents = operation(record({ max: number }), (db) => {
   );
   const insert = db.prepare("insert into search (rowid, content, channel) values (?, ?, ?)");
   const merge = db.prepare("insert into search (search, rank) values ('merge', ?)");
-  const note = db.prepare("update search_progress set seq = ?");
+  const note = db.prepare("update progress set position = ? where job = 'search'");
 
   return ({ max }): { indexed: number; waiting: number } => {
     const before = readProgress.get()!;

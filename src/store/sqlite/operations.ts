@@ -24,6 +24,7 @@ import {
   sendingChunk,
   settleChunk,
 } from "./outbox.ts";
+import { setProgress } from "./progress.ts";
 import { forgetWords, prune } from "./prune.ts";
 import { holdDispatches, noteJudged, recordHookRun } from "./record-hook-run.ts";
 import { archiveRelays, createRelay, saveRelay } from "./relays.ts";
@@ -87,6 +88,7 @@ export const OPERATIONS = {
   syncPersonas,
   countUsage,
   holdDispatches,
+  setProgress,
 };
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -120,12 +120,13 @@ export const settleChunk = operation(
     platformId: wordsOrNull,
     error: wordsOrNull,
     retryAtMs: numberOrNull,
+    isRepeat: number,
   }),
   (db) => {
     const find = prepareFence(db);
     const findChunk = prepareFindChunk(db);
     const markChunk = db.prepare(
-      "update chunk set state = ?, platform_id = ? where delivery = ? and place = ?",
+      "update chunk set state = ?, platform_id = ?, repeated = max(repeated, ?) where delivery = ? and place = ?",
     );
     const isLast = db
       .prepare<[number], number>("select 1 from chunk where delivery = ? and state <> 'sent' limit 1")
@@ -136,7 +137,10 @@ export const settleChunk = operation(
     const end = prepareEnd(db);
     const isSettled = prepareIsSettled(db);
     const changes = prepareRecorder(db);
-    return ({ fence, chunk, kind, platformId, error, retryAtMs }, { nowMs, wake }): null | Refusal => {
+    return (
+      { fence, chunk, kind, platformId, error, retryAtMs, isRepeat },
+      { nowMs, wake },
+    ): null | Refusal => {
       const delivery = find(fence);
       if (delivery instanceof Refusal) return isSettled(fence, kind) ? null : delivery;
       const state = findChunk(fence, delivery.key, chunk);
@@ -144,13 +148,13 @@ export const settleChunk = operation(
       if (state === "sent") return null; // the same call came before
       wake("outbox");
       if (kind === "sent") {
-        markChunk.run("sent", platformId, delivery.key, chunk);
+        markChunk.run("sent", platformId, 0, delivery.key, chunk);
         if (isLast.get(delivery.key) !== undefined) return null;
         settle.run(nowMs, delivery.key);
         changes.delivery(delivery.key, "sent");
         return null;
       }
-      markChunk.run(kind === "unknown" ? "unknown" : "pending", null, delivery.key, chunk);
+      markChunk.run(kind === "unknown" ? "unknown" : "pending", null, isRepeat, delivery.key, chunk);
       end(delivery.key, { kind, error, retryAtMs }, nowMs);
       return null;
     };
@@ -193,6 +197,7 @@ export const retryDelivery = operation(record({ delivery: text }), (db) => {
   const reopen = db.prepare(
     "update delivery set state = 'pending', settled_ms = null, attempt = 0, due_ms = ? where key = ?",
   );
+  const startOver = db.prepare("update chunk set repeated = 0 where delivery = ? and state = 'unknown'");
   const changes = prepareRecorder(db);
   return ({ delivery }, { nowMs, wake }): null | Refusal => {
     const row = find.get(delivery);
@@ -200,6 +205,7 @@ export const retryDelivery = operation(record({ delivery: text }), (db) => {
     if (row.state === "pending") return null; // the same call came before
     if (row.state !== "dead") return notDead(delivery, row.state);
     reopen.run(nowMs, row.key);
+    startOver.run(row.key);
     changes.delivery(row.key, "pending");
     wake("outbox");
     return null;

@@ -26,6 +26,7 @@ interface ChunkRow {
   readonly content: string;
   readonly state: Chunk["state"];
   readonly platform_id: string | null;
+  readonly repeated: number;
 }
 
 const COLUMNS = `d.key, d.id, (select r.turn_id from run r where r.key = d.turn) as turn, d.channel, d.account,
@@ -63,7 +64,7 @@ export function prepareReadOutbox(db: Database) {
        join ${TABLES.replace("delivery d", "delivery d on d.key = w.key")} order by d.key desc`,
   );
   const chunks = db.prepare<[number], ChunkRow>(
-    "select content, state, platform_id from chunk where delivery = ? order by place",
+    "select content, state, platform_id, repeated from chunk where delivery = ? order by place",
   );
   return {
     get: (id: DeliveryId): StoredDelivery | undefined => maybe(find.get(id), toDelivery),
@@ -107,5 +108,6 @@ function toTarget({ channel, account, place, topic }: DeliveryRow): DeliveryTarg
 }
 
 function toChunk(row: ChunkRow): Chunk {
-  return { content: row.content, state: row.state, platformId: row.platform_id ?? undefined };
+  const { content, state, platform_id, repeated } = row;
+  return { content, state, platformId: platform_id ?? undefined, isRepeat: repeated === 1 };
 }

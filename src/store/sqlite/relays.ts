@@ -195,7 +195,7 @@ export const saveRelay = operation(
       insertDeliveries(deliveries, { turn: null, message: null }, nowMs);
       if (deliveries.length > 0) moment.wake("outbox");
       if (tell !== undefined) {
-        const told = accept({ ...tell, judge: 0, file: undefined, claim: undefined }, moment);
+        const told = accept({ ...tell, judge: 0, claim: undefined }, moment);
         if (told instanceof Refusal) return told;
       }
       if (isFinal(state) && relay.ended_ms === null && relay.caller !== null) {
@@ -214,7 +214,7 @@ export const saveRelay = operation(
       moment: Moment,
     ): { claim: ClaimRow | undefined; isSettled: boolean } | Refusal {
       const { event, dispatch, worker, trust } = step.accept!;
-      const accepted = accept({ event, dispatch, claim, judge: 0, file: undefined }, moment);
+      const accepted = accept({ event, dispatch, claim, judge: 0 }, moment);
       if (accepted instanceof Refusal) return accepted;
       const item = findItem.get(accepted.dispatched!.item)!;
       give.run(worker, item.key);

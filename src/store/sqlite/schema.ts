@@ -38,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 16, sql: chains() },
   { version: 17, sql: modelUsage() },
   { version: 18, sql: sessionCounts() },
+  { version: 19, sql: progressOfJobs() },
 ];
 
 function ground(): string {
@@ -635,5 +636,34 @@ from (select c.session, count(*) as turns,
         sum((select count(*) from message m where m.key between c.key * 65536 and c.key * 65536 + 65535)) as messages
       from turn c group by c.session) t
 where t.session = session.key;
+`;
+}
+
+/**
+ * State that was kept elsewhere before: how far session scripts had come in the ids of their events, the import of old
+ * relays as a watched file, the repetition of a chunk in the text of its delivery's error.
+ */
+function progressOfJobs(): string {
+  return `
+create table progress (
+  job text primary key,
+  position integer not null
+) strict, without rowid;
+insert into progress select 'search', seq from search_progress;
+drop table search_progress;
+
+-- The event of a script that began names the change it ran for, which may have started several; a mark ends in :watch.
+insert into progress
+  select 'session-scripts', cast(substr(id, 8, 16) as integer) - iif(id glob '*:watch', 0, 1)
+  from event where id > 'script:' and id < 'script;' order by id desc limit 1;
+
+insert into progress
+  select 'relay-import', max(size) from watched_file where path glob 'relay-import:*' having count(*) > 0;
+delete from watched_file where path glob 'relay-import:*';
+
+alter table chunk add column repeated integer not null default 0; -- it may have arrived, and is sent once more
+update chunk set repeated = 1 where (delivery, place) in (
+  select key, cast(substr(error, 9) as integer) - 1 from delivery
+  where (settled_ms is null or state = 'dead') and error glob 'Message [0-9]* may arrive twice.*');
 `;
 }

@@ -69,7 +69,7 @@ interface Doc {
 
 export function prepareSearchEvents(db: Database): (request: SearchRequest) => SearchHit[] {
   const readState = db.prepare<[], LedgerState>(
-    `select (select seq from search_progress) as indexed, coalesce((select max(seq) from event), 0) as last,
+    `select (select position from progress where job = 'search') as indexed, coalesce((select max(seq) from event), 0) as last,
             coalesce((select max(at_ms) from event), 0) as newestMs`,
   );
   const countTerm = db
@@ -169,7 +169,7 @@ export function prepareSearchEvents(db: Database): (request: SearchRequest) => S
 export function prepareUnsearched(db: Database): () => number {
   const read = db
     .prepare<[], number>(
-      `select max(0, coalesce(max(seq), 0) - (select seq from search_progress) - ${SEARCHED_TAIL}) from event`,
+      `select max(0, coalesce(max(seq), 0) - (select position from progress where job = 'search') - ${SEARCHED_TAIL}) from event`,
     )
     .pluck();
   return () => read.get()!;

@@ -24,6 +24,7 @@ import { storeClosed, storeFailure, storeMissing } from "./failure.ts";
 import { checkCurrent } from "./migrate.ts";
 import { checkPage } from "./page.ts";
 import { lazily } from "./once.ts";
+import { prepareReadProgress } from "./progress.ts";
 import { prepareReadApprovals } from "./read-approvals.ts";
 import { prepareReadChanges } from "./read-changes.ts";
 import { costsQuery, prepareAreFew, prepareReadSpent, toCostRow } from "./read-costs.ts";
@@ -78,6 +79,7 @@ export class SqliteLedger implements Ledger {
   readonly team: Ledger["team"];
   readonly hooks: Ledger["hooks"];
   readonly files: Ledger["files"];
+  readonly progress: Ledger["progress"];
   readonly dead: Ledger["dead"];
   readonly changes: Ledger["changes"];
   readonly counts: () => Promise<Counts>;
@@ -157,6 +159,7 @@ export class SqliteLedger implements Ledger {
       "unjudged",
     );
     this.files = this.#reads(prepareReadFiles, "known");
+    this.progress = this.#reads(prepareReadProgress, "get");
     this.dead = this.#reads(prepareReadDead, "list", "get");
     this.changes = this.#reads(prepareReadChanges, "since", "first", "last");
     ({ counts: this.counts } = this.#reads(prepareReadCounts, "counts"));

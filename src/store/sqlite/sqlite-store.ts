@@ -114,6 +114,7 @@ export class SqliteStore implements Store {
   readonly team: Store["team"];
   readonly hooks: Store["hooks"];
   readonly files: Store["files"];
+  readonly progress: Store["progress"];
   readonly dead: Store["dead"];
   readonly changes: Store["changes"];
   readonly #path: string;
@@ -149,6 +150,7 @@ export class SqliteStore implements Store {
     this.team = this.#teamStore();
     this.hooks = this.#hookStore();
     this.files = this.#fileStore();
+    this.progress = this.#progressStore();
   }
 
   counts(): Promise<Counts> {
@@ -214,13 +216,14 @@ export class SqliteStore implements Store {
   #eventStore(): Store["events"] {
     return {
       ...this.#ledger.events,
-      accept: async (event, { dispatch, claim, judge, file } = {}): Promise<Accepted> => {
+      accept: async (event, { dispatch, claim, judge, file, progress } = {}): Promise<Accepted> => {
         const input = {
           event: encode.encodeEvent(event),
           dispatch: dispatch === undefined ? undefined : encode.encodeDispatch(dispatch),
           claim: this.#claimRequest(claim),
           judge: judge === true ? 1 : 0,
           file: file === undefined ? undefined : encodeFile(file),
+          progress,
         };
         const { fresh, dispatched } = await this.#writer.call("acceptEvent", input);
         return dispatched === undefined ? { fresh } : { fresh, dispatched: toDispatched(dispatched) };
@@ -360,6 +363,7 @@ export class SqliteStore implements Store {
           platformId: outcome.kind === "sent" ? (outcome.platformId ?? null) : null,
           error: "error" in outcome ? outcome.error : null,
           retryAtMs: "retryAtMs" in outcome ? outcome.retryAtMs : null,
+          isRepeat: outcome.kind === "retry" && outcome.isRepeat === true ? 1 : 0,
         }),
       fail: async ({ delivery, epoch }, { kind, error, ...rest }) => {
         const retryAtMs = "retryAtMs" in rest ? rest.retryAtMs : null;
@@ -478,6 +482,10 @@ export class SqliteStore implements Store {
       ...this.#ledger.files,
       note: async (files) => this.#do("noteFiles", { files: files.map(encodeFile) }),
     };
+  }
+
+  #progressStore(): Store["progress"] {
+    return { ...this.#ledger.progress, set: async (progress) => this.#do("setProgress", progress) };
   }
 
   async #do<Name extends OperationName>(name: Name, input: Input<Name>): Promise<void> {

@@ -60,7 +60,7 @@ export const orderTurn = operation(
     );
     const rows = prepareRows(db);
     return ({ team, member, state, event, dispatch, worker, claim }, moment): OrderedRow | Refusal => {
-      const accepted = accept({ event, dispatch, claim, judge: 0, file: undefined }, moment);
+      const accepted = accept({ event, dispatch, claim, judge: 0 }, moment);
       if (accepted instanceof Refusal) return accepted;
       const { item, claim: claimed } = accepted.dispatched!;
       give.run(worker, item);

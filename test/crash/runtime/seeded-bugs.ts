@@ -228,11 +228,11 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: DELEGATIONS,
-        from: `      const accepted = accept({ ...message, judge: 0, file: undefined }, moment);
+        from: `      const accepted = accept({ ...message, judge: 0 }, moment);
       if (accepted instanceof Refusal) return accepted;
       return { reported: true, claim: accepted.dispatched?.claim };
 `,
-        to: `      setTimeout(() => accept({ ...message, claim: undefined, judge: 0, file: undefined }, moment), 1_000);
+        to: `      setTimeout(() => accept({ ...message, claim: undefined, judge: 0 }, moment), 1_000);
       return { reported: true, claim: undefined };
 `,
       },
