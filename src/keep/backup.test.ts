@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { once } from "node:events";
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -246,7 +247,9 @@ describe("a home is restored", () => {
   const DAMAGE: Readonly<Record<string, [string, (file: string) => void]>> = {
     "a turn was changed": ["store_corrupt", (file) => change(file, "update message set content = 'forged'")],
     "an event was changed": ["store_corrupt", (file) => change(file, "update event set sender = 'forged'")],
-    "its hash was taken out": ["store_corrupt", (file) => change(file, "update backup set seal = x''")],
+    "its seal was removed": ["store_corrupt", (file) => truncateSync(file, statSync(file).size - 32)],
+    "its seal was changed": ["store_corrupt", (file) => replaceEnd(file, "x")],
+    "it was appended to": ["store_corrupt", (file) => appendFileSync(file, "x")],
     "a file was changed": ["store_corrupt", (file) => change(file, "update sqlar set data = x'00', sz = 1")],
     "a packed file was changed": [
       "store_corrupt",
@@ -299,6 +302,20 @@ describe("a home is restored", () => {
   });
 });
 
+test("a backup of an earlier version, which kept its hash in a row, can be restored", async () => {
+  await using place = await openPlace();
+  const { file } = make(place);
+  change(
+    file,
+    `drop table backup;
+     create table backup (made_ms integer not null, seal blob not null);
+     insert into backup values (7, zeroblob(48));`,
+  );
+  const { pageSize, pages } = measure(file);
+  truncateSync(file, pageSize * pages);
+  expect(restoreTo(file, place.beside("restored"))).toMatchObject({ madeAtMs: 7, verdict: { ok: true } });
+});
+
 test("a backup in which any byte has changed is refused, and leaves nothing", async () => {
   await using place = await openPlace();
   const { file } = make(place);
@@ -314,6 +331,21 @@ test("a backup in which any byte has changed is refused, and leaves nothing", as
   }
   expect(readdirSync(dirname(file)).toSorted()).toEqual(["a.backup", "damaged", "home"]);
 });
+
+function measure(file: string): { readonly pageSize: number; readonly pages: number } {
+  const db = new Database(file, { readonly: true });
+  try {
+    const [pageSize, pages] = ["page_size", "page_count"].map((name) => db.pragma(name, { simple: true }));
+    return { pageSize: Number(pageSize), pages: Number(pages) };
+  } finally {
+    db.close();
+  }
+}
+
+function replaceEnd(file: string, end: string): void {
+  truncateSync(file, statSync(file).size - end.length);
+  appendFileSync(file, end);
+}
 
 function change(file: string, sql: string): void {
   const db = new Database(file);

@@ -1,8 +1,8 @@
 /**
- * A backup is one file: a copy of the database, with the files of the home in a table of it. That table has the form of
- * an SQLite archive, so that `sqlite3 backup -A` lists and extracts them without Cortex.
+ * A backup is one file: a copy of the database with the files of the home in one of its tables. That table is an SQLite
+ * archive, so `sqlite3 backup -A` lists and extracts them without Cortex.
  */
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
 import Database from "better-sqlite3";
 
@@ -10,7 +10,7 @@ import { CortexError } from "../../model/errors.ts";
 import type { Verdict } from "../store.ts";
 import { storeFailure } from "./failure.ts";
 import { checkDatabase, versionOf } from "./migrate.ts";
-import { emptySeal, isSealWhole, MARK_BYTES, sealFile } from "./seal.ts";
+import { checkSeal, sealFile } from "./seal.ts";
 import { verifyTurns } from "./verify.ts";
 
 /** A file of a home: its path below the home, with slashes. */
@@ -21,34 +21,33 @@ export type ArchivedFile = { readonly name: string; readonly mode: number; reado
 
 export interface CheckedBackup {
   readonly schema: number;
-  /** When it was made. Undefined: it is a plain copy of a database. */
+  /** Undefined: it is a plain copy of a database. */
   readonly madeAtMs: number | undefined;
   readonly files: number;
   readonly verdict: Extract<Verdict, { ok: true }>;
 }
 
-/** A larger file is left out of a backup: it is work of an agent, and no part of Cortex. */
+/** Larger files are left out of a backup: they belong to the work of an agent, not to Cortex. */
 export const MAX_ARCHIVED_BYTES = 256 * 1024 * 1024;
 
-/** What a symbolic link has for its size, in SQLite archives. */
+/** The size of a symbolic link in SQLite archives. */
 const LINK_SIZE = -1;
 
-/** Adds files to a copy of a database, and the hash of it all. Whoever asks for it syncs the file as a whole. */
+/** Adds files to a copy of a database, and seals it. The caller syncs the file. */
 export function addFiles(path: string, files: Iterable<ArchivedFile>, madeAtMs: number): void {
   change(path, (db) => {
     db.pragma("synchronous = off");
     db.transaction(() => writeFiles(db, files, madeAtMs))();
   });
-  sealFile(path, "backup");
+  sealFile(path);
 }
 
 function writeFiles(db: Database.Database, files: Iterable<ArchivedFile>, madeAtMs: number): void {
   db.exec(`
     create table sqlar (name text primary key, mode int, mtime int, sz int, data blob);
-    create table backup (made_ms integer not null, seal blob not null);
+    create table backup (made_ms integer not null, is_sealed integer not null);
     create table backup_file (name text primary key, sha256 text not null);`);
-  const seal = emptySeal(randomBytes(MARK_BYTES));
-  db.prepare("insert into backup (made_ms, seal) values (?, ?)").run(madeAtMs, seal);
+  db.prepare("insert into backup (made_ms, is_sealed) values (?, 1)").run(madeAtMs);
   const insert = db.prepare("insert into sqlar (name, mode, mtime, sz, data) values (?, ?, ?, ?, ?)");
   const note = db.prepare("insert into backup_file (name, sha256) values (?, ?)");
   for (const file of files) {
@@ -63,12 +62,12 @@ function writeFiles(db: Database.Database, files: Iterable<ArchivedFile>, madeAt
 }
 
 /**
- * Looks at all of a backup: pages, hashes of turns, hashes of files, the hash of it all. Throws `store_corrupt` where one is wrong, and what
- * `check` throws, which is shown each file.
+ * Checks all of a backup: its pages, the hashes of turns and files, the seal. Throws `store_corrupt` where one is wrong, and
+ * whatever `check` throws, which is called with each file.
  */
 export function checkBackup(path: string, check: (file: ArchivedFile) => void): CheckedBackup {
   return read(path, (db) => {
-    if (versionOf(db) === 0) throw damaged(path, "there is nothing in it");
+    if (versionOf(db) === 0) throw damaged(path, "it is empty");
     checkPages(db, path);
     const verdict = verifyTurns(db);
     if (!verdict.ok) throw damaged(path, `turn ${verdict.turn}: ${verdict.problem}`);
@@ -82,22 +81,24 @@ export function checkBackup(path: string, check: (file: ArchivedFile) => void): 
   });
 }
 
-/** What no other hash is over, which is most of the database, is checked with the file as a whole. */
+/** The seal covers what no other hash does, which is most of the database. */
 function readMadeAt(db: Database.Database, path: string): number | undefined {
-  const row = db.prepare<[], { made_ms: number; seal?: Buffer }>("select * from backup").get();
-  // One that an older Cortex has made has no such hash.
-  if (row?.seal !== undefined && !isSealWhole(db, "backup")) throw damaged(path, "its hash is another one");
+  const row = db.prepare<[], { made_ms: number; is_sealed?: number }>("select * from backup").get();
+  const isWhole = checkSeal(path, db.pragma("page_size", { simple: true }) as number);
+  // Backups made by earlier versions have no seal that is still checked.
+  const isMissing = isWhole === undefined && row?.is_sealed !== undefined;
+  if (isMissing || isWhole === false) throw damaged(path, isMissing ? "missing seal" : "wrong checksum");
   return row?.made_ms;
 }
 
-/** Hands out the files of a backup, one after the other. */
+/** Calls back with each file of a backup. */
 export function readFiles(path: string, take: (file: ArchivedFile) => void): void {
   read(path, (db) => {
     for (const file of filesIn(db, path)) take(file);
   });
 }
 
-/** Makes a plain database of a backup, as small as can be. */
+/** Turns a backup into a plain database without unused pages. */
 export function dropFiles(path: string): void {
   change(path, (db) => {
     if (isBackup(db, path)) {
@@ -134,7 +135,7 @@ interface FileRow {
   readonly sha256: string | null;
 }
 
-/** The table is made so that others can read it, and they could have written it too. */
+/** Other programs can read the table, so they may also have written it. */
 function isFileRow({ name, mode, mtime, sz, data }: Readonly<Record<keyof FileRow, unknown>>): boolean {
   return (
     typeof name === "string" &&
@@ -156,14 +157,14 @@ function unpack({ name, sz, data }: FileRow, path: string): Buffer {
 
 const OWN_TABLES = ["sqlar", "backup", "backup_file"];
 
-/** Whether there are files with it. */
+/** Whether it holds files. */
 function isBackup(db: Database.Database, path: string): boolean {
   const names = `'${OWN_TABLES.join("', '")}'`;
   const found = db
     .prepare<[], number>(`select count(*) from sqlite_schema where type = 'table' and name in (${names})`)
     .pluck()
     .get()!;
-  if (found !== 0 && found !== OWN_TABLES.length) throw damaged(path, "some of its files are missing");
+  if (found !== 0 && found !== OWN_TABLES.length) throw damaged(path, "some of its tables are missing");
   return found > 0;
 }
 
@@ -198,7 +199,7 @@ function change(path: string, make: (db: Database.Database) => void): void {
 }
 
 function damaged(path: string, what: string): CortexError {
-  return new CortexError("store_corrupt", `${path} is not as it was written: ${what}`, {
-    hint: "Take another backup. Nothing was changed.",
+  return new CortexError("store_corrupt", `${path} is damaged: ${what}`, {
+    hint: "Use another backup. Nothing was changed.",
   });
 }

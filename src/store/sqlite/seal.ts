@@ -1,80 +1,47 @@
 /**
- * The hash of a whole file, kept in a row of it: a byte that has changed anywhere is noticed. Where the hash itself
- * stands, zeros are hashed.
+ * The seal of a backup: the SHA-256 of the whole file, appended to it. A changed byte anywhere is noticed. SQLite reads
+ * only whole pages, so the database in the file is not affected.
  */
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
-import Database from "better-sqlite3";
 
-/** What is in the row until the file is whole; the first bytes tell where in its page the hash goes. */
-export function emptySeal(mark: Buffer): Buffer {
-  return Buffer.concat([mark, EMPTY]);
-}
-
-export const MARK_BYTES = 16;
-const HASH_BYTES = 32;
-const EMPTY = Buffer.alloc(HASH_BYTES);
+const SEAL_BYTES = 32;
 const CHUNK_BYTES = 1024 * 1024;
 
-/** For a database that nobody has open. The row is the only one of its table, and small: it is on the table's first page. */
-export function sealFile(path: string, table: string): void {
+/** For a database that nobody has open. */
+export function sealFile(path: string): void {
   const file = openSync(path, "r+");
   try {
-    const at = withDatabase(path, (db) => findHash(db, { table, file }));
-    writeSync(file, hashAround(file, at), 0, HASH_BYTES, at);
+    const { size } = fstatSync(file);
+    writeSync(file, hashOf(file, size), 0, SEAL_BYTES, size);
   } finally {
     closeSync(file);
   }
 }
 
-/** Whether the file is as it was sealed. */
-export function isSealWhole(db: Database.Database, table: string): boolean {
-  const file = openSync(db.name, "r");
+/** Whether a file with pages of this size is as it was sealed. Undefined: it was never sealed, or the seal was removed. */
+export function checkSeal(path: string, pageSize: number): boolean | undefined {
+  const file = openSync(path, "r");
   try {
-    const at = findHash(db, { table, file });
-    const found = Buffer.alloc(HASH_BYTES);
-    readSync(file, found, 0, HASH_BYTES, at);
-    return found.equals(hashAround(file, at));
+    const { size } = fstatSync(file);
+    if (size % pageSize === 0) return undefined;
+    const end = Math.max(size - SEAL_BYTES, 0);
+    const seal = Buffer.alloc(SEAL_BYTES);
+    readSync(file, seal, 0, SEAL_BYTES, end);
+    return seal.equals(hashOf(file, end));
   } finally {
     closeSync(file);
   }
 }
 
-function findHash(db: Database.Database, { table, file }: { table: string; file: number }): number {
-  const seal = db.prepare<[], Buffer>(`select cast(seal as blob) from ${table}`).pluck().get()!;
-  const pageSize = db.pragma("page_size", { simple: true }) as number;
-  const page = db
-    .prepare<[string], number>("select rootpage from sqlite_schema where name = ?")
-    .pluck()
-    .get(table)!;
-  const bytes = Buffer.alloc(pageSize);
-  const start = (page - 1) * pageSize;
-  readSync(file, bytes, 0, pageSize, start);
-  return start + bytes.indexOf(seal) + MARK_BYTES;
-}
-
-function hashAround(file: number, at: number): Buffer {
+function hashOf(file: number, end: number): Buffer {
   const hash = createHash("sha256");
-  const feed = (from: number, to: number): void => {
-    const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, Math.max(to - from, 0)));
-    for (let place = from; place < to;) {
-      const bytes = readSync(file, chunk, 0, Math.min(chunk.length, to - place), place);
-      if (bytes === 0) return; // it has become shorter
-      hash.update(chunk.subarray(0, bytes));
-      place += bytes;
-    }
-  };
-  feed(0, at);
-  hash.update(EMPTY);
-  feed(at + HASH_BYTES, fstatSync(file).size);
-  return hash.digest();
-}
-
-function withDatabase<T>(path: string, look: (db: Database.Database) => T): T {
-  const db = new Database(path, { readonly: true, fileMustExist: true });
-  try {
-    return look(db);
-  } finally {
-    db.close();
+  const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, end));
+  for (let at = 0; at < end;) {
+    const bytes = readSync(file, chunk, 0, Math.min(chunk.length, end - at), at);
+    if (bytes === 0) break; // the file was truncated meanwhile
+    hash.update(chunk.subarray(0, bytes));
+    at += bytes;
   }
+  return hash.digest();
 }
