@@ -10,7 +10,7 @@ export type { Usage } from "./model/usage.ts";
 export { type Cortex, type CortexOptions, openCortex as createCortex } from "./runtime/cortex.ts";
 export type { LiveEntry, LiveOptions } from "./feature/live.ts";
 export type { NewMessage, Sent } from "./intake/messages.ts";
-export type { Outcome } from "./runtime/outcomes.ts";
+export type { Outcome } from "./feature/outcomes.ts";
 export type {
   DryRun,
   DryStep,

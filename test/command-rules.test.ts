@@ -3,15 +3,15 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type CommandEntry, GLOBAL_OPTIONS } from "../src/feature/command.ts";
+import { type Command, GLOBAL_OPTIONS } from "../src/feature/command.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { environmentOf, startServer } from "./support/cli.ts";
 import { runHere } from "./support/run-here.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
-type Named = readonly [path: string, entry: CommandEntry];
+type Named = readonly [path: string, entry: Command];
 
-function commandsOf(entries: readonly CommandEntry[], path = ""): Named[] {
+function commandsOf(entries: readonly Command[], path = ""): Named[] {
   return entries.flatMap((entry) => {
     const here = `${path} ${entry.usage.split(" ")[0]}`.trim();
     return [[here, entry] as const, ...commandsOf(entry.commands ?? [], here)];

@@ -7,14 +7,15 @@ import { z } from "zod";
 import { DOCS, generatePages } from "../docs/build/generate.ts";
 import { fieldsOf, type JsonSchema } from "../docs/build/json-schema.ts";
 import { PAGES } from "../docs/build/pages.ts";
-import type { CommandEntry } from "../src/feature/command.ts";
+import type { Command } from "../src/feature/command.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { cortexSchema } from "../src/config/cortex-schema.ts";
 import { SETTINGS } from "../src/config/overrides.ts";
 import { profilesSchema } from "../src/config/profiles-schema.ts";
 import { TEAM_KEYS } from "../src/config/team-settings.ts";
 import { templateOf } from "../src/server/openapi.ts";
-import { routes } from "../src/server/routes.ts";
+import { FEATURES } from "../src/runtime/features.ts";
+import { loadRoutes } from "../src/server/routes.ts";
 
 function readPage(file: string): string {
   return readFileSync(join(DOCS, file), "utf8");
@@ -33,7 +34,7 @@ test("every page is in the list of pages, and every page of the list is there", 
 
 test("every command has a section, with all of its options and examples", () => {
   const page = readPage("reference/cli.md");
-  const check = (entries: readonly CommandEntry[], parent: string): void => {
+  const check = (entries: readonly Command[], parent: string): void => {
     for (const { usage, options = [], examples = [], commands = [] } of entries) {
       const name = `${parent} ${usage.split(" ")[0]}`;
       const section = page.split(`# \`${name}\`\n`)[1]?.split(/^##/m)[0];
@@ -65,8 +66,9 @@ test("every variable and every key of the team has a row", () => {
     expect(page).toContain(`\n| \`${name}\` `);
 });
 
-test("every route has a section", () => {
+test("every route has a section", async () => {
   const page = readPage("reference/http.md");
+  const { routes } = await loadRoutes(FEATURES);
   for (const { method, path } of routes)
     expect(page).toContain(`\n### \`${method.toUpperCase()} ${templateOf(path)}\`\n`);
 });

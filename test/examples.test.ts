@@ -1,7 +1,7 @@
 /** The examples of `--help` and of docs/reference/cli.md: those that end by themselves and need nothing that is not here are run, in order. */
 import { expect, test } from "vitest";
 
-import type { CommandEntry } from "../src/feature/command.ts";
+import type { Command } from "../src/feature/command.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { playPages } from "./support/docs.ts";
 import { shellWords } from "./support/shell-words.ts";
@@ -24,7 +24,7 @@ const NOT_RUN: readonly (readonly [example: RegExp, why: string])[] = [
 /** Not every home is without fault. */
 const MAY_FAIL = /^cortex (doctor|team lint)\b/;
 
-function examplesOf(entries: readonly CommandEntry[]): string[] {
+function examplesOf(entries: readonly Command[]): string[] {
   return entries.flatMap(({ examples = [], commands = [] }) => [...examples, ...examplesOf(commands)]);
 }
 

@@ -12,6 +12,7 @@ import { createRelayTools } from "../src/relay/surface/tools.ts";
 import { openCortex } from "../src/runtime/cortex.ts";
 import { addShippedRelays } from "../src/relay/templates/shipped-files.ts";
 import { MAX_OPEN_RELAYS, MAX_RELAY_DEPTH } from "../src/relay/surface/tool-parts.ts";
+import { TOOL_NAMES } from "../src/runtime/features.ts";
 import { readRelays } from "../src/relay/templates/read-home.ts";
 import { run, startServer } from "./support/cli.ts";
 import { blocksOf, commandsOf, readPage, sectionOf, wordsOf } from "./support/docs.ts";
@@ -46,7 +47,7 @@ function newHome(...pages: readonly string[]) {
 
 test("the files of the pages are right, and make what the pages say", async () => {
   using home = newHome(templates, scripts);
-  const config = await readRelays({ home: home.path, environment: {} });
+  const config = await readRelays({ home: home.path, environment: {}, toolNames: TOOL_NAMES });
   expect({ problems: config.problems, warnings: config.warnings }).toEqual({ problems: [], warnings: [] });
   expect([...config.templates.keys()]).toEqual(
     expect.arrayContaining(["poem", "two-readers", "liked-doc", "watched"]),
@@ -60,7 +61,7 @@ test("the prompt that fills another one is as the page says", async () => {
   using home = newHome(templates);
   const agent = { profile: "offline", persistSession: false, promptTemplate: "file:judge-rhyme.md" };
   writeFileSync(join(home.path, "config/thread-templates/agents/judge.json"), JSON.stringify(agent));
-  const { agents } = await readRelays({ home: home.path, environment: {} });
+  const { agents } = await readRelays({ home: home.path, environment: {}, toolNames: TOOL_NAMES });
   expect(agents.get("judge")!.promptTemplate!.trim()).toBe(
     [
       "Judge the poem in {{artifactPath}}.",
@@ -146,7 +147,7 @@ test("the call of relay_start on the page is one, and its limits are those that 
 
 test("the templates of the page are those that come along, and go on as often as it says", async () => {
   using home = newHome();
-  const config = await readRelays({ home: home.path, environment: {} });
+  const config = await readRelays({ home: home.path, environment: {}, toolNames: TOOL_NAMES });
   const rows = Array.from(relays.matchAll(/^\| `([\w-]+)` +\| .*\((\d) times\)/gm), ([, name, times]) => [
     name,
     Number(times),

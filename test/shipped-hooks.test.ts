@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 import type { Cortex, CortexOptions } from "../src/runtime/cortex.ts";
-import type { IncomingWebhook } from "../src/runtime/inbound.ts";
+import type { IncomingWebhook } from "../src/feature/cortex.ts";
 import { type HomeFiles, openTestCortex } from "./support/home.ts";
 import { judge, judged } from "./support/judged.ts";
 import { PATIENT } from "./support/server.ts";

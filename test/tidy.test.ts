@@ -44,12 +44,13 @@ const ONLY_TYPES: Readonly<Record<string, readonly string[]>> = { "index.ts": ["
 const OPENER = "runtime";
 
 /** The ports whose folders hold implementations. A folder inside a feature is a room of it. */
-const IMPLEMENTED = ["store", "agents", "channels"];
+const IMPLEMENTED: ReadonlySet<string> = new Set(["store", "agents", "channels"]);
 
 /** Who else knows an implementation, because that is what they are about. */
 const ALSO_OPENS: Readonly<Record<string, readonly string[]>> = {
   client: ["store/sqlite"],
   keep: ["store/sqlite"],
+  search: ["agents/tools"],
   doctor: ["agents/pi"],
   turns: ["agents/tools"],
   delegation: ["agents/process", "agents/pi", "agents/offline"],
@@ -268,7 +269,7 @@ function topOf(file: string): string {
 
 function implementationOf(file: string): string | undefined {
   const names = file.split("/");
-  return names.length > 2 && IMPLEMENTED.includes(names[0]!) ? names.slice(0, 2).join("/") : undefined;
+  return names.length > 2 && IMPLEMENTED.has(names[0]!) ? names.slice(0, 2).join("/") : undefined;
 }
 
 function isTest(file: string): boolean {

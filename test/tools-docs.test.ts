@@ -12,7 +12,7 @@ import { createMessageTool } from "../src/delivery/message-tool.ts";
 import { createHookTools } from "../src/hooks/surface/tools.ts";
 import { MARKS, type ToolTrust } from "../src/model/trust.ts";
 import { createRelayTools } from "../src/relay/surface/tools.ts";
-import { TOOL_NAMES } from "../src/doctor/tool-names.ts";
+import { TOOL_NAMES } from "../src/runtime/features.ts";
 import { createTeamTools } from "../src/team/surface/tools.ts";
 import { loadFiles } from "./support/config-home.ts";
 import { blocksOf, readPage } from "./support/docs.ts";

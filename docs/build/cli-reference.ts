@@ -1,5 +1,5 @@
 /** Generates the command reference from the same table as the command line. */
-import { type CommandEntry, GLOBAL_OPTIONS } from "../../src/feature/command.ts";
+import { type Command, GLOBAL_OPTIONS } from "../../src/feature/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { EXIT_CODES } from "../../src/cli/report.ts";
 import { code, plain, sentence, table } from "./markdown.ts";
@@ -26,7 +26,7 @@ export function cliReference(): string {
   ].join("\n\n");
 }
 
-function describe(entry: CommandEntry, parent: string, level: number): string[] {
+function describe(entry: Command, parent: string, level: number): string[] {
   const { usage, about, details, options = [], examples = [], commands = [] } = entry;
   const name = `${parent} ${usage.split(" ")[0]}`;
   const given = options.length === 0 ? "" : " [options]";
@@ -44,7 +44,7 @@ function describe(entry: CommandEntry, parent: string, level: number): string[] 
   ];
 }
 
-function optionTable(options: NonNullable<CommandEntry["options"]>): string {
+function optionTable(options: NonNullable<Command["options"]>): string {
   return table(
     ["option", "description"],
     options.map(([flags, about]) => [code(flags), plain(about)]),

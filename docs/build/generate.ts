@@ -19,7 +19,7 @@ export async function generatePages(): Promise<ReadonlyMap<string, string>> {
   const reference = new Map([
     ["reference/cli.md", cliReference()],
     ["reference/config.md", configReference()],
-    ["reference/http.md", httpReference()],
+    ["reference/http.md", await httpReference()],
   ]);
   const index = indexPage((file) => reference.get(file) ?? readFileSync(join(DOCS, file), "utf8"));
   const { printWidth } = JSON.parse(readFileSync(join(DOCS, "../.oxfmtrc.json"), "utf8")) as {

@@ -1,7 +1,8 @@
 /** The page of all that the server answers, from the same description that it gives of itself. */
 import { STATUS } from "../../src/server/errors.ts";
 import { describeApi } from "../../src/server/openapi.ts";
-import { routes } from "../../src/server/routes.ts";
+import { FEATURES } from "../../src/runtime/features.ts";
+import { loadRoutes } from "../../src/server/routes.ts";
 import { type Field, fieldsOf, type JsonSchema, typeOf } from "./json-schema.ts";
 import { code, plain, sentence, table } from "./markdown.ts";
 
@@ -31,8 +32,8 @@ interface Parameter {
 
 type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 
-export function httpReference(): string {
-  const { paths, components } = describeApi(routes, "");
+export async function httpReference(): Promise<string> {
+  const { paths, components } = describeApi(await loadRoutes(FEATURES), "");
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, route]) => describeRoute(path, method, route as Described)),
   );

@@ -1,12 +1,12 @@
-import { checkAgents, type Finding } from "../doctor/check-agents.ts";
+import { checkAgents, type Finding } from "../personas/check-agents.ts";
 import { readConfigured } from "../config/configured.ts";
 import type { Invocation } from "../feature/command.ts";
 import { count, harmless } from "../terminal/text.ts";
 
 /** Looks at all agents and personas. False: there are errors. */
-export async function check({ home, environment, print }: Invocation): Promise<void | false> {
+export async function check({ home, environment, print, toolNames }: Invocation): Promise<void | false> {
   const { config, variable } = await readConfigured({ home, environment });
-  const findings = await checkAgents({ home, config, variable });
+  const findings = await checkAgents({ home, config, variable, toolNames });
   const errors = findings.filter(({ level }) => level === "error").length;
   print.data({ findings, errors, warnings: findings.length - errors }, () =>
     [

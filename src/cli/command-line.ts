@@ -1,16 +1,17 @@
 /** Builds commander's program from the table of commands and turns its errors into ours. */
-import { type Argument, Command, CommanderError } from "commander";
+import { type Argument, Command as Commander, CommanderError } from "commander";
 
 import { CortexError } from "../model/errors.ts";
 import { nearest } from "../model/nearest.ts";
 import { findHome } from "../config/home.ts";
 import {
   COMMAND_GROUPS,
-  type CommandEntry,
+  type Command,
   GLOBAL_OPTIONS,
   type Invocation,
   type Run,
 } from "../feature/command.ts";
+import { TOOL_NAMES } from "../runtime/features.ts";
 import { asCalled, calledAs } from "./as-called.ts";
 import { createPrinter, type Printer } from "../terminal/print.ts";
 import { report } from "./report.ts";
@@ -23,7 +24,7 @@ interface Asked {
 }
 
 /** Runs the command that the arguments name. Returns the exit code. */
-export async function runCommandLine(entries: readonly CommandEntry[], asked: Asked): Promise<number> {
+export async function runCommandLine(entries: readonly Command[], asked: Asked): Promise<number> {
   const { argv, environment } = asked;
   try {
     return await carryOut(entries, asked);
@@ -35,7 +36,7 @@ export async function runCommandLine(entries: readonly CommandEntry[], asked: As
 
 /** Like `runCommandLine`, but throws errors instead of reporting them. */
 export async function carryOut(
-  entries: readonly CommandEntry[],
+  entries: readonly Command[],
   { argv, environment, print }: Asked,
 ): Promise<number> {
   let exitCode = 0;
@@ -54,8 +55,8 @@ export async function carryOut(
 type Given = Pick<Invocation, "args" | "words" | "options">;
 type Act = (run: Run, given: Given) => Promise<void>;
 
-function buildProgram(entries: readonly CommandEntry[], act: Act): Command {
-  const program: Command = new Command("cortex")
+function buildProgram(entries: readonly Command[], act: Act): Commander {
+  const program: Commander = new Commander("cortex")
     .description("A durable switchboard for AI agents.")
     .configureHelp({
       showGlobalOptions: true,
@@ -83,8 +84,8 @@ function buildProgram(entries: readonly CommandEntry[], act: Act): Command {
 const HELP = "Show help for a command";
 
 /** commander shows groups in the order in which it meets them. */
-function byGroup(entries: readonly CommandEntry[]): readonly CommandEntry[] {
-  const rank = ({ group }: CommandEntry) => (group === undefined ? Infinity : COMMAND_GROUPS.indexOf(group));
+function byGroup(entries: readonly Command[]): readonly Command[] {
+  const rank = ({ group }: Command) => (group === undefined ? Infinity : COMMAND_GROUPS.indexOf(group));
   return entries.toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -93,7 +94,7 @@ function argumentTerm(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
-function addCommand(parent: Command, entry: CommandEntry, act: Act): void {
+function addCommand(parent: Commander, entry: Command, act: Act): void {
   const command = parent.command(entry.usage).summary(entry.about);
   command.description(entry.details === undefined ? entry.about : `${entry.about}. ${entry.details}`);
   command.helpOption("-h, --help", HELP);
@@ -116,7 +117,7 @@ function addCommand(parent: Command, entry: CommandEntry, act: Act): void {
 }
 
 /** `cortex relay --running cancel`: an option of the command above that means nothing to this one. */
-function checkOuterOptions(command: Command): void {
+function checkOuterOptions(command: Commander): void {
   const outer = command.parent!;
   if (outer.parent === null) return;
   const own = new Set(command.options.map(({ long }) => long));
@@ -141,6 +142,7 @@ function invocation(given: Given, environment: Invocation["environment"]): Invoc
     ...given,
     home: findHome(typeof home === "string" ? { CORTEX_HOME: home } : environment),
     environment,
+    toolNames: TOOL_NAMES,
     print: createPrinter({
       json: json === true,
       quiet: quiet === true,
@@ -150,14 +152,14 @@ function invocation(given: Given, environment: Invocation["environment"]): Invoc
   };
 }
 
-function refuseInOurWords(command: Command): void {
+function refuseInOurWords(command: Commander): void {
   command.exitOverride((error) => {
     throw error.exitCode === 0 ? error : wrongUsage(error, command);
   });
 }
 
 /** commander writes `error: unknown option '--sesion'` and, on a line of its own, `(Did you mean --session?)`. */
-function wrongUsage({ code, message }: CommanderError, command: Command): CortexError {
+function wrongUsage({ code, message }: CommanderError, command: Commander): CortexError {
   const unknown = unknownWord(command);
   if (unknown !== undefined) return commandUnknown(unknown, command);
   const path = commandPath(command);
@@ -172,7 +174,7 @@ function wrongUsage({ code, message }: CommanderError, command: Command): Cortex
 }
 
 /** The word given as a subcommand, if it is none of the command's. */
-function unknownWord({ commands, args }: Command): string | undefined {
+function unknownWord({ commands, args }: Commander): string | undefined {
   const word = args[0] === "help" ? args[1] : args[0];
   if (commands.length === 0 || word === undefined || word.startsWith("-")) return undefined;
   return commands.some((inner) => inner.name() === word) ? undefined : word;
@@ -181,12 +183,12 @@ function unknownWord({ commands, args }: Command): string | undefined {
 /** Planned commands: these words are not typos. */
 const PLANNED: ReadonlySet<string> = new Set(["acp", "channels", "export", "import", "mcp", "route"]);
 
-function commandUnknown(word: string, command: Command): CortexError {
+function commandUnknown(word: string, command: Commander): CortexError {
   const isFirst = command.parent === null;
   const path = commandPath(command);
   const list = `Run \`${isFirst ? "cortex help" : `${path} --help`}\` to list commands.`;
   if (isFirst && PLANNED.has(word))
-    return refusal(`Command "${word}" is not available yet`, `It is planned for a later version. ${list}`);
+    return refusal(`Commander "${word}" is not available yet`, `It is planned for a later version. ${list}`);
   const guess = nearest(
     word,
     command.commands.map((inner) => inner.name()),
@@ -199,7 +201,7 @@ function refusal(message: string, hint: string): CortexError {
   return new CortexError("usage", message, { hint });
 }
 
-function commandPath(command: Command): string {
+function commandPath(command: Commander): string {
   return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
 }
 

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 
 import { shellWords } from "../../test/support/shell-words.ts";
 import { runCommandLine } from "./command-line.ts";
-import type { CommandEntry } from "../feature/command.ts";
+import type { Command } from "../feature/command.ts";
 import { COMMANDS } from "./commands.ts";
 
 /** The commands that do something, by the words that lead to them. */
-function commandsOf(entries: readonly CommandEntry[], path = "cortex"): [string, CommandEntry][] {
+function commandsOf(entries: readonly Command[], path = "cortex"): [string, Command][] {
   return entries.flatMap((entry) => {
     const here = `${path} ${entry.usage.split(" ")[0]}`;
     const inner = commandsOf(entry.commands ?? [], here);
@@ -26,7 +26,7 @@ test.each(all)("%s has an example that is understood, and that is of this comman
 /** The command that these words would run. */
 async function understood(words: readonly string[]): Promise<string | undefined> {
   let meant: string | undefined;
-  const listening = (entries: readonly CommandEntry[], path: string): CommandEntry[] =>
+  const listening = (entries: readonly Command[], path: string): Command[] =>
     entries.map((entry) => {
       const here = `${path} ${entry.usage.split(" ")[0]}`;
       return {

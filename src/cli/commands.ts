@@ -1,10 +1,9 @@
 /** The commands there are. Each is imported when it is asked for, so that `--help` loads nothing but this table. */
-import { type CommandEntry, LIMIT } from "../feature/command.ts";
-import { HOOKS } from "../hooks/surface/commands.ts";
-import { RELAY } from "../relay/surface/commands.ts";
-import { TEAM, TEAM_OPTIONS } from "../team/surface/commands.ts";
+import { type Command, LIMIT } from "../feature/command.ts";
+import { FEATURES } from "../runtime/features.ts";
 
-export const COMMANDS: readonly CommandEntry[] = [
+export const COMMANDS: readonly Command[] = [
+  ...FEATURES.flatMap(({ commands = [] }) => commands),
   {
     usage: "up",
     about: "Start the server",
@@ -15,7 +14,7 @@ export const COMMANDS: readonly CommandEntry[] = [
       ["--host <address>", "Address to listen on (env CORTEX_HOST, default 127.0.0.1)"],
       ["--profile <name>", "Default model profile (env CORTEX_PROFILE)"],
       ["--tied", "Stop when standard input closes"],
-      ...TEAM_OPTIONS,
+      ...FEATURES.flatMap(({ upOptions = [] }) => upOptions),
     ],
     async run(given) {
       (await import("./bound-memory.ts")).boundMemory();
@@ -84,21 +83,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     run: async (given) => (await import("./init.ts")).init(given),
   },
   {
-    usage: "status",
-    about: "Show server health and pending work",
-    group: "Look",
-    examples: ["cortex status", "cortex status --json"],
-    run: async (given) => (await import("../insight/status-command.ts")).status(given),
-  },
-  {
-    usage: "top",
-    about: "Watch runs, queues and costs live",
-    details: "Press q to quit.",
-    group: "Look",
-    examples: ["cortex top", "cortex top --json | jq .counts"],
-    run: async (given) => (await import("../insight/top-command.ts")).top(given),
-  },
-  {
     usage: "logs",
     about: "Print the server log, oldest first",
     group: "Look",
@@ -160,14 +144,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     run: async (given) => (await import("./context.ts")).context(given),
   },
   {
-    usage: "why <id>",
-    about: "Trace an event from arrival to delivery",
-    details: "The id can be that of an event, a turn, a delivery or a queue item.",
-    group: "Look",
-    examples: ["cortex why http:01K5G7T9M3V8W2XQ4R6Z0B1C2D", "cortex why 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
-    run: async (given) => (await import("../insight/why-command.ts")).why(given),
-  },
-  {
     usage: "fork <turn> [message...]",
     about: "Start a new session from a turn",
     details: "The original thread does not change.",
@@ -183,58 +159,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     run: async (given) => (await import("./fork.ts")).fork(given),
   },
   {
-    usage: "diff <turn> <turn>",
-    about: "Compare two threads after their last common turn",
-    details: "A session name stands for its last turn.",
-    group: "Look",
-    examples: [
-      "cortex diff 01K5G7T9M3V8W2XQ4R6Z0B1C2D 01K5G7V2N4W9X3YR5S7A1C2D3E",
-      "cortex diff agent:main:main fork-01k5g7t9m3v8w2xq4r6z0b1c2d --side",
-    ],
-    options: [["--side", "Show turns side by side instead of a unified diff"], LIMIT],
-    run: async (given) => (await import("../insight/diff-command.ts")).diff(given),
-  },
-  {
-    usage: "backup <file>",
-    about: "Back up the home to a verified file",
-    details: "The file holds the database and the home's files; the server can keep running.",
-    group: "Keep",
-    examples: ["cortex backup ~/cortex.backup", "cortex backup /mnt/disk/cortex.backup --keys"],
-    options: [["--keys", "Include config/.env, which holds your API keys"]],
-    run: async (given) => (await import("../keep/backup-command.ts")).backup(given),
-  },
-  {
-    usage: "restore <file>",
-    about: "Restore a backup to a new home",
-    details: "An existing home is never overwritten.",
-    group: "Keep",
-    examples: [
-      "cortex restore ~/cortex.backup --check",
-      "cortex restore ~/cortex.backup --home ~/.cortex-restored",
-    ],
-    options: [["--check", "Verify the backup without restoring it"]],
-    run: async (given) => (await import("../keep/restore-command.ts")).restore(given),
-  },
-  {
-    usage: "prune",
-    about: "Delete the content of old turns",
-    details: "Ids, hashes, costs and the tree of turns are kept.",
-    group: "Keep",
-    examples: ["cortex prune --before 90d", "cortex prune --before 2026-01-01 --yes"],
-    options: [
-      ["--before <moment>", "Prune content older than this: 2026-03-01, 90d, 12w (at least a day)"],
-      ["--yes", "Prune; without it, only report what would go"],
-    ],
-    run: async (given) => (await import("../keep/prune-command.ts")).prune(given),
-  },
-  {
-    usage: "verify",
-    about: "Verify the hash of every turn",
-    group: "Keep",
-    examples: ["cortex verify"],
-    run: async (given) => (await import("../keep/verify-command.ts")).verify(given),
-  },
-  {
     usage: "events",
     about: "List inbound and outbound events, newest first",
     group: "Look",
@@ -246,19 +170,6 @@ export const COMMANDS: readonly CommandEntry[] = [
       LIMIT,
     ],
     run: async (given) => (await import("./events.ts")).events(given),
-  },
-  {
-    usage: "search <text...>",
-    about: "Search conversations by keyword, best match first",
-    group: "Look",
-    examples: ["cortex search invoice", 'cortex search "blue widgets" --since 7d --channel cli'],
-    options: [
-      ["--channel <name>", "Only in this channel"],
-      ["--since <moment>", "At or after this time: 2026-03-01, 2026-03-01T09:30, 30m, 12h, 7d, 2w"],
-      ["--until <moment>", "Before this time"],
-      LIMIT,
-    ],
-    run: async (given) => (await import("../search/command.ts")).search(given),
   },
   {
     usage: "queue [session]",
@@ -316,20 +227,6 @@ export const COMMANDS: readonly CommandEntry[] = [
         run: async (given) => (await import("./approvals.ts")).answer(given),
       },
     ],
-  },
-  HOOKS,
-  RELAY,
-  TEAM,
-  {
-    usage: "costs",
-    about: "Show what turns cost",
-    group: "Look",
-    examples: ["cortex costs", "cortex costs --by model --days 7"],
-    options: [
-      ["--by <what>", "Group by day, session, agent, persona or model (default day)"],
-      ["--days <number>", "Number of days, including today (default 30)"],
-    ],
-    run: async (given) => (await import("../insight/costs-command.ts")).costs(given),
   },
   {
     usage: "dead",
@@ -443,29 +340,6 @@ export const COMMANDS: readonly CommandEntry[] = [
           ["--ask <tools>", "Comma-separated tools that need approval for each call"],
         ],
         run: async (given) => (await import("./personas.ts")).create(given),
-      },
-    ],
-  },
-  {
-    usage: "sub-agent",
-    about: "Run or check a sub-agent program",
-    group: "Team & relay",
-    commands: [
-      {
-        usage: "run",
-        about: "Run as a sub-agent over standard input/output",
-        examples: [
-          `{ echo '{"type":"init","config":{"id":"1","instruction":"Say hello."},"agentConfig":{"profile":"offline"}}'; sleep 2; } | cortex sub-agent run`,
-        ],
-        run: async ({ home }) => (await import("../delegation/surface/run-command.ts")).run(home),
-      },
-      {
-        usage: "check <command...>",
-        about: "Check a program against the sub-agent protocol",
-        details: "Write -- before the command.",
-        examples: ["cortex sub-agent check -- python3 my-agent.py"],
-        options: [["--seconds <number>", "Timeout for an answer in seconds (default 60)"]],
-        run: async (given) => (await import("../delegation/surface/check-command.ts")).check(given),
       },
     ],
   },

@@ -1,5 +1,5 @@
 /** The places on a command line at which something can be completed: one for each command, with what can follow it. */
-import { type CommandEntry, GLOBAL_OPTIONS } from "../feature/command.ts";
+import { type Command, GLOBAL_OPTIONS } from "../feature/command.ts";
 
 export interface Place {
   /** The words that lead here: `cortex hooks show`. */
@@ -20,7 +20,7 @@ export interface Option extends Named {
   readonly value?: "file" | "folder" | "other";
 }
 
-export function placesOf(commands: readonly CommandEntry[]): Place[] {
+export function placesOf(commands: readonly Command[]): Place[] {
   const help = {
     usage: "help [command]",
     about: "show how a command is used",
@@ -29,7 +29,7 @@ export function placesOf(commands: readonly CommandEntry[]): Place[] {
   return placesBelow("cortex", { usage: "cortex", about: "", commands: [...commands, help] });
 }
 
-function placesBelow(path: string, entry: CommandEntry): Place[] {
+function placesBelow(path: string, entry: Command): Place[] {
   const { usage, options = [], commands = [] } = entry;
   return [
     {

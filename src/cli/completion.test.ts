@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 
-import type { CommandEntry } from "../feature/command.ts";
+import type { Command } from "../feature/command.ts";
 import { COMMANDS } from "./commands.ts";
 import { writeCompletion } from "./completion.ts";
 
@@ -40,7 +40,7 @@ test.runIf(here("bash")).each([
 });
 
 test.runIf(here("bash"))("bash offers every command of the table, at its place", () => {
-  const visit = (path: readonly string[], entries: readonly CommandEntry[]): void => {
+  const visit = (path: readonly string[], entries: readonly Command[]): void => {
     const names = entries.map(({ usage }) => usage.split(" ")[0]!);
     expect(completeInBash([...path, ""])).toEqual(expect.arrayContaining(names));
     for (const { usage, commands } of entries) {
@@ -51,7 +51,7 @@ test.runIf(here("bash"))("bash offers every command of the table, at its place",
 });
 
 /** Descriptions with all that a shell could take for its own. */
-const AWKWARD: readonly CommandEntry[] = [
+const AWKWARD: readonly Command[] = [
   {
     usage: "it <file>",
     about: 'it\'s `id` $(id) "quoted" {a,b} * ? #',

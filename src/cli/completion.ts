@@ -3,7 +3,7 @@
  * ours is started when somebody presses Tab.
  */
 import { CortexError } from "../model/errors.ts";
-import type { CommandEntry, Invocation } from "../feature/command.ts";
+import type { Command, Invocation } from "../feature/command.ts";
 import { bashCompletion } from "./completion-bash.ts";
 import { fishCompletion } from "./completion-fish.ts";
 import { placesOf } from "./completion-places.ts";
@@ -11,16 +11,13 @@ import { zshCompletion } from "./completion-zsh.ts";
 
 const SHELLS = { bash: bashCompletion, fish: fishCompletion, zsh: zshCompletion } as const;
 
-export async function completion(
-  { args, print }: Invocation,
-  commands: readonly CommandEntry[],
-): Promise<void> {
+export async function completion({ args, print }: Invocation, commands: readonly Command[]): Promise<void> {
   const [shell = ""] = args;
   const script = writeCompletion(shell, commands);
   print.data({ shell, script }, () => script.trimEnd());
 }
 
-export function writeCompletion(shell: string, commands: readonly CommandEntry[]): string {
+export function writeCompletion(shell: string, commands: readonly Command[]): string {
   if (!Object.hasOwn(SHELLS, shell)) {
     throw new CortexError("usage", `There is no completion for "${shell}"`, {
       hint: `There is for ${Object.keys(SHELLS).join(", ")}.`,

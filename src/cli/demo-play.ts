@@ -1,7 +1,7 @@
 /** A demo from its first line to its last: what there is to know before, the steps, and what to try next. */
 import { findBubblewrap } from "../turns/sandbox.ts";
 import { calledAs } from "./as-called.ts";
-import type { CommandEntry, Invocation } from "../feature/command.ts";
+import type { Command, Invocation } from "../feature/command.ts";
 import { fillDemoHome } from "./demo-home.ts";
 import { KILL, VERIFY } from "./demo-lasting.ts";
 import { NEVER_MS } from "./demo-script.ts";
@@ -29,7 +29,7 @@ export interface DemoParts {
   readonly environment: Invocation["environment"];
   readonly server: DemoServer;
   readonly given: Invocation;
-  readonly commands: readonly CommandEntry[];
+  readonly commands: readonly Command[];
   /** Nothing is said from then on. */
   readonly signal: AbortSignal;
 }

@@ -7,7 +7,7 @@ import { clearLine, cursorTo } from "node:readline";
 import { asCalled } from "./as-called.ts";
 import { wholeText } from "./chat-view.ts";
 import { carryOut } from "./command-line.ts";
-import type { CommandEntry, Invocation } from "../feature/command.ts";
+import type { Command, Invocation } from "../feature/command.ts";
 import type { Printer } from "../terminal/print.ts";
 import { type Format, paintRow } from "../terminal/spans.ts";
 import { addPiece, EMPTY_TRANSCRIPT, type Piece, type Transcript } from "../terminal/transcript.ts";
@@ -38,7 +38,7 @@ export interface StageOptions {
   /** What somebody types for `cortex`. */
   readonly program: string;
   readonly environment: Invocation["environment"];
-  readonly commands: readonly CommandEntry[];
+  readonly commands: readonly Command[];
   readonly style: Printer["style"];
   /** Whether only what is done is said, and not how. */
   readonly isSilent: boolean;

@@ -33,6 +33,7 @@ test("a demo takes no other home", async () => {
     words: [],
     options: { home: "/home/ann" },
     environment: {},
+    toolNames: [],
     print,
   };
   await expect(demo(given, [])).rejects.toMatchObject({

@@ -5,7 +5,7 @@
 import { rmSync } from "node:fs";
 
 import { CortexError } from "../model/errors.ts";
-import type { CommandEntry, Invocation } from "../feature/command.ts";
+import type { Command, Invocation } from "../feature/command.ts";
 import { demoEnvironment, makeDemoFolder } from "./demo-home.ts";
 import { playDemo } from "./demo-play.ts";
 import { DemoServer } from "./demo-server.ts";
@@ -14,7 +14,7 @@ const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 /** What a shell adds to the number of the signal that has ended a program. */
 const ENDED_BY_SIGNAL = 128;
 
-export async function demo(given: Invocation, commands: readonly CommandEntry[]): Promise<void> {
+export async function demo(given: Invocation, commands: readonly Command[]): Promise<void> {
   const { options, print } = given;
   if (options["home"] !== undefined) throw homeNamed();
   const isKept = options["keep"] === true;

@@ -3,29 +3,29 @@ import type { DelegationParts } from "./parts.ts";
 import type { ReporterParts } from "./reporter.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { AGENT_ADAPTER } from "../model/event.ts";
-import type { Broker } from "../queue/broker.ts";
+import type { Ports } from "../feature/ports.ts";
 import { markSession } from "../turns/mark-session.ts";
 import { isByOthers, narrowedBy } from "../turns/untrusted.ts";
-import { queueing, type SendParts } from "../intake/messages.ts";
+import { queueing } from "../intake/messages.ts";
 
-export interface DelegationSources extends Pick<SendParts, "store" | "clock" | "mintId" | "checkProfile"> {
-  readonly config: DelegationParts["config"];
-  readonly broker: Pick<Broker, "withSlot">;
-  /** Whether hooks are to judge what agents write to each other. */
-  readonly isJudged: (channel: string) => boolean;
-  readonly onChainEnded: DelegationParts["onChainEnded"];
-  readonly log: (line: string) => void;
-}
+/** What delegating uses of a running Cortex. */
+export type DelegationPorts = Pick<
+  Ports,
+  "store" | "settings" | "clock" | "mintId" | "slots" | "isJudged" | "onChainEnded" | "log"
+>;
 
-export function delegationParts(sources: DelegationSources): DelegationParts & ReporterParts {
-  const { store, config, clock, broker, isJudged, log } = sources;
+export function delegationParts(ports: DelegationPorts): DelegationParts & ReporterParts {
+  const { store, settings, clock, slots, log } = ports;
+  const config = () => settings.config();
   return {
-    ...sources,
+    ...ports,
+    config,
+    checkProfile: (name) => void settings.profile(name),
     queueing: (mode, target) =>
       queueing({ mode, channel: AGENT_ADAPTER, sender: "agent" }, target, { store, config: config(), clock }),
     accept: (event, dispatch) =>
-      broker.withSlot(async (claim) => {
-        const judge = isJudged(event.channel);
+      slots.withSlot(async (claim) => {
+        const judge = ports.isJudged("sent", event.channel);
         const { gatherMs } = config().hooks;
         const result = await store.events.accept(event, {
           judge,
@@ -41,7 +41,7 @@ export function delegationParts(sources: DelegationSources): DelegationParts & R
       const delivery = dispatches.find((dispatch) => dispatch.delivery !== undefined)?.delivery;
       return deliveriesOf({ text, source: event, delivery, mintId: () => id })[0];
     },
-    withSlot: broker.withSlot.bind(broker),
+    withSlot: slots.withSlot.bind(slots),
     onProblem: (error) => log(`Outcomes of workers are told later: ${String(error)}`),
   };
 }

@@ -1,28 +1,23 @@
 /** The configuration, the keys of the models, the agents with their folders, and the sandbox. */
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 
 import type { Config } from "../config/config.ts";
-import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
 import { MIN_SECRET_LENGTH } from "../model/redact.ts";
-import { findPlugins } from "../personas/plugins.ts";
-import { foldersIn } from "../personas/read-inside.ts";
-import type { RelayConfig } from "../relay/templates/snapshot.ts";
-import { checkAgents } from "./check-agents.ts";
+import { checkAgents } from "../personas/check-agents.ts";
 import { chooseModel, configuredModel } from "../config/choose-model.ts";
 import { type Configured, readConfigured } from "../config/configured.ts";
 import { type Check, fail, ok, refusalBy, warn } from "../feature/check.ts";
+import type { CheckedHome, Feature } from "../feature/feature.ts";
 import { pingProfile, type PingProblem } from "./ping.ts";
 import { checkPort } from "./check-port.ts";
-import { checkTeam } from "../team/surface/check.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "../turns/sandbox.ts";
 import { describeUnset, isSet, unsetVariables } from "../config/unset-variables.ts";
 
-interface Sources {
-  readonly home: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+interface Sources extends CheckedHome {
+  readonly features: readonly Feature[];
   /** How servers of models are asked whether they are there. Undefined: none is asked. */
   readonly request: typeof fetch | undefined;
   readonly isServed: boolean;
@@ -37,11 +32,9 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
     return [refusalBy("config", error)];
   }
   const { config, variable } = configured;
-  const { readRelays } = await import("../relay/templates/read-home.ts");
-  const relays = await readRelays(sources);
   const [profiles, agents, found] = await Promise.all([
     checkProfiles(configured, sources.request),
-    checkAgents({ home: sources.home, config, variable }),
+    checkAgents({ ...sources, config, variable }),
     findBubblewrap(sources.environment),
   ]);
   return [
@@ -57,48 +50,10 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
     ...checkCredentials(config, variable),
     ...checkVariables(config, variable),
     ...checkFolders(config),
-    ...checkRelays(relays),
-    ...(await checkUnusedPlugins(sources.home, config, relays)),
-    ...(await checkTeam(sources)),
+    ...(await Promise.all(sources.features.flatMap(({ check }) => check?.(sources) ?? []))).flat(),
     checkSandbox(sandboxMode(config.sandbox, found)),
     ...(sources.isServed ? [] : [await checkPort(config.server)]),
   ];
-}
-
-/** A home that has no templates is told nothing about them. */
-function checkRelays({ templates, problems, warnings }: RelayConfig): Check[] {
-  const [first] = problems;
-  if (first === undefined && warnings.length > 0)
-    return warnings.map(({ source, path, message, hint }) =>
-      warn("relays", `${source} ${path}: ${message}`, hint),
-    );
-  if (first === undefined)
-    return templates.size === 0
-      ? []
-      : [ok("relays", `${count(templates.size, "template")}, all of them right`)];
-  const message = `${problems.length === 1 ? "a problem" : `${problems.length} problems`} in templates: ${first.source} ${first.path}: ${first.message}`;
-  return [fail("relays", message, "`cortex relay validate` tells all of them, and what to do.")];
-}
-
-/** What lies in `plugins/` of the home is for the agents that name it; hooks that nobody names guard nothing. */
-async function checkUnusedPlugins(home: string, { agents }: Config, relays: RelayConfig): Promise<Check[]> {
-  const ofTemplates = [...relays.templates.values()].flatMap((template) => template.agents);
-  const users = [...Object.values(agents), ...relays.agents.values(), ...ofTemplates];
-  const named = new Set(users.flatMap(({ pluginDirs }) => pluginDirs));
-  const folder = join(home, "plugins");
-  const unnamed = (await foldersIn(folder))
-    .map((name) => join(folder, name))
-    .filter((path) => !named.has(path));
-  const { plugins } = await findPlugins(unnamed);
-  return plugins
-    .filter(({ hasHooks, skillFolders }) => hasHooks || skillFolders.length > 0)
-    .map((plugin) =>
-      warn(
-        "plugins",
-        `${relative(home, plugin.folder)} is not loaded: no agent names it`,
-        "Add it to pluginDirs of the agents that need it, in config/cortex.json or in a relay template.",
-      ),
-    );
 }
 
 /** Whether each has what it needs, and whether its server is there and takes the key. */

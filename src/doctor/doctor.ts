@@ -2,6 +2,9 @@
  * Looks at everything that Cortex needs, finds fault with it, and says what to do. Changes nothing; asks nothing of
  * other machines unless it is told how.
  */
+import type { Feature } from "../feature/feature.ts";
+import { FEATURES } from "../runtime/features.ts";
+import { toolNamesOf } from "../runtime/tool-names.ts";
 import { type Check, checkView, ok, warn, worst } from "../feature/check.ts";
 import { checkConfig } from "./check-config.ts";
 import { checkMachine } from "./check-machine.ts";
@@ -13,6 +16,8 @@ export { applyChange, type Change, describeChange } from "../feature/changes.ts"
 export interface DoctorParts {
   readonly home: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Those that are asked for checks. */
+  readonly features?: readonly Feature[];
   readonly nowMs: number;
   /** Of this Cortex. */
   readonly version: string;
@@ -36,13 +41,16 @@ export function diagnosisView({ state, canStart, checks }: Diagnosis) {
 }
 
 export async function examine(parts: DoctorParts): Promise<Diagnosis> {
-  const { home, environment = process.env, nowMs, request } = parts;
+  const { home, environment = process.env, features = FEATURES, nowMs, request } = parts;
   const isServed = parts.server !== undefined;
   const machine = await checkMachine(home, process.versions.node);
   // On a home that cannot be one, there is nothing more to look at.
   const rest = machine.some(({ name, stopsStart }) => name === "home" && stopsStart)
     ? []
-    : await Promise.all([checkConfig({ home, environment, request, isServed }), checkStore(home, nowMs)]);
+    : await Promise.all([
+        checkConfig({ home, environment, features, toolNames: toolNamesOf(features), request, isServed }),
+        checkStore(home, nowMs),
+      ]);
   const checks = [...machine, ...rest.flat(), checkServer(parts)];
   return { state: worst(checks), canStart: !checks.some(({ stopsStart }) => stopsStart), checks };
 }

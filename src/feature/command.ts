@@ -10,6 +10,8 @@ export interface Invocation {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly print: Printer;
+  /** The names of all tools that an agent can have. */
+  readonly toolNames: readonly string[];
 }
 
 /** Carries a command out. Nothing: it is done. False: it has failed, a number: it ends with this; both have said how. */
@@ -26,7 +28,7 @@ export const COMMAND_GROUPS = ["Start", "Talk", "Look", "Work", "Team & relay", 
 export type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
 /** One command of the table: what commander needs to know, and how to load the rest. */
-export interface CommandEntry {
+export interface Command {
   /** `log <session|turn>`: angles around what must be given, brackets around what may. */
   readonly usage: string;
   /** An imperative of at most eight words, capitalized, without a full stop. */
@@ -40,14 +42,14 @@ export interface CommandEntry {
   readonly examples?: readonly string[];
   /** Absent where only its commands do something. */
   readonly run?: Run;
-  readonly commands?: readonly CommandEntry[];
+  readonly commands?: readonly Command[];
 }
 
 /** Of commands that list. */
 export const LIMIT = ["--limit <number>", "Maximum number of results"] as const;
 
 /** What every command understands. */
-export const GLOBAL_OPTIONS: NonNullable<CommandEntry["options"]> = [
+export const GLOBAL_OPTIONS: NonNullable<Command["options"]> = [
   ["--home <folder>", "Home to use (env CORTEX_HOME, default ~/.cortex)"],
   ["--json", "Print JSON: one value, or one per line when streaming"],
   ["--quiet", "Print only the requested data"],

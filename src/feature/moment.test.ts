@@ -8,7 +8,15 @@ const NOW_MS = Date.parse("2026-03-01T12:00:00Z");
 
 function read(since?: string): number | undefined {
   const print = createPrinter({ json: true, quiet: true, color: false, inWords: String });
-  const given: Invocation = { home: "", args: [], words: [], options: { since }, environment: {}, print };
+  const given: Invocation = {
+    home: "",
+    args: [],
+    words: [],
+    options: { since },
+    environment: {},
+    toolNames: [],
+    print,
+  };
   return momentOf(given, "since", NOW_MS);
 }
 

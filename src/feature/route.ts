@@ -4,8 +4,14 @@
  */
 import type { z } from "zod";
 
-import type { Cortex } from "../runtime/cortex.ts";
-import type { LoopDelay } from "../server/loop-delay.ts";
+import type { Cortex } from "./cortex.ts";
+
+/** How late the main thread is, in milliseconds. */
+export interface LoopDelay {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
 
 /** What handlers work with. */
 export interface Context {
@@ -48,6 +54,12 @@ interface Described {
   readonly maxBodyBytes?: number;
   /** Needs no token; or only where this says so of the query. */
   readonly open?: true | ((query: Readonly<Record<string, string>>) => boolean);
+}
+
+/** The routes of a feature, with the schemas that they use by the names that the OpenAPI document gives them. */
+export interface RouteTable {
+  readonly routes: readonly Route[];
+  readonly schemas: Readonly<Record<string, z.ZodType>>;
 }
 
 export interface Route extends Described {

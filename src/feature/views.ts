@@ -3,7 +3,6 @@
  * strings in UTC, what is absent is null, and ids end in `Id` where the field is not called `id`.
  */
 import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
-import { subAgentTypes } from "../delegation/sub-agents/types.ts";
 import { placeKindOf } from "../model/event.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
@@ -319,21 +318,6 @@ export function personaView(id: string, { identity, permissions, mainSession }: 
       spendUsdPerDay,
     },
   };
-}
-
-/** The types of sub-agents. Of a program only its name is shown: its arguments may hold a secret. */
-export function subTypesView(config: Config) {
-  return Array.from(subAgentTypes(config).values(), (type) => ({
-    type: type.name,
-    label: type.label,
-    description: type.description,
-    tools: type.tools === undefined ? null : [...type.tools],
-    maxTurns: type.maxTurns,
-    timeoutMs: type.timeoutMs,
-    systemPrompt: type.systemPrompt ?? null,
-    profile: type.profile ?? null,
-    program: type.command?.[0] ?? null,
-  }));
 }
 
 /** What is configured, without anything that may hold a secret: of channels only the names. */

@@ -12,7 +12,7 @@ import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.
 import type { EventDispatch, HookRun, QueueItem } from "../store/store.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 import { databasePath } from "../config/home.ts";
-import type { Outcome } from "../runtime/outcomes.ts";
+import type { Outcome } from "../feature/outcomes.ts";
 
 const PAIRED = { channels: { paired: [{ channel: "telegram", sender: "ada" }] } };
 const FIRES = `export default async () => ({ fire: true, routing: { session: "work" } });`;

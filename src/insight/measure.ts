@@ -4,7 +4,7 @@ import { dayStart } from "../model/day.ts";
 import type { Counts, HookState, Ledger, Pulse, StoredHook } from "../store/store.ts";
 import type { CoolDown } from "../turns/cool-downs.ts";
 import { limitsReached, type UsageReached } from "../turns/spending.ts";
-import type { LoopDelay } from "../server/loop-delay.ts";
+import type { LoopDelay } from "../feature/route.ts";
 import type { UnsetVariable } from "../config/unset-variables.ts";
 import { readVitals, type Vitals } from "./vitals.ts";
 

@@ -1,9 +1,10 @@
 import { describeAgent, describePersona } from "./describe.ts";
+import { readCosts } from "./costs.ts";
 import { readHealth } from "./health.ts";
-import { agentView, configView, isoTime, personaView, profileView, subTypesView } from "../feature/views.ts";
-import { schemas } from "../server/api.ts";
+import { explain } from "./why.ts";
+import { agentView, configView, isoTime, personaView, profileView } from "../feature/views.ts";
+import { CostsQuery, HealthQuery, insightSchemas as schemas } from "./schemas.ts";
 import { METRICS_TYPE, writeMetrics } from "./metrics.ts";
-import { HealthQuery } from "../server/requests.ts";
 import { type Context, route } from "../feature/route.ts";
 
 export const insightRoutes = [
@@ -30,15 +31,6 @@ export const insightRoutes = [
     async handle(_, { cortex }) {
       const items = Object.entries(cortex.config().agents).map(([id, agent]) => agentView(id, agent));
       return { status: 200, body: { items, next: null } };
-    },
-  }),
-  route({
-    method: "get",
-    path: "/api/agents/sub-types",
-    summary: "The types of sub-agents: those that come along, and those that are configured",
-    answers: { 200: schemas.SubAgentTypes },
-    async handle(_, { cortex }) {
-      return { status: 200, body: { items: subTypesView(cortex.config()), next: null } };
     },
   }),
   route({
@@ -84,17 +76,6 @@ export const insightRoutes = [
   }),
   route({
     method: "get",
-    path: "/api/doctor",
-    summary: "All that Cortex needs, looked at: what is wrong with it, and what to do",
-    answers: { 200: schemas.Diagnosis },
-    async handle(_, { cortex, clock, version }) {
-      const { diagnosisView, examine } = await import("../doctor/doctor.ts"); // rarely asked for, and large
-      const parts = { home: cortex.home, nowMs: clock(), version, server: { version } };
-      return { status: 200, body: diagnosisView(await examine(parts)) };
-    },
-  }),
-  route({
-    method: "get",
     path: "/metrics",
     summary: "Numbers for Prometheus",
     answers: { 200: METRICS_TYPE },
@@ -102,6 +83,26 @@ export const insightRoutes = [
       const { version, startedAtMs } = context;
       const text = writeMetrics({ health: await healthOf(context), version, startedAtMs });
       return new Response(text, { headers: { "Content-Type": METRICS_TYPE } });
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/costs",
+    summary: "What turns have cost in the last days",
+    query: CostsQuery,
+    answers: { 200: schemas.Costs },
+    async handle({ query }, { cortex, clock }) {
+      const body = await readCosts(query, { ledger: cortex.store, nowMs: clock(), config: cortex.config() });
+      return { status: 200, body };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/events/:id/why",
+    summary: "All that was made of an event, or of the event behind a turn, a delivery or a queue item",
+    answers: { 200: schemas.Explanation },
+    async handle({ params }, { cortex }) {
+      return { status: 200, body: await explain(cortex.store, params.id) };
     },
   }),
 ];

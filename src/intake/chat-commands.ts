@@ -1,211 +1,24 @@
-/** What each command does, and what it replies. */
-import { createHash } from "node:crypto";
+/** Commands that a feature adds to chats, such as `!team status`. */
+import type { EventId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import type { SessionKey } from "../model/session-key.ts";
 
-import type { Config } from "../config/config.ts";
-import { CortexError } from "../model/errors.ts";
-import type { EventId, TurnId } from "../model/ids.ts";
-import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
-import { isUlid } from "../model/ulid.ts";
-import { ACTIVE_PROFILE } from "../model/profile.ts";
-import type { QueueSettings } from "../model/queue-settings.ts";
-import { type Command, USAGE } from "../queue/command.ts";
-import { RELAY_USAGE } from "../relay/surface/chat-command-syntax.ts";
-import { forkLabel } from "../routing/resolve.ts";
-import { TEAM_USAGE } from "../team/surface/chat-command-syntax.ts";
-import { NO_SETTINGS, type QueueSource, type ResolvedQueue, resolveQueue } from "../queue/settings.ts";
-import type { DispatchTarget, Settings, Store, StoredSession } from "../store/store.ts";
-import { type Answerer, decide, onlyOpen } from "./approvals.ts";
-
-export interface CommandParts {
-  readonly store: Store;
-  readonly config: Config;
-  /** Refuses a profile that does not exist. */
-  readonly checkProfile: (name: string) => void;
-  /** Whoever has typed the command. */
-  readonly answerer: Answerer;
-  /** The command: the same one again makes nothing again. */
-  readonly event: EventId;
+export interface ChatCommands {
+  /** One line for each, as `/help` shows them. */
+  readonly usage: readonly string[];
+  /** What to do for the command that a text holds. Undefined: it is not one of these. Throws if it is one and malformed. */
+  parse(text: string): ChatCommand | undefined;
 }
 
-interface Place {
-  readonly target: Extract<DispatchTarget, { kind: "session" }>;
-  /** Through which the command came. */
-  readonly channel: string;
-}
+/** Carries a command out, and gives the reply. Doing so again for the same event changes nothing. */
+export type ChatCommand = (origin: ChatOrigin) => Promise<string>;
 
-export interface Replied {
-  readonly reply: string;
-  /** Where the talk goes on. */
+/** Where a command was typed. */
+export interface ChatOrigin {
   readonly session: SessionKey;
-}
-
-/** Carries a command out for a session, which is made where it is needed, and gives the reply. */
-export async function carryOut(command: Command, place: Place, parts: CommandParts): Promise<Replied> {
-  if (command.kind === "fork") return forkAt(command, place, parts);
-  return { reply: await replyTo(command, place, parts), session: place.target.session };
-}
-
-async function replyTo(
-  command: Exclude<Command, { kind: "fork" }>,
-  place: Place,
-  parts: CommandParts,
-): Promise<string> {
-  const { session } = place.target;
-  const configure = (settings: Settings): Promise<void> =>
-    parts.store.sessions.configure(session, settings, { create: place.target });
-  switch (command.kind) {
-    case "show-queue":
-      return describeQueue(place, parts);
-    case "set-queue":
-      await configure({ ...command.settings });
-      return describeQueue(place, parts);
-    case "reset-queue":
-      await configure(NO_SETTINGS);
-      return describeQueue(place, parts);
-    case "show-profile":
-      return describeProfile(place, parts);
-    case "set-profile":
-      parts.checkProfile(command.profile);
-      await configure({ profile: command.profile });
-      return describeProfile(place, parts);
-    case "reset-profile":
-      await configure({ profile: null });
-      return describeProfile(place, parts);
-    case "approve":
-    case "deny":
-    case "answer":
-      return decideTyped(command, place, parts);
-    case "new":
-      return startAfresh(place, parts);
-    case "status":
-      return describeStatus(place, parts);
-    case "help":
-      return HELP;
-  }
-}
-
-type Deciding = Extract<Command, { kind: "approve" | "deny" | "answer" }>;
-
-async function decideTyped(
-  command: Deciding,
-  { target: { session } }: Place,
-  { store, answerer }: CommandParts,
-): Promise<string> {
-  const kind = command.kind === "answer" ? "question" : "approval";
-  const id = command.id ?? (await onlyOpen(session, kind, store));
-  const { request } = await decide(id, command, answerer, store);
-  const { tool, question } = request as { readonly tool?: string; readonly question?: string };
-  const done = { approve: "Approved", deny: "Denied", answer: "Answered" }[command.kind];
-  return `${done}: ${(tool ?? question ?? id).slice(0, 200).toWellFormed()}`;
-}
-
-/** What waits in the old session stays there; what is written below the command is the first message of the new one. */
-async function forkAt(
-  { turn: named, label }: Extract<Command, { kind: "fork" }>,
-  { target }: Place,
-  { store, event }: CommandParts,
-): Promise<Replied> {
-  const head = (await store.sessions.get(target.session))?.head;
-  const turn = await turnNamed(named, head, store);
-  const session = label === undefined ? forkLabel(digestOf(event)) : normalizeSessionKey(label);
-  await store.sessions.fork(turn, session);
-  return { session, reply: `${session} goes on after the turn ${turn}. ${target.session} stays as it is.` };
-}
-
-/** A number counts back from the last turn of the session, as the list of turns has them. */
-async function turnNamed(named = "1", head: TurnId | undefined, store: Store): Promise<TurnId> {
-  if (!/^\d{1,3}$/.test(named)) return (isUlid(named.toUpperCase()) ? named.toUpperCase() : named) as TurnId;
-  const place = Number(named);
-  const turns = head === undefined || place === 0 ? [] : await store.turns.thread(head, { limit: place });
-  const turn = turns[place - 1];
-  if (turn !== undefined) return turn.id;
-  throw new CortexError("turn_unknown", `There is no turn ${named} in this session`, {
-    hint: "1 is the last one. `cortex log <session>` lists the turns with their ids.",
-  });
-}
-
-/** The same for the same command, so that it makes one session however often it is taken up. */
-function digestOf(event: EventId): string {
-  return createHash("sha256").update(event).digest("hex").slice(0, FORK_ID_LENGTH);
-}
-
-const FORK_ID_LENGTH = 26;
-
-const HELP = [
-  ...Object.values(USAGE),
-  ...RELAY_USAGE.split("\n"),
-  ...TEAM_USAGE.split("\n"),
-  "A command stands on the first line. What follows on the next lines is sent as a message.",
-].join("\n");
-
-async function describeQueue({ target, channel }: Place, { store, config }: CommandParts): Promise<string> {
-  const stored = await store.sessions.get(target.session);
-  const { settings, sources }: ResolvedQueue = resolveQueue({
-    mode: undefined,
-    session: stored?.settings,
-    channel,
-    agent: target.agent,
-    sender: "person",
-    config,
-  });
-  const line = (label: string, name: keyof QueueSettings, value: string | number): string =>
-    `${label}: ${value} (${ORIGIN[sources[name]](channel, target.agent)})`;
-  return [
-    `The queue of ${target.session}, ${stored?.queued ?? 0} waiting`,
-    line("mode", "mode", settings.mode),
-    line("debounce", "debounceMs", `${settings.debounceMs}ms`),
-    line("cap", "cap", settings.cap),
-    line("drop", "drop", settings.drop),
-    line("interrupt", "onInterrupt", settings.onInterrupt),
-  ].join("\n");
-}
-
-const ORIGIN: Readonly<Record<QueueSource, (channel: string, agent: string) => string>> = {
-  message: () => "this message",
-  session: () => "this session",
-  channel: (channel) => `broker.queue.byChannel.${channel}`,
-  agent: (_, agent) => `agents.${agent}.queueMode`,
-  config: () => "broker.queue",
-};
-
-async function describeProfile(
-  { target }: Place,
-  { store, config }: Pick<CommandParts, "store" | "config">,
-): Promise<string> {
-  const own = (await store.sessions.get(target.session))?.settings["profile"];
-  if (typeof own === "string") return `The profile of ${target.session} is ${named(own)} (this session).`;
-  const profile = config.agents[target.agent]?.profile ?? ACTIVE_PROFILE;
-  return `The profile of ${target.session} is ${named(profile)} (agents.${target.agent}.profile).`;
-}
-
-function named(profile: string): string {
-  return profile === ACTIVE_PROFILE ? "the active one" : profile;
-}
-
-async function startAfresh({ target: { session } }: Place, { store }: CommandParts): Promise<string> {
-  const before = await store.sessions.get(session);
-  if (before?.head === undefined) return `${session} is new: nothing was said in it before.`;
-  await store.sessions.reset(session);
-  return [
-    `${session} starts afresh. What was said before ends with the turn ${before.head}, and stays there.`,
-    ...(before.run === undefined
-      ? []
-      : ["The turn that is under way goes on and is the first of the new thread."]),
-  ].join("\n");
-}
-
-export async function describeStatus(
-  place: Place,
-  parts: Pick<CommandParts, "store" | "config">,
-): Promise<string> {
-  const session = await parts.store.sessions.get(place.target.session);
-  const profile = await describeProfile(place, parts);
-  return `${describeSession(place.target.session, session)}\n${profile}`;
-}
-
-function describeSession(key: string, session: StoredSession | undefined): string {
-  if (session === undefined) return `${key} has not begun yet.`;
-  const { state, wait, queued, head } = session;
-  const what = wait === undefined ? state : `${state}, for: ${wait}`;
-  return `${key} is ${what}; ${queued} waiting; ${head === undefined ? "no turn yet" : `the last turn is ${head}`}.`;
+  /** The message that holds it. */
+  readonly event: EventId;
+  readonly profile?: string | undefined;
+  /** Where the answer to the message would be delivered. */
+  readonly delivery?: Json | undefined;
 }

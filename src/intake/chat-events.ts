@@ -12,12 +12,15 @@ import { present } from "../model/present.ts";
 import { createUlidSource, deriveUlid } from "../model/ulid.ts";
 import { authorityOf } from "../personas/authority.ts";
 import type { Approval, DeliveryTarget, NewEvent, Store } from "../store/store.ts";
+import type { ChatCommands } from "./chat-commands.ts";
 import { answerQuestion, isAskedOf, questionOf } from "./requests-in-places.ts";
 import { parseTyped, type Typed } from "./say.ts";
 
 export interface ChatEventParts {
   readonly store: Store;
   readonly config: Config;
+  /** The commands of features. */
+  readonly chats: readonly ChatCommands[];
   /** What the session of an event does. */
   readonly status: (event: NewEvent) => Promise<string>;
 }
@@ -49,7 +52,7 @@ async function replyToCommand(
   parts: ChatEventParts,
 ): Promise<string | undefined> {
   try {
-    const typed = parseTyped(content);
+    const typed = parseTyped(content, parts.chats);
     return typed === undefined ? undefined : await carryOut(typed, event, target, parts);
   } catch (error) {
     if (!(error instanceof CortexError) || error.transient) throw error;

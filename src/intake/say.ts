@@ -4,10 +4,10 @@ import type { EventId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { type Command, parseCommand } from "../queue/command.ts";
-import { parseRelayCommand, type RelayCommand } from "../relay/surface/chat-command-syntax.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, StoredEvent } from "../store/store.ts";
-import { carryOut, type Replied } from "./chat-commands.ts";
+import type { ChatCommand, ChatCommands } from "./chat-commands.ts";
+import { carryOut, type Replied } from "./session-commands.ts";
 import {
   channelOf,
   checkMessage,
@@ -22,15 +22,10 @@ import {
 } from "./messages.ts";
 import { parseDelivery } from "../delivery/address.ts";
 import { answerQuestion, questionOf } from "./requests-in-places.ts";
-import { parseTeamCommand, type TeamCommand } from "../team/surface/chat-command-syntax.ts";
-import { carryOutRelay } from "../relay/surface/chat-commands.ts";
-import type { Relays } from "../relay/relays.ts";
-import { carryOutTeam } from "../team/surface/chat-commands.ts";
-import type { Teamwork } from "../team/teamwork.ts";
 
 export interface SayParts extends SendParts {
-  readonly relays: Relays;
-  readonly team: Teamwork;
+  /** The commands of features. */
+  readonly chats: readonly ChatCommands[];
 }
 
 export type Said =
@@ -45,13 +40,12 @@ export type Said =
 
 export type Typed =
   | { readonly kind: "session"; readonly command: Command; readonly message: string | undefined }
-  | { readonly kind: "relay"; readonly command: RelayCommand; readonly message: undefined }
-  | { readonly kind: "team"; readonly command: TeamCommand; readonly message: undefined };
+  | { readonly kind: "feature"; readonly command: ChatCommand; readonly message: undefined };
 
 export async function say(message: NewMessage, parts: SayParts): Promise<Said> {
   const answered = await answerIn(message, parts);
   if (answered !== undefined) return answered;
-  const typed = parseTyped(message.content);
+  const typed = parseTyped(message.content, parts.chats);
   if (typed === undefined) return { kind: "message", sent: await sendMessage(message, parts) };
   checkMessage(message, parts);
   const target = await resolveRoute(message, {
@@ -82,15 +76,16 @@ async function answerIn(message: NewMessage, parts: SayParts): Promise<Said | un
 /** Whoever talks through the owner's own doors has shown the token. */
 const OWNER_ANSWERS = { name: OWNER, isOwner: true };
 
-export function parseTyped(content: string): Typed | undefined {
+export function parseTyped(content: string, chats: readonly ChatCommands[]): Typed | undefined {
   const typed = parseCommand(content);
   if (typed !== undefined) return { kind: "session", ...typed };
   // As with the others, a space before it makes it a message.
   if (!/^[!/]/.test(content)) return undefined;
-  const ofRelay = parseRelayCommand(content);
-  if (ofRelay !== undefined) return { kind: "relay", command: ofRelay, message: undefined };
-  const ofTeam = parseTeamCommand(content);
-  return ofTeam === undefined ? undefined : { kind: "team", command: ofTeam, message: undefined };
+  for (const chat of chats) {
+    const command = chat.parse(content);
+    if (command !== undefined) return { kind: "feature", command, message: undefined };
+  }
+  return undefined;
 }
 
 /**
@@ -126,12 +121,10 @@ async function replyTo(
   parts: SayParts,
 ): Promise<Replied> {
   const { session } = target;
-  if (typed.kind === "relay") {
+  if (typed.kind === "feature") {
     const { profile, delivery } = message;
-    const reply = await carryOutRelay(typed.command, { session, event, profile, delivery }, parts);
-    return { reply, session };
+    return { reply: await typed.command({ session, event, profile, delivery }), session };
   }
-  if (typed.kind === "team") return { reply: await carryOutTeam(typed.command, parts.team), session };
   const place = { target, channel: channelOf(message) };
   return carryOut(typed.command, place, { ...parts, answerer: OWNER_ANSWERS, event });
 }

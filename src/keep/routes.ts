@@ -1,6 +1,5 @@
 import { pruneStore } from "./prune.ts";
-import { schemas } from "../server/api.ts";
-import { PruneRequest } from "../server/requests.ts";
+import { keepSchemas as schemas } from "./schemas.ts";
 import { route } from "../feature/route.ts";
 
 export const keepingRoutes = [
@@ -8,7 +7,7 @@ export const keepingRoutes = [
     method: "post",
     path: "/api/prune",
     summary: "Forget what was said before a moment, at least a day ago, where nobody needs it any more",
-    body: PruneRequest,
+    body: schemas.PruneRequest,
     answers: { 200: schemas.Pruned },
     async handle({ body: { before } }, { cortex, clock }) {
       const { home, store } = cortex;

@@ -3,6 +3,8 @@ import { readConfig } from "../config/read.ts";
 import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
 import type { Ledger } from "../store/store.ts";
 import { chooseModel } from "../config/choose-model.ts";
+import { FEATURES } from "./features.ts";
+import { createTools } from "./tools.ts";
 import type { ContextSources } from "../insight/context-view.ts";
 import { systemTimezone } from "../config/system-timezone.ts";
 
@@ -26,33 +28,11 @@ export async function openContextSources({
   return { ledger, home, config, profile, tools: await contextTools(config) };
 }
 
-/** The tools that every Cortex has: what they are, for whoever does not call them. */
-export async function contextTools(config: Config): Promise<ContextSources["tools"]> {
-  const { createTools } = await import("./tools.ts");
-  return createTools({
-    home: "",
-    settings: { config: () => config, variable: () => undefined },
-    store: {
-      events: { search: async () => [] },
-      outbox: { add: async () => {} },
-      sessions: { get: async () => undefined },
-    },
-    channels: () => [],
-    hooks: { list: async () => [], add: notCalled, setEnabled: notCalled },
-    delegating: () => {
-      throw new Error(DESCRIBED);
-    },
-    relaying: () => {
-      throw new Error(DESCRIBED);
-    },
-    teaming: () => {
-      throw new Error(DESCRIBED);
-    },
+/** The tools that every Cortex has, to be described and not to be called. */
+export function contextTools(config: Config): Promise<ContextSources["tools"]> {
+  const settings = { config: () => config, variable: () => undefined };
+  const store = { outbox: { add: async () => {} }, sessions: { get: async () => undefined } };
+  return createTools({ home: "", settings, store, channels: () => [] }, FEATURES, () => {
+    throw new Error("This tool is here to be described");
   });
-}
-
-const DESCRIBED = "This tool is here to be described";
-
-function notCalled(): Promise<never> {
-  return Promise.reject(new Error(DESCRIBED));
 }

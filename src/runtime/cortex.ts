@@ -5,28 +5,25 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
 
-import { type Incoming, toEvent, toForeignEvent } from "../events/incoming.ts";
+import { toEvent, toForeignEvent } from "../events/incoming.ts";
 import type { Config } from "../config/config.ts";
 import type { Flags } from "../config/overrides.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Redact } from "../model/redact.ts";
-import type { DelegationId, EventId, ItemId, PersonaId, RelayId, RunId, TurnId } from "../model/ids.ts";
+import type { ItemId, PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
-import type { Tool, ToolResult } from "../model/tool.ts";
+import type { Tool } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import { gatherTurn, selectSteering } from "../queue/join.ts";
 import { findMainSession, forkLabel, resolveRoute } from "../routing/resolve.ts";
 import { sessionOfEvent } from "../routing/session-of-event.ts";
 import { subAgentGuidance } from "../delegation/sub-agents/guidance.ts";
-import { childResult } from "../delegation/outcome.ts";
-import { Reporter } from "../delegation/reporter.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
-import { Indexer } from "../search/indexer.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { authorityOf } from "../personas/authority.ts";
 import type { Setup } from "../personas/lookup.ts";
@@ -39,40 +36,37 @@ import {
   type Store,
   type StoredSession,
 } from "../store/store.ts";
-import { type CoolDown, CoolDowns } from "../turns/cool-downs.ts";
+import { CoolDowns } from "../turns/cool-downs.ts";
 import { ApprovalDeadlines } from "../intake/approvals.ts";
 import { withFiledAttachments } from "../intake/attachments.ts";
+import type { Cortex } from "../feature/cortex.ts";
+import type { Feature } from "../feature/feature.ts";
+import type { Ports } from "../feature/ports.ts";
 import { createBackends } from "./backends.ts";
-import { delegationParts } from "../delegation/assemble.ts";
+import { FEATURES } from "./features.ts";
+import { OpenFeatures } from "./open-features.ts";
+import { toolNamesOf } from "./tool-names.ts";
 import { createChainNotices } from "../intake/chain-notices.ts";
 import { createChannels } from "./channels.ts";
 import { takeChatEvent } from "../intake/chat-events.ts";
-import { describeStatus } from "../intake/chat-commands.ts";
+import { describeStatus } from "../intake/session-commands.ts";
 import { dayStart } from "../model/day.ts";
-import type { ModelChoice } from "../config/choose-model.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath, makeHome } from "../config/home.ts";
-import { type Hooks, openHooks } from "../hooks/open-hooks.ts";
-import { Inbound, type IncomingWebhook, type TakenWebhook } from "./inbound.ts";
+import { Inbound } from "./inbound.ts";
 import { Live } from "../feature/live.ts";
-import { type NewMessage, sendMessage, type SendParts, type Sent } from "../intake/messages.ts";
-import { type Outcome, Outcomes } from "./outcomes.ts";
-import { openSandbox, type SandboxMode } from "../turns/sandbox.ts";
+import { sendMessage, type SendParts } from "../intake/messages.ts";
+import { Outcomes } from "../feature/outcomes.ts";
+import { openSandbox } from "../turns/sandbox.ts";
 import { followSecrets } from "./secrets.ts";
-import { readRelayResult } from "../relay/record/result.ts";
-import { relayToolParts } from "../relay/surface/tool-parts.ts";
-import { prepareRelays } from "../relay/prepare-relays.ts";
-import { PreparedSessionScripts } from "../relay/prepare-session-scripts.ts";
-import type { Relays } from "../relay/relays.ts";
-import { prepareTeam } from "../team/prepare-team.ts";
-import type { Teamwork } from "../team/teamwork.ts";
-import { teamToolParts } from "../team/surface/tool-parts.ts";
-import { say, type Said } from "../intake/say.ts";
+import { say } from "../intake/say.ts";
 import { openSettings, type Settings } from "../config/settings.ts";
-import { type UnsetVariable, unsetVariables } from "../config/unset-variables.ts";
+import { unsetVariables } from "../config/unset-variables.ts";
 import { openSubAgents } from "../delegation/sub-agents/open-sub-agents.ts";
 import { createAgentToolHooks } from "./tool-hooks.ts";
 import { windowOf } from "./window.ts";
+
+export type { Cortex };
 
 export interface CortexOptions {
   readonly home: string;
@@ -82,61 +76,12 @@ export interface CortexOptions {
   readonly clock?: () => number;
   /** Tools beside those that Cortex brings along. */
   readonly tools?: readonly Tool[];
+  /** Instead of all. */
+  readonly features?: readonly Feature[];
   /** Told, in one line, of what somebody should look at. */
   readonly log?: (line: string) => void;
   /** Awaited when the home is this process's and its config is read, before any work begins. What it throws ends the start. */
   readonly beforeWork?: (config: Config) => Promise<void>;
-}
-
-/** A running Cortex. */
-export interface Cortex extends AsyncDisposable {
-  readonly home: string;
-  readonly store: Store;
-  readonly live: Live;
-  readonly hooks: Hooks;
-  readonly relays: Relays;
-  readonly team: Teamwork;
-  /** As it is now: it may be another one after a change of the files. */
-  config(): Config;
-  /** The model that answers where nothing else is said, and why it is that one. */
-  model(): ModelChoice;
-  /** Profiles whose models failed and that are left alone for now. */
-  coolDowns(): readonly CoolDown[];
-  /** Variables that settings name and that are not set. */
-  unsetVariables(): readonly UnsetVariable[];
-  /** What becomes of commands of agents. */
-  sandbox(): SandboxMode;
-  /** How many turns the process before this one had left unfinished. */
-  readonly resumed: number;
-
-  /** Sends a message as it is, whatever it begins with. */
-  send(message: NewMessage): Promise<Sent>;
-  /** Takes what a person wrote: commands to Cortex are carried out, all else is sent. */
-  say(message: NewMessage): Promise<Said>;
-  /** Waits until a message has ended. Undefined: the signal came first. */
-  outcome(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined>;
-  /** Takes an event in; its adapter is none of Cortex's own. True: it is new. Throws `event_invalid`. */
-  accept(incoming: Incoming): Promise<{ readonly event: EventId; readonly fresh: boolean }>;
-  /**
-   * Takes a webhook in, after its signature was found to be good. Throws `webhook_unknown`, `webhook_unconfigured`
-   * and `signature_invalid`.
-   */
-  receiveWebhook(name: string, request: IncomingWebhook): Promise<TakenWebhook>;
-  // Wherever a session is named, `send`'s forms are accepted: `main`, a label or a whole key.
-  /** A new session that points at this turn. */
-  fork(turn: TurnId, label?: string): Promise<StoredSession>;
-  /** The sessions of the workers that the agent of a session has opened, oldest first. Throws `session_unknown`. */
-  getChildSessions(session: string): Promise<StoredSession[]>;
-  /** The session whose agent opened this one. Undefined: no agent did. Throws `session_unknown`. */
-  getParentSession(session: string): Promise<StoredSession | undefined>;
-  /** How many workers the agent of a session has opened. Throws `session_unknown`. */
-  countChildSessions(session: string): Promise<number>;
-  /** Ends the run of a session, and all that its agent has given to workers; what was produced stays. False: nothing runs there. */
-  abort(session: string): Promise<boolean>;
-  /** Gives the answer that a suspended run waits for. False: it no longer does. */
-  answer(run: RunId, result: ToolResult, ordinal?: number): Promise<boolean>;
-  /** Takes no new work, lets runs come to a safe point, and closes the store. */
-  stop(): Promise<void>;
 }
 
 /** Starts Cortex on a home, which is made where there is none. Only one process at a time can. */
@@ -183,7 +128,7 @@ export async function openCortex(options: CortexOptions): Promise<Cortex> {
 }
 
 type Parts = Required<Pick<CortexOptions, "home" | "environment" | "clock" | "log">> &
-  Pick<CortexOptions, "tools" | "flags"> & {
+  Pick<CortexOptions, "tools" | "flags" | "features"> & {
     readonly redact: Redact;
     readonly store: Store;
     readonly settings: Settings;
@@ -194,6 +139,8 @@ type Parts = Required<Pick<CortexOptions, "home" | "environment" | "clock" | "lo
 
 async function assemble(parts: Parts): Promise<Cortex> {
   const { home, environment, clock, log, redact, store, settings, live, tools = [] } = parts;
+  const { features = FEATURES } = parts;
+  const open = new OpenFeatures();
   const mintId = createUlidSource(clock);
   const outcomes = new Outcomes(store);
   const channels = createChannels(settings, clock);
@@ -201,14 +148,19 @@ async function assemble(parts: Parts): Promise<Cortex> {
     home,
     environment,
     setting: () => settings.config().sandbox,
-    teamFolder: () => team.root(),
+    sharedFolders: () => open.sharedFolders(),
   });
   const acceptEvent = async (given: NewEvent, file?: FileState) => {
     const filed = await withFiledAttachments(given, home);
-    const reply = await takeChatEvent(filed, { store, config: settings.config(), status: statusFor });
+    const reply = await takeChatEvent(filed, {
+      store,
+      config: settings.config(),
+      chats: open.chats,
+      status: statusFor,
+    });
     const event =
       reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
-    const judge = reply === undefined && hooks.wants(event.direction, event.channel);
+    const judge = reply === undefined && open.wants(event.direction, event.channel);
     const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
     return { event: event.id, fresh };
   };
@@ -225,7 +177,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     settings,
     clock,
     accept: (incoming, file) => acceptEvent(toEvent(incoming), file),
-    wantsTimer: () => hooks.wants("received", "timer"),
+    wantsTimer: () => open.wants("received", "timer"),
     log,
   });
   await keepPersonas(store, settings.config());
@@ -235,8 +187,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     );
     void sandbox.lookAgain();
     inbound.lookAgain();
-    relays.lookAgain();
-    team.lookAgain();
+    open.configChanged();
   });
   const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
   const subAgents = openSubAgents({ home, environment, settings, clock, mintId, backendFor, log });
@@ -251,8 +202,8 @@ async function assemble(parts: Parts): Promise<Cortex> {
     coolDowns,
     agentFor: subAgents.agentFor.bind(subAgents),
     subAgentGuidance: () => subAgentGuidance(settings.config()),
-    situation: () => team.situation(),
-    readChild: (detail: Json) => readChild(detail, { home, store }),
+    situation: () => open.situation(),
+    readChild: (detail: Json) => open.readWait(detail),
     tools: () => allTools(),
     skills: async (setup: Setup) =>
       (await (await import("../insight/context-view.ts")).skillsOf(setup, home)).skills,
@@ -281,7 +232,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
         delivery: to ?? dispatches.find(({ delivery }) => delivery !== undefined)?.delivery,
         mintId,
       }),
-    isJudged: () => hooks.wants("sent"),
+    isJudged: () => open.wants("sent"),
     onSettled: (items: readonly ItemId[]) => outcomes.look(items),
   };
   const holder = `${hostname()}/${process.pid}/${mintId()}`;
@@ -294,90 +245,35 @@ async function assemble(parts: Parts): Promise<Cortex> {
     run: async (running) => (await import("../turns/run-turn.ts")).runTurn(running, turnParts),
     onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
   });
-  const relays = prepareRelays({
-    store,
+  const ports: Ports = {
     home,
-    clock,
-    mintId,
-    withSlot: broker.withSlot.bind(broker),
-    settings,
-    environment,
-    log,
-    onChange: () => live.announce("config.changed"),
-    openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
-  });
-  const team = prepareTeam({
-    home,
-    store,
-    clock,
-    mintId,
     environment,
     flags: parts.flags ?? {},
+    clock,
+    mintId,
+    log,
+    store,
     settings,
-    timezone: () => settings.config().timezone,
-    withSlot: broker.withSlot.bind(broker),
-    relays,
-    settled: (item, signal) => outcomes.wait(item, signal),
+    slots: broker,
+    outcomes,
+    live,
+    apis: open.apis,
+    toolNames: toolNamesOf(features),
     channels: channels.names,
-    log,
-    onChange: () => live.announce("team.changed"),
-  });
-  const onChainEnded = createChainNotices({ store, config: () => settings.config(), log });
-  const hooks = await openHooks({
-    ...turnParts,
     agentFor: backendFor,
-    home,
-    broker,
-    relays: () => relays,
-    variable: settings.variable,
-    onChainEnded,
-    log,
-  });
-  const delegating = delegationParts({
-    store,
-    config: () => settings.config(),
-    clock,
-    mintId,
-    broker,
-    checkProfile: (name) => void settings.profile(name),
-    isJudged: (channel) => hooks.wants("sent", channel),
-    onChainEnded,
-    log,
-  });
-  const reporter = new Reporter(delegating);
-  const sessionScripts = new PreparedSessionScripts({
-    home,
-    store,
-    clock,
-    mintId,
-    environment,
-    variable: settings.variable,
-    isPerson: (sender) => ["owner", "paired"].includes(authorityOf(sender, settings.config())),
-    withSlot: broker.withSlot.bind(broker),
-    log,
-  });
+    isJudged: (direction, channel) => open.wants(direction, channel),
+    accept: (incoming, file) => acceptEvent(toEvent(incoming), file),
+    onChainEnded: createChainNotices({ store, config: () => settings.config(), log }),
+    openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
+  };
+  await open.open(features, ports);
   let made: Promise<readonly Tool[]> | undefined;
   /** Made for the first turn, too. */
   const allTools = (): Promise<readonly Tool[]> => (made ??= makeTools());
   async function makeTools(): Promise<readonly Tool[]> {
     const { createTools } = await import("./tools.ts");
-    return [
-      ...(await createTools({
-        home,
-        store,
-        settings,
-        channels: channels.names,
-        delegating: () => delegating,
-        relaying: () => relayToolParts({ relays, config: () => settings.config(), onChainEnded, store }),
-        teaming: () => teamToolParts({ team, store, config: () => settings.config(), onChainEnded }),
-        hooks: {
-          list: () => store.hooks.list(),
-          add: (name, source) => hooks.add(name, source),
-          setEnabled: (name, enabled) => hooks.setEnabled(name, enabled),
-        },
-      })),
-      ...tools,
-    ];
+    const core = { home, store, settings, channels: channels.names };
+    return [...(await createTools(core, features, () => ports)), ...tools];
   }
   const sender = new Sender({
     store,
@@ -397,7 +293,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     clock,
     mintId,
     checkProfile: (name) => void settings.profile(name),
-    isJudged: (channel) => hooks.wants("received", channel),
+    isJudged: (channel) => open.wants("received", channel),
   });
   async function findSession(name: string): Promise<StoredSession> {
     const session = normalizeSessionKey(name);
@@ -410,16 +306,8 @@ async function assemble(parts: Parts): Promise<Cortex> {
     (stopping ??= (async () => {
       const { shutdownMs } = settings.config().broker;
       await inbound[Symbol.asyncDispose]();
-      await hooks[Symbol.asyncDispose]();
-      await sessionScripts[Symbol.asyncDispose]();
-      await team[Symbol.asyncDispose]();
-      await relays[Symbol.asyncDispose](); // first: the end of a step would begin the next one
-      await Promise.all([
-        broker.stop(shutdownMs),
-        sender.stop(shutdownMs),
-        indexer[Symbol.asyncDispose](),
-        reporter[Symbol.asyncDispose](),
-      ]);
+      await open[Symbol.asyncDispose](); // before the queue: the end of a relay's step would begin the next one
+      await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs)]);
       await subAgents[Symbol.asyncDispose]();
       deadlines[Symbol.dispose]();
       outcomes[Symbol.dispose]();
@@ -428,27 +316,17 @@ async function assemble(parts: Parts): Promise<Cortex> {
       await store[Symbol.asyncDispose]();
     })());
   const deadlines = new ApprovalDeadlines(store, clock);
-  const indexer = new Indexer({
-    store,
-    onProblem: (error) => log(`What was said is not indexed for now: ${String(error)}`),
-  });
-  await relays.start();
-  await sessionScripts.start();
+  await open.recover();
   broker.start();
   sender.start();
-  indexer.start();
-  reporter.start();
-  hooks.start();
   inbound.start();
-  await team.start();
+  await open.start();
 
   return {
     home,
     store,
     live,
-    hooks,
-    relays,
-    team,
+    ...open.apis,
     resumed,
     config: () => settings.config(),
     model: () => settings.model(),
@@ -456,7 +334,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     unsetVariables: () => unsetVariables(settings.config(), (name) => settings.variable(name)),
     sandbox: () => sandbox.mode(),
     send: (message) => sendMessage(message, sendParts()),
-    say: (message) => say(message, { ...sendParts(), relays, team }),
+    say: (message) => say(message, { ...sendParts(), chats: open.chats }),
     outcome: (item, signal) => outcomes.wait(item, signal),
     accept: async (incoming) => acceptEvent(toForeignEvent(incoming)),
     receiveWebhook: (name, request) => inbound.receiveWebhook(name, request),
@@ -496,20 +374,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-/** What a call that waits for a worker is told. The marks of the worker are the session's before its words are. */
-async function readChild(
-  detail: Json,
-  { home, store }: { readonly home: string; readonly store: Store },
-): Promise<ToolResult | undefined> {
-  const { delegation: id, relay } = detail as { readonly delegation: DelegationId; readonly relay?: RelayId };
-  if (relay !== undefined) return readRelayResult(relay, { home, store });
-  const delegation = await store.delegations.get(id);
-  if (delegation === undefined || delegation.state === "open") return undefined;
-  if (delegation.reportedAtMs === undefined && delegation.state !== "cancelled")
-    await store.delegations.report(id);
-  return childResult(delegation, store);
 }
 
 /** For whoever queries the ledger: the configuration stays the authority. */

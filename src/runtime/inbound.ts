@@ -6,8 +6,8 @@ import { Timer } from "../channels/timer/timer.ts";
 import { receiveWebhook, type Source } from "../channels/webhook/receive.ts";
 import type { Config } from "../config/config.ts";
 import type { Incoming } from "../events/incoming.ts";
+import type { AcceptedEvent, IncomingWebhook, ReceivedWebhook } from "../feature/cortex.ts";
 import { CortexError } from "../model/errors.ts";
-import type { EventId } from "../model/ids.ts";
 import { MINUTE_MS } from "../model/durations.ts";
 import type { FileState, Store } from "../store/store.ts";
 import type { Settings } from "../config/settings.ts";
@@ -18,27 +18,11 @@ export interface InboundParts {
   readonly settings: Pick<Settings, "config" | "variable">;
   readonly clock: () => number;
   /** Takes an event in, once; with a file, notes what is known of it in the same commit. */
-  readonly accept: (incoming: Incoming, file?: FileState) => Promise<Taken>;
+  readonly accept: (incoming: Incoming, file?: FileState) => Promise<AcceptedEvent>;
   /** Whether some hook listens to the timer. */
   readonly wantsTimer: () => boolean;
   readonly log: (line: string) => void;
 }
-
-interface Taken {
-  readonly event: EventId;
-  readonly fresh: boolean;
-}
-
-/** A request whose body is read only where its name is known. */
-export interface IncomingWebhook {
-  readonly header: (name: string) => string | undefined;
-  readonly body: () => Promise<Uint8Array>;
-}
-
-export type TakenWebhook =
-  | ({ readonly kind: "event" } & Taken)
-  /** To be sent back as it is. */
-  | { readonly kind: "challenge"; readonly challenge: string };
 
 /** How many files are read from the store at once. */
 const KNOWN_PAGE = 1_000;
@@ -76,7 +60,7 @@ export class Inbound implements AsyncDisposable {
   }
 
   /** Throws `webhook_unknown`, `webhook_unconfigured`, `signature_invalid`, and what taking an event in does. */
-  async receiveWebhook(name: string, { header, body }: IncomingWebhook): Promise<TakenWebhook> {
+  async receiveWebhook(name: string, { header, body }: IncomingWebhook): Promise<ReceivedWebhook> {
     const { settings, clock, accept } = this.#parts;
     try {
       const source = sourceOf(name, settings);

@@ -1,49 +1,45 @@
-/** All tools that Cortex brings along, gathered from the folders that know the things. */
+/** All tools that Cortex brings along: its own, and those of its features. */
 import type { Tool, ToolContext } from "../model/tool.ts";
-import type { DelegationParts } from "../delegation/parts.ts";
-import { createDelegationTools } from "../delegation/surface/tools.ts";
+import type { Feature } from "../feature/feature.ts";
+import type { Ports } from "../feature/ports.ts";
 import { createMessageTool } from "../delivery/message-tool.ts";
-import { createHookTools, type HookToolParts } from "../hooks/surface/tools.ts";
-import { createRelayTools, type RelayToolParts } from "../relay/surface/tools.ts";
 import { readWorker } from "../model/worker.ts";
-import { searchLedger } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
-import { createTeamTools, type TeamToolParts } from "../team/surface/tools.ts";
 import { asWorker, setupOf } from "../turns/as-worker.ts";
 import { skillsOf } from "../insight/context-view.ts";
 import type { Settings } from "../config/settings.ts";
 
-export interface ToolSources {
+/** What the core's own tools need. */
+export interface CoreToolPorts {
   readonly home: string;
   readonly settings: Pick<Settings, "config" | "variable">;
   readonly store: {
-    readonly events: Pick<Store["events"], "search">;
     readonly outbox: Pick<Store["outbox"], "add">;
     readonly sessions: Pick<Store["sessions"], "get">;
   };
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
-  readonly hooks: HookToolParts;
-  readonly delegating: () => DelegationParts;
-  readonly relaying: () => RelayToolParts;
-  readonly teaming: () => TeamToolParts;
 }
 
-/** Of one hit: what `memory_search` shows of it. */
-const HIT_LENGTH = 1_000;
+/** The core's tools and those of the features, in the order in which models see them. */
+export async function createTools(
+  core: CoreToolPorts,
+  features: readonly Feature[],
+  ports: () => Ports,
+): Promise<Tool[]> {
+  const ofFeatures = await Promise.all(features.flatMap(({ tools }) => tools?.(ports) ?? []));
+  return [...(await createCoreTools(core)), ...ofFeatures.flat()];
+}
 
-export async function createTools(sources: ToolSources): Promise<Tool[]> {
-  const { home, settings, store, channels, hooks, delegating, relaying, teaming } = sources;
-  const [{ workspaceTools }, { askUserTool }, codeExec, memory, skill, webFetch, webSearch] =
-    await Promise.all([
-      import("../agents/tools/workspace-tools.ts"),
-      import("../agents/tools/ask-user.ts"),
-      import("../agents/tools/code-exec.ts"),
-      import("../agents/tools/memory-search.ts"),
-      import("../agents/tools/skill.ts"),
-      import("../agents/tools/web-fetch.ts"),
-      import("../agents/tools/web-search.ts"),
-    ]);
+async function createCoreTools({ home, settings, store, channels }: CoreToolPorts): Promise<Tool[]> {
+  const [{ workspaceTools }, { askUserTool }, codeExec, skill, webFetch, webSearch] = await Promise.all([
+    import("../agents/tools/workspace-tools.ts"),
+    import("../agents/tools/ask-user.ts"),
+    import("../agents/tools/code-exec.ts"),
+    import("../agents/tools/skill.ts"),
+    import("../agents/tools/web-fetch.ts"),
+    import("../agents/tools/web-search.ts"),
+  ]);
   /** As the turn has them: a worker can have more plugins, and work elsewhere. */
   const skillsIn = async ({ session }: Pick<ToolContext, "session">) => {
     const found = (await store.sessions.get(session))!;
@@ -70,17 +66,10 @@ export async function createTools(sources: ToolSources): Promise<Tool[]> {
     webSearch.createWebSearchTool({ endpoint, fetch }),
     skill.createSkillTool(skillsIn),
     askUserTool,
-    memory.createMemorySearchTool({
-      search: (text, query) => searchLedger(store, text, { textLength: HIT_LENGTH, ...query }),
-    }),
     createMessageTool({
       add: ({ session, epoch, run }: ToolContext, delivery) =>
         store.outbox.add({ session, epoch }, run, delivery),
       channels,
     }),
-    ...createDelegationTools(delegating),
-    ...createRelayTools(relaying),
-    ...createTeamTools(teaming),
-    ...createHookTools(hooks),
   ];
 }

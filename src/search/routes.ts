@@ -1,7 +1,6 @@
 import { present } from "../model/present.ts";
 import { foundView } from "../feature/views.ts";
-import { schemas } from "../server/api.ts";
-import { SearchQuery } from "../server/requests.ts";
+import { searchSchemas as schemas, SearchQuery } from "./schemas.ts";
 import { route } from "../feature/route.ts";
 
 export const searchRoutes = [

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 
 import { openTestServer } from "../../test/support/server.ts";
-import { schemas } from "./api.ts";
+import { delegationSchemas } from "../delegation/surface/schemas.ts";
+import { insightSchemas } from "../insight/schemas.ts";
+
+const schemas = { ...insightSchemas, ...delegationSchemas };
 
 test("an agent and a persona are given with what they may do and where that comes from", async () => {
   await using server = await openTestServer();

@@ -4,11 +4,7 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-export interface LoopDelay {
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-}
+import type { LoopDelay } from "../feature/route.ts";
 
 /** What is measured is the time between two ticks of this length. */
 const TICK_MS = 20;

@@ -1,18 +1,19 @@
 import { z } from "zod";
 
-import type { Route } from "../feature/route.ts";
-import { schemas } from "./api.ts";
+import { coreSchemas } from "../feature/api.ts";
+import type { Route, RouteTable } from "../feature/route.ts";
 
-const NAMES = new Map<z.ZodType, string>(
-  Object.entries(schemas).map(([name, schema]): [z.ZodType, string] => [schema, name]),
-);
 const JSON_TYPE = "application/json";
 
+/** The names of schemas. */
+type Names = ReadonlyMap<z.ZodType, string>;
+
 /** The OpenAPI document of a table of routes. */
-export function describeApi(routes: readonly Route[], version: string) {
+export function describeApi({ routes, schemas }: RouteTable, version: string) {
+  const names: Names = new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]));
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    (paths[templateOf(route.path)] ??= {})[route.method] = describeRoute(route);
+    (paths[templateOf(route.path)] ??= {})[route.method] = describeRoute(route, names);
   }
   return {
     openapi: "3.1.0",
@@ -21,7 +22,7 @@ export function describeApi(routes: readonly Route[], version: string) {
     paths,
     components: {
       securitySchemes: { token: { type: "http", scheme: "bearer" } },
-      schemas: describeSchemas(),
+      schemas: describeSchemas(names),
     },
   };
 }
@@ -31,28 +32,29 @@ export function templateOf(path: string): string {
   return path.replaceAll(/:(\w+)/g, "{$1}");
 }
 
-function describeRoute({ path, summary, open, query, body, answers }: Route) {
-  const success = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)]);
+function describeRoute({ path, summary, open, query, body, answers }: Route, names: Names) {
+  const success = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, names)]);
   return {
     summary,
     ...(open === undefined ? {} : { security: open === true ? [] : [{}, { token: [] }] }),
     parameters: [...pathParameters(path), ...queryParameters(query)],
-    ...(body === undefined ? {} : { requestBody: { required: true, content: jsonOf(body) } }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: jsonOf(body, names) } }),
     responses: {
       ...Object.fromEntries(success),
-      default: { description: "An error", content: jsonOf(schemas.Error) },
+      default: { description: "An error", content: jsonOf(coreSchemas.Error, names) },
     },
   };
 }
 
-function describeAnswer(answer: Route["answers"][number]) {
-  const content = typeof answer === "string" ? { [answer]: { schema: { type: "string" } } } : jsonOf(answer);
+function describeAnswer(answer: Route["answers"][number], names: Names) {
+  const content =
+    typeof answer === "string" ? { [answer]: { schema: { type: "string" } } } : jsonOf(answer, names);
   return { description: "Done", content };
 }
 
-function jsonOf(schema: z.ZodType) {
-  const name = NAMES.get(schema);
-  if (name === undefined) throw new Error("A route uses a schema that has no name in api.ts");
+function jsonOf(schema: z.ZodType, names: Names) {
+  const name = names.get(schema);
+  if (name === undefined) throw new Error("A route uses a schema that its table does not name");
   return { [JSON_TYPE]: { schema: { $ref: refTo(name) } } };
 }
 
@@ -71,9 +73,9 @@ function queryParameters(query: z.ZodObject | undefined) {
   return Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
 }
 
-function describeSchemas() {
+function describeSchemas(names: Names) {
   const registry = z.registry<{ id: string }>();
-  for (const [schema, id] of NAMES) registry.add(schema, { id });
+  for (const [schema, id] of names) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, { io: "input", uri: refTo });
   return Object.fromEntries(
     Object.entries(schemas).map(([name, { $id: _id, $schema: _schema, ...schema }]) => [name, schema]),

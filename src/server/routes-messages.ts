@@ -3,11 +3,10 @@ import type { EventId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
 import { readAttachment } from "../intake/attachments.ts";
 import { dispatchView, eventView } from "../feature/views.ts";
-import { explain } from "../insight/why.ts";
-import { schemas } from "./api.ts";
+import { coreSchemas as schemas } from "../feature/api.ts";
 import { MAX_EVENT_BODY_BYTES } from "./body.ts";
 import { pageOf } from "../feature/page.ts";
-import { EventRequest, EventsQuery, MessageRequest } from "./requests.ts";
+import { EventRequest, EventsQuery, MessageRequest } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 import { replyTo } from "./wait.ts";
 
@@ -55,15 +54,6 @@ export const messageRoutes = [
       const [event, dispatches] = await Promise.all([store.events.get(id), store.events.dispatches(id)]);
       if (event === undefined) throw eventUnknown(id);
       return { status: 200, body: { ...eventView(event), dispatches: dispatches.map(dispatchView) } };
-    },
-  }),
-  route({
-    method: "get",
-    path: "/api/events/:id/why",
-    summary: "All that was made of an event, or of the event behind a turn, a delivery or a queue item",
-    answers: { 200: schemas.Explanation },
-    async handle({ params }, { cortex }) {
-      return { status: 200, body: await explain(cortex.store, params.id) };
     },
   }),
   route({

@@ -8,9 +8,9 @@ import type { Cortex } from "../runtime/cortex.ts";
 import { contextTools } from "../runtime/context-sources.ts";
 import { readSessionTree } from "../insight/session-tree.ts";
 import { sessionView } from "../feature/views.ts";
-import { schemas } from "./api.ts";
+import { coreSchemas as schemas } from "../feature/api.ts";
 import { pageOf } from "../feature/page.ts";
-import { ContextQuery, SessionPatch, SessionsQuery, TurnsQuery } from "./requests.ts";
+import { ContextQuery, SessionPatch, SessionsQuery, TurnsQuery } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 import { threadPage } from "./thread.ts";
 

@@ -1,14 +1,13 @@
-/** What people decide: approvals and answers; and what it all costs. */
+/** What people decide: approvals and answers. */
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
 import { decide } from "../intake/approvals.ts";
-import { readCosts } from "../insight/costs.ts";
 import { approvalView } from "../feature/views.ts";
-import { schemas } from "./api.ts";
+import { coreSchemas as schemas } from "../feature/api.ts";
 import { pageOf } from "../feature/page.ts";
-import { ApprovalsQuery, CostsQuery } from "./requests.ts";
+import { ApprovalsQuery } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 
 /** Whoever has the token is the owner. */
@@ -58,17 +57,6 @@ export const trustRoutes = [
     async handle({ params, body: { answer } }, { cortex }) {
       const decided = await decide(params.id, { kind: "answer", text: answer }, OWNER, cortex.store);
       return { status: 200, body: approvalView(decided) };
-    },
-  }),
-  route({
-    method: "get",
-    path: "/api/costs",
-    summary: "What turns have cost in the last days",
-    query: CostsQuery,
-    answers: { 200: schemas.Costs },
-    async handle({ query }, { cortex, clock }) {
-      const body = await readCosts(query, { ledger: cortex.store, nowMs: clock(), config: cortex.config() });
-      return { status: 200, body };
     },
   }),
 ];

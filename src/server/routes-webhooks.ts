@@ -1,4 +1,4 @@
-import { schemas } from "./api.ts";
+import { coreSchemas as schemas } from "../feature/api.ts";
 import { route } from "../feature/route.ts";
 
 /** Open to everybody: whoever sends is known by the signature, which is a matter of the raw body. */

@@ -4,9 +4,9 @@ import { normalizeSessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
 import { dropDead, readDead, retryDead } from "../insight/dead.ts";
 import { deadView, deliveryView, itemView, runView } from "../feature/views.ts";
-import { schemas } from "./api.ts";
+import { coreSchemas as schemas } from "../feature/api.ts";
 import { pageOf } from "../feature/page.ts";
-import { DeliveriesQuery, PageQuery, QueueQuery, RunsQuery } from "./requests.ts";
+import { DeliveriesQuery, PageQuery, QueueQuery, RunsQuery } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 
 /** The policy by which a message goes that its owner took back. */

@@ -1,44 +1,47 @@
-import { schemas } from "./api.ts";
+/** Everything the server answers, except pages for people: the core's own routes and those of the features. */
+import { coreSchemas } from "../feature/api.ts";
+import type { Feature } from "../feature/feature.ts";
+import { type Route, route, type RouteTable } from "../feature/route.ts";
+import { doctorRoutes } from "../doctor/routes.ts";
+import { doctorSchemas } from "../doctor/schemas.ts";
 import { describeApi } from "./openapi.ts";
-import { type Route, route } from "../feature/route.ts";
-import { hookRoutes } from "../hooks/surface/routes.ts";
-import { insightRoutes } from "../insight/routes.ts";
-import { keepingRoutes } from "../keep/routes.ts";
 import { messageRoutes } from "./routes-messages.ts";
-import { relayRoutes } from "../relay/surface/routes.ts";
-import { searchRoutes } from "../search/routes.ts";
 import { sessionRoutes } from "./routes-sessions.ts";
-import { teamRoutes } from "../team/surface/routes.ts";
 import { trustRoutes } from "./routes-trust.ts";
 import { turnRoutes } from "./routes-turns.ts";
 import { webhookRoute } from "./routes-webhooks.ts";
 import { workRoutes } from "./routes-work.ts";
 import { streamRoute } from "./stream.ts";
 
-const openApiRoute = route({
-  method: "get",
-  path: "/api/openapi.json",
-  summary: "This description",
-  answers: { 200: schemas.OpenApi },
-  async handle(_, { version }) {
-    return { status: 200, body: describeApi(routes, version) };
-  },
-});
+export async function loadRoutes(features: readonly Feature[]): Promise<RouteTable> {
+  const tables = await Promise.all(features.flatMap(({ routes }) => routes?.() ?? []));
+  const openApi: Route = route({
+    method: "get",
+    path: "/api/openapi.json",
+    summary: "This description",
+    answers: { 200: coreSchemas.OpenApi },
+    async handle(_, { version }) {
+      return { status: 200, body: describeApi(table, version) };
+    },
+  });
+  const table: RouteTable = {
+    routes: [
+      ...CORE_ROUTES,
+      ...doctorRoutes(features),
+      ...tables.flatMap(({ routes }) => routes),
+      webhookRoute,
+      streamRoute,
+      openApi,
+    ],
+    schemas: Object.assign({ ...coreSchemas, ...doctorSchemas }, ...tables.map(({ schemas }) => schemas)),
+  };
+  return table;
+}
 
-/** All that the server answers, but for the pages that people see. */
-export const routes: readonly Route[] = [
-  ...insightRoutes,
+const CORE_ROUTES: readonly Route[] = [
   ...messageRoutes,
-  ...searchRoutes,
   ...sessionRoutes,
   ...turnRoutes,
   ...workRoutes,
   ...trustRoutes,
-  ...hookRoutes,
-  ...relayRoutes,
-  ...teamRoutes,
-  ...keepingRoutes,
-  webhookRoute,
-  streamRoute,
-  openApiRoute,
 ];

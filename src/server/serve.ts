@@ -5,7 +5,9 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 
 import { CortexError } from "../model/errors.ts";
-import type { Cortex } from "../runtime/cortex.ts";
+import type { Cortex } from "../feature/cortex.ts";
+import type { Feature } from "../feature/feature.ts";
+import { FEATURES } from "../runtime/features.ts";
 import { serverNotePath, tokenPath } from "../config/home.ts";
 import { LoopMonitor } from "./loop-delay.ts";
 import { isoTime } from "../feature/views.ts";
@@ -15,7 +17,7 @@ import { errorReply } from "./errors.ts";
 import { allowedAddresses, inUrl, isLoopback } from "./guard.ts";
 import { removeNote, writeNote } from "./note.ts";
 import { secure } from "./pages.ts";
-import { routes } from "./routes.ts";
+import { loadRoutes } from "./routes.ts";
 import { openToken, type Token } from "./token.ts";
 
 export interface ListenOptions {
@@ -32,6 +34,8 @@ export interface ServeOptions extends ListenOptions {
   readonly clock?: () => number;
   readonly waitMs?: number;
   readonly heartbeatMs?: number;
+  /** Instead of all. */
+  readonly features?: readonly Feature[];
 }
 
 export interface Server extends AsyncDisposable {
@@ -88,6 +92,7 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Serv
   const loop = new LoopMonitor();
   const reachable = reachableAt(host);
   const auth = new Auth({ token: () => token.read(), clock, port });
+  const { routes } = await loadRoutes(options.features ?? FEATURES);
   const app = createApp({
     routes,
     context: {

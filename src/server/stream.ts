@@ -11,7 +11,7 @@ import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { LiveEntry } from "../feature/live.ts";
 import { isoTime } from "../feature/views.ts";
-import { StreamQuery } from "./requests.ts";
+import { StreamQuery } from "../feature/requests.ts";
 import { type Context, route } from "../feature/route.ts";
 import { type StreamEvent, tellChange, tellDelta } from "./stream-events.ts";
 

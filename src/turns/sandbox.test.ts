@@ -67,7 +67,7 @@ test("the mode follows the setting, and what is installed when it is looked for 
     home: "/srv/cortex",
     environment: { PATH: `${folder.path}:/usr/bin:/bin` },
     setting: () => setting,
-    teamFolder: () => Promise.resolve(team),
+    sharedFolders: () => Promise.resolve([team]),
   });
   setting = "off";
   expect(watch.mode()).toMatchObject({ setting, effective: "plain" });

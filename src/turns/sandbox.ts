@@ -42,9 +42,9 @@ export async function openSandbox(given: {
   readonly environment: Variables;
   readonly setting: () => Config["sandbox"];
   /** Where Cortex itself uses git. */
-  readonly teamFolder: () => Promise<string>;
+  readonly sharedFolders: () => Promise<readonly string[]>;
 }): Promise<SandboxWatch> {
-  const { home, environment, setting, teamFolder } = given;
+  const { home, environment, setting, sharedFolders } = given;
   let found = await findBubblewrap(environment);
   const mode = (): SandboxMode => sandboxMode(setting(), found);
   return {
@@ -52,7 +52,7 @@ export async function openSandbox(given: {
     sandbox() {
       const { effective, bubblewrap } = mode();
       if (effective !== "sandboxed" || bubblewrap === undefined) return undefined;
-      return { bubblewrap, hidden: [home], readOnly: () => closedRepositories(teamFolder) };
+      return { bubblewrap, hidden: [home], readOnly: () => closedRepositories(sharedFolders) };
     },
     async lookAgain() {
       found = await findBubblewrap(environment);
@@ -60,10 +60,10 @@ export async function openSandbox(given: {
   };
 }
 
-/** Settings of the team that cannot be read name no folder. */
-async function closedRepositories(teamFolder: () => Promise<string>): Promise<readonly string[]> {
-  const folder = await teamFolder().catch(() => undefined);
-  return folder === undefined ? [] : repositoryOf(folder);
+async function closedRepositories(
+  sharedFolders: () => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  return (await sharedFolders()).flatMap((folder) => repositoryOf(folder));
 }
 
 export function sandboxMode(setting: Config["sandbox"], found: Found): SandboxMode {

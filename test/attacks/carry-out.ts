@@ -6,7 +6,7 @@ import { expect } from "vitest";
 
 import type { ToolCall } from "../../src/model/message.ts";
 import { canonicalToolName } from "../../src/model/tool-aliases.ts";
-import type { Outcome } from "../../src/runtime/outcomes.ts";
+import type { Outcome } from "../../src/feature/outcomes.ts";
 import type { Approval, TurnContent } from "../../src/store/store.ts";
 import { PATIENT } from "../support/server.ts";
 import { type Attack, call, type Entry, orderText } from "./attack.ts";

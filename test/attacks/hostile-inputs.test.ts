@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import type { EventId } from "../../src/model/ids.ts";
-import type { Outcome } from "../../src/runtime/outcomes.ts";
+import type { Outcome } from "../../src/feature/outcomes.ts";
 import { readSkills } from "../../src/personas/skills.ts";
 import { openTestServer, type Received, type Sending, type TestServer } from "../support/server.ts";
 import { temporaryFolder } from "../support/temporary.ts";

@@ -1,5 +1,5 @@
 /** A turn that gives work away, on a real store; nobody takes the work up but the test. */
-import type { Config } from "../../src/config/config.ts";
+import type { Settings } from "../../src/config/settings.ts";
 import type { DelegationParts } from "../../src/delegation/parts.ts";
 import type { ReporterParts } from "../../src/delegation/reporter.ts";
 import { createDelegationTools } from "../../src/delegation/surface/tools.ts";
@@ -49,11 +49,10 @@ export async function openDelegating(cortex: object = {}): Promise<Delegating> {
   const partsNow = (): Delegating["parts"] =>
     delegationParts({
       store: opened.store,
-      config: (): Config => config,
+      settings: { config: () => config, profile: () => undefined } as unknown as Settings,
       clock,
       mintId,
-      broker: { withSlot: async (act) => (await act(undefined)).result },
-      checkProfile: () => {},
+      slots: { withSlot: async (act) => (await act(undefined)).result },
       isJudged: () => false,
       onChainEnded: async (_, by) => void problems.push(`${by} wanted to go on`),
       log: (line) => void problems.push(line),

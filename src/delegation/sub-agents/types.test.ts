@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { loadFiles } from "../../../test/support/config-home.ts";
-import { TOOL_NAMES } from "../../doctor/tool-names.ts";
+import { TOOL_NAMES } from "../../runtime/features.ts";
 import { DEFAULT_MAX_TURNS, DEFAULT_TIMEOUT_MS, findType, subAgentTypes } from "./types.ts";
 
 const configOf = async (types: object) =>

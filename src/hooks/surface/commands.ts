@@ -1,7 +1,7 @@
 /** `cortex hooks …`, as the table of commands has it. */
-import { type CommandEntry, LIMIT } from "../../feature/command.ts";
+import { type Command, LIMIT } from "../../feature/command.ts";
 
-export const HOOKS: CommandEntry = {
+export const HOOKS: Command = {
   usage: "hooks",
   about: "List, test and write hooks",
   group: "Work",

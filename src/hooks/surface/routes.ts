@@ -2,9 +2,9 @@
 import type { EventId } from "../../model/ids.ts";
 import { present } from "../../model/present.ts";
 import { hookRunView, hookView, readHooks } from "./views.ts";
-import { schemas } from "../../server/api.ts";
+import { hookSchemas as schemas } from "./schemas.ts";
 import { pageOf } from "../../feature/page.ts";
-import { PageQuery } from "../../server/requests.ts";
+import { PageQuery } from "../../feature/requests.ts";
 import { route } from "../../feature/route.ts";
 
 export const hookRoutes = [

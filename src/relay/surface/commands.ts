@@ -1,7 +1,7 @@
 /** `cortex relay …`, as the table of commands has it. */
-import { type CommandEntry, LIMIT } from "../../feature/command.ts";
+import { type Command, LIMIT } from "../../feature/command.ts";
 
-export const RELAY: CommandEntry = {
+export const RELAY: Command = {
   usage: "relay",
   about: "Run relays: agents passing an artifact along",
   group: "Team & relay",

@@ -52,8 +52,8 @@ export async function validate(given: Invocation): Promise<void | false> {
   return problems.length === 0 ? undefined : false;
 }
 
-async function read({ home, environment }: Invocation): Promise<RelayConfigView> {
-  return relayConfigView(await readRelays({ home, environment }));
+async function read({ home, environment, toolNames }: Invocation): Promise<RelayConfigView> {
+  return relayConfigView(await readRelays({ home, environment, toolNames }));
 }
 
 function nothingIn({ problems }: RelayConfigView, what: string, { print }: Invocation): string {

@@ -5,8 +5,7 @@ import type { EventId, RelayId, TurnId } from "../../model/ids.ts";
 import { present } from "../../model/present.ts";
 import type { RelayRequest } from "../relays.ts";
 import { relayAgentView, relayTemplateView, relayView } from "./views.ts";
-import { schemas } from "../../server/api.ts";
-import { ArtifactQuery, RelaysQuery } from "./schemas.ts";
+import { ArtifactQuery, relaySchemas as schemas, RelaysQuery } from "./schemas.ts";
 import { pageOf } from "../../feature/page.ts";
 import { type Context, route } from "../../feature/route.ts";
 

@@ -1,7 +1,7 @@
 /** What goes over the wire about relays. The fields of a record have the names that `threads.json` has for them. */
 import { z } from "zod";
 
-import { json, PageQuery, place, text } from "../../server/requests.ts";
+import { json, PageQuery, place, text } from "../../feature/requests.ts";
 
 const time = z.string().meta({ format: "date-time" });
 

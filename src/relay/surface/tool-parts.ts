@@ -1,15 +1,13 @@
 /** What the tools of relays need of the rest of Cortex. */
-import type { Config } from "../../config/config.ts";
+import type { Ports } from "../../feature/ports.ts";
 import { causeOf } from "../../delegation/caller.ts";
 import { boundBy } from "../../delegation/narrowing.ts";
-import type { DelegationParts } from "../../delegation/parts.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { RelayId } from "../../model/ids.ts";
 import { parseSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { ToolContext } from "../../model/tool.ts";
 import { readWorker, type Worker } from "../../model/worker.ts";
 import type { RelayToolParts } from "./tools.ts";
-import type { Store } from "../../store/store.ts";
 import { isByOthers } from "../../turns/untrusted.ts";
 import type { RelayRequest, Relays } from "../relays.ts";
 
@@ -18,16 +16,9 @@ export const MAX_OPEN_RELAYS = 8;
 /** How deep relays may be started from steps of relays. */
 export const MAX_RELAY_DEPTH = 3;
 
-export interface RelayToolSources {
-  readonly relays: Pick<Relays, "run" | "get" | "list">;
-  readonly config: () => Config;
-  readonly onChainEnded: DelegationParts["onChainEnded"];
-  readonly store: { readonly queue: Pick<Store["queue"], "itemsOf"> } & {
-    readonly sessions: Pick<Store["sessions"], "get">;
-  };
-}
-
-export function relayToolParts({ relays, config, onChainEnded, store }: RelayToolSources): RelayToolParts {
+export function relayToolParts({ apis, settings, onChainEnded, store }: Ports): RelayToolParts {
+  const { relays } = apis;
+  const config = () => settings.config();
   return {
     async start({ name, kind, message, contract, budgetUsd, waits }, context) {
       const { session, turn, callKey, workspace, delegable } = context;

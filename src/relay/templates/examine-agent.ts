@@ -4,22 +4,25 @@ import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { readPlugins } from "../../personas/skills.ts";
 import type { Doubt, ExaminedAgent } from "./read.ts";
-import { unknownTools } from "../../doctor/check-agents.ts";
+import { unknownTools } from "../../personas/check-agents.ts";
 
-export function createRelayExaminer(config: Config): (agent: ExaminedAgent) => Promise<Doubt[]> {
+export function createRelayExaminer(
+  config: Config,
+  toolNames: readonly string[],
+): (agent: ExaminedAgent) => Promise<Doubt[]> {
   return async (agent) => [
-    ...toolDoubts(agent),
+    ...toolDoubts(agent, toolNames),
     ...ignoredFields(agent, config),
     ...(await pluginDoubts(agent)),
   ];
 }
 
 /** `Read,Grep` or a list. */
-function toolDoubts({ tools }: ExaminedAgent): Doubt[] {
+function toolDoubts({ tools }: ExaminedAgent, toolNames: readonly string[]): Doubt[] {
   const isText = typeof tools === "string";
   const listed: readonly unknown[] = isText ? tools.split(",") : Array.isArray(tools) ? tools : [];
   const names = listed.map((name) => (typeof name === "string" ? name.trim() : ""));
-  return unknownTools(names).map(({ index, message, hint }) => ({
+  return unknownTools(names, toolNames).map(({ index, message, hint }) => ({
     path: isText ? ["tools"] : ["tools", index],
     message,
     hint,

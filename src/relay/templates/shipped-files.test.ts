@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { addShippedRelays, writeRelaySchemas } from "./shipped-files.ts";
+import { TOOL_NAMES } from "../../runtime/features.ts";
 import { readRelays } from "./read-home.ts";
 
 function newHome() {
@@ -17,7 +18,7 @@ test("a new home gets four templates that are right, with their agents and promp
   const files = addShippedRelays(home.path);
   for (const file of files) expect([file, existsSync(file)]).toEqual([file, true]);
 
-  const config = await readRelays({ home: home.path, environment: {} });
+  const config = await readRelays({ home: home.path, environment: {}, toolNames: TOOL_NAMES });
   const { problems, warnings } = config;
   expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
   expect([...config.templates.keys()]).toEqual([

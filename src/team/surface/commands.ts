@@ -1,7 +1,7 @@
 /** `cortex team …`, as the table of commands has it. */
-import type { CommandEntry } from "../../feature/command.ts";
+import type { Command } from "../../feature/command.ts";
 
-type Options = NonNullable<CommandEntry["options"]>;
+type Options = NonNullable<Command["options"]>;
 
 /** The settings that matter wherever the team is looked at. */
 const WHERE: Options = [
@@ -28,7 +28,7 @@ export const TEAM_OPTIONS: Options = [
   ],
 ];
 
-export const TEAM: CommandEntry = {
+export const TEAM: Command = {
   usage: "team",
   about: "Coordinate agents and people in Markdown files",
   group: "Team & relay",
@@ -174,6 +174,6 @@ export const TEAM: CommandEntry = {
   ]),
 };
 
-function withWhere(commands: readonly CommandEntry[]): CommandEntry[] {
+function withWhere(commands: readonly Command[]): Command[] {
   return commands.map((command) => ({ ...command, options: [...WHERE, ...(command.options ?? [])] }));
 }

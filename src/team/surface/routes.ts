@@ -2,8 +2,7 @@
 import { present } from "../../model/present.ts";
 import { beatView, teamView } from "./views.ts";
 import { withNulls } from "./with-nulls.ts";
-import { schemas } from "../../server/api.ts";
-import { TeamQuery } from "./schemas.ts";
+import { TeamQuery, teamSchemas as schemas } from "./schemas.ts";
 import { route } from "../../feature/route.ts";
 
 export const teamRoutes = [

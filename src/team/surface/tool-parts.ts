@@ -1,6 +1,6 @@
 /** What the tools of a team need of the rest of Cortex. */
 import { causeOf } from "../../delegation/caller.ts";
-import type { DelegationParts } from "../../delegation/parts.ts";
+import type { Ports } from "../../feature/ports.ts";
 import {
   AGENT_ADAPTER,
   ANSWER_ADAPTER,
@@ -10,11 +10,10 @@ import {
   TEAM_ADAPTER,
 } from "../../model/event.ts";
 import type { ToolContext } from "../../model/tool.ts";
-import type { QueueItem, Store } from "../../store/store.ts";
+import type { QueueItem } from "../../store/store.ts";
 import { isNotice } from "../work/notice-id.ts";
 import type { TeamToolParts } from "./tools.ts";
 import { isByOthers } from "../../turns/untrusted.ts";
-import type { Teamwork } from "../teamwork.ts";
 
 /** What other agents say is nobody's instruction, whoever it was said for. */
 const BY_AGENTS: ReadonlySet<string> = new Set([
@@ -24,14 +23,9 @@ const BY_AGENTS: ReadonlySet<string> = new Set([
   SCRIPT_ADAPTER,
 ]);
 
-export interface TeamToolSources {
-  readonly team: Teamwork;
-  readonly config: DelegationParts["config"];
-  readonly onChainEnded: DelegationParts["onChainEnded"];
-  readonly store: { readonly queue: Pick<Store["queue"], "itemsOf"> };
-}
-
-export function teamToolParts({ team, store, config, onChainEnded }: TeamToolSources): TeamToolParts {
+export function teamToolParts({ apis, store, settings, onChainEnded }: Ports): TeamToolParts {
+  const { team } = apis;
+  const config = () => settings.config();
   const itemsOf = ({ turn }: ToolContext): Promise<QueueItem[]> => store.queue.itemsOf(turn);
   return {
     status: () => team.status(),

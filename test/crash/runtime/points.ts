@@ -92,8 +92,8 @@ export const RUNTIME_POINTS: readonly Point[] = [
   ),
   before(
     "between telling a turn of the end of work and its going on",
-    "src/runtime/cortex.ts",
-    "  const delegation = await store.delegations.get(id);\n",
+    "src/delegation/open.ts",
+    "      const delegation = id === undefined ? undefined : await store.delegations.get(id);\n",
   ),
   before("before an answer is sent", SEND_DELIVERY, "  const outcome = await attempt("),
   before(

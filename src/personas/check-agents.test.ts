@@ -7,11 +7,11 @@ import { type ConfigHome, configHome } from "../../test/support/config-home.ts";
 import { TOOL_ALIASES } from "../model/tool-aliases.ts";
 import { checkAgents } from "./check-agents.ts";
 import { readConfigured } from "../config/configured.ts";
-import { TOOL_NAMES } from "./tool-names.ts";
+import { TOOL_NAMES } from "../runtime/features.ts";
 
 async function findingsIn({ path: home }: ConfigHome, environment: Record<string, string> = {}) {
   const { config, variable } = await readConfigured({ home, environment });
-  const findings = await checkAgents({ home, config, variable });
+  const findings = await checkAgents({ home, config, variable, toolNames: TOOL_NAMES });
   return findings.map(({ level, path, message }) => `${level} ${path}: ${message}`);
 }
 

@@ -9,9 +9,8 @@ import type { AgentId, PersonaId } from "../model/ids.ts";
 import { matches } from "../model/permissions.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { TOOL_ALIASES } from "../model/tool-aliases.ts";
-import { readIdentityFiles } from "../personas/identity-files.ts";
-import { readSkills } from "../personas/skills.ts";
-import { TOOL_NAMES } from "./tool-names.ts";
+import { readIdentityFiles } from "./identity-files.ts";
+import { readSkills } from "./skills.ts";
 import { isSet } from "../config/unset-variables.ts";
 
 /** Something that somebody should look at. With an error, an agent cannot do what it is configured for. */
@@ -29,6 +28,8 @@ export interface CheckParts {
   readonly config: Config;
   /** A variable of the environment or of `config/.env`. */
   readonly variable: (name: string) => string | undefined;
+  /** The names of all tools that an agent can have. */
+  readonly toolNames: readonly string[];
 }
 
 /** All agents, all personas and all types of sub-agents; errors first. */
@@ -39,12 +40,13 @@ export async function checkAgents(parts: CheckParts): Promise<Finding[]> {
     ...Object.keys(personas).map((id) => checkPersona(id as PersonaId, parts)),
   ]);
   const types = Object.entries(subAgents.types).flatMap(([name, { tools = [] }]) =>
-    checkTools(`subAgents.types.${name}.tools`, tools),
+    checkTools(`subAgents.types.${name}.tools`, tools, parts),
   );
   return [...findings.flat(), ...types].toSorted((a, b) => rank(a) - rank(b));
 }
 
-async function checkAgent(id: AgentId, { home, config, variable }: CheckParts): Promise<Finding[]> {
+async function checkAgent(id: AgentId, parts: CheckParts): Promise<Finding[]> {
+  const { home, config } = parts;
   const agent = config.agents[id]!;
   const { workspace } = agent;
   const at = `agents.${id}`;
@@ -57,8 +59,8 @@ async function checkAgent(id: AgentId, { home, config, variable }: CheckParts): 
   ]);
   return [
     ...folders,
-    ...checkTools(`${at}.tools`, agent.tools),
-    ...checkKey(`${at}.profile`, agent.profile, { config, variable }),
+    ...checkTools(`${at}.tools`, agent.tools, parts),
+    ...checkKey(`${at}.profile`, agent.profile, parts),
     ...files.flatMap(({ problem }) =>
       problem === undefined ? [] : [warning(workspace, problem, "Shorten it, or move parts to other files.")],
     ),
@@ -70,7 +72,8 @@ async function checkAgent(id: AgentId, { home, config, variable }: CheckParts): 
   ];
 }
 
-async function checkPersona(id: PersonaId, { config, variable }: CheckParts): Promise<Finding[]> {
+async function checkPersona(id: PersonaId, parts: CheckParts): Promise<Finding[]> {
+  const { config, variable } = parts;
   const { tools, ask, roots, credentials } = config.personas[id]!.permissions;
   const at = `personas.${id}.permissions`;
   const folders = await Promise.all(
@@ -78,9 +81,9 @@ async function checkPersona(id: PersonaId, { config, variable }: CheckParts): Pr
   );
   return [
     ...folders.flat(),
-    ...checkTools(`${at}.tools.allow`, tools.allow),
-    ...checkTools(`${at}.tools.deny`, tools.deny),
-    ...checkTools(`${at}.ask`, ask),
+    ...checkTools(`${at}.tools.allow`, tools.allow, parts),
+    ...checkTools(`${at}.tools.deny`, tools.deny, parts),
+    ...checkTools(`${at}.ask`, ask, parts),
     ...credentials.flatMap((name, i) =>
       isSet(name, variable) ? [] : [unset(`${at}.credentials[${i}]`, name, "Commands do without it.")],
     ),
@@ -100,8 +103,12 @@ async function checkFolder(path: string, folder: string, ifMissing: string | und
   }
 }
 
-function checkTools(path: string, patterns: readonly string[]): Finding[] {
-  return unknownTools(patterns).map(({ index, message, hint }) =>
+function checkTools(
+  path: string,
+  patterns: readonly string[],
+  { toolNames }: Pick<CheckParts, "toolNames">,
+): Finding[] {
+  return unknownTools(patterns, toolNames).map(({ index, message, hint }) =>
     warning(`${path}[${index}]`, message, hint),
   );
 }
@@ -109,15 +116,15 @@ function checkTools(path: string, patterns: readonly string[]): Finding[] {
 /** Of names and patterns of tools, those that name none. */
 export function unknownTools(
   patterns: readonly string[],
+  toolNames: readonly string[],
 ): { readonly index: number; readonly message: string; readonly hint: string }[] {
+  const known = [...toolNames, ...Object.keys(TOOL_ALIASES)];
   return patterns.flatMap((pattern, index) => {
-    if (pattern === "" || NAMES.some((name) => matches([pattern], name))) return [];
+    if (pattern === "" || known.some((name) => matches([pattern], name))) return [];
     const message = `no tool is called ${JSON.stringify(pattern)}`;
-    return [{ index, message, hint: suggest(pattern.replaceAll("*", ""), NAMES) }];
+    return [{ index, message, hint: suggest(pattern.replaceAll("*", ""), known) }];
   });
 }
-
-const NAMES = [...TOOL_NAMES, ...Object.keys(TOOL_ALIASES)];
 
 /** A key may also be where its provider looks for it by itself, so only a variable that was named is missed. */
 function checkKey(

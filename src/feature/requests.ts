@@ -4,19 +4,16 @@ import { z } from "zod";
 import { OWNER_ADAPTERS, PLACE_KINDS } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
-import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS } from "../insight/costs.ts";
 
 /** How much of a list is given at once. */
 const MAX_LIMIT = 1_000;
-/** Of a search. */
-const MAX_HITS = 100;
 /** Turns come with all that was done in them, so fewer of them are read at once. */
 const MAX_TURNS = 200;
 const DEFAULT_TURNS = 50;
 
 /** Half of a character cannot be stored, so what would come back is not what was sent. */
 export const text = z.string().refine((value) => value.isWellFormed(), { error: "holds half a character" });
-const moment = z.iso.datetime({ offset: true });
+export const moment = z.iso.datetime({ offset: true });
 /** Any JSON. How deep it may be is checked where it is stored, by a check that no depth can overflow. */
 export const json = z.unknown().transform((value) => value as Json);
 const mode = z.string().meta({ description: `One of ${QUEUE_MODES.join(", ")}.` });
@@ -49,13 +46,6 @@ export const EventsQuery = PageQuery.extend({
   since: moment.optional().describe("Not before this moment."),
   until: moment.optional().describe("Before this moment."),
 });
-export const SearchQuery = z.strictObject({
-  q: z.string().describe("What to look for, as plain words."),
-  channel: z.string().min(1).optional(),
-  since: moment.optional().describe("Not before this moment."),
-  until: moment.optional().describe("Before this moment."),
-  limit: z.coerce.number().int().min(1).max(MAX_HITS).optional(),
-});
 export const SessionsQuery = PageQuery.extend({
   all: z.enum(["0", "1"]).optional().describe("1: also those that are closed, because their relay is over."),
   tree: z.enum(["0", "1"]).optional().describe("1: all sessions, each with those that its agent opened."),
@@ -73,16 +63,6 @@ export const DecisionRequest = z.strictObject({
   reason: text.optional().describe("Of a denial: the agent reads it."),
 });
 export const AnswerRequest = z.strictObject({ answer: text });
-export const CostsQuery = z.strictObject({
-  by: z.enum(COST_GROUPS).default("day"),
-  days: z.coerce.number().int().min(1).max(MAX_COST_DAYS).default(DEFAULT_COST_DAYS),
-});
-export const HealthQuery = z.strictObject({
-  full: z
-    .enum(["0", "1"])
-    .optional()
-    .describe("1: with all measures and problems, for whoever has the token."),
-});
 export const ContextQuery = z.strictObject({
   full: z.enum(["0", "1"]).optional().describe("1: with the texts."),
 });
@@ -132,8 +112,6 @@ export const SessionPatch = z.strictObject({
     .optional()
     .describe("Takes marks away: a person vouches for what is in the conversation."),
 });
-export const PruneRequest = z.strictObject({ before: moment.describe("A moment at least a day ago.") });
-export const HookPatch = z.strictObject({ enabled: z.boolean() });
 export const EventRequest = z.strictObject({
   adapter: z.string().default("api").describe("What it is from; the first part of the event's id."),
   sourceId: z.string().optional().describe("What makes it unique there. Else time and content decide."),
@@ -155,11 +133,3 @@ export const EventRequest = z.strictObject({
   metadata: json.optional(),
   timestamp: moment.optional().describe("When it happened: now, unless given."),
 });
-export const HookTestRequest = z
-  .strictObject({
-    eventId: z.string().optional().describe("An event of the ledger."),
-    event: EventRequest.optional().describe("One that has not happened."),
-  })
-  .refine(({ eventId, event }) => (eventId === undefined) !== (event === undefined), {
-    error: "takes one of eventId and event",
-  });

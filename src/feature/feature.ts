@@ -1,0 +1,63 @@
+/**
+ * A feature is one folder that holds everything about one thing: its core, tools, routes, commands, views and doctor
+ * checks. Its `feature.ts` lists them, and `runtime/features.ts` lists the features; nothing else names them.
+ *
+ * `feature.ts` is loaded by every start and every command, so it holds tables and imports the code behind them on use.
+ */
+import type { ChatCommands } from "../intake/chat-commands.ts";
+import type { Direction } from "../model/event.ts";
+import type { Json } from "../model/json.ts";
+import type { Tool, ToolResult } from "../model/tool.ts";
+import type { Check } from "./check.ts";
+import type { Command } from "./command.ts";
+import type { Apis } from "./cortex.ts";
+import type { Ports } from "./ports.ts";
+import type { RouteTable } from "./route.ts";
+
+export interface Feature {
+  readonly name: string;
+  /** Commands of the command line. */
+  readonly commands?: readonly Command[];
+  /** Options that it adds to `cortex up`, which reach it as `Ports.flags`. */
+  readonly upOptions?: Command["options"];
+  /** The names of its tools, so that a configuration can be checked without loading them. */
+  readonly toolNames?: readonly string[];
+  /** Its tools. They ask for the ports when they are called: without, they can still be described. */
+  readonly tools?: (ports: () => Ports) => Promise<readonly Tool[]>;
+  /** What the server answers for it. */
+  readonly routes?: () => Promise<RouteTable>;
+  /** What `cortex doctor` says about it on a valid configuration. Nothing to report: no checks. */
+  readonly check?: (home: CheckedHome) => Promise<readonly Check[]>;
+  /** Opens it in a running Cortex. It is closed before the queue is. */
+  readonly open?: (ports: Ports) => Promise<OpenFeature>;
+}
+
+/** A home that the doctor looks at, with or without a server on it. */
+export interface CheckedHome {
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The names of all tools of all features. */
+  readonly toolNames: readonly string[];
+}
+
+/** A feature at work in a running Cortex. */
+export interface OpenFeature extends Partial<AsyncDisposable> {
+  /** What it offers by name: `cortex.relays`. */
+  readonly api?: Partial<Apis>;
+  /** Commands that people type in a chat. */
+  readonly chat?: ChatCommands;
+  /** Picks up what the previous process left. Awaited before any turn runs. */
+  recover?(): Promise<void>;
+  /** Begins its own work, once turns run. */
+  start?(): Promise<void> | void;
+  /** The configuration has changed. */
+  configChanged?(): void;
+  /** Whether it wants to judge events of this direction, on this channel or on any. */
+  wants?(direction: Direction, channel?: string): boolean;
+  /** Adds to the system prompt of every turn what is going on, as Markdown. */
+  situation?(): Promise<string | undefined>;
+  /** Reads what a suspended call waits for. Undefined: it is not over yet, or not this feature's. */
+  readWait?(detail: Json): Promise<ToolResult | undefined>;
+  /** A folder that agents share. Commands of agents cannot write to the git repository that holds it. */
+  sharedFolder?(): Promise<string>;
+}

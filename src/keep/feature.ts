@@ -1,0 +1,15 @@
+import type { Feature } from "../feature/feature.ts";
+import { KEEP } from "./commands.ts";
+
+/** Backup, restore, prune and verify: what keeps a home safe and small. */
+export const keep: Feature = {
+  name: "keep",
+  commands: KEEP,
+  async routes() {
+    const [{ keepingRoutes: routes }, { keepSchemas: schemas }] = await Promise.all([
+      import("./routes.ts"),
+      import("./schemas.ts"),
+    ]);
+    return { routes, schemas };
+  },
+};

@@ -1,0 +1,15 @@
+import { delegation } from "../delegation/feature.ts";
+import type { Feature } from "../feature/feature.ts";
+import { hooks } from "../hooks/feature.ts";
+import { insight } from "../insight/feature.ts";
+import { keep } from "../keep/feature.ts";
+import { relay } from "../relay/feature.ts";
+import { search } from "../search/feature.ts";
+import { team } from "../team/feature.ts";
+import { toolNamesOf } from "./tool-names.ts";
+
+/** The features of Cortex. One is opened after those it uses, and closed before them. */
+export const FEATURES: readonly Feature[] = [search, delegation, relay, team, hooks, insight, keep];
+
+/** The names of all tools that an agent can have. */
+export const TOOL_NAMES: readonly string[] = toolNamesOf(FEATURES);

@@ -1,0 +1,41 @@
+import type { Feature } from "../feature/feature.ts";
+import { SEARCH } from "./commands.ts";
+
+/** How much of one hit `memory_search` shows. */
+const HIT_LENGTH = 1_000;
+
+/** What was said, by its words; the index is kept up to date beside everything else. */
+export const search: Feature = {
+  name: "search",
+  commands: [SEARCH],
+  toolNames: ["memory_search"],
+  async tools(ports) {
+    const [{ createMemorySearchTool }, { searchLedger }] = await Promise.all([
+      import("../agents/tools/memory-search.ts"),
+      import("./search.ts"),
+    ]);
+    return [
+      createMemorySearchTool({
+        search: (text, query) => searchLedger(ports().store, text, { textLength: HIT_LENGTH, ...query }),
+      }),
+    ];
+  },
+  async routes() {
+    const [{ searchRoutes: routes }, { searchSchemas: schemas }] = await Promise.all([
+      import("./routes.ts"),
+      import("./schemas.ts"),
+    ]);
+    return { routes, schemas };
+  },
+  async open({ store, log }) {
+    const { Indexer } = await import("./indexer.ts");
+    const indexer = new Indexer({
+      store,
+      onProblem: (error) => log(`Search indexing is paused: ${String(error)}`),
+    });
+    return {
+      start: () => indexer.start(),
+      [Symbol.asyncDispose]: () => indexer[Symbol.asyncDispose](),
+    };
+  },
+};

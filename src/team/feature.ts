@@ -1,0 +1,34 @@
+import type { Feature } from "../feature/feature.ts";
+import { TEAM, TEAM_OPTIONS } from "./surface/commands.ts";
+import { COORDINATOR_TOOLS, FLAG_TOOL } from "./work/tool-names.ts";
+import type { Teamwork } from "./teamwork.ts";
+
+declare module "../feature/cortex.ts" {
+  interface Apis {
+    readonly team: Teamwork;
+  }
+}
+
+/** Agents and people that share a folder of Markdown files. */
+export const team: Feature = {
+  name: "team",
+  commands: [TEAM],
+  upOptions: TEAM_OPTIONS,
+  toolNames: [...COORDINATOR_TOOLS, FLAG_TOOL],
+  async tools(ports) {
+    const [{ createTeamTools }, { teamToolParts }] = await Promise.all([
+      import("./surface/tools.ts"),
+      import("./surface/tool-parts.ts"),
+    ]);
+    return createTeamTools(() => teamToolParts(ports()));
+  },
+  async routes() {
+    const [{ teamRoutes: routes }, { teamSchemas: schemas }] = await Promise.all([
+      import("./surface/routes.ts"),
+      import("./surface/schemas.ts"),
+    ]);
+    return { routes, schemas };
+  },
+  check: async (home) => (await import("./surface/check.ts")).checkTeam(home),
+  open: async (ports) => (await import("./open.ts")).openTeamwork(ports),
+};
