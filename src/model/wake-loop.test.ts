@@ -207,6 +207,17 @@ describe("disposing", () => {
   });
 });
 
+test("a loop that was not started runs a round when it is woken, and settles after it", async () => {
+  const { loop, rounds } = played();
+  const settled = loop.settle().then(() => rounds.length);
+  loop.wake();
+  await rounds[0]!.end();
+  await rounds[1]!.end();
+  expect(await settled).toBe(2);
+  await vi.advanceTimersByTimeAsync(POLL_MS);
+  expect(rounds).toHaveLength(2);
+});
+
 test.each([true, false])("waiting keeps the process alive where that is wanted: %s", async (keepsAlive) => {
   vi.useRealTimers();
   const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;

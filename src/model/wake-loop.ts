@@ -7,6 +7,7 @@
  * - The next round starts when the last one said, or with the next poll or wake-up, whichever comes first.
  * - A failed round is retried after `retryMs`. Wake-ups during the failed round wait for the retry, so a round that wakes
  *   its own loop and fails does not spin; a later wake-up retries at once. A streak of failures is reported once.
+ * - A loop that was not started has no poll, and still runs a round when it is woken.
  * - Disposing the loop aborts the signal of the running round and waits for the round to end. Its failure is not reported:
  *   the store may be closed by then.
  */
@@ -45,6 +46,12 @@ export class WakeLoop implements AsyncDisposable {
     if (this.#rounds !== undefined) return;
     if (gatherMs === 0) this.#run();
     else if (!wasWoken) this.#gathered = this.#runIn(gatherMs); // what is due sooner stays due
+  }
+
+  /** Asks for a round, and waits until the loop rests. */
+  async settle(): Promise<void> {
+    this.wake();
+    await this.#rounds;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
