@@ -3,8 +3,7 @@
  * come, and with long rests while others write. Searches also look at what waits here, so being late costs nothing
  * but their time; and how far it has come is in the store, so it can end at any moment.
  */
-import { setTimeout as pause } from "node:timers/promises";
-
+import { WakeLoop } from "../model/wake-loop.ts";
 import type { Store } from "../store/store.ts";
 
 export interface IndexerParts {
@@ -25,62 +24,29 @@ const RETRY_MS = 10_000;
 const POLL_MS = 60_000;
 
 export class Indexer implements AsyncDisposable {
-  readonly #parts: IndexerParts;
-  readonly #stopping = new AbortController();
-  #unlisten: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #woken = false;
-  #failing = false;
+  readonly #loop: WakeLoop;
 
-  constructor(parts: IndexerParts) {
-    this.#parts = parts;
-  }
-
-  start(): void {
-    this.#unlisten = this.#parts.store.onWake("changes", () => this.#wake());
-    this.#timer = setInterval(() => this.#wake(), POLL_MS);
-    this.#wake();
-  }
-
-  /** Lets the step under way end. The rest is done after the next start. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopping.abort();
-    this.#unlisten?.();
-    clearInterval(this.#timer);
-    await this.#pass;
-  }
-
-  #wake(): void {
-    if (this.#stopping.signal.aborted) return;
-    this.#woken = true;
-    this.#pass ??= this.#indexAll().finally(() => {
-      this.#pass = undefined;
-      if (this.#woken) this.#wake();
+  constructor({ store, onProblem, restMs = REST_MS, retryMs = RETRY_MS }: IndexerParts) {
+    this.#loop = new WakeLoop({
+      async round() {
+        const { waiting } = await store.events.index(STEP_EVENTS);
+        return waiting > 0 ? 0 : undefined;
+      },
+      listen: (wake) => store.onWake("changes", wake),
+      pollMs: POLL_MS,
+      retryMs,
+      gatherMs: restMs, // others have written since the last step: this can wait, they should not have to
+      onProblem,
+      keepsAlive: true,
     });
   }
 
-  async #indexAll(): Promise<void> {
-    const { store, onProblem, restMs = REST_MS, retryMs = RETRY_MS } = this.#parts;
-    try {
-      for (let waiting = 1; waiting > 0;) {
-        // Somebody has written since the last step: this can wait, they should not have to.
-        if (this.#woken) await this.#pause(restMs);
-        if (this.#stopping.signal.aborted) return;
-        this.#woken = false;
-        waiting = (await store.events.index(STEP_EVENTS)).waiting;
-        this.#failing = false;
-      }
-    } catch (error) {
-      if (!this.#failing) onProblem(error);
-      this.#failing = true;
-      this.#woken = true;
-      await this.#pause(retryMs);
-    }
+  start(): void {
+    this.#loop.start();
   }
 
-  async #pause(ms: number): Promise<void> {
-    const { signal } = this.#stopping;
-    await pause(ms, undefined, { signal }).catch(() => {}); // stopping ends a pause
+  /** Lets the step under way end. The rest is done after the next start. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
   }
 }
