@@ -6,6 +6,7 @@
 import { AGENT_ADAPTER, eventId } from "../model/event.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
 import type { DispatchId, ItemId } from "../model/ids.ts";
+import { WakeLoop } from "../model/wake-loop.ts";
 import type { Claim, Delegation, DelegationReport, LeaseRequest } from "../store/store.ts";
 import { detailOf } from "./delegate.ts";
 import { targetOf } from "./kin.ts";
@@ -32,63 +33,40 @@ const RETRY_MS = 2_000;
 
 export class Reporter implements AsyncDisposable {
   readonly #parts: ReporterParts;
-  readonly #unlisten: (() => void)[] = [];
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #woken = false;
-  #isClosed = false;
-  #failing = false;
+  readonly #loop: WakeLoop;
 
   constructor(parts: ReporterParts) {
     this.#parts = parts;
-  }
-
-  start(): void {
-    const wake = (): void => this.#wake();
-    this.#unlisten.push(
-      ...(["queue", "runs"] as const).map((topic) => this.#parts.store.onWake(topic, wake)),
-    );
-    this.#wake();
-  }
-
-  /** Lets the outcome that is being told of be told of. The rest is done after the next start. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    for (const unlisten of this.#unlisten) unlisten();
-    clearTimeout(this.#timer);
-    await this.#pass;
-  }
-
-  #wake(): void {
-    if (this.#isClosed) return;
-    this.#woken = true;
-    this.#pass ??= this.#tellAll().finally(() => {
-      this.#pass = undefined;
-      if (this.#woken) this.#wake();
+    const { store, onProblem, retryMs = RETRY_MS } = parts;
+    this.#loop = new WakeLoop({
+      round: ({ signal }) => this.#tellAll(signal),
+      listen(wake) {
+        const unlisten = [store.onWake("queue", wake), store.onWake("runs", wake)];
+        return () => unlisten.forEach((end) => end());
+      },
+      pollMs: POLL_MS,
+      retryMs,
+      onProblem,
     });
   }
 
-  async #tellAll(): Promise<void> {
-    const { store, onProblem, retryMs = RETRY_MS } = this.#parts;
-    this.#woken = false;
-    let waitMs = POLL_MS;
-    try {
-      waitMs = Math.min(POLL_MS, await this.#expire());
-      for (;;) {
-        const ended = await store.delegations.unreported({ limit: BATCH });
-        if (this.#isClosed) return;
-        await Promise.all(ended.map((delegation) => this.#tell(delegation)));
-        if (ended.length < BATCH) break;
-      }
-      this.#failing = false;
-    } catch (error) {
-      if (this.#isClosed) return; // the store may be closed by now
-      if (!this.#failing) onProblem(error);
-      this.#failing = true;
-      waitMs = retryMs;
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Lets the outcome that is being told of be told of. The rest is done after the next start. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
+  }
+
+  async #tellAll(signal: AbortSignal): Promise<number> {
+    const waitMs = await this.#expire();
+    for (;;) {
+      const ended = await this.#parts.store.delegations.unreported({ limit: BATCH });
+      if (signal.aborted) return waitMs;
+      await Promise.all(ended.map((delegation) => this.#tell(delegation)));
+      if (ended.length < BATCH) return waitMs;
     }
-    clearTimeout(this.#timer);
-    if (!this.#isClosed) this.#timer = setTimeout(() => this.#wake(), waitMs).unref();
   }
 
   /** Ends what has taken too long. Gives how long it is until there may be more of it. */
