@@ -7,6 +7,7 @@
  */
 import type { CortexError } from "../../model/errors.ts";
 import type { RelayId } from "../../model/ids.ts";
+import { WakeLoop } from "../../model/wake-loop.ts";
 import { readArtifact, workspaceOf } from "../artifact/artifact.ts";
 import { advance, type DueScript, type Move } from "./advance.ts";
 import { isLasting } from "./draft.ts";
@@ -36,19 +37,22 @@ export class Engine implements AsyncDisposable {
   readonly #scripts = new Map<RelayId, { readonly point: ScriptPoint; readonly abort: AbortController }>();
   /** Those that have failed just now: they are tried again later. */
   readonly #resting = new Set<RelayId>();
-  #unlisten: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #woken = false;
+  readonly #loop: WakeLoop;
   #isClosed = false;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
+    const { store, onProblem, pollMs = POLL_MS } = parts;
+    this.#loop = new WakeLoop({
+      round: () => this.#look(),
+      listen: (wake) => store.onWake("queue", wake),
+      pollMs,
+      onProblem: (error) => onProblem(error, undefined),
+    });
   }
 
   start(): void {
-    this.#unlisten = this.#parts.store.onWake("queue", () => this.#wake());
-    this.#wake();
+    this.#loop.start();
   }
 
   /** Ends the script that a relay waits for which comes to its end: only those for the end matter any more. */
@@ -60,36 +64,17 @@ export class Engine implements AsyncDisposable {
   /** Scripts are ended, and that is recorded. Everything else goes on after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    this.#unlisten?.();
-    clearTimeout(this.#timer);
-    await this.#pass;
+    await this.#loop[Symbol.asyncDispose]();
     for (const { abort } of this.#scripts.values()) abort.abort();
     await Promise.all(this.#works.values());
   }
 
-  #wake(): void {
-    if (this.#isClosed) return;
-    this.#woken = true;
-    this.#pass ??= this.#look().finally(() => {
-      this.#pass = undefined;
-      if (this.#woken) this.#wake();
-    });
-  }
-
   async #look(): Promise<void> {
-    const { store, onProblem, pollMs = POLL_MS } = this.#parts;
-    this.#woken = false;
-    try {
-      const busy = this.#works.size + this.#resting.size;
-      const due = await store.relays.due({ limit: Math.min(BATCH + busy, 1_000) });
-      for (const id of due) {
-        if (!this.#isClosed && !this.#works.has(id) && !this.#resting.has(id)) this.#begin(id);
-      }
-    } catch (error) {
-      if (!this.#isClosed) onProblem(error, undefined); // the store may be closed by now
+    const busy = this.#works.size + this.#resting.size;
+    const due = await this.#parts.store.relays.due({ limit: Math.min(BATCH + busy, 1_000) });
+    for (const id of due) {
+      if (!this.#isClosed && !this.#works.has(id) && !this.#resting.has(id)) this.#begin(id);
     }
-    clearTimeout(this.#timer);
-    if (!this.#isClosed) this.#timer = setTimeout(() => this.#wake(), pollMs).unref();
   }
 
   #begin(id: RelayId): void {
@@ -103,7 +88,7 @@ export class Engine implements AsyncDisposable {
         this.#resting.add(id);
         setTimeout(() => {
           this.#resting.delete(id);
-          this.#wake();
+          this.#loop.wake();
         }, retryMs).unref();
       },
     );
@@ -113,7 +98,7 @@ export class Engine implements AsyncDisposable {
   /** It may have become due again while it was worked on. */
   #end(id: RelayId): void {
     this.#works.delete(id);
-    this.#wake();
+    this.#loop.wake();
   }
 
   async #work(id: RelayId): Promise<void> {

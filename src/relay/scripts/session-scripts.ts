@@ -13,6 +13,7 @@ import { endStrays, StrayNotes } from "../../agents/process/strays.ts";
 import { configFolder, SESSION_SCRIPTS_FILE } from "../../config/read.ts";
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
+import { WakeLoop } from "../../model/wake-loop.ts";
 import type { Variables } from "../../programs/environment.ts";
 import { runCommand } from "./script.ts";
 import { readSessionScripts, type SessionMoment } from "../templates/session-scripts-file.ts";
@@ -30,8 +31,6 @@ export const MAX_LATE_MS = 3_600_000;
 const LOOK_MS = 1_000;
 /** Changes that are read at a time. */
 const BATCH = 500;
-/** After a failure. */
-const RETRY_MS = 2_000;
 
 export interface SessionScriptParts {
   readonly home: string;
@@ -55,10 +54,7 @@ export class SessionScriptRunner implements AsyncDisposable {
   readonly #strays: StrayNotes;
   readonly #running = new Set<Promise<void>>();
   readonly #abort = new AbortController();
-  #unlisten: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #woken = false;
+  readonly #loop: WakeLoop;
   /** The change that was looked at last. Undefined: nobody looks. */
   #at: number | undefined;
   #isNew: boolean;
@@ -69,21 +65,26 @@ export class SessionScriptRunner implements AsyncDisposable {
     this.#ledger = new ScriptLog(parts);
     this.#strays = new StrayNotes(this.#strayFile, parts.log);
     this.#isNew = parts.isNew;
+    const { store, log } = parts;
+    this.#loop = new WakeLoop({
+      round: () => this.#look(),
+      listen: (wake) => store.onWake("changes", wake),
+      pollMs: LOOK_MS,
+      onProblem: (error) => log(`Session scripts failed, retrying: ${String(error)}`),
+    });
   }
 
   /** To be awaited before anything is taken up: what happens from then on is seen. */
   async start(): Promise<void> {
     await endStrays(this.#strayFile, this.#parts.log);
     if (this.#isThere()) this.#at = await this.#begin().catch(() => undefined); // and once more below
-    this.#wake();
+    this.#loop.start();
   }
 
   /** Scripts are ended, and that is recorded; also how far was looked, so that the next start need not look again. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#abort.abort();
-    this.#unlisten?.();
-    clearTimeout(this.#timer);
-    await this.#pass;
+    await this.#loop[Symbol.asyncDispose]();
     await Promise.all(this.#running);
     if (this.#at !== undefined) await this.#ledger.mark(this.#at);
   }
@@ -100,36 +101,14 @@ export class SessionScriptRunner implements AsyncDisposable {
     return existsSync(join(configFolder(this.#parts.home), SESSION_SCRIPTS_FILE));
   }
 
-  #wake(): void {
-    if (this.#isClosed) return;
-    this.#woken = true;
-    this.#pass ??= this.#look().finally(() => {
-      this.#pass = undefined;
-      if (this.#woken) this.#wake();
-    });
-  }
-
   async #look(): Promise<void> {
-    this.#woken = false;
-    const { store, log } = this.#parts;
-    let waitMs = LOOK_MS;
-    try {
-      if (this.#isThere()) {
-        this.#unlisten ??= store.onWake("changes", () => this.#wake());
-        this.#at ??= await this.#begin();
-        await this.#follow();
-      } else {
-        this.#unlisten?.();
-        this.#unlisten = undefined;
-        this.#at = undefined;
-        this.#isNew = true;
-      }
-    } catch (error) {
-      waitMs = RETRY_MS;
-      if (!this.#isClosed) log(`The scripts of sessions go on later: ${String(error)}`);
+    if (this.#isThere()) {
+      this.#at ??= await this.#begin();
+      await this.#follow();
+    } else {
+      this.#at = undefined;
+      this.#isNew = true;
     }
-    clearTimeout(this.#timer);
-    if (!this.#isClosed) this.#timer = setTimeout(() => this.#wake(), waitMs).unref();
   }
 
   /** Where to go on: after what the process before this one has begun. A file that is new begins with what comes now. */
