@@ -13,6 +13,7 @@ import { CortexError } from "../../model/errors.ts";
 import { DIRECT_HOOK } from "../../model/hook-order.ts";
 import type { EventId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
+import { WakeLoop } from "../../model/wake-loop.ts";
 import type {
   LeaseRequest,
   NewDispatch,
@@ -80,58 +81,43 @@ export class Judge implements AsyncDisposable {
   readonly #judging = new Map<string, Promise<void>>();
   /** Hooks that are paused and being tried again, by their one try. */
   readonly #trying = new Set<string>();
-  #unlisten: (() => void) | undefined;
-  #poll: NodeJS.Timeout | undefined;
-  #taking: Promise<void> | undefined;
-  #again = false;
+  readonly #taking: WakeLoop;
   #stopping = false;
   /** The place of the last event that was taken up. */
   #after = 0;
 
   constructor(parts: JudgeParts) {
     this.#parts = parts;
+    const { store, onProblem } = parts;
+    this.#taking = new WakeLoop({
+      round: ({ isPoll }) => this.#takeAll(isPoll),
+      listen: (wake) => store.onWake("hooks", wake),
+      pollMs: POLL_MS,
+      onProblem: (error) => onProblem(error, undefined),
+      keepsAlive: true,
+    });
   }
 
   start(): void {
-    this.#unlisten = this.#parts.store.onWake("hooks", () => this.#wake());
-    this.#poll = setInterval(() => {
-      this.#after = 0;
-      this.#wake();
-    }, POLL_MS);
-    this.#wake();
+    this.#taking.start();
   }
 
   /** Takes no more events. Those whose hooks have not ended are judged after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping = true;
-    this.#unlisten?.();
-    clearInterval(this.#poll);
-    await this.#taking;
+    await this.#taking[Symbol.asyncDispose]();
     await Promise.all(this.#judging.values());
   }
 
-  #wake(): void {
-    this.#again = true;
-    if (this.#stopping) return;
-    this.#taking ??= this.#takeAll().finally(() => {
-      this.#taking = undefined;
-      if (this.#again) this.#wake();
-    });
-  }
-
-  async #takeAll(): Promise<void> {
-    this.#again = false;
-    try {
-      while (!this.#stopping) {
-        const limit = Math.min(PAGE, MAX_JUDGING - this.#judging.size);
-        if (limit === 0) return; // whoever makes room wakes us
-        const found = await this.#parts.store.hooks.unjudged({ limit, after: this.#after });
-        for (const unjudged of found) this.#take(unjudged);
-        if (found.length < limit) return;
-      }
-    } catch (error) {
-      this.#again = false; // the poll tries again
-      this.#parts.onProblem(error, undefined);
+  /** A poll looks at all that is not judged, also at what failed. */
+  async #takeAll(isPoll: boolean): Promise<void> {
+    if (isPoll) this.#after = 0;
+    while (!this.#stopping) {
+      const limit = Math.min(PAGE, MAX_JUDGING - this.#judging.size);
+      if (limit === 0) return; // whoever makes room wakes us
+      const found = await this.#parts.store.hooks.unjudged({ limit, after: this.#after });
+      for (const unjudged of found) this.#take(unjudged);
+      if (found.length < limit) return;
     }
   }
 
@@ -146,7 +132,7 @@ export class Judge implements AsyncDisposable {
       .finally(() => {
         const wasFull = this.#judging.size >= MAX_JUDGING;
         this.#judging.delete(event.id);
-        if (wasFull) this.#wake();
+        if (wasFull) this.#taking.wake();
       });
     this.#judging.set(event.id, judging);
   }
