@@ -8,6 +8,7 @@
 import { MINUTE_MS } from "../../model/durations.ts";
 import { TIMER_ADAPTER } from "../../model/event.ts";
 import { startOfMinute } from "../../model/schedule.ts";
+import { WakeLoop } from "../../model/wake-loop.ts";
 
 export interface TimerParts {
   readonly clock: () => number;
@@ -39,60 +40,47 @@ const LOOK_MS = 5_000;
 
 export class Timer implements AsyncDisposable {
   readonly #parts: TimerParts;
-  #timeout: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  readonly #loop: WakeLoop;
   /** The last minute that was dealt with. Undefined: none since the start. */
   #minuteMs: number | undefined;
-  #isFailing = false;
-  #isClosed = false;
 
   constructor(parts: TimerParts) {
     this.#parts = parts;
+    const { onProblem } = parts;
+    this.#loop = new WakeLoop({ round: () => this.#tick(), pollMs: LOOK_MS, onProblem });
   }
 
   /** The minute that is under way has its event at once. */
   start(): void {
-    void this.look().finally(() => this.#lookLater());
+    this.#loop.start();
   }
 
   /** Makes the event of this minute, unless there is one. */
   look(): Promise<void> {
-    this.#looking = this.#looking.then(() => this.#tick());
-    return this.#looking;
+    return this.#loop.settle();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#timeout);
-    await this.#looking;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#loop[Symbol.asyncDispose]();
   }
 
-  async #tick(): Promise<void> {
-    const { clock, isWanted, lastBefore, accept, onProblem } = this.#parts;
-    const minuteMs = startOfMinute(clock());
-    if (this.#isClosed || minuteMs === this.#minuteMs) return;
+  /** Returns how long it is until the next minute. */
+  async #tick(): Promise<number> {
+    const { clock, isWanted, lastBefore, accept } = this.#parts;
+    const nowMs = clock();
+    const minuteMs = startOfMinute(nowMs);
+    const leftMs = minuteMs + MINUTE_MS - nowMs;
+    if (minuteMs === this.#minuteMs) return leftMs;
     if (!isWanted()) {
       // Whoever comes later has missed nothing; whoever has been here before the last end is told by the ledger.
       if (this.#minuteMs !== undefined) this.#minuteMs = minuteMs;
-      return;
+      return leftMs;
     }
-    try {
-      // Where it is not simply the next one, only the ledger knows: the clock may have gone back before.
-      const isNext = this.#minuteMs === minuteMs - MINUTE_MS;
-      await accept(eventOf(minuteMs, isNext ? this.#minuteMs : await lastBefore(minuteMs)));
-      this.#minuteMs = minuteMs;
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) onProblem(error);
-      this.#isFailing = true; // it is tried again with the next look
-    }
-  }
-
-  #lookLater(): void {
-    if (this.#isClosed) return;
-    const nowMs = this.#parts.clock();
-    const waitMs = Math.min(LOOK_MS, startOfMinute(nowMs) + MINUTE_MS - nowMs);
-    this.#timeout = setTimeout(() => this.start(), waitMs).unref();
+    // Where it is not simply the next one, only the ledger knows: the clock may have gone back before.
+    const isNext = this.#minuteMs === minuteMs - MINUTE_MS;
+    await accept(eventOf(minuteMs, isNext ? this.#minuteMs : await lastBefore(minuteMs)));
+    this.#minuteMs = minuteMs;
+    return leftMs;
   }
 }
 
