@@ -5,6 +5,7 @@
 import { MINUTE_MS } from "../../model/durations.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { EventId } from "../../model/ids.ts";
+import { WakeLoop } from "../../model/wake-loop.ts";
 import { type CoordinatorParts, coordinate, introduce } from "./coordinator.ts";
 import { whyForeign } from "../files/adoption.ts";
 import { nextDailyMs } from "./daily.ts";
@@ -24,6 +25,8 @@ export interface HeartParts extends Omit<WorkParts, "onEnded" | "isKept">, Coord
 
 /** The clock may be set, and settings change: the floor of looking. */
 const LOOK_MS = 60_000;
+/** After a failure, and the least between two looks. */
+const RETRY_MS = 1_000;
 /** How many members are looked at at the same time. */
 const AT_ONCE = 16;
 
@@ -41,13 +44,12 @@ export class Heart implements AsyncDisposable {
   /** When each member was last looked at. */
   readonly #looked = new Map<string, number>();
   readonly #failures = new Map<string, string>();
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #reporting: Promise<void> | undefined;
+  readonly #loop: WakeLoop;
+  /** Only woken: a task has ended, perhaps by a flag, and people are told now and not at the next heartbeat. */
+  readonly #reporting: WakeLoop;
   #isKept = false;
   /** When we last made sure of it. */
   #keptMs = -Infinity;
-  #isAgain = false;
   #isClosed = false;
 
   constructor(parts: HeartParts) {
@@ -55,29 +57,27 @@ export class Heart implements AsyncDisposable {
     this.#workers = new Workers({
       ...parts,
       isKept: () => this.#isStillKept(),
-      onEnded: () => this.#reportSoon(),
+      onEnded: () => this.#reporting.wake(),
     });
+    const onProblem = (error: unknown): void => parts.onProblem(error, COORDINATOR);
+    this.#loop = new WakeLoop({
+      round: () => this.#look(),
+      pollMs: LOOK_MS,
+      retryMs: RETRY_MS,
+      onProblem,
+    });
+    this.#reporting = new WakeLoop({ round: () => this.#report(), pollMs: LOOK_MS, onProblem });
   }
 
   /** Goes on with what was under way, and beats from now on; where another Cortex does, as soon as that is gone. */
   async start(): Promise<void> {
-    try {
-      await this.#take();
-    } catch (error) {
-      this.#parts.onProblem(error, COORDINATOR); // it is tried again with every look
-    }
-    this.lookAgain();
+    await this.#take().catch(() => undefined); // the first look tries again, and reports it
+    this.#loop.start();
   }
 
   /** Sees who is due. */
   lookAgain(): void {
-    if (this.#isClosed) return;
-    this.#isAgain = true;
-    this.#pass ??= this.#look().finally(() => {
-      this.#pass = undefined;
-      if (this.#isAgain) this.lookAgain();
-      else this.#sleep();
-    });
+    this.#loop.wake();
   }
 
   /** A heartbeat now, of one member or of all. Throws `member_unknown`, `state_conflict` where another Cortex does that. */
@@ -98,10 +98,8 @@ export class Heart implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
-    this.#isAgain = false;
-    clearTimeout(this.#timer);
-    await this.#pass;
-    await this.#reporting;
+    await this.#loop[Symbol.asyncDispose]();
+    await this.#reporting[Symbol.asyncDispose]();
     await this.#workers[Symbol.asyncDispose]();
   }
 
@@ -135,23 +133,19 @@ export class Heart implements AsyncDisposable {
     return isKept;
   }
 
-  async #look(): Promise<void> {
-    this.#isAgain = false;
-    const { clock, readTeam, onProblem } = this.#parts;
-    try {
-      if ((await this.#take()) !== undefined) return;
-      const { members } = await readTeam();
-      const nowMs = clock();
-      const ours = new Set(members.filter(isOurs).map(({ slug }) => slug));
-      for (const slug of this.#looked.keys()) if (!ours.has(slug)) this.#looked.delete(slug);
-      const due = members.filter((member) => isOurs(member) && this.#dueMs(member) <= nowMs);
-      await this.#beatAll(due);
-      const isDue = due.some(({ isCoordinator }) => isCoordinator);
-      const coordinator = members.find(({ isCoordinator }) => isCoordinator);
-      if (!isDue && coordinator !== undefined && isOurs(coordinator)) await this.#coordinate(false);
-    } catch (error) {
-      if (!this.#isClosed) onProblem(error, COORDINATOR);
-    }
+  async #look(): Promise<number> {
+    const { clock, readTeam } = this.#parts;
+    if ((await this.#take()) !== undefined) return this.#waitMs();
+    const { members } = await readTeam();
+    const nowMs = clock();
+    const ours = new Set(members.filter(isOurs).map(({ slug }) => slug));
+    for (const slug of this.#looked.keys()) if (!ours.has(slug)) this.#looked.delete(slug);
+    const due = members.filter((member) => isOurs(member) && this.#dueMs(member) <= nowMs);
+    await this.#beatAll(due);
+    const isDue = due.some(({ isCoordinator }) => isCoordinator);
+    const coordinator = members.find(({ isCoordinator }) => isCoordinator);
+    if (!isDue && coordinator !== undefined && isOurs(coordinator)) await this.#coordinate(false);
+    return this.#waitMs();
   }
 
   /** A clock that was set back keeps nobody from being looked at. */
@@ -203,31 +197,19 @@ export class Heart implements AsyncDisposable {
     );
   }
 
-  /** A task has ended, perhaps by a flag: people are told now and not at the next heartbeat. */
-  #reportSoon(): void {
-    if (this.#isClosed || !this.#isKept) return;
-    this.#reporting ??= this.#report().finally(() => (this.#reporting = undefined));
-  }
-
   async #report(): Promise<void> {
-    const { readTeam, onProblem } = this.#parts;
-    try {
-      const coordinator = findMember(await readTeam(), COORDINATOR);
-      if (coordinator !== undefined && isOurs(coordinator) && !this.#isClosed) await this.#coordinate(false);
-    } catch (error) {
-      if (!this.#isClosed) onProblem(error, COORDINATOR);
-    }
+    if (!this.#isKept) return;
+    const coordinator = findMember(await this.#parts.readTeam(), COORDINATOR);
+    if (coordinator !== undefined && isOurs(coordinator) && !this.#isClosed) await this.#coordinate(false);
   }
 
-  #sleep(): void {
-    clearTimeout(this.#timer);
-    if (this.#isClosed) return;
+  /** Until the next heartbeat or daily time. */
+  #waitMs(): number {
     const { clock, heartbeatMinutes, times, timezone } = this.#parts;
     const nowMs = clock();
     const beatMs = Array.from(this.#looked.values(), (lookedMs) => lookedMs + heartbeatMinutes() * MINUTE_MS);
     const dailyMs = nextDailyMs(times(), { nowMs, timezone: timezone() });
-    const wait = Math.min(...beatMs, dailyMs ?? Infinity) - nowMs;
-    this.#timer = setTimeout(() => this.lookAgain(), Math.min(Math.max(wait, 1_000), LOOK_MS)).unref();
+    return Math.max(Math.min(...beatMs, dailyMs ?? Infinity) - nowMs, RETRY_MS);
   }
 }
 
