@@ -2,6 +2,7 @@
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalId, EventId } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import { WakeLoop } from "../model/wake-loop.ts";
 import type { Approval, ApprovalAnswer, Ledger, Store } from "../store/store.ts";
 
 /** Who answers. Only the owner decides what agents may do; what others write is no decision. */
@@ -80,45 +81,27 @@ function forbidden(name: string): CortexError {
   });
 }
 
-/** The longest that a timer can wait. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-/** How soon it is looked again where that did not work. */
+/** Wake-ups can be lost; this is how long a request then stays open beyond its time. */
+const POLL_MS = 60_000;
+/** After a failure. */
 const RETRY_MS = 5_000;
 
 /** Closes what nobody has answered in time, so that no turn waits for ever. */
-export class ApprovalDeadlines implements Disposable {
-  readonly #store: Store;
-  readonly #clock: () => number;
-  readonly #unlisten: () => void;
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
-
-  constructor(store: Store, clock: () => number) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#unlisten = store.onWake("runs", () => void this.#look());
-    void this.#look();
-  }
-
-  async #look(): Promise<void> {
-    let waitMs: number | undefined;
-    try {
-      const nextMs = await this.#store.approvals.nextExpiryMs();
-      if (nextMs !== undefined && nextMs <= this.#clock()) {
-        await this.#store.approvals.expire();
-        waitMs = 0;
-      } else if (nextMs !== undefined) waitMs = nextMs - this.#clock();
-    } catch {
-      waitMs = RETRY_MS; // a store that is busy; one that is closed ends this by itself
-    }
-    clearTimeout(this.#timer);
-    if (this.#isClosed || waitMs === undefined) return;
-    this.#timer = setTimeout(() => void this.#look(), Math.min(waitMs, MAX_TIMER_MS)).unref();
-  }
-
-  [Symbol.dispose](): void {
-    this.#isClosed = true;
-    this.#unlisten();
-    clearTimeout(this.#timer);
-  }
+export function watchApprovalDeadlines(
+  store: Pick<Store, "approvals" | "onWake">,
+  clock: () => number,
+): AsyncDisposable {
+  const loop = new WakeLoop({
+    async round() {
+      const nextMs = await store.approvals.nextExpiryMs();
+      if (nextMs === undefined || nextMs > clock()) return (nextMs ?? Infinity) - clock();
+      await store.approvals.expire();
+      return 0;
+    },
+    listen: (wake) => store.onWake("runs", wake),
+    pollMs: POLL_MS,
+    retryMs: RETRY_MS,
+  });
+  loop.start();
+  return loop;
 }

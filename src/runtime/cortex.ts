@@ -37,7 +37,7 @@ import {
   type StoredSession,
 } from "../store/store.ts";
 import { CoolDowns } from "../turns/cool-downs.ts";
-import { ApprovalDeadlines } from "../intake/approvals.ts";
+import { watchApprovalDeadlines } from "../intake/approvals.ts";
 import { withFiledAttachments } from "../intake/attachments.ts";
 import type { Cortex } from "../feature/cortex.ts";
 import type { Feature } from "../feature/feature.ts";
@@ -309,13 +309,13 @@ async function assemble(parts: Parts): Promise<Cortex> {
       await open[Symbol.asyncDispose](); // before the queue: the end of a relay's step would begin the next one
       await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs)]);
       await subAgents[Symbol.asyncDispose]();
-      deadlines[Symbol.dispose]();
+      await deadlines[Symbol.asyncDispose]();
       outcomes[Symbol.dispose]();
       live[Symbol.dispose]();
       await settings[Symbol.asyncDispose]();
       await store[Symbol.asyncDispose]();
     })());
-  const deadlines = new ApprovalDeadlines(store, clock);
+  const deadlines = watchApprovalDeadlines(store, clock);
   await open.recover();
   broker.start();
   sender.start();
