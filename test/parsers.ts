@@ -54,7 +54,7 @@ import { fillVariables, findUnknown } from "../src/relay/prompts/runtime-variabl
 import { MAX_SEARCHED_CHARACTERS } from "../src/store/store.ts";
 import { bodyLines, MAX_BODY_LENGTH } from "../src/team/markdown/block-text.ts";
 import { parseTeamCommand } from "../src/team/surface/chat-command-syntax.ts";
-import { MAX_TEAM_FILE_BYTES, MAX_TEAM_FILE_LINES } from "../src/team/files/file-size.ts";
+import { MAX_TEAM_FILE_BYTES, MAX_TEAM_FILE_LINES } from "../src/team/files/file-state.ts";
 import { outlineOf } from "../src/team/markdown/outline.ts";
 import { readNote } from "../src/team/markdown/read-note.ts";
 import { readTasks } from "../src/team/markdown/read-tasks.ts";

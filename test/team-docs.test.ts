@@ -7,7 +7,7 @@ import { isAlive } from "../src/programs/is-alive.ts";
 import { TEAM_FLAGS } from "../src/team/members/setup.ts";
 import { applyEdit } from "../src/team/markdown/apply-edit.ts";
 import { TEAM_USAGE } from "../src/team/surface/chat-command-syntax.ts";
-import { externalPathOf } from "../src/team/files/external.ts";
+import { externalPathOf } from "../src/team/markdown/task.ts";
 import { MIN_STALE_MINUTES } from "../src/team/files/liveness.ts";
 import { readNote } from "../src/team/markdown/read-note.ts";
 import { readProject } from "../src/team/markdown/read-project.ts";

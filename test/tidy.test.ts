@@ -57,6 +57,11 @@ const ALSO_OPENS: Readonly<Record<string, readonly string[]>> = {
   relay: ["agents/process"],
 };
 
+/** The rooms of large features, lowest first. A room imports only those before it; the files beside the rooms stand with the last. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  team: ["markdown", "files", "members", "reports", "work", "surface"],
+};
+
 /** The files that may compute what they import. */
 const COMPUTED_IMPORTS: readonly string[] = ["hooks/run/load-hook.ts"]; // the files of people's hooks
 
@@ -113,6 +118,7 @@ const PLANTED: Readonly<Record<string, readonly string[]>> = {
   "implementation-from-a-step": ["queue/claim.ts opens store/sqlite, which only runtime does"],
   "implementation-from-its-port": ["store/store.ts opens store/sqlite, which only runtime does"],
   "implementation-from-another": ["store/postgres/open.ts opens store/sqlite, which only runtime does"],
+  "room-above": ["team/files/team-folder.ts imports team/work/heart.ts from a room above"],
   "value-where-types-are-public": ["index.ts imports store/store.ts, and only its types are public"],
   "import-from-outside": ["model/version.ts imports ../package.ts, which is outside the source tree"],
   "import-without-extension": [
@@ -254,6 +260,7 @@ function importViolations(
   if (ONLY_TYPES[from]?.includes(to) && !typeOnly) {
     return [`${file} imports ${target}, and only its types are public`];
   }
+  if (from === to && levelOf(target) > levelOf(file)) return [`${file} imports ${target} from a room above`];
   const implementation = implementationOf(target);
   const isOpener = from === OPENER || ALSO_OPENS[from]?.includes(implementation ?? "") === true;
   if (implementation !== undefined && implementation !== implementationOf(file) && !isOpener) {
@@ -265,6 +272,13 @@ function importViolations(
 /** The folder of a file, or the file itself where it stands in none. */
 function topOf(file: string): string {
   return file.split("/")[0]!;
+}
+
+/** Of the room that a file stands in. */
+function levelOf(file: string): number {
+  const [feature, room] = file.split("/");
+  const rooms = ROOMS[feature!] ?? [];
+  return rooms.includes(room!) ? rooms.indexOf(room!) : rooms.length - 1;
 }
 
 function implementationOf(file: string): string | undefined {

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { externalPathOf, progressOf, readExternal, whyUseless } from "./external.ts";
-import { MAX_TEAM_FILE_BYTES } from "./file-size.ts";
+import { externalPathOf } from "../markdown/task.ts";
+import { progressOf, readExternal, whyUseless } from "./external.ts";
+import { MAX_TEAM_FILE_BYTES } from "./file-state.ts";
 
 const DONE = "## A\n**Status:** done\n\n";
 const READY = "## B\n**Status:** ready\n\n";

@@ -7,11 +7,10 @@ import { readFileSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
 import { expandPath } from "../../config/team-config.ts";
-import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-size.ts";
+import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-state.ts";
 import { linesOf, startOf } from "../markdown/outline.ts";
 import { codeOf } from "./read-cache.ts";
 import { blocksOf } from "../markdown/task-blocks.ts";
-import type { Task } from "../markdown/task.ts";
 
 export type External =
   | {
@@ -35,16 +34,8 @@ export interface ExternalPlace {
   readonly home: string;
 }
 
-/** The seed's own title for such a task, with any of the dashes that people type. */
-const SEED_TITLE = /^Execute Shuttle tasks (?:—|–|-|--) report status$/i;
-const SEED_FILE = ".shuttle.md";
 /** Whoever writes in place has cut off the file for an instant, and then it looks complete. */
 const SETTLE_MS = 50;
-
-/** The file that a task stands for. Undefined: it is a task of its own. */
-export function externalPathOf({ title, external }: Pick<Task, "title" | "external">): string | undefined {
-  return external ?? (SEED_TITLE.test(title) ? SEED_FILE : undefined);
-}
 
 /** `1 of 3 done, 1 blocked`: what is open or under way goes without saying. */
 export function progressOf({ done, total, others }: Extract<External, { kind: "read" }>): string {

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join, sep } from "node:path";
 
-import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-size.ts";
+import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-state.ts";
 import { isMovedAway } from "./swap-file.ts";
 import type { FileProblem } from "../markdown/task.ts";
 import { inOrderOfNames } from "./team.ts";

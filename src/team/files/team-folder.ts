@@ -13,13 +13,12 @@ import { confine, type TeamPlace } from "./confine.ts";
 import type { FileEdit } from "../markdown/edit.ts";
 import { restless, unwritable } from "./file-failure.ts";
 import { lockFile } from "./file-lock.ts";
-import { readState, tryRead } from "./file-state.ts";
+import { readState, tryRead, hashOf } from "./file-state.ts";
 import { Journal } from "./journal.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import { type Snapshot, Snapshots, snapshotPaths } from "./snapshots.ts";
 import { clearUp, isMovedAway, makeFile } from "./swap-file.ts";
 import { gistOf } from "../markdown/task-gist.ts";
-import { type Chosen, chooseSnapshot, nothingToUndo } from "./undo.ts";
 import {
   type Change,
   entryOf,
@@ -30,6 +29,7 @@ import {
   writeFile,
   type Written,
 } from "./write-file.ts";
+import { CortexError } from "../../model/errors.ts";
 
 export interface TeamFolderParts {
   /** Needs to be there when something is read or written. */
@@ -155,13 +155,13 @@ export class TeamFolder {
     return { path: real, name, atMs, text, changed };
   }
 
-  async #lastOf(path: string): Promise<Chosen | undefined> {
+  async #lastOf(path: string): Promise<SavedText | undefined> {
     const { path: real } = confine(this.root, path);
     return chooseSnapshot(this.root, real, await this.read(real));
   }
 
-  async #lastOfAll(): Promise<Chosen | undefined> {
-    let last: Chosen | undefined;
+  async #lastOfAll(): Promise<SavedText | undefined> {
+    let last: SavedText | undefined;
     for (const path of snapshotPaths(this.root)) {
       // Of one that cannot be read, or is a link by now, whoever names it is told.
       const chosen = await this.#lastOf(path).catch(() => undefined);
@@ -204,4 +204,33 @@ export class TeamFolder {
       throw unwritable(path, error);
     }
   }
+}
+
+interface SavedText extends Snapshot {
+  readonly text: string;
+}
+
+/**
+ * Which snapshot `undo` restores: the newest that differs from the file, or after an undo, the one before that.
+ * `text` is the current text of the file; undefined if it is missing.
+ */
+function chooseSnapshot(root: string, path: string, text: string | undefined): SavedText | undefined {
+  const last = new Journal(root, path).last();
+  const undone =
+    last !== undefined && text !== undefined && last.hash === hashOf(text) ? last.undone : undefined;
+  const candidates = new Snapshots(root, path)
+    .list()
+    .filter(({ name }) => undone === undefined || name < undone)
+    .toReversed();
+  for (const snapshot of candidates) {
+    const state = readState(snapshot.file, path);
+    if (state !== undefined && state.text !== text) return { ...snapshot, text: state.text };
+  }
+  return undefined;
+}
+
+function nothingToUndo(path = "the team directory"): CortexError {
+  return new CortexError("state_conflict", `There is nothing to undo in ${path}`, {
+    hint: "What Cortex writes can be undone for 7 days; what others wrote is in the history of git, if there is one.",
+  });
 }

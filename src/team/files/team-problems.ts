@@ -1,5 +1,4 @@
 /** What can be wrong with the folders of a team, beyond what is wrong within a file. */
-import { isConflictCopy } from "./conflict-copies.ts";
 import { REMOVED_FILE } from "./set-aside.ts";
 import type { Member, TeamProblem } from "./team.ts";
 
@@ -99,4 +98,26 @@ export function linkOutside(file: string): TeamProblem {
     message: "the folder is a link that leads out of the team directory",
     hint: "Put the folder itself here: Cortex reads and writes nothing outside the team directory.",
   };
+}
+
+/**
+ * Programs that sync folders write a second file where two machines changed the same one. Such a copy is somebody's edit:
+ * it is reported, never read as a member or a task file, and never removed.
+ */
+const CONFLICT_COPIES: readonly RegExp[] = [
+  // Dropbox: `tasks (Ann's conflicted copy 2026-03-28).md`; ownCloud, Nextcloud: `tasks (conflicted copy 2026-03-28 101500).md`.
+  / \((?:[^()]{1,100} )?conflicted copy\b/i,
+  // Dropbox, where names differ only in case or encoding: `tasks (Case Conflict).md`, `tasks (Unicode Encoding Conflict 1).md`.
+  / \((?:Case|Unicode Encoding|Selective Sync|Whitespace) Conflict(?: \d+)?\)/i,
+  // Older ownCloud: `tasks_conflict-20260328-101500.md`.
+  /_conflict-\d{8}-\d{6}/,
+  // Syncthing: `tasks.sync-conflict-20260328-101500-ABCDEFG.md`.
+  /\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?/,
+  // Obsidian Sync: `tasks (Conflicted copy Laptop 202603281015).md` has the first shape; older: `tasks (conflict 2026-03-28-10-15-00).md`.
+  / \(conflict \d{4}-\d\d-\d\d[-\d]{0,12}\)/i,
+];
+
+/** `name` is that of a file or folder, without the folders above it. */
+export function isConflictCopy(name: string): boolean {
+  return CONFLICT_COPIES.some((shape) => shape.test(name));
 }

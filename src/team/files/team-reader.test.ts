@@ -14,7 +14,7 @@ import { expect, test } from "vitest";
 
 import { member, teamDirectory } from "../../../test/support/team-directory.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { MAX_TEAM_FILE_BYTES } from "./file-size.ts";
+import { MAX_TEAM_FILE_BYTES } from "./file-state.ts";
 import { stampMs } from "../markdown/stamp.ts";
 import { findMember, type Team } from "./team.ts";
 import { TeamReader } from "./team-reader.ts";

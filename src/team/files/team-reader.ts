@@ -8,18 +8,8 @@ import { setImmediate } from "node:timers/promises";
 
 import { expandPath } from "../../config/team-config.ts";
 import { isManagedNote, isMarkedAsOurs, whyForeign } from "./adoption.ts";
-import { isConflictCopy } from "./conflict-copies.ts";
-import { externalPathOf, lookAtExternal, whyUseless } from "./external.ts";
-import { livenessOf } from "./liveness.ts";
-import { codeOf, FolderCache, isInside, ReadCache, type ReadFile } from "./read-cache.ts";
-import { type MemberNote, readNote } from "../markdown/read-note.ts";
-import { type ProjectNote, readProject } from "../markdown/read-project.ts";
-import { readTasks } from "../markdown/read-tasks.ts";
-import { REMOVED_FILE } from "./set-aside.ts";
-import { toSlug } from "../markdown/slug.ts";
-import { stampMs } from "../markdown/stamp.ts";
-import { type FileProblem, isActive, type TaskFile } from "../markdown/task.ts";
 import {
+  isConflictCopy,
   conflictCopy,
   externalUseless,
   folderUnreadable,
@@ -30,6 +20,16 @@ import {
   tasksMissing,
   tickAhead,
 } from "./team-problems.ts";
+import { lookAtExternal, whyUseless } from "./external.ts";
+import { livenessOf } from "./liveness.ts";
+import { codeOf, FolderCache, isInside, ReadCache, type ReadFile } from "./read-cache.ts";
+import { type MemberNote, readNote } from "../markdown/read-note.ts";
+import { type ProjectNote, readProject } from "../markdown/read-project.ts";
+import { readTasks } from "../markdown/read-tasks.ts";
+import { REMOVED_FILE } from "./set-aside.ts";
+import { toSlug } from "../markdown/slug.ts";
+import { stampMs } from "../markdown/stamp.ts";
+import { externalPathOf, type FileProblem, isActive, type TaskFile } from "../markdown/task.ts";
 import {
   COORDINATOR,
   inOrder,

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { isEditDone } from "../markdown/apply-edit.ts";
 import type { FileEdit } from "../markdown/edit.ts";
-import { MAX_TEAM_FILE_LINES } from "./file-size.ts";
+import { MAX_TEAM_FILE_LINES } from "./file-state.ts";
 import { TeamFolder } from "./team-folder.ts";
 
 const TASKS = "agents/dev/tasks.md";

@@ -1,8 +1,7 @@
 /** What a task file says in another way than the protocol has it. Each is read all the same, as its message says. */
-import { externalPathOf } from "../files/external.ts";
 import { type Heading, isBlank, linesOf, type TickMark } from "./outline.ts";
 import { isStamp } from "./stamp.ts";
-import { asStatus, type FileProblem } from "./task.ts";
+import { asStatus, externalPathOf, type FileProblem } from "./task.ts";
 import {
   metadataAt,
   metadataOf,

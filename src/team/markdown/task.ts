@@ -58,3 +58,12 @@ export function isActive({ status }: Pick<Task, "status">): boolean {
 export function asStatus(text: string): TaskStatus | undefined {
   return text === "ready" || text === "in-progress" || text === "done" ? text : undefined;
 }
+
+/** The seed's own title for such a task, with any of the dashes that people type. */
+const SEED_TITLE = /^Execute Shuttle tasks (?:—|–|-|--) report status$/i;
+const SEED_FILE = ".shuttle.md";
+
+/** The file that a task stands for. Undefined: it is a task of its own. */
+export function externalPathOf({ title, external }: Pick<Task, "title" | "external">): string | undefined {
+  return external ?? (SEED_TITLE.test(title) ? SEED_FILE : undefined);
+}

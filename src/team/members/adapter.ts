@@ -6,9 +6,8 @@
 import { join } from "node:path";
 import { CortexError } from "../../model/errors.ts";
 import { type ProjectFile, readProjectFile, removeEmptyFolders, writeProjectFile } from "./adapter-files.ts";
-import { PRECHECK_MARK, precheckScript } from "./adapter-precheck.ts";
-import { type Identity, protocolText, type Rhythm } from "./adapter-text.ts";
-import { findSection, putSection, takeSection } from "../markdown/marked-section.ts";
+import { PRECHECK_MARK, precheckScript, type Identity, protocolText, type Rhythm } from "./adapter-text.ts";
+import { findSection, putSection, takeSection } from "./marked-section.ts";
 import { addPromptHook, newSettings, removePromptHook } from "./prompt-hook.ts";
 
 export type AdapterRuntime = keyof typeof RUNTIMES;

@@ -5,6 +5,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+
 import { expandPath } from "../../config/team-config.ts";
 import { MAX_TITLE_LENGTH } from "../markdown/block-text.ts";
 import type { TaskEdit } from "../markdown/edit.ts";
@@ -16,7 +17,7 @@ import { legacyNotePath } from "./register-member.ts";
 import { isStamp } from "../markdown/stamp.ts";
 import type { Task } from "../markdown/task.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
-import { type QueueEntry, readWorkQueue } from "../markdown/work-queue.ts";
+import { findSection, type NoteSection } from "../markdown/note-sections.ts";
 
 export interface ImportedTeam {
   readonly members: readonly { readonly slug: string; readonly from: string; readonly to: string }[];
@@ -105,7 +106,7 @@ function ownersOf(
 
 async function importTask(
   folder: TeamFolder,
-  given: { entry: QueueEntry; from: string; owners: readonly string[]; stamp: string; found: Found },
+  given: { entry: QueuedTask; from: string; owners: readonly string[]; stamp: string; found: Found },
 ): Promise<void> {
   const { entry, from, owners, found } = given;
   const leave = (why: string, hint: string): void => {
@@ -148,4 +149,47 @@ async function importTask(
     const { title, ordinal } = task;
     return { file: "tasks", edit: { kind: "claim", task: { title, ordinal }, stamp: started } };
   });
+}
+
+interface QueuedTask {
+  /** Its heading: a time, as written. */
+  readonly time: string;
+  readonly title: string;
+  readonly scope: string;
+  readonly status: string;
+}
+
+/** The old format of tasks: entries below `## Work Queue` of a project note, each headed by its time. */
+function readWorkQueue(sections: readonly NoteSection[]): QueuedTask[] {
+  const text = findSection(sections, "Work Queue")?.text ?? "";
+  const [, ...parts] = `\n${text.replaceAll("\r\n", "\n")}`.split(/\n(?=###[ \t])/);
+  return withOwnHeadings(parts).map((entry) => {
+    const [time = "", ...lines] = entry.split("\n");
+    const rest = lines.join("\n");
+    return {
+      time: time.slice(3).trim(),
+      title: valueOf(rest, "Task").replaceAll(/\s+/g, " "),
+      scope: valueOf(rest, "Scope"),
+      status: valueOf(rest, "Status").split("\n", 1)[0]!.trim().toLowerCase(),
+    };
+  });
+}
+
+/** A heading that is no time, and has no task below it, belongs to what the entry above says. */
+function withOwnHeadings(parts: readonly string[]): string[] {
+  const entries: string[] = [];
+  for (const part of parts) {
+    const isEntry = /^###[ \t]+\d{4}-\d\d-\d\d/.test(part) || /^\*\*Task:\*\*/m.test(part);
+    if (isEntry || entries.length === 0) entries.push(part);
+    else entries.push(`${entries.pop()}\n${part}`);
+  }
+  return entries;
+}
+
+/** From its name to the next one. */
+function valueOf(text: string, name: string): string {
+  const start = new RegExp(String.raw`^\*\*${name}:\*\*`, "m").exec(text);
+  if (start === null) return "";
+  const value = text.slice(start.index + start[0].length);
+  return value.slice(0, /^\*\*\w+:\*\*/m.exec(value)?.index).trim();
 }

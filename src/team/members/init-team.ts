@@ -5,13 +5,14 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+
 import { CortexError } from "../../model/errors.ts";
 import { isMarkedAsOurs, markAsOurs } from "../files/adoption.ts";
-import { type GitStart, initGit } from "./init-git.ts";
 import { readNote } from "../markdown/read-note.ts";
 import { composeMember, legacyNotePath, type Place } from "./register-member.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 import { TEMPLATES } from "./templates.ts";
+import { type GitPlace, GitRefused, readUserSettings, runGit } from "../../programs/git.ts";
 
 export interface TeamStart extends Place {
   /** Where the coordinator works. It is made where it does not exist. */
@@ -98,5 +99,35 @@ async function makeFolder(path: string): Promise<void> {
       hint: "Check what is there and its permissions, or name another folder with --team-dir.",
       cause,
     });
+  }
+}
+
+type GitStart =
+  | { readonly kind: "made" }
+  /** It is one already, or lies within one. */
+  | { readonly kind: "there" }
+  /** The team works without. */
+  | { readonly kind: "none"; readonly why: string };
+
+/** A team directory should be a git repository: what housekeeping removes stays in its history. */
+async function initGit(place: GitPlace): Promise<GitStart> {
+  try {
+    const { passedOn: settings } = await readUserSettings(place);
+    if (await isInRepository({ ...place, settings })) return { kind: "there" };
+    await runGit({ ...place, settings }, ["init", "--quiet", "--template="]);
+    return { kind: "made" };
+  } catch (error) {
+    if (error instanceof GitRefused) return { kind: "none", why: error.message };
+    throw error;
+  }
+}
+
+async function isInRepository(place: GitPlace): Promise<boolean> {
+  try {
+    await runGit(place, ["rev-parse", "--git-dir"]);
+    return true;
+  } catch (error) {
+    if (error instanceof GitRefused && /not a git repository/.test(error.message)) return false;
+    throw error;
   }
 }

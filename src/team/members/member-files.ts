@@ -9,7 +9,6 @@ import { readTasks } from "../markdown/read-tasks.ts";
 import type { TaskFile } from "../markdown/task.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 import { COORDINATOR } from "../files/team.ts";
-import type { WorkParts } from "../work/work-parts.ts";
 
 export interface MemberFiles {
   readonly slug: string;
@@ -47,6 +46,15 @@ export async function readProjects(
   return (await Promise.all(read)).flatMap(({ slug, text }) => (text === undefined ? [] : [{ slug, text }]));
 }
 
+interface ProjectContext {
+  /** The team directory. */
+  readonly root: string;
+  /** The user's own folder, for paths that begin with `~`. */
+  readonly user: string;
+  /** The folder of a member without a project of its own. */
+  readonly workspaceOf: (slug: string) => string;
+}
+
 export type FoundProject =
   | { readonly kind: "found"; readonly path: string }
   | { readonly kind: "missing"; readonly why: string };
@@ -61,7 +69,7 @@ const CLOSED_FOLDERS: ReadonlySet<string> = new Set(["agents", "projects", "temp
  */
 export async function findProject(
   { slug, note }: Pick<MemberFiles, "slug" | "note">,
-  { root, user, workspaceOf }: { readonly root: string } & Pick<WorkParts, "user" | "workspaceOf">,
+  { root, user, workspaceOf }: ProjectContext,
 ): Promise<FoundProject> {
   if (note.project === undefined)
     return slug === COORDINATOR

@@ -5,10 +5,11 @@ import { memberOf } from "../members/dispatch-task.ts";
 import { flagOf } from "../markdown/flag.ts";
 import { formatAge } from "./format-facts.ts";
 import type { NoteSection } from "../markdown/note-sections.ts";
-import { MAX_NOTE_LENGTH } from "../work/prompt.ts";
 import { isActive, type Task, type TaskStatus } from "../markdown/task.ts";
 import type { Member, Team } from "../files/team.ts";
 
+/** Of one note, in prompts too. Nobody reads a longer one. */
+export const MAX_NOTE_LENGTH = 16_000;
 /** Of one status of one member. How many there are is always said. */
 const MAX_TITLES = 10;
 const MAX_MEMBERS = 50;
@@ -40,7 +41,7 @@ export function describeMember(team: Team, agent: string): string {
   return [
     [memberLine(member), ...noticeLines(member)].join("\n"),
     noteText(member.note.sections),
-    ...tasks.slice(0, MAX_TITLES).map(({ text }) => cut(text.trim())),
+    ...tasks.slice(0, MAX_TITLES).map(({ text }) => cut(text.trim(), MAX_NOTE_LENGTH)),
     ...rest(tasks.length - MAX_TITLES, "task"),
   ]
     .filter((part) => part !== "")
@@ -61,11 +62,12 @@ export function describeProject({ projects }: Team, name: string): string {
 }
 
 function noteText(sections: readonly NoteSection[]): string {
-  return cut(sections.map(({ title, text }) => `### ${title}\n${text.trim()}`).join("\n\n"));
+  const text = sections.map(({ title, text }) => `### ${title}\n${text.trim()}`).join("\n\n");
+  return cut(text, MAX_NOTE_LENGTH);
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_NOTE_LENGTH ? text : `${text.slice(0, MAX_NOTE_LENGTH).toWellFormed()}\n[…]`;
+export function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}\n[…]`;
 }
 
 function rest(more: number, noun: string): string[] {

@@ -19,6 +19,7 @@ import { isStamp, toStamp } from "../markdown/stamp.ts";
 import type { Task } from "../markdown/task.ts";
 import type { Team } from "../files/team.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
+import { count } from "../../model/count.ts";
 
 export interface Housekept {
   readonly removed: readonly { readonly slug: string; readonly title: string; readonly completed: string }[];
@@ -204,4 +205,22 @@ function removedBy({ plan, text }: CarriedOut): Housekept["removed"] {
 
 function isSame(a: Task, b: Task): boolean {
   return a.title === b.title && a.started === b.started && a.completed === b.completed;
+}
+
+export function formatHousekeeping(done: Housekept): string {
+  const { removed, trimmed, committed, uncommitted, isPostponed, failed } = done;
+  if (isPostponed) return `Nothing was pruned: ${uncommitted ?? "git refused"}.`;
+  const failures = failed.map(({ file, message }) => ` ${file} was left: ${message}.`).join("");
+  if (removed.length + trimmed.length === 0) return `There was nothing to prune.${failures}`;
+  const what = [
+    ...(removed.length === 0 ? [] : [`${count(removed.length, "old task")} removed`]),
+    ...(trimmed.length === 0 ? [] : [`${count(trimmed.length, "session log")} trimmed`]),
+  ].join(", ");
+  const kept =
+    committed === undefined
+      ? uncommitted === undefined
+        ? ""
+        : ` (not committed: ${uncommitted})`
+      : ` (commit ${committed.slice(0, 8)})`;
+  return `${what}${kept}.${failures}`;
 }

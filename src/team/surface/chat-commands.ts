@@ -25,7 +25,7 @@ export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promis
     case "review":
       return (await team.review()).text;
     case "housekeeping": {
-      const { formatHousekeeping } = await import("../reports/format-housekeeping.ts");
+      const { formatHousekeeping } = await import("../reports/housekeeping.ts");
       return formatHousekeeping(await team.housekeeping());
     }
   }

@@ -1,6 +1,7 @@
 /** A team as its files say it is. Looking at it needs no server. */
 import { openOwnTeam, type OwnTeam } from "../own-team.ts";
-import { memberOf, memberView, teamView, wholeMemberView } from "./views.ts";
+import { memberOf } from "../members/dispatch-task.ts";
+import { memberView, teamView, wholeMemberView } from "./views.ts";
 import { withNulls } from "./with-nulls.ts";
 import { type Invocation } from "../../feature/command.ts";
 import { teamSources } from "./flags.ts";

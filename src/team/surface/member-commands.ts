@@ -1,6 +1,6 @@
 /** Who is in a team, what they work on, and what their projects tell other programs. */
 import { adaptMember, addTeamProject, importTeam, leaveOwnTeam, registerInTeam } from "../members/setup.ts";
-import { describeAdopted } from "./views.ts";
+import { describeAdopted } from "../members/adopt-member.ts";
 import { type Invocation, listOf, text } from "../../feature/command.ts";
 import { findServer } from "../../client/server.ts";
 import { openTeam } from "./look-commands.ts";

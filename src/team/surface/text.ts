@@ -1,5 +1,6 @@
 /** A team in the words and lines of a terminal. */
-import { formatAge, type MemberView, type TaskView, type TeamView, type WholeMemberView } from "./views.ts";
+import { formatAge } from "../reports/format-facts.ts";
+import type { MemberView, TaskView, TeamView, WholeMemberView } from "./views.ts";
 import type { Style } from "../../terminal/print.ts";
 import { count, firstLine, harmless, table } from "../../terminal/text.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../model/event.ts";
 import type { ToolContext } from "../../model/tool.ts";
 import type { QueueItem } from "../../store/store.ts";
-import { isNotice } from "../work/notice-id.ts";
+import { isNotice } from "../work/order-notice.ts";
 import type { TeamToolParts } from "./tools.ts";
 import { isByOthers } from "../../turns/untrusted.ts";
 

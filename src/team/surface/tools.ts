@@ -166,7 +166,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       repeatable: true,
       async run(_, context) {
         await checkPerson(context, use());
-        const { formatHousekeeping } = await import("../reports/format-housekeeping.ts");
+        const { formatHousekeeping } = await import("../reports/housekeeping.ts");
         return { text: formatHousekeeping(await use().housekeeping()) };
       },
     }),

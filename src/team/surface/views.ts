@@ -6,12 +6,6 @@ import { isActive, type Task, type TaskStatus } from "../markdown/task.ts";
 import type { Member, Project, Team, TeamProblem } from "../files/team.ts";
 import { isoTime } from "../../feature/views.ts";
 
-/** Somebody by slug or by name. Throws `member_unknown`. */
-export { memberOf } from "../members/dispatch-task.ts";
-export { describeAdopted } from "../members/adopt-member.ts";
-export { formatAge } from "../reports/format-facts.ts";
-export { formatHousekeeping } from "../reports/format-housekeeping.ts";
-
 export interface TaskView {
   readonly title: string;
   /** Titles may repeat: the first one of a title has 1. */

@@ -1,7 +1,8 @@
 /** Gives a team work: tasks and heartbeats; and clears up after it. */
 import { CortexError } from "../../model/errors.ts";
 import { present } from "../../model/present.ts";
-import { type BeatView, formatHousekeeping } from "./views.ts";
+import { formatHousekeeping } from "../reports/housekeeping.ts";
+import type { BeatView } from "./views.ts";
 import { withNulls } from "./with-nulls.ts";
 import { ask } from "../../client/ask.ts";
 import { type Invocation, text } from "../../feature/command.ts";

@@ -1,11 +1,10 @@
 /** What a member does next, by its file and by what we know of it. */
 import { MINUTE_MS } from "../../model/durations.ts";
-import { externalPathOf } from "../files/external.ts";
 import { flagOf } from "../markdown/flag.ts";
 import { staleAfterMs } from "../files/liveness.ts";
 import { isKnown, type MemberState, troubleWith } from "./member-state.ts";
 import { stampMs } from "../markdown/stamp.ts";
-import type { Task, TaskFile } from "../markdown/task.ts";
+import { externalPathOf, type Task, type TaskFile } from "../markdown/task.ts";
 
 export type Choice =
   /** Goes on with a task that is in progress. */

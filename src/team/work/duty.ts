@@ -1,5 +1,5 @@
 /** What the coordinator is told about its job: in its system prompt, and at the start of each conversation. */
-import { describeStatus } from "../reports/describe.ts";
+import { cut, describeStatus } from "../reports/describe.ts";
 import type { MemberFiles } from "../members/member-files.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import type { Project, Team } from "../files/team.ts";
@@ -55,8 +55,4 @@ function projectLine({ slug, note }: Project): string {
   const more = note.nextActions.length - MAX_ACTIONS;
   const actions = next === "" ? "no next action" : `next: ${next}${more > 0 ? `; and ${more} more` : ""}`;
   return `- **${slug}** (${note.status ?? "active"}): ${actions}`;
-}
-
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}\n[…]`;
 }

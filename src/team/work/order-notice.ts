@@ -3,17 +3,33 @@
  * message for each flag, which is sent once however often it is made. Those that come together wait for each other, and
  * are one turn.
  */
-import { TEAM_ADAPTER } from "../../model/event.ts";
+import { createHash } from "node:crypto";
+
+import { TEAM_ADAPTER, eventId, splitEventId } from "../../model/event.ts";
 import type { AgentId, DispatchId, EventId, ItemId } from "../../model/ids.ts";
 import { SILENCE } from "../../model/reply-tool.ts";
 import { buildSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { NewDispatch, NewEvent, TeamGift } from "../../store/store.ts";
 import type { Blocked } from "../reports/facts.ts";
 import { blockedLine } from "../reports/format-facts.ts";
-import { noticeId } from "./notice-id.ts";
 import { TEAM_HOOK } from "./order-turn.ts";
 import { COORDINATOR_PREFIX } from "./prompt.ts";
 import { COORDINATOR } from "../files/team.ts";
+
+/** Tells notices from orders, whose ids are those of the work and contain no colon. */
+const PREFIX = "flag:";
+
+/** The same flag always gets the same id, so it is reported once. */
+function noticeId(team: string, flag: string): EventId {
+  const digest = createHash("sha256").update(`${team}\n${flag}`).digest("hex").slice(0, 24);
+  return eventId(TEAM_ADAPTER, { kind: "id", sourceId: PREFIX + digest });
+}
+
+/** Whether an event reports a flag. Such an event gives nobody work and is nobody's instruction. */
+export function isNotice({ id }: { readonly id: string }): boolean {
+  const { adapter, sourceId } = splitEventId(id);
+  return adapter === TEAM_ADAPTER && sourceId.startsWith(PREFIX);
+}
 
 export interface Notice {
   readonly event: NewEvent;

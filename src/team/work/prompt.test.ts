@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
-import { buildTaskPrompt, MAX_NOTE_LENGTH, MAX_TASK_LENGTH, type PromptSources } from "./prompt.ts";
+import { MAX_NOTE_LENGTH } from "../reports/describe.ts";
+import { buildTaskPrompt, MAX_TASK_LENGTH, type PromptSources } from "./prompt.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 
 function prompt(fields: Partial<PromptSources> = {}, body = "Verify the signature."): string {

@@ -1,5 +1,6 @@
 /** What a member is told of its task. */
 import type { Task } from "../markdown/task.ts";
+import { cut, MAX_NOTE_LENGTH } from "../reports/describe.ts";
 
 export interface PromptSources {
   readonly name: string;
@@ -13,8 +14,6 @@ export interface PromptSources {
   readonly isResumed: boolean;
 }
 
-/** Of one note. More than this is no note that somebody reads. */
-export const MAX_NOTE_LENGTH = 16_000;
 export const MAX_TASK_LENGTH = 100_000;
 
 /** Other programs of the team protocol know a heartbeat by how its prompt begins. */
@@ -41,8 +40,4 @@ If you cannot do the task, or it does not fit your role, call flag_task with the
 
 function section(title: string, text: string): string {
   return `--- ${title} ---\n${text.trim()}\n--- end of ${title.toLowerCase()} ---`;
-}
-
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length).toWellFormed()}\n[…]`;
 }

@@ -12,7 +12,6 @@ import { beginWork, type Begun } from "./begin-work.ts";
 import { chooseWork, foreignTickMs, hasActive, placeOf } from "./choose-work.ts";
 import { type DispatchedTask, dispatchTask, memberOf, type TaskWish } from "../members/dispatch-task.ts";
 import { doneBefore, markDone, withDone } from "./done-before.ts";
-import { externalPathOf } from "../files/external.ts";
 import { reportExternal } from "./external-work.ts";
 import { type MemberFiles, readMember } from "../members/member-files.ts";
 import {
@@ -29,7 +28,7 @@ import { recordEnd } from "./record-end.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import { eventOfWork, withCause, withoutCause } from "./task-causes.ts";
 import { gistOf } from "../markdown/task-gist.ts";
-import type { TaskRef } from "../markdown/task.ts";
+import { externalPathOf, type TaskRef } from "../markdown/task.ts";
 import type { Team } from "../files/team.ts";
 import { readTurnEnd, type WorkEnd } from "./turn-end.ts";
 import type { WorkParts } from "./work-parts.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { isConflictCopy } from "./conflict-copies.ts";
+import { isConflictCopy } from "./team-problems.ts";
 
 test.each([
   "tasks (Ann's conflicted copy 2026-03-28).md",
