@@ -15,8 +15,9 @@ const FIXTURES = fileURLToPath(new URL("fixtures/tidy", import.meta.url));
 
 const PORTS = ["model", "programs", "patterns", "config", "store", "agents", "channels", "terminal"];
 const PIPELINE = ["personas", "events", "routing", "queue", "turns", "delivery"];
-const FEATURES = ["search", "delegation", "relay", "team", "hooks", "insight", "keep", "doctor"];
-const ABOVE = ["intake", "feature", "client", ...FEATURES, "runtime", "server", "cli"];
+/** What every feature may use: the ports, the steps of the pipeline, and what features are made of. */
+const BELOW_FEATURES = [...PORTS, ...PIPELINE, "intake", "feature", "client"];
+const FEATURES = ["search", "delegation", "relay", "team", "hooks", "insight", "keep"];
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   model: [],
@@ -33,8 +34,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   queue: ["model", "store", "config"],
   delivery: ["model", "store", "config", "channels"],
   turns: ["model", "programs", "store", "config", "agents", "personas"],
-  ...Object.fromEntries(ABOVE.map((folder) => [folder, [...PORTS, ...PIPELINE, ...ABOVE]])),
-  "index.ts": ["model", "store", ...ABOVE],
+  intake: ["model", "store", "config", ...PIPELINE],
+  feature: [...PORTS, ...PIPELINE, "intake"],
+  client: [...PORTS, "feature"],
+  search: BELOW_FEATURES,
+  delegation: BELOW_FEATURES,
+  relay: [...BELOW_FEATURES, "delegation"],
+  team: [...BELOW_FEATURES, "delegation", "relay"],
+  hooks: [...BELOW_FEATURES, "relay"],
+  insight: [...BELOW_FEATURES, "delegation", "relay", "hooks", "search"],
+  keep: BELOW_FEATURES,
+  runtime: [...BELOW_FEATURES, ...FEATURES],
+  doctor: [...BELOW_FEATURES, "insight", "runtime"],
+  server: [...PORTS, "intake", "feature", "insight", "runtime", "doctor"],
+  cli: [...BELOW_FEATURES, ...FEATURES, "runtime", "doctor", "server"],
+  "index.ts": ["model", "store", "intake", "feature", "relay", "runtime"],
 };
 
 /** What is public of the store is its types: programs open it through the runtime. */

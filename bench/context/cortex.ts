@@ -17,9 +17,9 @@ import { OFFLINE_PROFILE } from "../../src/model/profile.ts";
 import { normalizeSessionKey, type SessionKey } from "../../src/model/session-key.ts";
 import { createUlidSource } from "../../src/model/ulid.ts";
 import { lookUp } from "../../src/personas/lookup.ts";
-import { contextTools } from "../../src/runtime/context-sources.ts";
-import { readContext, skillsOf } from "../../src/insight/context-view.ts";
-import { windowOf } from "../../src/runtime/window.ts";
+import { describeTurns } from "../../src/runtime/context-sources.ts";
+import { readContext } from "../../src/insight/context-view.ts";
+import { skillsOf } from "../../src/personas/skills.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { LeaseRequest, TurnFacts } from "../../src/store/store.ts";
 import { assembleSystem } from "../../src/turns/system-prompt.ts";
@@ -51,7 +51,7 @@ const { config } = loadConfig(
 );
 const setup = lookUp(config, "main" as AgentId, "atlas" as PersonaId);
 writeWorkspace(setup.agent.workspace);
-const tools = await contextTools(config);
+const { tools, window: windowOf } = await describeTurns(config);
 
 for (const [name, compactedAt] of [
   ["never compacted", undefined],
@@ -61,7 +61,14 @@ for (const [name, compactedAt] of [
   const head = await grow(session, compactedAt);
   const assembled = await time(() => assemble(head));
   const explained = await time(() =>
-    readContext(session, { ledger: store, home, config, profile: () => OFFLINE_PROFILE, tools }),
+    readContext(session, {
+      ledger: store,
+      home,
+      config,
+      profile: () => OFFLINE_PROFILE,
+      tools,
+      window: windowOf,
+    }),
   );
   const { turns } = await assemble(head);
   console.log(JSON.stringify({ name, turns, assembled, explained }));

@@ -1,4 +1,5 @@
 /** A line that is typed while the agent asks something, where it is the answer. */
+import { isElsewhere } from "../client/describe-request.ts";
 import type { ApprovalView } from "../feature/views.ts";
 
 export type Reply =
@@ -23,9 +24,4 @@ export function replyTo(line: string, request: ApprovalView): Reply | undefined 
   const [isNo, reason = ""] = /^(?:n|no)(?:[,.:!]?\s+([^]+)|[.!]?)$/i.exec(said) ?? [];
   if (isNo === undefined) return undefined;
   return { kind: "deny", reason: reason === "" ? undefined : reason };
-}
-
-/** Whether it is somebody else that asks than the agent of the chat: a step of a relay, or a worker. */
-export function isElsewhere({ session, chat }: ApprovalView): boolean {
-  return session !== chat;
 }

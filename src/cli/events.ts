@@ -2,7 +2,8 @@ import { type EventView, eventView } from "../feature/views.ts";
 import { pageOf } from "../feature/page.ts";
 import { type Invocation, text } from "../feature/command.ts";
 import { eventCells, eventLine, followEvents, madeLines, readMade } from "./follow-events.ts";
-import { type Ledger, limitOf, openLedger } from "../client/ledger.ts";
+import { limitOf, openLedger } from "../client/ledger.ts";
+import type { Ledger } from "../store/store.ts";
 import { table } from "../terminal/text.ts";
 
 export async function events(given: Invocation): Promise<void> {

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { EventId } from "../model/ids.ts";
 import { type HookRunView, hookRunView } from "../hooks/surface/views.ts";
 import { dispatchView, type EventView, eventView } from "../feature/views.ts";
-import type { Ledger } from "../client/ledger.ts";
+import type { Ledger } from "../store/store.ts";
 import { firstLine, moment } from "../terminal/text.ts";
 
 const MAX_CONTENT_LENGTH = 80;

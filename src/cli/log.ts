@@ -5,7 +5,8 @@ import { collectTurns } from "./collect-turns.ts";
 import type { Invocation } from "../feature/command.ts";
 import { findTurn } from "../client/find-turn.ts";
 import { drawGraph } from "./graph.ts";
-import { type Ledger, limitOf, MAX_LIMIT, openLedger } from "../client/ledger.ts";
+import { limitOf, MAX_LIMIT, openLedger } from "../client/ledger.ts";
+import type { Ledger } from "../store/store.ts";
 import type { Printer } from "../terminal/print.ts";
 import { firstLine, moment } from "../terminal/text.ts";
 

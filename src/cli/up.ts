@@ -10,7 +10,7 @@ import { logPath, openLog } from "../client/log-file.ts";
 import { report } from "./report.ts";
 import { teamFlags } from "../team/surface/flags.ts";
 import { count } from "../terminal/text.ts";
-import { readVersion } from "./version.ts";
+import { readVersion } from "../config/version.ts";
 
 const ENDED_BY_INTERRUPT = 130;
 

@@ -1,5 +1,4 @@
 import type { ApprovalView } from "../feature/views.ts";
-import { isElsewhere } from "../cli/chat-requests.ts";
 import { firstLine, shorten } from "../terminal/text.ts";
 
 /** A command that is longer is looked at with `cortex approvals show`. */
@@ -45,4 +44,9 @@ export function howTo({ kind, id }: ApprovalView): string {
 export function describeWaiting(request: ApprovalView): string {
   const wanted = request.kind === "question" ? "answer to" : "yes to";
   return `${request.session} waits for your ${wanted}: ${what(request)}\n${howTo(request)}`;
+}
+
+/** Whether it is somebody else that asks than the agent of the chat: a step of a relay, or a worker. */
+export function isElsewhere({ session, chat }: ApprovalView): boolean {
+  return session !== chat;
 }

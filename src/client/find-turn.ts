@@ -1,7 +1,7 @@
 import type { TurnId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import { isUlid } from "../model/ulid.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger } from "../store/store.ts";
 import { sessionUnknown } from "./unknown.ts";
 
 /** The turn of this id, or the one that the session of this name points at: none, if nothing was said there yet. */

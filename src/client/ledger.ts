@@ -1,12 +1,16 @@
 import { CortexError } from "../model/errors.ts";
-import { openLedger } from "../runtime/inspect.ts";
+import { databasePath, refuseFile } from "../config/home.ts";
+import { openSqliteLedger } from "../store/sqlite/sqlite-ledger.ts";
+import type { Ledger } from "../store/store.ts";
 import { type Invocation, text } from "../feature/command.ts";
 
-/** What a home has on record, also while a server writes to it. */
-export type Ledger = Awaited<ReturnType<typeof openLedger>>;
-export type StoredTurn = NonNullable<Awaited<ReturnType<Ledger["turns"]["get"]>>>;
+/** Opens what a home has on record, for reading only: also beside a Cortex that runs. */
+export async function openLedger(home: string): Promise<Ledger> {
+  refuseFile(home);
+  return openSqliteLedger({ path: databasePath(home) });
+}
 
-export { openLedger };
+export type StoredTurn = NonNullable<Awaited<ReturnType<Ledger["turns"]["get"]>>>;
 
 const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 1_000;

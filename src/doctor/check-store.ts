@@ -7,7 +7,7 @@ import { CortexError } from "../model/errors.ts";
 import type { Ledger, StoredHook } from "../store/store.ts";
 import { type Check, fail, ok, refusal, refusalBy, warn } from "../feature/check.ts";
 import { databasePath, serverNotePath } from "../config/home.ts";
-import { openLedger } from "../runtime/inspect.ts";
+import { openLedger } from "../client/ledger.ts";
 import { isAlive } from "../programs/is-alive.ts";
 import { MAX_HOOKS_NAMED } from "../insight/measure.ts";
 

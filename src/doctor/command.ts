@@ -12,7 +12,7 @@ import { ask } from "../client/ask.ts";
 import { type Invocation, REFUSES_TO_START } from "../feature/command.ts";
 import { findServer, urlOf } from "../client/server.ts";
 import { count, harmless, table } from "../terminal/text.ts";
-import { readVersion } from "../cli/version.ts";
+import { readVersion } from "../config/version.ts";
 
 /** False: something does not work. REFUSES_TO_START: because of it, `cortex up` would not start. */
 export async function doctor(given: Invocation): Promise<void | false | typeof REFUSES_TO_START> {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { DONE, openTestCortex, testTool } from "../../test/support/home.ts";
 import { ACTIVE_PROFILE } from "../model/profile.ts";
 import { MAIN_SESSION, normalizeSessionKey } from "../model/session-key.ts";
-import { contextTools } from "../runtime/context-sources.ts";
+import { describeTurns } from "../runtime/context-sources.ts";
 import { contextView, type ContextView, readContext } from "./context-view.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 
@@ -18,7 +18,7 @@ async function look(cortex: Cortex, { full = false, session = MAIN_SESSION } = {
   const config = cortex.config();
   const profile = (name: string) =>
     name === ACTIVE_PROFILE ? cortex.model().profile : config.profiles[name]!;
-  const sources = { ledger: store, home, config, profile, tools: await contextTools(config) };
+  const sources = { ledger: store, home, config, profile, ...(await describeTurns(config)) };
   return contextView(await readContext(session, sources), { full });
 }
 

@@ -14,7 +14,7 @@ import type { Tool } from "../model/tool.ts";
 import { readWorker } from "../model/worker.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { permissionsOf } from "../personas/permissions.ts";
-import { readSkills, type Skills } from "../personas/skills.ts";
+import { type Skills, skillsOf } from "../personas/skills.ts";
 import type { Journal, Ledger, QueueItem, StoredSession } from "../store/store.ts";
 import { asWorker, hasTool, narrowedAs, setupOf } from "../turns/as-worker.ts";
 import { CONTEXT_KINDS, type ContextPart, explainContext } from "../turns/context.ts";
@@ -25,7 +25,6 @@ import { toQuery } from "../turns/query.ts";
 import { assembleSystem, type SystemPrompt } from "../turns/system-prompt.ts";
 import { isPartial, readThread } from "../turns/thread.ts";
 import { narrowedBy } from "../turns/untrusted.ts";
-import { windowOf } from "../runtime/window.ts";
 
 export interface ContextSources {
   readonly ledger: Pick<Ledger, "sessions" | "queue" | "runs" | "turns">;
@@ -33,7 +32,8 @@ export interface ContextSources {
   readonly config: Config;
   /** A profile by its name, `__active__` included. */
   readonly profile: (name: string) => Profile;
-  /** All that there are. */
+  /** How many tokens the model of a profile takes. Undefined: unknown. */
+  readonly window: (profile: Profile) => Promise<number | undefined>;
   readonly tools: readonly (ToolDescription & Pick<Tool, "isReserved">)[];
 }
 
@@ -62,7 +62,7 @@ export async function readContext(key: SessionKey, sources: ContextSources): Pro
   const profile = sources.profile(
     pinned?.profile ?? wished(items, session) ?? worker?.profile ?? setup.agent.profile,
   );
-  const [window, skills] = await Promise.all([windowOf(profile), skillsOf(setup, home)]);
+  const [window, skills] = await Promise.all([sources.window(profile), skillsOf(setup, home)]);
   const narrowed = [...narrowedAs(worker), ...narrowedBy(items)];
   const had = sources.tools.filter((tool) => hasTool(worker, tool));
   const tools = toolsFor(setup, narrowed, pinned, had);
@@ -94,12 +94,6 @@ export async function readContext(key: SessionKey, sources: ContextSources): Pro
     isLong: isPartial(thread) || (window !== undefined && load.tokens > window * FULL_SHARE),
     skills,
   };
-}
-
-/** The skills that an agent has, read as its turns read them. */
-export function skillsOf({ agent }: Setup, home: string): Promise<Skills> {
-  const { workspace, pluginDirs, skills: patterns } = agent;
-  return readSkills({ workspace, home, pluginDirs, patterns });
 }
 
 interface Current {

@@ -3,7 +3,8 @@ import { type Branch, compareTurns, type Comparison, spoken } from "./compare-tu
 import type { Invocation } from "../feature/command.ts";
 import { colouredDiff } from "../terminal/coloured-diff.ts";
 import { findTurn } from "../client/find-turn.ts";
-import { type Ledger, limitOf, openLedger } from "../client/ledger.ts";
+import { limitOf, openLedger } from "../client/ledger.ts";
+import type { Ledger } from "../store/store.ts";
 import type { Printer } from "../terminal/print.ts";
 import { sideBySide } from "../terminal/side-by-side.ts";
 import { count, firstLine, harmless, table } from "../terminal/text.ts";

@@ -8,7 +8,7 @@ import { forgetFiles } from "../store/kept-files.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { PRUNE_KINDS, type PruneKind, type Store } from "../store/store.ts";
 import { attachmentsFolder, databasePath } from "../config/home.ts";
-import { openLedger } from "../runtime/inspect.ts";
+import { openLedger } from "../client/ledger.ts";
 
 /** What is younger is not pruned: somebody may be in the middle of it. */
 export const MIN_PRUNED_AGE_MS = DAY_MS;

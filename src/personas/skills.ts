@@ -5,6 +5,7 @@
 import { basename, dirname, join, relative } from "node:path";
 
 import { matches } from "../model/permissions.ts";
+import type { Setup } from "./lookup.ts";
 import { findPlugins, type FolderProblem, SKILL_FILE } from "./plugins.ts";
 import { type FileRead, foldersIn, readInside } from "./read-inside.ts";
 import { type CheckedSkill, checkSkill, MAX_FRONTMATTER_BYTES, type SkillHead } from "./skill-file.ts";
@@ -62,6 +63,12 @@ export async function readSkills({ workspace, home, pluginDirs, patterns }: Skil
     skills: [...skills.values()].filter(({ name }) => matches(patterns, name)).toSorted(byName),
     problems,
   };
+}
+
+/** The skills that an agent has, read as its turns read them. */
+export function skillsOf({ agent }: Setup, home: string): Promise<Skills> {
+  const { workspace, pluginDirs, skills: patterns } = agent;
+  return readSkills({ workspace, home, pluginDirs, patterns });
 }
 
 /** What plugins hold. One that loads nothing is told of: whoever named it expects something. */

@@ -3,6 +3,7 @@ import { readConfig } from "../config/read.ts";
 import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
 import type { Ledger } from "../store/store.ts";
 import { chooseModel } from "../config/choose-model.ts";
+import { windowOf } from "./backends.ts";
 import { FEATURES } from "./features.ts";
 import { createTools } from "./tools.ts";
 import type { ContextSources } from "../insight/context-view.ts";
@@ -25,14 +26,15 @@ export async function openContextSources({
     if (name === ACTIVE_PROFILE) return active;
     return name === active.name ? active : profileOf(config, name);
   };
-  return { ledger, home, config, profile, tools: await contextTools(config) };
+  return { ledger, home, config, profile, ...(await describeTurns(config)) };
 }
 
-/** The tools that every Cortex has, to be described and not to be called. */
-export function contextTools(config: Config): Promise<ContextSources["tools"]> {
+/** What turns are given, whether a server runs or not. The tools are there to be described, not to be called. */
+export async function describeTurns(config: Config): Promise<Pick<ContextSources, "tools" | "window">> {
   const settings = { config: () => config, variable: () => undefined };
   const store = { outbox: { add: async () => {} }, sessions: { get: async () => undefined } };
-  return createTools({ home: "", settings, store, channels: () => [] }, FEATURES, () => {
+  const tools = await createTools({ home: "", settings, store, channels: () => [] }, FEATURES, () => {
     throw new Error("This tool is here to be described");
   });
+  return { tools, window: windowOf };
 }

@@ -42,7 +42,7 @@ import { withFiledAttachments } from "../intake/attachments.ts";
 import type { Cortex } from "../feature/cortex.ts";
 import type { Feature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
-import { createBackends } from "./backends.ts";
+import { createBackends, windowOf } from "./backends.ts";
 import { FEATURES } from "./features.ts";
 import { OpenFeatures } from "./open-features.ts";
 import { toolNamesOf } from "./tool-names.ts";
@@ -64,7 +64,6 @@ import { openSettings, type Settings } from "../config/settings.ts";
 import { unsetVariables } from "../config/unset-variables.ts";
 import { openSubAgents } from "../delegation/sub-agents/open-sub-agents.ts";
 import { createAgentToolHooks } from "./tool-hooks.ts";
-import { windowOf } from "./window.ts";
 
 export type { Cortex };
 
@@ -206,7 +205,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     readChild: (detail: Json) => open.readWait(detail),
     tools: () => allTools(),
     skills: async (setup: Setup) =>
-      (await (await import("../insight/context-view.ts")).skillsOf(setup, home)).skills,
+      (await (await import("../personas/skills.ts")).skillsOf(setup, home)).skills,
     window: windowOf,
     isOwners: ({ channel, sender }: SearchHit) =>
       authorityOf({ channel, ...(sender === undefined ? {} : { sender }) }, settings.config()) === "owner",

@@ -6,7 +6,7 @@ import { createMessageTool } from "../delivery/message-tool.ts";
 import { readWorker } from "../model/worker.ts";
 import type { Store } from "../store/store.ts";
 import { asWorker, setupOf } from "../turns/as-worker.ts";
-import { skillsOf } from "../insight/context-view.ts";
+import { skillsOf } from "../personas/skills.ts";
 import type { Settings } from "../config/settings.ts";
 
 /** What the core's own tools need. */

@@ -5,7 +5,7 @@ import { TRUST_SETTING } from "../model/trust.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
 import type { Cortex } from "../runtime/cortex.ts";
-import { contextTools } from "../runtime/context-sources.ts";
+import { describeTurns } from "../runtime/context-sources.ts";
 import { readSessionTree } from "../insight/session-tree.ts";
 import { sessionView } from "../feature/views.ts";
 import { coreSchemas as schemas } from "../feature/api.ts";
@@ -91,7 +91,7 @@ export const sessionRoutes = [
         home: cortex.home,
         config: cortex.config(),
         profile: (name) => profileOf(name, cortex),
-        tools: await contextTools(cortex.config()),
+        ...(await describeTurns(cortex.config())),
       });
       return { status: 200, body: contextView(reading, { full: query.full === "1" }) };
     },

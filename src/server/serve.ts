@@ -1,9 +1,9 @@
 /** Cortex over HTTP: listens, says where, and closes without cutting off what is under way. */
-import { readFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 
+import { readVersion } from "../config/version.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Cortex } from "../feature/cortex.ts";
 import type { Feature } from "../feature/feature.ts";
@@ -84,7 +84,7 @@ export async function openPort(home: string, { host, port, log }: ListenOptions)
 
 export async function serve(cortex: Cortex, options: ServeOptions): Promise<Server> {
   const { host, log, clock = Date.now } = options;
-  const version = await readVersion();
+  const version = readVersion();
   const opened = options.opened ?? (await openPort(cortex.home, options));
   const { server, port, token } = opened;
   const closing = new AbortController();
@@ -177,11 +177,6 @@ async function close(server: HttpServer): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
   await closed;
   clearTimeout(timer);
-}
-
-async function readVersion(): Promise<string> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 function listenFailed(host: string, port: number, cause: NodeJS.ErrnoException): CortexError {

@@ -12,7 +12,8 @@ import {
 import { pageOf } from "../../feature/page.ts";
 import { colouredDiff } from "../../terminal/coloured-diff.ts";
 import { type Invocation, text } from "../../feature/command.ts";
-import { type Ledger, limitOf, openLedger } from "../../client/ledger.ts";
+import { limitOf, openLedger } from "../../client/ledger.ts";
+import type { Ledger } from "../../store/store.ts";
 import { describeStep, endLine, isOver, price, progressLine, stepCells, stepLine } from "./text.ts";
 import { count, firstLine, harmless, indent, moment, table } from "../../terminal/text.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { openTestCortex } from "../../test/support/home.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { openLedger } from "./inspect.ts";
+import { openLedger } from "./ledger.ts";
 
 test("what a Cortex that runs has on record is read beside it", async () => {
   await using cortex = await openTestCortex();
