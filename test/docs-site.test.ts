@@ -18,6 +18,7 @@ function read(file: string): string {
 }
 
 test("every page is there, and in the navigation of every other", () => {
+  expect(pages.size).toBeGreaterThan(10);
   for (const page of pages.values()) {
     const navigation = page.split("<nav")[1]!.split("</nav>")[0]!;
     expect(navigation.match(/<li>/g)).toHaveLength(PAGES.length - 1);
@@ -26,13 +27,13 @@ test("every page is there, and in the navigation of every other", () => {
 });
 
 test("every link leads to a file of the site, and to a heading where it names one", () => {
-  const broken = [...pages].flatMap(([file, page]) =>
-    Array.from(page.matchAll(/ (?:href|src)="([^"]*)"/g), ([, link]) => link!)
-      .filter((link) => !/^(https?|data):/.test(link))
-      .filter((link) => !leadsSomewhere(file, link))
-      .map((link) => `${file}: ${link}`),
+  const links = [...pages].flatMap(([file, page]) =>
+    Array.from(page.matchAll(/ (?:href|src)="([^"]*)"/g), ([, link]) => ({ file, link: link! })).filter(
+      ({ link }) => !/^(https?|data):/.test(link),
+    ),
   );
-  expect(broken).toEqual([]);
+  expect(links.length).toBeGreaterThan(100);
+  expect(links.filter(({ file, link }) => !leadsSomewhere(file, link))).toEqual([]);
 });
 
 function leadsSomewhere(file: string, link: string): boolean {

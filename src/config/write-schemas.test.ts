@@ -2,13 +2,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { configHome } from "../../test/support/config-home.ts";
+import { keysOf, type Schema } from "../../test/support/schema-keys.ts";
 import { writeSchemas } from "./write-schemas.ts";
-
-interface Schema {
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | boolean;
-}
 
 test("the schemas stand beside the files, and nothing else is left", async () => {
   using home = configHome();
@@ -24,7 +19,9 @@ test("the schemas stand beside the files, and nothing else is left", async () =>
 test.each(["cortex.schema.json", "profiles.schema.json"])("every key of %s is described", async (name) => {
   using home = configHome();
   await writeSchemas(home.path);
-  expect(undescribed(read(home.folder, name), name)).toEqual([]);
+  const keys = keysOf(read(home.folder, name), name);
+  expect(keys).not.toEqual([]);
+  expect(keys.filter(({ description }) => description === undefined)).toEqual([]);
 });
 
 test("a schema that is as it should be is not touched, another is replaced", async () => {
@@ -52,12 +49,4 @@ test("a home in which no folder can be made is an error", async () => {
 
 function read(folder: string, name: string): Schema {
   return JSON.parse(readFileSync(join(folder, name), "utf8")) as Schema;
-}
-
-function undescribed(schema: Schema, path: string): string[] {
-  const inner = Object.entries(schema.properties ?? {}).flatMap(([key, value]) =>
-    undescribed(value, `${path}.${key}`).concat(value.description === undefined ? [`${path}.${key}`] : []),
-  );
-  const entries = schema.additionalProperties;
-  return typeof entries === "object" ? inner.concat(undescribed(entries, `${path}.*`)) : inner;
 }

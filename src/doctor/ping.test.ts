@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 
+import { CLOSED_PORT } from "../../test/support/closed-port.ts";
 import type { Profile } from "../model/profile.ts";
 import { pingProfile } from "./ping.ts";
 
@@ -62,14 +63,12 @@ test("a key that is refused is named by its variable, and not shown", async () =
 });
 
 test("a server that fails, or is not there, may be back later", async () => {
-  const failing = await startListing(503);
-  const profile = ownServer(failing.url);
-  expect(await pingProfile(profile, parts)).toMatchObject({
+  await using failing = await startListing(503);
+  expect(await pingProfile(ownServer(failing.url), parts)).toMatchObject({
     kind: "silent",
     message: expect.stringContaining("503"),
   });
-  await failing[Symbol.asyncDispose]();
-  expect(await pingProfile(profile, parts)).toMatchObject({
+  expect(await pingProfile(ownServer(`http://127.0.0.1:${CLOSED_PORT}`), parts)).toMatchObject({
     kind: "silent",
     message: expect.stringContaining("does not answer (ECONNREFUSED)"),
   });

@@ -89,5 +89,6 @@ test("a SOUL.md that is too large is a warning, a skill that is not used an erro
 
 test("the tools that agents have are among those that are known", () => {
   const named = [...workspaceTools, ...Object.values(TOOL_ALIASES)].map(({ name }) => name);
+  expect(named).toContain("Bash");
   expect(named.filter((name) => !TOOL_NAMES.includes(name))).toEqual([]);
 });

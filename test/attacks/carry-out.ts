@@ -34,6 +34,7 @@ export async function waitForEnd(
 
 /** What is wrong with what became of the attacks of a family, which share a Cortex. */
 export async function carryOutAll({ attacks, sandbox }: Family): Promise<string[]> {
+  expect(attacks).not.toEqual([]);
   await using scene = await openScene({ sandbox });
   const problems = await Promise.all(attacks.map((attack, index) => carryOut(attack, index, scene)));
   await untilQuiet(scene);

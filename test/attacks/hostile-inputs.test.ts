@@ -46,6 +46,7 @@ const messageTo =
 
 /** What is wrong with the answers to what was sent, a line each. */
 async function problemsWith(sendings: readonly Sending[]): Promise<string[]> {
+  expect(sendings).not.toEqual([]);
   inputs += sendings.length;
   const problems = await Promise.all(
     sendings.map(async (sending) => {

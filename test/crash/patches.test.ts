@@ -40,6 +40,7 @@ test("every patch that fits nowhere or more than once is named with its file", (
 
 /** Of the files as they are with the patches, each of which must fit exactly once. */
 function syntaxErrors(patches: readonly Patch[]): string[] {
+  expect(patches).not.toEqual([]);
   return [...applyPatches(patches)].flatMap(([file, text]) =>
     parseSync(file, text).errors.map(({ message }) => `${file}: ${message}`),
   );

@@ -19,6 +19,8 @@ export interface TestPool extends AsyncDisposable {
   readonly late: string[];
   write(name: string, source: string): void;
   ask(names: readonly string[], event?: Partial<HookEvent>): Promise<CallOutcome[]>;
+  /** The same, with an outcome each, which need not come at the same time. */
+  askEach(names: readonly string[], event?: Partial<HookEvent>): Promise<CallOutcome>[];
 }
 
 const EVENT: HookEvent = {
@@ -67,8 +69,8 @@ export function openTestPool(
     clock: options.clock ?? Date.now,
     services: { query: refuse, search: refuse, llm: refuse, ...options.services },
     onLate: (hook, error) => late.push(`${hook}: ${error}`),
-    // A machine that is busy with other tests is slow to answer.
-    limits: { maxMissed: Infinity, ...options.limits },
+    // A machine that is busy with other tests is slow to answer, and slower to load what a hook needs.
+    limits: { maxMissed: Infinity, deadlineMs: 120_000, ...options.limits },
   });
   const write = (name: string, source: string): void => writeFileSync(join(folder, `${name}.ts`), source);
   for (const [name, source] of Object.entries(hooks)) write(name, source);
@@ -77,13 +79,15 @@ export function openTestPool(
     self: { id: name, name, created_at: 0, trigger_count: 0, last_triggered: null },
     missedMs: undefined,
   });
+  const askEach: TestPool["askEach"] = (names, event = {}) =>
+    pool.judge({ ...EVENT, ...event }, EVENT.timestamp, names.map(toAsk));
   return {
     pool,
     folder,
     late,
     write,
-    ask: (names, event = {}) =>
-      Promise.all(pool.judge({ ...EVENT, ...event }, EVENT.timestamp, names.map(toAsk))),
+    ask: (names, event) => Promise.all(askEach(names, event)),
+    askEach,
     async [Symbol.asyncDispose]() {
       await pool[Symbol.asyncDispose]();
       temporary[Symbol.dispose]();

@@ -1,9 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { once } from "node:events";
-
 import { afterAll, describe, expect, test, vi } from "vitest";
 
+import { CLOSED_PORT } from "../../../test/support/closed-port.ts";
 import { type Fault, type ModelServer, startModelServer } from "../../../test/support/model-server.ts";
 import { question } from "../../../test/support/question.ts";
 import { CortexError } from "../../model/errors.ts";
@@ -87,7 +84,7 @@ describe.each(PROFILES)("%s", (provider, more, urlOf) => {
   });
 
   test("a server that is not there may be there later", async () => {
-    const error = await rejection(profile({ port: await closedPort() }));
+    const error = await rejection(profile({ port: CLOSED_PORT }));
 
     expect(error).toMatchObject({ code: "model_failed", transient: true });
     expect(error.hint).toContain("can be reached");
@@ -161,7 +158,7 @@ describe.each(PROFILES.slice(0, 3))("%s", (provider, more, urlOf) => {
   });
 
   test("a refused connection is named", async () => {
-    const error = await rejection(profile({ port: await closedPort() }));
+    const error = await rejection(profile({ port: CLOSED_PORT }));
 
     expect(error.message).toContain("ECONNREFUSED");
   });
@@ -240,14 +237,4 @@ async function rejection(
   );
   expect(error).toBeInstanceOf(CortexError);
   return error as CortexError;
-}
-
-/** A port that nobody listens at. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -226,6 +226,7 @@ test.skipIf(!hasPython)(
   async () => {
     const file = fileURLToPath(new URL("../../../docs/examples/sub-agent.py", import.meta.url));
     const results = await checkSubAgent({ command: ["python3", file], environment });
+    expect(results.length).toBeGreaterThan(3);
     expect(results.filter(({ state }) => state !== "ok")).toEqual([]);
   },
   PATIENT_MS,

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 
+import { CLOSED_PORT } from "../../../test/support/closed-port.ts";
 import { START_MS } from "../../../test/support/sample.ts";
 import { accept, answer, cut, openReceiver } from "../../../test/support/webhook-receiver.ts";
 import type { DeliveryId, TurnId } from "../../model/ids.ts";
@@ -157,9 +158,7 @@ test("a connection that is reset is uncertain", async () => {
 });
 
 test("a connection that is refused sends nothing, and that is certain", async () => {
-  const receiver = await openReceiver();
-  await receiver[Symbol.asyncDispose]();
-  await expect(channelTo(receiver.url).send(message, never)).rejects.toEqual(
+  await expect(channelTo(`http://127.0.0.1:${CLOSED_PORT}/`).send(message, never)).rejects.toEqual(
     failure("delivery_failed", "ECONNREFUSED"),
   );
 });

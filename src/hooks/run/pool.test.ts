@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
 
@@ -8,8 +8,10 @@ import { openSqliteStore } from "../../store/sqlite/sqlite-store.ts";
 import { POOL_LIMITS } from "./pool.ts";
 
 const GOOD = `export default async function () { return { fire: true }; }`;
-/** Of the hooks that are stopped: short enough for a test, long enough for a busy machine. */
-const SHORT = { deadlineMs: 5_000, lookMs: 50, maxMissed: 10 };
+/** The deadline of Cortex itself, for tests that say when time goes on. */
+const DEADLINE = { deadlineMs: POOL_LIMITS.deadlineMs };
+/** And the silence of a process that is ended. */
+const SPINNING = { ...DEADLINE, maxMissed: POOL_LIMITS.maxMissed };
 const PATIENT = { interval: 5 };
 
 /** The time of deadlines goes on only where a test says so, however long a process takes to start. */
@@ -155,12 +157,15 @@ test("the database can be read and not written", async () => {
 
 test("a hook that never ends has no result, and its signal is aborted", async () => {
   using time = stopTime();
-  await using hooks = openTestPool({
-    waits: `export default ({ signal }) => new Promise(() => {
+  await using hooks = openTestPool(
+    {
+      waits: `export default ({ signal }) => new Promise(() => {
         signal.addEventListener("abort", () => { Promise.reject(new Error("was aborted")); });
       })`,
-    good: GOOD,
-  });
+      good: GOOD,
+    },
+    { limits: DEADLINE },
+  );
   const waits = hooks.ask(["waits"]);
   expect(await hooks.ask(["good"])).toMatchObject([{ value: { fire: true } }]);
   time.advance(POOL_LIMITS.deadlineMs);
@@ -176,7 +181,7 @@ test("a process that carries along too many hooks that never ended is replaced",
       waits: `export default () => new Promise(() => {})`,
       where: `export default () => ({ fire: true, context: { prompt: String(process.pid) } })`,
     },
-    { limits: { maxAbandoned: 2 } },
+    { limits: { ...DEADLINE, maxAbandoned: 2 } },
   );
   const where = async (): Promise<unknown> => (await hooks.ask(["where"]))[0]!.value;
   const abandon = async (): Promise<void> => {
@@ -193,48 +198,85 @@ test("a process that carries along too many hooks that never ended is replaced",
 });
 
 test("a hook that spins is stopped, and the others of its process have their results", async () => {
-  const spins = `export default () => { for (;;); }`;
-  await using hooks = openTestPool({ first: GOOD, spins, last: GOOD }, { limits: SHORT });
-  const [first, guilty, last] = await hooks.ask(["first", "spins", "last"]);
-  expect(guilty!.error).toBe("The hook had no result after 5 s");
-  expect(first).toMatchObject({ value: { fire: true }, error: undefined });
-  expect(last).toMatchObject({ value: { fire: true }, error: undefined });
+  using scene = spinning();
+  const spins = `export default () => { ${scene.begin} for (;;); }`;
+  await using hooks = openTestPool({ first: GOOD, spins, last: GOOD }, { limits: SPINNING });
+  const [first, guilty, last] = hooks.askEach(["first", "spins", "last"]);
+  await scene.silence(1);
+  expect(await first).toMatchObject({ value: { fire: true }, error: undefined });
+  expect(await last).toMatchObject({ value: { fire: true }, error: undefined });
+  await scene.expiry(2); // alone, it has its whole time
+  expect(await guilty).toMatchObject({ error: "The hook had no result after 10 s" });
 
   // From now on it runs alone: the others do not wait for anything.
   const again = hooks.ask(["spins"]);
+  await scene.begun(3);
   expect(await hooks.ask(["first", "last"])).toMatchObject([
     { value: { fire: true } },
     { value: { fire: true } },
   ]);
   hooks.write("spins", GOOD);
   hooks.pool.reload(["spins"]);
-  expect(await again).toMatchObject([{ error: "The hook had no result after 5 s" }]);
+  await scene.expiry(3);
+  expect(await again).toMatchObject([{ error: "The hook had no result after 10 s" }]);
   expect(await hooks.ask(["spins"])).toMatchObject([{ value: { fire: true } }]);
 });
 
-test("a hook that spins where nothing can interrupt it is stopped too", async () => {
-  await using hooks = openTestPool(
-    {
-      spins: `import Database from "better-sqlite3";
-        export default () => {
-          const sql = "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c";
-          return { fire: new Database(":memory:").prepare(sql).pluck().get() === 0 };
-        }`,
-      good: GOOD,
-    },
-    { limits: SHORT },
-  );
-  const [spins, good] = await hooks.ask(["spins", "good"]);
-  expect(spins!.error).toBe("The hook had no result after 5 s");
-  expect(good).toMatchObject({ value: { fire: true } });
+test.each([
+  [
+    "where nothing can interrupt it",
+    (begin: string) => `import Database from "better-sqlite3";
+      export default () => {
+        ${begin}
+        const sql = "with recursive c(x) as (select 1 union all select x + 1 from c) select count(*) from c";
+        return { fire: new Database(":memory:").prepare(sql).pluck().get() === 0 };
+      }`,
+  ],
+  ["while it is loaded", (begin: string) => `${begin} for (;;);\n${GOOD}`],
+])("a hook that spins %s is stopped too", async (_, source) => {
+  using scene = spinning();
+  await using hooks = openTestPool({ spins: source(scene.begin), good: GOOD }, { limits: SPINNING });
+  const [spins, good] = hooks.askEach(["spins", "good"]);
+  await scene.silence(1);
+  expect(await good).toMatchObject({ value: { fire: true } });
+  await scene.expiry(2);
+  expect(await spins).toMatchObject({ error: "The hook had no result after 10 s" });
 });
 
-test("a hook that spins while it is loaded is stopped too", async () => {
-  await using hooks = openTestPool({ spins: `for (;;);\n${GOOD}`, good: GOOD }, { limits: SHORT });
-  const [spins, good] = await hooks.ask(["spins", "good"]);
-  expect(spins!.error).toBe("The hook had no result after 5 s");
-  expect(good).toMatchObject({ value: { fire: true } });
-});
+/** Time that stands still while hooks spin, and goes on when they have begun to. */
+function spinning(): Disposable & {
+  /** What a hook does before it spins. */
+  readonly begin: string;
+  /** Waits until it has begun so many times. */
+  begun(times: number): Promise<void>;
+  /** Then lets the time pass after which a process that says nothing is ended. */
+  silence(times: number): Promise<void>;
+  /** Then lets the time of a hook pass. */
+  expiry(times: number): Promise<void>;
+} {
+  const folder = temporaryFolder();
+  const path = join(folder.path, "begun");
+  writeFileSync(path, "");
+  const time = stopTime();
+  const begun = (times: number): Promise<void> =>
+    expect.poll(() => readFileSync(path, "utf8").length, PATIENT).toBe(times);
+  return {
+    begin: `process.getBuiltinModule("node:fs").appendFileSync(${JSON.stringify(path)}, "x");`,
+    begun,
+    async silence(times) {
+      await begun(times);
+      time.advance((POOL_LIMITS.maxMissed + 2) * POOL_LIMITS.lookMs);
+    },
+    async expiry(times) {
+      await begun(times);
+      time.advance(POOL_LIMITS.deadlineMs);
+    },
+    [Symbol.dispose]() {
+      time[Symbol.dispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
 
 test("process.exit in a hook ends no more than its own process, and is charged to the hook", async () => {
   await using hooks = openTestPool({

@@ -68,6 +68,7 @@ test("a relay without an artifact has no protocol", () => {
 
 test("the protocol holds no marker that stands alone on its line", () => {
   const lines = promptOf({}).split("\n");
+  expect(lines).toContainEqual(expect.stringContaining("[ABORT"));
   expect(lines.filter((line) => line.trim().startsWith("[ABORT"))).toEqual([]);
 });
 

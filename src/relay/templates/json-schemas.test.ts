@@ -2,16 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { configHome } from "../../../test/support/config-home.ts";
+import { keysOf, type Schema } from "../../../test/support/schema-keys.ts";
 import { writeSchemas } from "../../config/write-schemas.ts";
 import { RELAY_SCHEMAS } from "./json-schemas.ts";
-
-interface Schema {
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | boolean;
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-}
 
 const read = (folder: string, name: string): Schema =>
   JSON.parse(readFileSync(join(folder, name), "utf8")) as Schema;
@@ -34,18 +27,7 @@ test("the schemas of relays stand beside the others", async () => {
 test.each(Object.keys(RELAY_SCHEMAS))("every key of %s is described", async (name) => {
   using home = configHome();
   await writeSchemas(home.path, RELAY_SCHEMAS);
-  expect(undescribed(read(home.folder, name), name)).toEqual([]);
+  const keys = keysOf(read(home.folder, name), name);
+  expect(keys).not.toEqual([]);
+  expect(keys.filter(({ description }) => description === undefined)).toEqual([]);
 });
-
-function undescribed(schema: Schema, path: string): string[] {
-  const own = Object.entries(schema.properties ?? {}).flatMap(([key, value]) =>
-    undescribed(value, `${path}.${key}`).concat(value.description === undefined ? [`${path}.${key}`] : []),
-  );
-  const { additionalProperties: entries, items, anyOf = [] } = schema;
-  const inner = [
-    ...anyOf,
-    ...(items === undefined ? [] : [items]),
-    ...(typeof entries === "object" ? [entries] : []),
-  ];
-  return own.concat(inner.flatMap((each) => undescribed(each, `${path}.*`)));
-}

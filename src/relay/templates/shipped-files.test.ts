@@ -70,6 +70,7 @@ test("the schemas that the files name are beside them", async () => {
   using home = newHome();
   const files = addShippedRelays(home.path).filter((file) => file.endsWith(".json"));
   await writeRelaySchemas(home.path);
+  expect(files).not.toEqual([]);
   for (const file of files) {
     const named = /"\$schema": "([^"]+)"/.exec(readFileSync(file, "utf8"))![1]!;
     expect([file, existsSync(join(file, "..", named))]).toEqual([file, true]);
