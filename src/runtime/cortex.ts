@@ -24,7 +24,7 @@ import { sessionOfEvent } from "../routing/session-of-event.ts";
 import { subAgentGuidance } from "../delegation/sub-agents/guidance.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
-import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { openSqliteStore, type SqliteOptions } from "../store/sqlite/sqlite-store.ts";
 import { authorityOf } from "../personas/authority.ts";
 import type { Setup } from "../personas/lookup.ts";
 import {
@@ -81,14 +81,22 @@ export interface CortexOptions {
   readonly log?: (line: string) => void;
   /** Awaited when the home is this process's and its config is read, before any work begins. What it throws ends the start. */
   readonly beforeWork?: (config: Config) => Promise<void>;
+  /** Opens the ledger: on SQLite with a writer thread of its own, unless told otherwise. */
+  readonly openStore?: (options: SqliteOptions) => Promise<Store>;
 }
 
 /** Starts Cortex on a home, which is made where there is none. Only one process at a time can. */
 export async function openCortex(options: CortexOptions): Promise<Cortex> {
-  const { home, environment = process.env, clock = Date.now, log = () => {} } = options;
+  const {
+    home,
+    environment = process.env,
+    clock = Date.now,
+    log = () => {},
+    openStore = openSqliteStore,
+  } = options;
   makeHome(home);
   let redact: Redact | undefined; // until the secrets are known, and nothing is written before that
-  const store = await openSqliteStore({
+  const store = await openStore({
     path: databasePath(home),
     clock,
     redact: (text) => redact?.(text) ?? text,

@@ -4,7 +4,9 @@ import { join } from "node:path";
 
 import type { Tool } from "../../src/model/tool.ts";
 import { type Cortex, type CortexOptions, openCortex } from "../../src/runtime/cortex.ts";
+import { openSqliteStore, type SqliteOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import { temporaryFolder } from "./temporary.ts";
+import { connectWarmThread } from "./warm-writer.ts";
 
 export interface HomeFiles {
   readonly cortex?: unknown;
@@ -41,10 +43,11 @@ export async function openTestCortex(
   options: Partial<CortexOptions> = {},
 ): Promise<Cortex> {
   const environment = { PATH: process.env["PATH"] };
-  if (options.home !== undefined) return openCortex({ environment, ...options, home: options.home });
+  if (options.home !== undefined)
+    return openCortex({ environment, openStore: openWarm, ...options, home: options.home });
   const folder = temporaryFolder();
   writeHome(folder.path, files);
-  const cortex = await openCortex({ environment, ...options, home: folder.path });
+  const cortex = await openCortex({ environment, openStore: openWarm, ...options, home: folder.path });
   const dispose = async (): Promise<void> => {
     await cortex.stop();
     folder[Symbol.dispose]();
@@ -77,3 +80,5 @@ export function testTool(
 }
 
 export const DONE = { kind: "done", result: { text: "done" } } as const;
+
+const openWarm = (options: SqliteOptions) => openSqliteStore({ ...options, connect: connectWarmThread });
