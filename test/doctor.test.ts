@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { fetchJson, run, runJson, startServer } from "./support/cli.ts";
+import { fetchJson } from "./support/cli.ts";
+import { run, runJson, startServer } from "./support/here.ts";
 import { writeHome } from "./support/home.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { run, runJson, start, startServer } from "./support/cli.ts";
+import { start } from "./support/cli.ts";
+import { run, runJson, startServer } from "./support/here.ts";
 import { openTestCortex } from "./support/home.ts";
 import { judge } from "./support/judged.ts";
 import { PATIENT } from "./support/server.ts";

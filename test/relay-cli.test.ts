@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { run, runJson, start, startInTerminal, startServer } from "./support/cli.ts";
+import { start, startInTerminal } from "./support/cli.ts";
+import { run, runJson, startServer } from "./support/here.ts";
 import { writeHome } from "./support/home.ts";
 import { SMALL_RELAYS, SMALL_SCRIPT } from "./support/small-relays.ts";
 import { temporaryFolder } from "./support/temporary.ts";
@@ -181,6 +182,7 @@ test("every command prints its data as one JSON value", LONG, async () => {
   const { id } = (await relay("run", "pair", "slow", ...SCRIPTED)) as { id: string };
   expect(id).toMatch(/^thr_/);
   expect(await relay("list", "--running")).toMatchObject({ items: [{ id, status: "running" }] });
+  await expect.poll(() => relay("show", id), LONG).toMatchObject({ steps: [{ agentSlotId: "writer" }] });
   expect(await relay("say", id, "faster")).toEqual({ id, buffered: 1, dropped: 0, answered: null });
   expect(await relay("cancel", id)).toEqual({ id, cancelled: true });
   await expect.poll(() => relay("status", id), LONG).toMatchObject({ status: "cancelled" });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { databasePath, makeHome } from "../src/config/home.ts";
 import { openSqliteStore } from "../src/store/sqlite/sqlite-store.ts";
 import { SEARCHED_TAIL } from "../src/store/store.ts";
-import { run, runJson, startServer } from "./support/cli.ts";
+import { run, runJson, startServer } from "./support/here.ts";
 import { event, START_MS, testClock } from "./support/sample.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
@@ -54,8 +54,7 @@ test("`cortex search` finds what was said, with nobody there to index it", async
 
 test("`cortex search` reads beside a server, and says what is wrong with what it was asked", async () => {
   using folder = temporaryFolder();
-  await using server = await startServer(folder.path);
-  expect(server.child.pid).toBeGreaterThan(0);
+  await using _ = await startServer(folder.path);
   await run(folder.path, ["send", "remember the harbour", "--wait"]);
   expect(await run(folder.path, ["search", '"harbour'])).toMatchObject({
     code: 0,

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-import { run, runJson, start, startInTerminal, startServer } from "./support/cli.ts";
+import { start, startInTerminal } from "./support/cli.ts";
+import { run, runJson, startServer } from "./support/here.ts";
 import { writeHome } from "./support/home.ts";
 import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import type { Tool } from "../../src/model/tool.ts";
 import { type Cortex, type CortexOptions, openCortex } from "../../src/runtime/cortex.ts";
+import type { Store } from "../../src/store/store.ts";
 import { openSqliteStore, type SqliteOptions } from "../../src/store/sqlite/sqlite-store.ts";
 import { temporaryFolder } from "./temporary.ts";
 import { connectWarmThread } from "./warm-writer.ts";
@@ -44,16 +45,20 @@ export async function openTestCortex(
 ): Promise<Cortex> {
   const environment = { PATH: process.env["PATH"] };
   if (options.home !== undefined)
-    return openCortex({ environment, openStore: openWarm, ...options, home: options.home });
+    return openCortex({ environment, openStore: openWarmStore, ...options, home: options.home });
   const folder = temporaryFolder();
   writeHome(folder.path, files);
-  const cortex = await openCortex({ environment, openStore: openWarm, ...options, home: folder.path });
+  const cortex = await openCortex({ environment, openStore: openWarmStore, ...options, home: folder.path });
   const dispose = async (): Promise<void> => {
     await cortex.stop();
     folder[Symbol.dispose]();
   };
   return { ...cortex, [Symbol.asyncDispose]: dispose };
 }
+
+/** What `openCortex` opens its ledger with, where the thread that writes may be one that another store had before. */
+export const openWarmStore = (options: SqliteOptions): Promise<Store> =>
+  openSqliteStore({ ...options, connect: connectWarmThread });
 
 /** A tool that does what the test says, and remembers its calls. */
 export function testTool(
@@ -80,5 +85,3 @@ export function testTool(
 }
 
 export const DONE = { kind: "done", result: { text: "done" } } as const;
-
-const openWarm = (options: SqliteOptions) => openSqliteStore({ ...options, connect: connectWarmThread });

@@ -1,9 +1,13 @@
 /** Runs a command in this process, which takes a hundredth of the time of one of its own, and says how it ended. */
+import assert from "node:assert/strict";
+
 import { vi } from "vitest";
 
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import type { Ended } from "./cli.ts";
+
+let isRunning = false;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -12,6 +16,10 @@ export async function runHere(
   environment: Environment,
   argv: readonly string[],
 ): Promise<Pick<Ended, "out" | "err"> & { readonly code: number }> {
+  assert(!isRunning, "a command is under way: what it says would be taken for this one's");
+  isRunning = true;
+  const { HOME } = process.env;
+  process.env["HOME"] = environment["HOME"]; // for what asks the system
   const said = { out: "", err: "" };
   const hear = (output: keyof typeof said) => (text: unknown) => {
     said[output] += String(text);
@@ -27,5 +35,7 @@ export async function runHere(
     return { code: await runCommandLine(COMMANDS, { argv, environment }), ...said };
   } finally {
     for (const spy of spies) spy.mockRestore();
+    process.env["HOME"] = HOME;
+    isRunning = false;
   }
 }
