@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { run, runJson } from "./support/cli.ts";
+import { run, runJson } from "./support/here.ts";
 import { configHome } from "./support/config-home.ts";
 
 test("a persona and an agent that has it are made by two commands, and no comment is lost", async () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { MAX_CALL_LENGTH } from "../src/cli/show.ts";
 import { fetchJson, readNote, run, runJson, start, startServer } from "./support/cli.ts";
+import * as here from "./support/here.ts";
 import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
@@ -257,13 +258,14 @@ describe("up", () => {
 });
 
 describe("with a server", () => {
+  const { run, runJson } = here;
   const folder = temporaryFolder();
   const home = folder.path;
-  let server: Awaited<ReturnType<typeof startServer>>;
+  let server: AsyncDisposable;
 
   beforeAll(async () => {
     writeFailingProfile(home);
-    server = await startServer(home);
+    server = await here.startServer(home);
   });
 
   afterAll(async () => {

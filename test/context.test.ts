@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { MAX_TURNS_SHOWN } from "../src/cli/context.ts";
 import { MAIN_SESSION } from "../src/model/session-key.ts";
-import { run, runJson } from "./support/cli.ts";
+import { run, runJson } from "./support/here.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
 import { dispatch, event, toSession } from "./support/sample.ts";
 import { startModelServer } from "./support/model-server.ts";

@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { run, runJson, startInTerminal } from "./support/cli.ts";
+import { startInTerminal } from "./support/cli.ts";
+import { run, runJson } from "./support/here.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 
 const LONG = { timeout: 300_000 };

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openForWriting } from "../src/store/sqlite/connection.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
 import { MIGRATIONS } from "../src/store/sqlite/schema.ts";
-import { run, runJson, startServer } from "./support/cli.ts";
+import { run as runApart, startServer } from "./support/cli.ts";
+import { run, runJson } from "./support/here.ts";
 import { memoryParent, temporaryFolder } from "./support/temporary.ts";
 
 const YEAR_MS = 365 * 24 * 3_600_000;
@@ -87,7 +88,7 @@ describe("beside a server", () => {
     const file = join(folder.path, "cortex.backup");
     const restored = join(folder.path, "restored");
     const writing = Array.from({ length: 4 }, (_, i) =>
-      run(home.path, ["send", `${i}`, "--session", "more", "--wait"]),
+      runApart(home.path, ["send", `${i}`, "--session", "more", "--wait"]),
     );
     const made = await run(home.path, ["backup", file]);
     expect(made).toMatchObject({

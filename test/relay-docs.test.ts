@@ -14,7 +14,7 @@ import { addShippedRelays } from "../src/relay/templates/shipped-files.ts";
 import { MAX_OPEN_RELAYS, MAX_RELAY_DEPTH } from "../src/relay/surface/tool-parts.ts";
 import { TOOL_NAMES } from "../src/runtime/features.ts";
 import { readRelays } from "../src/relay/templates/read-home.ts";
-import { run, startServer } from "./support/cli.ts";
+import { run, startServer } from "./support/here.ts";
 import { blocksOf, commandsOf, readPage, sectionOf, wordsOf } from "./support/docs.ts";
 import { writeHome } from "./support/home.ts";
 import { testRecord } from "./support/relays.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import type { Cortex } from "../src/runtime/cortex.ts";
-import { run } from "./support/cli.ts";
+import { run } from "./support/here.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
 import { SEED_TEAM, writeSeedTeam } from "./support/seed-team.ts";
 import { PATIENT } from "./support/server.ts";

@@ -1,7 +1,8 @@
 /** Who works for whom, as `cortex sessions` and the HTTP interface show it. */
 import { expect, test } from "vitest";
 
-import { fetchJson, run, runJson, startServer } from "./support/cli.ts";
+import { fetchJson } from "./support/cli.ts";
+import { run, runJson, startServer } from "./support/here.ts";
 import { writeHome } from "./support/home.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 

@@ -8,13 +8,14 @@ import { type Ended, environmentOf, run as runApart } from "./cli.ts";
 import { openWarmStore } from "./home.ts";
 import { runHere } from "./run-here.ts";
 
-/** Runs `cortex` to its end. What has something to read is a process of its own. */
+/** Runs `cortex` to its end. What has something to read, or starts a server, is a process of its own. */
 export async function run(
   home: string,
   args: readonly string[],
   input = "",
 ): Promise<Pick<Ended, "code" | "out" | "err">> {
-  return input === "" ? runHere(environmentOf(home), args) : runApart(home, args, input);
+  const isApart = input !== "" || args.includes("--start");
+  return isApart ? runApart(home, args, input) : runHere(environmentOf(home), args);
 }
 
 export async function runJson(home: string, ...args: string[]): Promise<unknown> {

@@ -7,15 +7,21 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
+interface SchemaKey {
+  readonly path: string;
+  readonly description: string | undefined;
+}
+
 /** All keys, those of keys too, with what is said about them. */
 export function keysOf(
   { properties = {}, additionalProperties: entries, items, anyOf = [] }: Schema,
   path: string,
-): { readonly path: string; readonly description: string | undefined }[] {
-  const own = Object.entries(properties).flatMap(([key, value]) => {
+): SchemaKey[] {
+  const named = Object.entries(properties).flatMap(([key, value]) => {
     const inner = `${path}.${key}`;
-    return [{ path: inner, description: value.description }, ...keysOf(value, inner)];
+    const own: SchemaKey[] = [{ path: inner, description: value.description }];
+    return own.concat(keysOf(value, inner));
   });
   const unnamed = [...anyOf, items, typeof entries === "object" ? entries : undefined];
-  return own.concat(unnamed.flatMap((each) => (each === undefined ? [] : keysOf(each, `${path}.*`))));
+  return named.concat(unnamed.flatMap((each) => (each === undefined ? [] : keysOf(each, `${path}.*`))));
 }
