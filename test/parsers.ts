@@ -17,8 +17,8 @@ import { htmlToText } from "../src/agents/tools/html-to-text.ts";
 import { MAX_SHOWN_BYTES } from "../src/agents/tools/output.ts";
 import { receiveWebhook } from "../src/channels/webhook/receive.ts";
 import { verifyWebhook } from "../src/channels/webhook/verify.ts";
-import { parseInline } from "../src/terminal/markdown-inline.ts";
-import { MARKDOWN_START, MAX_MARKUP_LENGTH, renderLine } from "../src/terminal/markdown.ts";
+import { MAX_MARKUP_LENGTH } from "../src/terminal/markdown-layout.ts";
+import { addMarkdown, MARKDOWN_START, MAX_BLOCK_LENGTH, renderRest } from "../src/terminal/markdown.ts";
 import { readServerSentEvents } from "../src/client/server-sent-events.ts";
 import { harmless } from "../src/terminal/text.ts";
 import { findEnvProblems } from "../src/config/environment.ts";
@@ -136,14 +136,29 @@ export const PARSERS: readonly Parser[] = [
   {
     name: "Markdown in the terminal",
     length: MAX_MARKUP_LENGTH,
-    worst: ["[a](", "![a](", "[](", "`", "`a", "*a", "**a ", "_a ", "__a", "~~a", "[", "<a", "\\"],
-    read: (text) => parseInline(text),
+    worst: [
+      ...["[a](", "![a](", "[](", "`", "`a", "*a", "**a ", "_a ", "__a", "~~a", "[", "![", "<a", "\\", "&"],
+      ...["# ", "> ", "|", "|-", "- ", "#", "1. "],
+    ],
+    read: (text) => renderRest({ source: text, shown: 0 }, 80),
   },
   {
     name: "Markdown in the terminal",
-    length: MAX_MARKUP_LENGTH,
-    worst: ["# ", "> ", "|", "|-", "- ", "#", "1. "],
-    read: (text) => renderLine(MARKDOWN_START, text, 80),
+    length: MAX_BLOCK_LENGTH,
+    worst: [
+      "- a\n",
+      "|a|b|\n|-|-|\n",
+      "> a\n",
+      "a\n",
+      "* a\n  ",
+      "```\n",
+      "    a\n",
+      "*a\n",
+      "[\n",
+      "| a\n",
+      "\n",
+    ],
+    read: (text) => addMarkdown(MARKDOWN_START, text, 80),
   },
   {
     name: "server-sent events in the terminal",

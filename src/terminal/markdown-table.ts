@@ -1,52 +1,23 @@
 /** Tables of Markdown. They are as wide as what is in them; where that is too wide, the widest columns give way. */
-import { parseInline } from "./markdown-inline.ts";
 import { type Row, widthOfRow, wrapLine } from "./spans.ts";
 
 const SEPARATOR = " │ ";
 /** A table whose columns would be narrower is shown as a list. */
 const MIN_COLUMN_WIDTH = 6;
 
-export function isTableRow(line: string): boolean {
-  return /^\s*\|.*\S/.test(line);
-}
-
-/** `| --- | :-: |`: the second row of every table. */
-export function isRuler(line: string): boolean {
-  return /^\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?$/.test(line);
-}
-
-/** A header, a ruler, and rows. */
-export function layoutTable(lines: readonly string[], columns: number): Row[] {
-  const [head = [], , ...rows] = lines.map(cellsOf);
-  const count = head.length;
-  const body = rows.map((row) => Array.from({ length: count }, (_, at) => row[at] ?? ""));
+/** Of a row for the head and those of the body, all of one length. */
+export function layoutTable([head = [], ...body]: readonly (readonly Row[])[], columns: number): Row[] {
   const widths = fitWidths(
-    head.map((_, at) => Math.max(...[head, ...body].map((row) => widthOfRow(parseInline(row[at]!))), 1)),
-    columns - SEPARATOR.length * (count - 1),
+    head.map((_, at) => Math.max(...[head, ...body].map((row) => widthOfRow(row[at] ?? [])), 1)),
+    columns - SEPARATOR.length * (head.length - 1),
   );
   if (widths === undefined) return body.flatMap((row) => layoutList(head, row, columns));
   const ruler = widths.map((width) => "─".repeat(width)).join("─┼─");
   return [
-    ...layoutCells(
-      head.map((cell) => parseInline(cell, ["bold"])),
-      widths,
-    ),
+    ...layoutCells(head, widths),
     [{ text: ruler, format: "dim" }],
-    ...body.flatMap((row) =>
-      layoutCells(
-        row.map((cell) => parseInline(cell)),
-        widths,
-      ),
-    ),
+    ...body.flatMap((row) => layoutCells(row, widths)),
   ];
-}
-
-function cellsOf(line: string): string[] {
-  const inner = line
-    .trim()
-    .replace(/^\|/, "")
-    .replace(/(?<!\\)\|$/, "");
-  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
 }
 
 /** Undefined: they do not fit, however narrow. */
@@ -70,9 +41,9 @@ function layoutCells(cells: readonly Row[], widths: readonly number[]): Row[] {
   );
 }
 
-function layoutList(head: readonly string[], row: readonly string[], columns: number): Row[] {
+function layoutList(head: readonly Row[], row: readonly Row[], columns: number): Row[] {
   const lines = row.map((cell, at) => ({
-    spans: [...parseInline(`${head[at]!}: `, ["bold"]), ...parseInline(cell)],
+    spans: [...(head[at] ?? []), { text: ": ", format: "bold" as const }, ...cell],
     next: [{ text: "  " }],
   }));
   return [...lines.flatMap((line) => wrapLine(line, columns)), []];

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
-import { MAX_MARKUP_LENGTH, MAX_TABLE_LENGTH, MAX_TABLE_ROWS } from "./markdown.ts";
+import { MAX_MARKUP_LENGTH } from "./markdown-layout.ts";
+import { MAX_BLOCK_LENGTH, MAX_BLOCK_LINES } from "./markdown.ts";
 import { paintRow } from "./spans.ts";
 import { addPiece, EMPTY_TRANSCRIPT } from "./transcript.ts";
 
@@ -17,6 +18,55 @@ test("headings, emphasis, code and links have a look of their own", () => {
   expect(render("a **b *c*** `d`", 60, tagged)).toEqual(["a <bold|b ><bold italic|c> <cyan|d>"]);
   expect(render("~~x~~ __y__ _z_", 60, tagged)).toEqual(["<strikethrough|x> <bold|y> <italic|z>"]);
   expect(render("[here](https://a.example) <b>")).toEqual(["here (https://a.example) <b>"]);
+});
+
+test("markup is CommonMark's: over two lines, in character references, in addresses", () => {
+  expect(render("**a\nb** &amp; <https://x.example>", 60, tagged)).toEqual([
+    "<bold|a>",
+    "<bold|b> & <underline|https://x.example>",
+  ]);
+  expect(render("![alt](x.png) [](y)", 60, tagged)).toEqual(["<underline|alt><dim| (x.png)> <underline|y>"]);
+});
+
+test("indented text is code, and keeps its indent", () => {
+  expect(render("a\n\n    b **c**\n\n      d\n\ne")).toEqual([
+    "a",
+    "",
+    "    b **c**",
+    "",
+    "      d",
+    "",
+    "e",
+  ]);
+  expect(render("a\n  b\n      c")).toEqual(["a", "  b", "      c"]);
+});
+
+test("what is nested too deep to be parsed is shown as it was written", () => {
+  for (const deep of [`${"> ".repeat(200)}a`, `${"- ".repeat(200)}a`])
+    expect(render(deep, 1_000).join("")).toContain("a");
+});
+
+test("code that the end of its list ends is closed", () => {
+  expect(render("- ```\nx\n\n> ```\n> y\nz")).toEqual([
+    "• ╭─",
+    "  ╰─",
+    "x",
+    "",
+    "▏ ╭─",
+    "▏ │ y",
+    "▏ ╰─",
+    "z",
+  ]);
+});
+
+test("long code stays in its frame", () => {
+  const code = Array.from({ length: 3 * MAX_BLOCK_LINES }, (_, at) => `# ${at}`);
+  expect(render(["```", ...code, "```", "# x"].join("\n"))).toEqual([
+    "╭─",
+    ...code.map((line) => `│ ${line}`),
+    "╰─",
+    "x",
+  ]);
 });
 
 test("what is no markup is shown as it was written", () => {
@@ -57,11 +107,12 @@ test("quotes and rules", () => {
 });
 
 test("a table is as wide as what is in it, whatever its characters", () => {
-  expect(render("| a | b |\n|---|:-:|\n| 日本 | **x** |\n| 1 |\nafter")).toEqual([
+  expect(render("| a | b |\n|---|:-:|\n| 日本 | **x** |\n| 1 |\n\nafter")).toEqual([
     "a    │ b",
     "─────┼──",
     "日本 │ x",
     "1    │",
+    "",
     "after",
   ]);
 });
@@ -77,24 +128,28 @@ test("where a table is too wide its widest column is broken, and where it is muc
   expect(render(table, 10)).toEqual(["name: x", "words: one", "  two", "  three", "  four", ""]);
 });
 
+test("a table ends with an empty line, and needs no outer pipes", () => {
+  expect(render("a | b\n--|--\n1 | 2\n3\n\n4")).toEqual(["a │ b", "──┼──", "1 │ 2", "3 │", "", "4"]);
+});
+
 test("a row of a table that is none is a line", () => {
   expect(render("| a |\n| b |\n\n|x|")).toEqual(["| a |", "| b |", "", "|x|"]);
 });
 
 test("a table that is too long is shown in parts", () => {
-  const rows = Array.from({ length: MAX_TABLE_ROWS + 10 }, (_, at) => `| ${at} |`);
+  const rows = Array.from({ length: MAX_BLOCK_LINES + 10 }, (_, at) => `| ${at} |`);
   const shown = render(["| n |", "|---|", ...rows].join("\n"));
   expect(shown[2]).toBe("0");
-  expect(shown.at(-1)).toBe(`| ${MAX_TABLE_ROWS + 9} |`);
-  expect(shown).toHaveLength(MAX_TABLE_ROWS + 12);
+  expect(shown.at(-1)).toBe(`| ${MAX_BLOCK_LINES + 9} |`);
+  expect(shown).toHaveLength(MAX_BLOCK_LINES + 12);
 });
 
 test("a table with too much in it is shown in parts", () => {
-  const cell = "x".repeat(MAX_TABLE_LENGTH / 10);
+  const cell = "x".repeat(MAX_BLOCK_LENGTH / 10);
   const rows = Array.from({ length: 12 }, () => `| ${cell} |`);
   const shown = render(["| n |", "|---|", ...rows].join("\n"), 2 * cell.length);
-  expect(shown.filter((row) => row === cell)).toHaveLength(9);
-  expect(shown.filter((row) => row === `| ${cell} |`)).toHaveLength(3);
+  expect(shown.filter((row) => row === cell)).toHaveLength(10);
+  expect(shown.filter((row) => row === `| ${cell} |`)).toHaveLength(2);
 });
 
 test("a line that is too long is shown as it was written", () => {

@@ -123,13 +123,14 @@ test("of a line that is higher than the terminal the end is shown while it is wr
 
 test("a terminal that becomes narrower or wider loses nothing", () => {
   const { screen, terminal, type } = open({ columns: 60, height: 30 });
-  terminal.add(words("The first line that is final.\nThe second one is being written and will be broken"));
+  terminal.add(words("The first line that is final.\n\nThe second one is being written and will be broken"));
   terminal.status(() => [{ text: "going on since long ago with many words about it" }]);
   type("some words that are typed just now");
   screen.resize(25);
   expect(screen.rows()).toEqual([
     "The first line that is fi",
     "nal.",
+    "",
     "The second one is being",
     "written and will be",
     "broken",
@@ -140,6 +141,7 @@ test("a terminal that becomes narrower or wider loses nothing", () => {
   screen.resize(60);
   type("!");
   expect(screen.rows().slice(2)).toEqual([
+    "",
     "The second one is being written and will be broken",
     "going on since long ago with many words about it",
     "› some words that are typed just now!",

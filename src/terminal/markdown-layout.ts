@@ -1,0 +1,299 @@
+/**
+ * The blocks of a Markdown text, laid out for a terminal. Line ends are kept where they were written: models end a line
+ * where they mean it.
+ */
+import { type MarkdownToken, parseBlocks, parseInline } from "../model/markdown.ts";
+import { layoutTable } from "./markdown-table.ts";
+import { type Format, type Line, type Row, type Span, widthOfRow, wrapLine } from "./spans.ts";
+
+/** A block that holds no others: a paragraph, a heading, code, a table, a rule or an empty line. */
+export interface MarkdownBlock extends SourceLines {
+  /** Whether its lines stay as they are, whatever follows. */
+  readonly isSettled: boolean;
+  /** The end of code that the source has not closed. */
+  readonly openEnd?: Line;
+  /** The rows of each line of the source. */
+  readonly layout: (columns: number) => readonly (readonly Row[])[];
+}
+
+interface SourceLines {
+  readonly from: number;
+  readonly count: number;
+}
+
+export interface MarkdownLayout {
+  /** In order, without a gap. */
+  readonly blocks: readonly MarkdownBlock[];
+  /** The first line of the last top-level block; the number of lines if there is no block. */
+  readonly lastTop: number;
+}
+
+/** A block with a longer line is shown as it was written. */
+export const MAX_MARKUP_LENGTH = 4_000;
+const TAB = "    ";
+const RULE: Row = [{ text: "─".repeat(24), format: "dim" }];
+const MAX_INDENT = 24;
+
+export function layoutMarkdown(text: string): MarkdownLayout {
+  const written = text.replaceAll("\t", TAB);
+  const tokens = parseBlocks(written);
+  const source = written.split("\n");
+  if (source.at(-1) === "") source.pop();
+  const top = tokens.findLast(({ level, nesting, map }) => level === 0 && nesting >= 0 && map !== null);
+  return { blocks: new BlockReader(source).read(tokens), lastTop: top?.map?.[0] ?? source.length };
+}
+
+const MARKED_UP = new Set(["paragraph_open", "heading_open", "table_open", "hr"]);
+
+/** What blocks are nested in. The sign of an item stands before the first of its blocks. */
+type Container =
+  | { readonly kind: "quote" }
+  | { readonly kind: "item"; readonly line: number; sign: string; isMarked: boolean };
+
+class BlockReader {
+  readonly #source: readonly string[];
+  readonly #containers: Container[] = [];
+  readonly #blocks: MarkdownBlock[] = [];
+
+  constructor(source: readonly string[]) {
+    this.#source = source;
+  }
+
+  read(tokens: readonly MarkdownToken[]): readonly MarkdownBlock[] {
+    for (const [at, token] of tokens.entries()) {
+      if (token.nesting < 0) this.#leave(token);
+      if (token.nesting < 0 || token.map === null) continue;
+      const [from, to] = token.map;
+      const rest = token.type === "table_open" ? tokens.slice(at + 1) : tokens.slice(at + 1, at + 2);
+      this.#enter(token, { from, count: to - from }, rest);
+    }
+    this.#fillUpTo(this.#source.length);
+    return this.#blocks;
+  }
+
+  #enter(token: MarkdownToken, lines: SourceLines, rest: readonly MarkdownToken[]): void {
+    const [inline] = rest;
+    if (MARKED_UP.has(token.type) && this.#isLong(lines)) return this.#addAsWritten(lines);
+    switch (token.type) {
+      case "blockquote_open":
+        this.#containers.push({ kind: "quote" });
+        break;
+      case "list_item_open": {
+        const sign = token.info === "" ? "• " : `${token.info}${token.markup} `;
+        this.#containers.push({ kind: "item", line: lines.from, sign, isMarked: false });
+        break;
+      }
+      case "paragraph_open":
+        if (inline !== undefined) this.#paragraph(lines, inline.content);
+        break;
+      case "heading_open":
+        if (inline !== undefined) this.#heading(lines, inline.content, token.tag);
+        break;
+      case "hr":
+        this.#add({ ...lines, isSettled: true }, [{ spans: RULE }]);
+        break;
+      case "code_block":
+        this.#code(lines, token.content);
+        break;
+      case "fence":
+        this.#fence(lines, token);
+        break;
+      case "table_open":
+        this.#table(lines, rest);
+        break;
+    }
+  }
+
+  #leave({ type }: MarkdownToken): void {
+    if (type !== "blockquote_close" && type !== "list_item_close") return;
+    this.#markItems(Infinity);
+    this.#containers.pop();
+  }
+
+  #paragraph(lines: SourceLines, content: string): void {
+    const container = this.#containers.at(-1);
+    const [box, check] = /^\[([ xX])\] +/.exec(content) ?? [];
+    const isTask = box !== undefined && container?.kind === "item" && !container.isMarked;
+    if (isTask) container.sign = check === " " ? "☐ " : "☑ ";
+    const rows = layoutInline(isTask ? content.slice(box.length) : content);
+    const keepsIndent = this.#containers.length === 0 && rows.length === lines.count;
+    const indents = keepsIndent ? rows.map((_, at) => this.#indentOf(lines.from + at)) : [];
+    this.#add(
+      { ...lines, isSettled: false },
+      rows.map((spans, at) => ({ first: indents[at] ?? [], next: indents[at] ?? [], spans })),
+    );
+  }
+
+  #heading(lines: SourceLines, content: string, tag: string): void {
+    const formats: Formats = tag === "h1" ? ["bold", "underline"] : ["bold"];
+    const rows = layoutInline(content, formats);
+    this.#add(
+      { ...lines, isSettled: false },
+      rows.map((spans) => ({ spans })),
+    );
+  }
+
+  /** Without its empty lines, which only belong to it if more code follows. */
+  #code({ from, count }: SourceLines, content: string): void {
+    const edge: Row = [{ text: TAB }];
+    for (const [at, text] of content.split("\n").slice(0, count).entries())
+      if (text !== "")
+        this.#add({ from: from + at, count: 1, isSettled: !text.includes("|") }, [
+          { first: edge, next: edge, spans: [{ text }] },
+        ]);
+  }
+
+  /** In a frame, the first and last lines of which stand for those of the source. */
+  #fence({ from, count }: SourceLines, { content, info }: MarkdownToken): void {
+    const edge: Row = [{ text: "│ ", format: "dim" }];
+    const code = content === "" ? [] : content.replace(/\n$/, "").split("\n");
+    const isClosed = code.length + 2 === count;
+    const end: Row = [{ text: "╰─", format: "dim" }];
+    const lines: Line[] = [
+      { spans: [{ text: `╭─ ${info}`.trimEnd(), format: "dim" }] },
+      ...code.map((text) => ({ first: edge, next: edge, spans: [{ text }] })),
+      ...(isClosed ? [{ spans: end }] : []),
+    ];
+    const isSettled = count > 1 || !info.includes("|"); // Otherwise it is a table if a ruler follows.
+    this.#add({ from, count, isSettled }, lines, isClosed ? undefined : end);
+  }
+
+  #table(lines: SourceLines, tokens: readonly MarkdownToken[]): void {
+    const { first, next } = this.#begin(lines.from);
+    const width = widthOfRow(next);
+    const table = cellsOf(tokens);
+    this.#blocks.push({
+      ...lines,
+      isSettled: false,
+      layout: (columns) => [
+        layoutTable(table, columns - width).map((row, at) => [...(at === 0 ? first : next), ...row]),
+      ],
+    });
+  }
+
+  #add(block: Omit<MarkdownBlock, "layout">, lines: readonly Line[], openEnd?: Row): void {
+    const edges = this.#begin(block.from);
+    const layout: MarkdownBlock["layout"] = (columns) =>
+      lines.map(({ first = [], next = [], spans }, at) => {
+        const edge = at === 0 ? edges.first : edges.next;
+        return wrapLine({ first: [...edge, ...first], next: [...edges.next, ...next], spans }, columns);
+      });
+    const end = openEnd === undefined ? {} : { openEnd: { first: edges.next, spans: openEnd } };
+    this.#blocks.push({ ...block, ...end, layout });
+  }
+
+  #isLong({ from, count }: SourceLines): boolean {
+    return this.#source.slice(from, from + count).some(({ length }) => length > MAX_MARKUP_LENGTH);
+  }
+
+  #addAsWritten({ from, count }: SourceLines): void {
+    this.#begin(from);
+    const lines = this.#source.slice(from, from + count);
+    const layout: MarkdownBlock["layout"] = (columns) =>
+      lines.map((text) => wrapLine({ spans: [{ text }] }, columns));
+    this.#blocks.push({ from, count, isSettled: false, layout });
+  }
+
+  /** What stands before the first row of a block that begins here, and before all others. */
+  #begin(line: number): { readonly first: Row; readonly next: Row } {
+    this.#markItems(line);
+    this.#fillUpTo(line);
+    return { first: this.#edge(), next: this.#edge() };
+  }
+
+  /** An item with nothing on its first line is a line of its own, unless the line is nested too deep to be parsed. */
+  #markItems(before: number): void {
+    const item = this.#containers.find((each) => each.kind === "item" && !each.isMarked);
+    if (
+      item?.kind !== "item" ||
+      item.line >= before ||
+      !/^[\s>*+\-\d.)]*$/.test(this.#source[item.line] ?? "")
+    )
+      return;
+    this.#add({ from: item.line, count: 1, isSettled: false }, [{ spans: [] }]);
+  }
+
+  /** Lines that belong to no block: empty ones, and those nested too deep to be parsed. */
+  #fillUpTo(line: number): void {
+    const last = this.#blocks.at(-1);
+    for (let from = last === undefined ? 0 : last.from + last.count; from < line; from++) {
+      const text = this.#source[from] ?? "";
+      const isEmpty = /^[\s>]*$/.test(text);
+      const shown = isEmpty ? text.replaceAll(/\s/g, "").replaceAll(">", QUOTE) : text;
+      const layout: MarkdownBlock["layout"] = (columns) => [wrapLine({ spans: [{ text: shown }] }, columns)];
+      this.#blocks.push({ from, count: 1, isSettled: isEmpty, layout });
+    }
+  }
+
+  /** The first call in an item gives its sign, later ones as many spaces. */
+  #edge(): Row {
+    return this.#containers.map((container) => {
+      if (container.kind === "quote") return { text: QUOTE, format: "dim" };
+      const text = container.isMarked ? " ".repeat(container.sign.length) : container.sign;
+      container.isMarked = true;
+      return { text };
+    });
+  }
+
+  #indentOf(line: number): Row {
+    const [indent = ""] = /^ */.exec(this.#source[line] ?? "") ?? [];
+    return [{ text: indent.slice(0, MAX_INDENT) }];
+  }
+}
+
+const QUOTE = "▏ ";
+
+function cellsOf(tokens: readonly MarkdownToken[]): Row[][] {
+  const rows: Row[][] = [];
+  for (const { type, content } of tokens) {
+    if (type === "table_close") break;
+    if (type === "tr_open") rows.push([]);
+    else if (type === "inline")
+      rows.at(-1)?.push(layoutInline(content, rows.length === 1 ? ["bold"] : []).flat());
+  }
+  return rows;
+}
+
+type Formats = readonly Extract<Format, string>[];
+
+const FORMATS: Readonly<Record<string, Formats[number]>> = {
+  strong: "bold",
+  em: "italic",
+  s: "strikethrough",
+  a: "underline",
+};
+
+/** A row of any length for each line. */
+function layoutInline(text: string, base: Formats = []): Row[] {
+  const rows: Span[][] = [[]];
+  const formats = [...base];
+  let label = "";
+  let address = "";
+  const add = (text: string, format: Formats = formats): void => {
+    label += text;
+    if (text !== "") rows.at(-1)?.push(format.length === 0 ? { text } : { text, format: [...format] });
+  };
+  /** Nobody should follow a link blindly, and not every terminal can be clicked on. */
+  const addAddress = (): void => {
+    if (label === "") add(address, [...formats, "underline"]);
+    else if (label !== address) add(` (${address})`, ["dim"]);
+  };
+  for (const token of parseInline(text)) {
+    const format = FORMATS[token.tag];
+    if (token.type === "softbreak" || token.type === "hardbreak") rows.push([]);
+    else if (token.type === "code_inline") add(token.content, [...formats, "cyan"]);
+    else if (token.type === "image") {
+      [label, address] = ["", String(token.attrGet("src") ?? "")];
+      add(token.content, [...formats, "underline"]);
+      addAddress();
+    } else if (format === undefined) add(token.content);
+    else if (token.nesting > 0) {
+      formats.push(format);
+      if (token.tag === "a") [label, address] = ["", String(token.attrGet("href") ?? "")];
+    } else {
+      formats.pop();
+      if (token.tag === "a" && token.info !== "auto") addAddress();
+    }
+  }
+  return rows;
+}
