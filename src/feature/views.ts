@@ -237,24 +237,32 @@ export function runView(run: StoredRun) {
 }
 
 export function deliveryView(delivery: StoredDelivery) {
+  const { id, turn, target, chunks, createdAtMs, settledAtMs, ...fields } = delivery;
   return {
-    id: delivery.id,
-    turnId: delivery.turn ?? null,
-    target: targetView(delivery.target),
-    replyTo: delivery.replyTo ?? null,
-    state: delivery.state,
-    attempt: delivery.attempt,
-    error: delivery.error ?? null,
-    content: delivery.content,
-    chunks: delivery.chunks.map(({ content, state, platformId }) => ({
+    id,
+    turnId: turn ?? null,
+    target: targetView(target),
+    ...orNull(fields),
+    chunks: chunks.map(({ content, state, platformId }) => ({
       content,
       state,
       platformId: platformId ?? null,
     })),
-    createdAt: isoTime(delivery.createdAtMs),
-    settledAt: delivery.settledAtMs === undefined ? null : isoTime(delivery.settledAtMs),
+    createdAt: isoTime(createdAtMs),
+    settledAt: settledAtMs === undefined ? null : isoTime(settledAtMs),
   };
 }
+
+/** Fields that are shown as they are, with null for undefined. */
+function orNull<T extends object>(fields: T): OrNull<T> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value ?? null]),
+  ) as OrNull<T>;
+}
+
+type OrNull<T> = {
+  [Name in keyof T]: undefined extends T[Name] ? Exclude<T[Name], undefined> | null : T[Name];
+};
 
 export function approvalView(approval: Approval) {
   const { tool, args, reason, question, options } = approval.request as {

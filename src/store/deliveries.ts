@@ -1,6 +1,6 @@
 import type { DeliveryId, RunId, TurnId } from "../model/ids.ts";
 import type { Lease, LeaseRequest } from "./leases.ts";
-import type { ListOptions, Listed } from "./list.ts";
+import type { Filled, ListOptions, Listed } from "./list.ts";
 
 export interface OutboxReads {
   get(id: DeliveryId): Promise<StoredDelivery | undefined>;
@@ -73,13 +73,8 @@ export interface DeliveryFence {
   readonly epoch: number;
 }
 
-export interface DeliveryClaim extends DeliveryFence {
+export interface DeliveryClaim extends DeliveryFence, Omit<StoredDelivery, "id" | "state"> {
   readonly state: "pending" | "unknown";
-  readonly target: DeliveryTarget;
-  readonly replyTo: string | undefined;
-  readonly content: string;
-  readonly attempt: number;
-  readonly chunks: readonly Chunk[];
 }
 
 export interface Chunk {
@@ -102,11 +97,8 @@ export type ChunkOutcome =
     }
   | { readonly kind: "dead"; readonly error: string };
 
-export interface StoredDelivery {
-  readonly id: DeliveryId;
+export interface StoredDelivery extends Filled<NewDelivery> {
   readonly turn: TurnId | undefined;
-  readonly target: DeliveryTarget;
-  readonly replyTo: string | undefined;
   readonly state: DeliveryState;
   readonly attempt: number;
   readonly error: string | undefined;

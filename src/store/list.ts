@@ -11,3 +11,8 @@ export interface ListOptions {
   /** A cursor that this list did not give out is `request_invalid`. */
   readonly cursor?: string;
 }
+
+/** What was given, with every optional field there: undefined where it was left out. */
+export type Filled<T> = {
+  readonly [Name in keyof T]-?: Record<never, never> extends Pick<T, Name> ? T[Name] | undefined : T[Name];
+};

@@ -51,20 +51,13 @@ export function encodeEvent(event: NewEvent): EventInput {
   if (!Number.isSafeInteger(event.atMs))
     throw eventInvalid(event.id, `its time ${event.atMs} is not in milliseconds`);
   const encoded = {
-    id: event.id,
-    atMs: event.atMs,
-    channel: event.channel,
-    direction: event.direction,
-    sender: event.sender ?? null,
+    ...event,
     places: encodePlaces(event),
     mentionsMe: event.mentionsMe === undefined ? null : Number(event.mentionsMe),
-    replyTo: event.replyTo ?? null,
-    content: event.content,
     contentType: event.contentType ?? "text",
     attachments: jsonText(event.attachments),
     payload: jsonText(event.payload),
     metadata: jsonText(event.metadata),
-    cause: event.cause ?? null,
     returns: event.returns === true ? 1 : 0,
   };
   const bytes = weighEvent(encoded);
@@ -80,7 +73,7 @@ export function encodeAnswer(answer: NewAnswer): EventInput {
 /** Its largest part: a webhook is there twice, as it came and as what it says. */
 function weighEvent(event: EventInput): number {
   const parts = [event.content, event.payload, event.metadata, event.attachments];
-  return Math.max(...parts.map((text) => (text === null ? 0 : Buffer.byteLength(text))));
+  return Math.max(...parts.map((text) => Buffer.byteLength(text ?? "")));
 }
 
 export function encodeDispatch(dispatch: NewDispatch): DispatchInput {
@@ -279,18 +272,11 @@ export function encodeFacts({ usage, permissions, ...facts }: TurnFacts): FactsI
   return { ...facts, ...usage, permissions: permissions === undefined ? null : canonicalJson(permissions) };
 }
 
-export function encodeDelivery({ id, target, replyTo, content }: NewDelivery): DeliveryInput {
-  const { channel, account = DEFAULT_ACCOUNT, place, topic } = target;
-  return {
-    id,
-    target: canonicalJson([channel, account, place, topic ?? null]),
-    channel,
-    account,
-    place,
-    topic: topic ?? null,
-    replyTo: replyTo ?? null,
-    content: content === undefined ? null : checkSize(content, `Delivery ${id}`),
-  };
+export function encodeDelivery(delivery: NewDelivery): DeliveryInput {
+  const { channel, account = DEFAULT_ACCOUNT, place, topic = null } = delivery.target;
+  checkSize(delivery.content ?? "", `Delivery ${delivery.id}`);
+  const target = canonicalJson([channel, account, place, topic]);
+  return { ...delivery, target, channel, account, place, topic };
 }
 
 /** Keys that were found good, so that a busy session's is not parsed for each of its messages. */

@@ -1,10 +1,13 @@
 import type { Database } from "better-sqlite3";
 
+import type { DeliveryId } from "../../model/ids.ts";
+import { insertInto } from "./columns.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, json, record, text, words, wordsOrNull } from "./wire.ts";
+import { type Decoded, json, record, text, textOf, words, wordsOrNull } from "./wire.ts";
 
-export const deliveryCodec = record({
-  id: text,
+/** Whatever a delivery is given when it is queued: each field is a column of its own. */
+export const DELIVERY_FIELDS = {
+  id: textOf<DeliveryId>(),
   target: json,
   channel: text,
   account: words,
@@ -12,40 +15,35 @@ export const deliveryCodec = record({
   topic: wordsOrNull,
   replyTo: wordsOrNull,
   content: wordsOrNull,
-});
+};
+
+export const deliveryCodec = record(DELIVERY_FIELDS);
+
+const STORED_FIELDS = [...Object.keys(DELIVERY_FIELDS), "turn", "message", "state", "dueMs", "createdMs"];
 
 type DeliveryInput = Decoded<typeof deliveryCodec>;
 
 /** Puts deliveries into the outbox. Without content of its own, a delivery carries the turn's answer. */
 export function prepareInsertDeliveries(db: Database) {
-  const insert = db.prepare(
-    `insert into delivery (id, turn, target, channel, account, place, topic, reply_to, content, message, state,
-                           due_ms, created_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-  );
+  const insert = db.prepare(insertInto("delivery", STORED_FIELDS));
   const changes = prepareRecorder(db);
   return (
     deliveries: readonly DeliveryInput[],
-    /** A relay's are of no turn. */
+    /** Deliveries of relays belong to no turn. */
     answer: { readonly turn: number | null; readonly message: number | null },
     nowMs: number,
   ): void => {
-    for (const { id, target, channel, account, place, topic, replyTo, content } of deliveries) {
-      const message = content === null ? answer.message : null;
-      const inserted = insert.run(
-        id,
-        answer.turn,
-        target,
-        channel,
-        account,
-        place,
-        topic,
-        replyTo,
-        content,
+    for (const delivery of deliveries) {
+      const message = delivery.content === null ? answer.message : null;
+      const row = {
+        ...delivery,
+        turn: answer.turn,
         message,
-        nowMs,
-        nowMs,
-      );
+        state: "pending",
+        dueMs: nowMs,
+        createdMs: nowMs,
+      };
+      const inserted = insert.run(row);
       changes.delivery(Number(inserted.lastInsertRowid), "pending");
     }
   };

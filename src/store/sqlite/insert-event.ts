@@ -1,5 +1,8 @@
 import type { Database } from "better-sqlite3";
 
+import type { Direction } from "../../model/event.ts";
+import type { EventId } from "../../model/ids.ts";
+import { insertInto } from "./columns.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import {
   type Decoded,
@@ -9,6 +12,7 @@ import {
   numberOrNull,
   record,
   text,
+  textOf,
   textOrNull,
   words,
   wordsOrNull,
@@ -23,15 +27,13 @@ const placeCodec = record({
   name: wordsOrNull,
 });
 
-/** An event as it is stored: JSON is text already. */
-export const eventCodec = record({
-  id: text,
+/** Whatever an event is given: each field is a column of its own. JSON is text already. */
+export const EVENT_FIELDS = {
+  id: textOf<EventId>(),
   atMs: number,
   channel: text,
-  direction: text,
+  direction: textOf<Direction>(),
   sender: wordsOrNull,
-  /** The place where it happened, behind those around it, each in the one before. Empty: nowhere. */
-  places: list(placeCodec),
   mentionsMe: numberOrNull,
   replyTo: wordsOrNull,
   content: wordsOrNull,
@@ -39,9 +41,27 @@ export const eventCodec = record({
   attachments: jsonOrNull,
   payload: jsonOrNull,
   metadata: jsonOrNull,
+};
+
+export const eventFieldsCodec = record(EVENT_FIELDS);
+
+export const eventCodec = record({
+  ...EVENT_FIELDS,
+  /** Where it happened: from the outermost place to the innermost. Empty: nowhere. */
+  places: list(placeCodec),
   cause: textOrNull,
   returns: number,
 });
+
+const STORED_FIELDS = [
+  ...Object.keys(EVENT_FIELDS),
+  "receivedMs",
+  "place",
+  "message",
+  "cause",
+  "depth",
+  "returned",
+];
 
 export type EventInput = Decoded<typeof eventCodec>;
 
@@ -71,11 +91,7 @@ export function prepareInsertEvent(
      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const changePlace = db.prepare("update place set kind = ?, name = ?, parent = ? where key = ?");
-  const insert = db.prepare(
-    `insert into event (id, at_ms, received_ms, channel, direction, sender, place, reply_to, content, content_type,
-                        attachments, payload, metadata, message, mentions_me, cause, depth, returned)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insert = db.prepare(insertInto("event", STORED_FIELDS));
   const changes = prepareRecorder(db);
 
   return (event, nowMs, answered) => {
@@ -87,26 +103,15 @@ export function prepareInsertEvent(
         : findSource.get(answered.source);
     let place: number | null = null;
     for (const found of event.places) place = placeKey(event.channel, found, place, nowMs);
-    const { lastInsertRowid } = insert.run(
-      event.id,
-      event.atMs,
-      nowMs,
-      event.channel,
-      event.direction,
-      event.sender,
+    const { lastInsertRowid } = insert.run({
+      ...event,
+      receivedMs: nowMs,
       place,
-      event.replyTo,
-      event.content,
-      event.contentType,
-      event.attachments,
-      event.payload,
-      event.metadata,
-      answered?.message ?? null,
-      event.mentionsMe,
-      cause?.seq ?? null,
-      cause === undefined ? 0 : cause.depth + 1 - event.returns,
-      cause === undefined ? 0 : cause.returned + event.returns,
-    );
+      message: answered?.message ?? null,
+      cause: cause?.seq ?? null,
+      depth: cause === undefined ? 0 : cause.depth + 1 - event.returns,
+      returned: cause === undefined ? 0 : cause.returned + event.returns,
+    });
     const seq = Number(lastInsertRowid);
     changes.event(seq);
     return seq;

@@ -8,9 +8,9 @@ import { CortexError, type ErrorCode } from "../../model/errors.ts";
 import type { WakeTopic } from "../store.ts";
 import type { Codec } from "./wire.ts";
 
-export interface Operation<In, Out> {
-  readonly input: Codec<In>;
-  readonly prepare: (db: Database) => (input: In, moment: Moment) => Out | Refusal;
+export interface Operation<T, In, Out> {
+  readonly input: Codec<T, In>;
+  readonly prepare: (db: Database) => (input: T, moment: Moment) => Out | Refusal;
 }
 
 /** When the operation was asked for, and whom it concerns. */
@@ -41,9 +41,9 @@ export class Refusal {
   }
 }
 
-export function operation<In, Out>(
-  input: Codec<In>,
-  prepare: (db: Database) => (input: In, moment: Moment) => Out | Refusal,
-): Operation<In, Out> {
+export function operation<T, In, Out>(
+  input: Codec<T, In>,
+  prepare: (db: Database) => (input: T, moment: Moment) => Out | Refusal,
+): Operation<T, In, Out> {
   return { input, prepare };
 }

@@ -93,8 +93,8 @@ export const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS;
 export type Input<Name extends OperationName> =
-  (typeof OPERATIONS)[Name] extends Operation<infer In, infer _> ? In : never;
+  (typeof OPERATIONS)[Name] extends Operation<infer _T, infer In, infer _Out> ? In : never;
 export type Output<Name extends OperationName> =
-  (typeof OPERATIONS)[Name] extends Operation<infer _, infer Out> ? Exclude<Out, Refusal> : never;
+  (typeof OPERATIONS)[Name] extends Operation<infer _T, infer _In, infer Out> ? Exclude<Out, Refusal> : never;
 
 export const OPERATION_NAMES = Object.keys(OPERATIONS) as OperationName[];

@@ -14,37 +14,28 @@ import {
   MAX_CHAIN_READ,
   type StoredEvent,
 } from "../store.ts";
+import { selectFields } from "./columns.ts";
+import { EVENT_FIELDS, type eventFieldsCodec } from "./insert-event.ts";
 import { listPage, START } from "./page.ts";
 import { defined, json, maybe } from "./row.ts";
+import type { Decoded } from "./wire.ts";
 
-export interface EventRow {
-  readonly id: string;
-  readonly at_ms: number;
-  readonly received_ms: number;
-  readonly channel: string;
-  readonly direction: Direction;
-  readonly sender: string | null;
+export interface EventRow extends Decoded<typeof eventFieldsCodec> {
+  readonly receivedAtMs: number;
   readonly account: string | null;
   readonly place: string | null;
   readonly topic: string | null;
-  readonly reply_to: string | null;
-  readonly content: string | null;
-  readonly content_type: string;
-  readonly attachments: string | null;
-  readonly payload: string | null;
-  readonly metadata: string | null;
+  readonly placeKind: PlaceKind | null;
   readonly differing: number;
-  readonly pruned_ms: number | null;
-  readonly place_kind: PlaceKind | null;
-  readonly mentions_me: number | null;
-  readonly cause: string | null;
+  readonly prunedAtMs: number | null;
+  readonly cause: EventId | null;
   readonly depth: number;
   readonly returned: number;
 }
 
-export const EVENT_COLUMNS = `e.id, e.at_ms, e.received_ms, e.channel, e.direction, e.sender, p.account, p.place,
-  p.topic, e.reply_to, coalesce(e.content, m.content) as content, e.content_type, e.attachments, e.payload,
-  e.metadata, e.differing, e.pruned_ms, p.kind as place_kind, e.mentions_me,
+export const EVENT_COLUMNS = `${selectFields("e", EVENT_FIELDS, ["content"])},
+  coalesce(e.content, m.content) as content, e.received_ms as receivedAtMs, p.account, p.place, p.topic,
+  p.kind as placeKind, e.differing, e.pruned_ms as prunedAtMs,
   (select c.id from event c where c.seq = e.cause) as cause, e.depth, e.returned`;
 
 export const EVENT_TABLES =
@@ -98,8 +89,8 @@ export function prepareReadEvents(db: Database) {
           const [atMs, before] = cursorMs < untilMs ? [cursorMs, seq] : [untilMs, 0];
           return list.all({ channel, direction, sinceMs, atMs, seq: before, limit });
         },
-        place: (row) => [row.at_ms, row.seq],
-        toItem: toEvent,
+        place: (row) => [row.atMs, row.seq],
+        toItem: ({ seq: _, ...row }) => toEvent(row),
       });
     },
     filed: (): string[] => readFiled.all(),
@@ -151,31 +142,16 @@ function toDispatch(row: DispatchRow): EventDispatch {
   };
 }
 
-export function toEvent(row: EventRow): StoredEvent {
-  return {
-    id: row.id as EventId,
-    channel: row.channel,
-    direction: row.direction,
-    content: row.content,
-    contentType: row.content_type,
-    atMs: row.at_ms,
-    receivedAtMs: row.received_ms,
-    differing: row.differing,
-    depth: row.depth,
-    returned: row.returned,
-    ...defined({
-      sender: row.sender,
-      account: row.account,
-      place: row.place,
-      topic: row.topic,
-      replyTo: row.reply_to,
-      attachments: json(row.attachments),
-      payload: json(row.payload),
-      metadata: json(row.metadata),
-      prunedAtMs: row.pruned_ms,
-      placeKind: row.place_kind,
-      mentionsMe: row.mentions_me === null ? null : row.mentions_me === 1,
-      cause: (row.cause ?? undefined) as EventId | undefined,
-    }),
-  };
+/** The row must hold nothing but an event. */
+export function toEvent({
+  content,
+  attachments,
+  payload,
+  metadata,
+  mentionsMe,
+  ...row
+}: EventRow): StoredEvent {
+  const values = { attachments: json(attachments), payload: json(payload), metadata: json(metadata) };
+  const isMention = mentionsMe === null ? null : mentionsMe === 1;
+  return { ...defined({ ...row, ...values, mentionsMe: isMention }), content };
 }

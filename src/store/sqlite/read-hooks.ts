@@ -138,10 +138,10 @@ function prepareReadUnjudged(db: Database) {
     )
     .pluck();
   return ({ limit, after = 0 }: { limit?: number; after?: number } = {}): Unjudged[] =>
-    find.all(after, checkPage(limit)).map((row) => ({
-      place: row.seq,
-      event: toEvent(row),
-      asked: findAsked.all(row.seq),
+    find.all(after, checkPage(limit)).map(({ seq, ...event }) => ({
+      place: seq,
+      event: toEvent(event),
+      asked: findAsked.all(seq),
     }));
 }
 

@@ -1,25 +1,21 @@
 import type { Database } from "better-sqlite3";
 
 import type { DeliveryId, TurnId } from "../../model/ids.ts";
-import type { Chunk, DeliveryState, DeliveryTarget, Listed, ListOptions, StoredDelivery } from "../store.ts";
+import type { Chunk, DeliveryState, Listed, ListOptions, StoredDelivery } from "../store.ts";
+import { selectFields } from "./columns.ts";
+import { DELIVERY_FIELDS, type deliveryCodec } from "./insert-delivery.ts";
 import { listPage } from "./page.ts";
-import { defined, maybe } from "./row.ts";
+import { defined, maybe, orUndefined } from "./row.ts";
+import type { Decoded } from "./wire.ts";
 
-interface DeliveryRow {
+interface DeliveryRow extends Omit<Decoded<typeof deliveryCodec>, "target"> {
   readonly key: number;
-  readonly id: string;
-  readonly turn: string | null;
-  readonly channel: string;
-  readonly account: string;
-  readonly place: string;
-  readonly topic: string | null;
-  readonly reply_to: string | null;
+  readonly turn: TurnId | null;
   readonly state: DeliveryState;
   readonly attempt: number;
   readonly error: string | null;
-  readonly content: string | null;
-  readonly created_ms: number;
-  readonly settled_ms: number | null;
+  readonly createdAtMs: number;
+  readonly settledAtMs: number | null;
 }
 
 interface ChunkRow {
@@ -29,9 +25,9 @@ interface ChunkRow {
   readonly repeated: number;
 }
 
-const COLUMNS = `d.key, d.id, (select r.turn_id from run r where r.key = d.turn) as turn, d.channel, d.account,
-  d.place, d.topic, d.reply_to, d.state, d.attempt, d.error, coalesce(d.content, m.content) as content,
-  d.created_ms, d.settled_ms`;
+const COLUMNS = `${selectFields("d", DELIVERY_FIELDS, ["target", "content"])},
+  coalesce(d.content, m.content) as content, d.key, (select r.turn_id from run r where r.key = d.turn) as turn,
+  d.state, d.attempt, d.error, d.created_ms as createdAtMs, d.settled_ms as settledAtMs`;
 
 const TABLES = "delivery d left join message m on m.key = d.message";
 
@@ -86,25 +82,14 @@ export function prepareReadOutbox(db: Database) {
     return (state === "sent" ? listState : listOpen).all(state, key, limit);
   }
 
-  function toDelivery(row: DeliveryRow): StoredDelivery {
+  function toDelivery({ key, channel, account, place, topic, content, ...row }: DeliveryRow): StoredDelivery {
     return {
-      id: row.id as DeliveryId,
-      turn: (row.turn ?? undefined) as TurnId | undefined,
-      target: toTarget(row),
-      replyTo: row.reply_to ?? undefined,
-      state: row.state,
-      attempt: row.attempt,
-      error: row.error ?? undefined,
-      content: row.content ?? "",
-      chunks: chunks.all(row.key).map(toChunk),
-      createdAtMs: row.created_ms,
-      settledAtMs: row.settled_ms ?? undefined,
+      ...orUndefined(row),
+      target: { channel, account, place, ...defined({ topic }) },
+      content: content ?? "",
+      chunks: chunks.all(key).map(toChunk),
     };
   }
-}
-
-function toTarget({ channel, account, place, topic }: DeliveryRow): DeliveryTarget {
-  return { channel, account, place, ...defined({ topic }) };
 }
 
 function toChunk(row: ChunkRow): Chunk {

@@ -10,15 +10,15 @@ import { defined, json, known, maybe } from "./row.ts";
 import { sessionUnknown } from "./unknown.ts";
 
 interface ItemRow extends EventRow {
-  readonly item: string;
-  readonly item_key: number;
-  readonly event_seq: number;
-  readonly cause_seq: number | null;
-  readonly session: string;
+  readonly item: ItemId;
+  readonly itemKey: number;
+  readonly eventSeq: number;
+  readonly causeSeq: number | null;
+  readonly session: SessionKey;
   readonly state: ItemState;
   readonly mode: QueueMode;
-  readonly due_ms: number;
-  readonly queued_ms: number;
+  readonly dueMs: number;
+  readonly queuedAtMs: number;
 }
 
 interface DispatchRow {
@@ -31,8 +31,8 @@ interface DispatchRow {
   readonly delivery: string | null;
 }
 
-const ITEM_COLUMNS = `i.id as item, i.key as item_key, i.event as event_seq, e.cause as cause_seq, s.label as session, i.state, i.mode,
-  i.due_ms, i.queued_ms, ${EVENT_COLUMNS}`;
+const ITEM_COLUMNS = `i.id as item, i.key as itemKey, i.event as eventSeq, e.cause as causeSeq, s.label as session, i.state,
+  i.mode, i.due_ms as dueMs, i.queued_ms as queuedAtMs, ${EVENT_COLUMNS}`;
 
 const ITEM_TABLES = `join session s on s.key = i.session join ${EVENT_TABLES.replace("event e", "event e on e.seq = i.event")}`;
 
@@ -113,7 +113,7 @@ export function prepareReadQueue(db: Database) {
         options,
         find: ([, key], limit) =>
           session === undefined ? listAll.all(key, limit) : listSession.all(session, key, limit),
-        place: (row) => [0, row.item_key],
+        place: (row) => [0, row.itemKey],
         toItem,
       });
     },
@@ -132,16 +132,17 @@ export function prepareReadQueue(db: Database) {
     return known(findSession.get(session), sessionUnknown, session);
   }
 
-  function toItem(row: ItemRow): QueueItem {
+  function toItem({ item, itemKey, eventSeq, causeSeq, ...row }: ItemRow): QueueItem {
+    const { session, state, mode, dueMs, queuedAtMs, ...event } = row;
     return {
-      id: row.item as ItemId,
-      session: row.session as SessionKey,
-      state: row.state,
-      mode: row.mode,
-      dueMs: row.due_ms,
-      queuedAtMs: row.queued_ms,
-      event: toEvent(row),
-      dispatches: findDispatches.all(row.event_seq, row.cause_seq, row.item_key).map(toDispatch),
+      id: item,
+      session,
+      state,
+      mode,
+      dueMs,
+      queuedAtMs,
+      event: toEvent(event),
+      dispatches: findDispatches.all(eventSeq, causeSeq, itemKey).map(toDispatch),
     };
   }
 }

@@ -1,16 +1,34 @@
 import type { Json } from "../../model/json.ts";
 import type { Refusal } from "./operation.ts";
 
-/** The fields that are there: a null of the database is a field that the outside does not have. */
-export function defined<T extends object>(
-  fields: T,
-): { [Name in keyof T]?: Exclude<T[Name], null | undefined> } {
+/** The fields that are set: null in the database is a field that is absent outside. */
+export function defined<T extends object>(fields: T): Defined<T> {
   const present: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (value !== null && value !== undefined) present[name] = value;
   }
-  return present as { [Name in keyof T]?: Exclude<T[Name], null | undefined> };
+  return present as Defined<T>;
 }
+
+type Defined<T> = {
+  readonly [Name in keyof T as [T[Name] & (null | undefined)] extends [never] ? Name : never]: T[Name];
+} & {
+  readonly [Name in keyof T as [T[Name] & (null | undefined)] extends [never] ? never : Name]?: Exclude<
+    T[Name],
+    null | undefined
+  >;
+};
+
+/** The fields of a row, with undefined for null. */
+export function orUndefined<Row extends object>(row: Row): WithoutNull<Row> {
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row)) fields[name] = value ?? undefined;
+  return fields as WithoutNull<Row>;
+}
+
+type WithoutNull<Row> = {
+  readonly [Name in keyof Row]: null extends Row[Name] ? Exclude<Row[Name], null> | undefined : Row[Name];
+};
 
 export function json(text: string | null): Json | undefined {
   return text === null ? undefined : (JSON.parse(text) as Json);

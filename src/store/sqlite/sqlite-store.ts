@@ -493,8 +493,7 @@ export class SqliteStore implements Store {
   }
 
   async #deliveryClaim({ delivery, epoch, state }: Fence): Promise<DeliveryClaim> {
-    const { target, replyTo, content, attempt, chunks } = (await this.#ledger.outbox.get(delivery))!;
-    return { delivery, epoch, state, target, replyTo, content, attempt, chunks };
+    return { ...(await this.#ledger.outbox.get(delivery))!, delivery, epoch, state };
   }
 
   /** Ids are made here, so that a call which has to be repeated would name the same ones. */

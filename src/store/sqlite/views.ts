@@ -5,6 +5,8 @@
  * Views hold no data: they are made anew when what is written here has changed.
  */
 import { NEVER_MS } from "./approval-requests.ts";
+import { selectColumns } from "./columns.ts";
+import { DELIVERY_FIELDS } from "./insert-delivery.ts";
 import { DELEGATION_TABLES } from "./read-delegations.ts";
 
 /** As `splitEventId` of the model has it: a webhook's adapter has its name behind a colon. */
@@ -106,8 +108,7 @@ export const VIEWS: Readonly<Record<string, string>> = {
     from run r join session s on s.key = r.session`,
 
   deliveries: `
-    select d.id, r.turn_id, d.channel, d.account,
-           d.place, d.topic, d.reply_to, coalesce(d.content, m.content) as content, d.state as status, d.attempt,
+    select d.id, r.turn_id, ${selectColumns("d", DELIVERY_FIELDS, ["id", "target", "content"])}, coalesce(d.content, m.content) as content, d.state as status, d.attempt,
            d.due_ms as due_at, d.error, d.created_ms as created_at, d.settled_ms as settled_at
     from delivery d left join run r on r.key = d.turn left join message m on m.key = d.message`,
 

@@ -9,16 +9,18 @@ import { redactJson } from "./redact-json.ts";
 
 export type Cell = string | number | null;
 
-export interface Codec<T> {
-  /** Secrets are taken out on the way: nothing that was not redacted reaches the writer. */
-  write(value: T, out: Cell[], redact: Redact): void;
+export interface Codec<T, In = T> {
+  /** Redacts secrets on the way: nothing reaches the writer unredacted. */
+  write(value: In, out: Cell[], redact: Redact): void;
   read(cells: Cursor): T;
 }
 
-/** The values that a codec is for. */
-export type Decoded<C> = C extends Codec<infer T> ? T : never;
+/** What a codec reads. */
+export type Decoded<C> = C extends Codec<infer T, infer _> ? T : never;
+/** What a codec writes: a value that may be null or undefined can be left out. */
+export type Encoded<C> = C extends Codec<infer _, infer In> ? In : never;
 
-/** A place in a list of cells. */
+/** A position in a list of cells. */
 interface Cursor {
   readonly cells: readonly Cell[];
   at: number;
@@ -26,37 +28,48 @@ interface Cursor {
 
 /** Ids and names that rows are found by. They are Cortex's own or the configuration's, and are kept as they are. */
 export const text: Codec<string> = cell(checkText);
-export const textOrNull: Codec<string | null> = cell(orNull(checkText));
+export const textOrNull: Codec<string | null, string | null | undefined> = cell(orNull(checkText));
 /** What somebody said: people, models, tools, platforms. */
 export const words: Codec<string> = cell(redactWords);
-export const wordsOrNull: Codec<string | null> = cell(orNull(redactWords));
+export const wordsOrNull: Codec<string | null, string | null | undefined> = cell(orNull(redactWords));
 /** The same as canonical JSON, which it stays. */
 export const json: Codec<string> = cell(redactText);
-export const jsonOrNull: Codec<string | null> = cell(orNull(redactText));
+export const jsonOrNull: Codec<string | null, string | null | undefined> = cell(orNull(redactText));
 export const number: Codec<number> = cell(checkInteger);
-export const numberOrNull: Codec<number | null> = cell(checkInteger);
-export const realOrNull: Codec<number | null> = cell(checkReal);
+export const numberOrNull: Codec<number | null, number | null | undefined> = cell(orNull(checkInteger));
+export const realOrNull: Codec<number | null, number | null | undefined> = cell(orNull(checkReal));
 
-export function record<T extends object>(fields: { readonly [Name in keyof T]: Codec<T[Name]> }): Codec<
-  Readonly<T>
-> {
-  const names = Object.keys(fields);
-  const codecs = Object.values<Codec<unknown>>(fields);
+/** Text of a narrower type: an id, a state. */
+export function textOf<T extends string>(): Codec<T> {
+  return text as Codec<string> as Codec<T>;
+}
+
+type Fields = Readonly<Record<string, Codec<unknown>>>;
+
+type DecodedFields<F> = { readonly [Name in keyof F]: Decoded<F[Name]> };
+
+type Optional<F> = { [Name in keyof F]: undefined extends Encoded<F[Name]> ? Name : never }[keyof F];
+
+type EncodedFields<F> = { readonly [Name in Exclude<keyof F, Optional<F>>]: Encoded<F[Name]> } & {
+  readonly [Name in Optional<F>]?: Encoded<F[Name]>;
+};
+
+/** Writes the fields of an object, and no others that it may have. */
+export function record<F extends Fields>(fields: F): Codec<DecodedFields<F>, EncodedFields<F>> {
+  const codecs = Object.entries(fields).map(([name, codec]) => ({ name, codec }));
   return {
     write(value, out, redact) {
-      for (let i = 0; i < names.length; i++) {
-        codecs[i]!.write((value as Record<string, unknown>)[names[i]!], out, redact);
-      }
+      for (const { name, codec } of codecs) codec.write((value as never)[name], out, redact);
     },
     read(cells) {
       const value: Record<string, unknown> = {};
-      for (let i = 0; i < names.length; i++) value[names[i]!] = codecs[i]!.read(cells);
-      return value as never;
+      for (const { name, codec } of codecs) value[name] = codec.read(cells);
+      return value as DecodedFields<F>;
     },
   };
 }
 
-export function list<T>(item: Codec<T>): Codec<readonly T[]> {
+export function list<T, In>(item: Codec<T, In>): Codec<readonly T[], readonly In[]> {
   return {
     write(values, out, redact) {
       out.push(values.length);
@@ -71,7 +84,7 @@ export function list<T>(item: Codec<T>): Codec<readonly T[]> {
   };
 }
 
-export function optional<T>(inner: Codec<T>): Codec<T | undefined> {
+export function optional<T, In>(inner: Codec<T, In>): Codec<T | undefined, In | undefined> {
   return {
     write(value, out, redact) {
       out.push(value === undefined ? 0 : 1);
@@ -83,7 +96,7 @@ export function optional<T>(inner: Codec<T>): Codec<T | undefined> {
   };
 }
 
-function cell<T extends Cell>(check: (value: T, redact: Redact) => T): Codec<T> {
+function cell<T extends Cell, In = T>(check: (value: In, redact: Redact) => T): Codec<T, In> {
   return {
     write(value, out, redact) {
       out.push(check(value, redact));
@@ -100,7 +113,7 @@ function cell<T extends Cell>(check: (value: T, redact: Redact) => T): Codec<T> 
  */
 function checkText(value: string): string {
   if (typeof value === "string") return value.toWellFormed();
-  throw invalid(value, "a text");
+  throw invalid(value, "a string");
 }
 
 function redactWords(value: string, redact: Redact): string {
@@ -111,24 +124,24 @@ function redactText(value: string, redact: Redact): string {
   return redactJson(checkText(value), redact);
 }
 
-function orNull(check: (value: string, redact: Redact) => string) {
-  return (value: string | null, redact: Redact): string | null =>
-    value === null ? null : check(value, redact);
+function orNull<T>(check: (value: T, redact: Redact) => T) {
+  return (value: T | null | undefined, redact: Redact): T | null =>
+    value === null || value === undefined ? null : check(value, redact);
 }
 
-/** SQLite would store NaN as null, and a moment that is null never comes. */
-function checkInteger<T extends number | null>(value: T): T {
-  if (value === null || Number.isSafeInteger(value)) return value;
-  throw invalid(value, "a whole number");
+/** SQLite would store NaN as null, and a time that is null never comes. */
+function checkInteger(value: number): number {
+  if (Number.isSafeInteger(value)) return value;
+  throw invalid(value, "an integer");
 }
 
-function checkReal(value: number | null): number | null {
-  if (value === null || Number.isFinite(value)) return value;
+function checkReal(value: number): number {
+  if (Number.isFinite(value)) return value;
   throw invalid(value, "a number");
 }
 
 function invalid(value: unknown, expected: string): CortexError {
-  return new CortexError("limit_invalid", `${String(value)} stands where ${expected} belongs`, {
-    hint: "Give the store plain values; nothing of this call was written.",
+  return new CortexError("limit_invalid", `Expected ${expected}, got ${String(value)}`, {
+    hint: "Nothing of this call was written.",
   });
 }
