@@ -42,6 +42,20 @@ export function deliveriesOf({ text, source, delivery, mintId }: Answer): NewDel
   ];
 }
 
+/** The deliveries of a text that answers nothing: none unless the address names a channel and a place. */
+export function noticesTo(
+  delivery: Json,
+  text: string,
+  mintId: () => string,
+): (NewDelivery & { readonly content: string })[] {
+  const { channel, place } = parseDelivery(delivery);
+  if (channel === undefined || place === undefined) return [];
+  return deliveriesOf({ text, source: { channel }, delivery, mintId }).map((each) => ({
+    content: text,
+    ...each,
+  }));
+}
+
 const FIELDS = ["channel", "account", "place", "topic", "replyTo"] as const;
 type Wanted = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 

@@ -1,7 +1,7 @@
 /** Two threads beside each other: where they part, and what was said in each since then. */
 import type { TurnId } from "../model/ids.ts";
 import type { Ledger } from "../store/store.ts";
-import { unifiedDiff } from "../relay/artifact/unified-diff.ts";
+import { unifiedDiff } from "../relay/artifact/file-changes.ts";
 import { type TurnView, turnView } from "../feature/views.ts";
 
 export interface Comparison {

@@ -2,14 +2,17 @@
 import { endStrays } from "../agents/process/strays.ts";
 import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
-import type { Json } from "../model/json.ts";
 import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
-import { readArtifact, workspaceOf } from "./artifact/artifact.ts";
-import { readKept } from "./artifact/history.ts";
+import type { Json } from "../model/json.ts";
+import { readArtifact, readKept, workspaceOf } from "./artifact/artifact.ts";
 import { asksMessage } from "./engine/build-prompt.ts";
+import { dryRunRelay } from "./engine/dry-run.ts";
 import { Engine } from "./engine/engine.ts";
+import { recover } from "./engine/recover.ts";
+import { archiveOld } from "./engine/retention.ts";
+import { sayTo } from "./engine/say.ts";
+import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./engine/start.ts";
 import { addAgent, finish, resume } from "./record/ending.ts";
-import { resolveStage } from "./templates/endpoint.ts";
 import {
   type KeptRelay,
   type RelayDetail,
@@ -20,24 +23,21 @@ import {
 import { addPending } from "./record/pending-messages.ts";
 import { asShown } from "./record/phases.ts";
 import { isTerminal, type RelayRecord } from "./record/record.ts";
-import { recover } from "./engine/recover.ts";
-import { parseExtraHooks } from "./templates/resolve.ts";
-import { archiveOld } from "./engine/retention.ts";
-import { agentIn, type RelayConfig, type RelayScripts, takeSnapshot } from "./templates/snapshot.ts";
-import { importThreads } from "./record/threads-file.ts";
-import type { StoredRelay } from "../store/store.ts";
-import { dryRunRelay } from "./engine/dry-run.ts";
 import { keepTurn, viewTurn } from "./record/relay-of-turn.ts";
+import { importThreads } from "./record/threads-file.ts";
 import { relayParts, relayScriptsFile } from "./relay-parts.ts";
-import { sayTo } from "./engine/say.ts";
-import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./engine/start.ts";
-import type { RelayRequest, Relays, RelaySources } from "./relays.ts";
+import type { Ports } from "../feature/ports.ts";
+import type { RelayRequest, Relays } from "./relays.ts";
+import { resolveStage } from "./templates/endpoint.ts";
+import { parseExtraHooks } from "./templates/resolve.ts";
+import { agentIn, type RelayConfig, type RelayScripts, takeSnapshot } from "./templates/snapshot.ts";
 import { WatchedRelayConfig } from "./templates/watched-config.ts";
+import type { StoredRelay } from "../store/store.ts";
 
-export async function openRelays(sources: RelaySources): Promise<Relays> {
-  const { store, home, clock, settings, log } = sources;
+export async function openRelays(ports: Ports): Promise<Relays> {
+  const { store, home, clock, settings, log } = ports;
   const extras = new Map<RelayId, RelayScripts>();
-  const parts = relayParts(sources, {
+  const parts = relayParts(ports, {
     extraScripts: (id) => extras.get(id),
     onEnded: (id) => void extras.delete(id),
   });
@@ -53,7 +53,7 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
   await archiveOld(store, home, clock());
   await recover(store, settings.config().relay.onRestart, clock);
   engine.start();
-  const watched = new WatchedRelayConfig(sources, parts.deliver);
+  const watched = new WatchedRelayConfig(ports);
   const config = (): Promise<RelayConfig> => watched.read();
 
   async function contentOf(request: RelayRequest) {
@@ -178,12 +178,12 @@ export async function openRelays(sources: RelaySources): Promise<Relays> {
     },
 
     async dryRun(request) {
-      return dryRunRelay(request, await contentOf(request), sources);
+      return dryRunRelay(request, await contentOf(request), ports);
     },
 
     async ended(id, signal) {
       for (;;) {
-        const changed = nextChange(sources, signal);
+        const changed = nextChange(ports, signal);
         const record = await shown(id);
         if (isTerminal(record)) return record;
         if (signal.aborted) return undefined;
@@ -207,7 +207,7 @@ function wanted(detail: RelayDetail, delivery?: Json): Json {
 /** Wake-ups can be lost; this is how long the end of a relay then goes unnoticed. */
 const POLL_MS = 1_000;
 
-function nextChange({ store }: RelaySources, signal: AbortSignal): Promise<void> {
+function nextChange({ store }: Ports, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, POLL_MS).unref();
   const unlisten = store.onWake("changes", resolve);

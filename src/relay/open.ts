@@ -4,14 +4,14 @@ import type { RelayId } from "../model/ids.ts";
 import { authorityOf } from "../personas/authority.ts";
 import { PreparedSessionScripts } from "./prepare-session-scripts.ts";
 import { prepareRelays } from "./prepare-relays.ts";
-import { readRelayResult } from "./record/result.ts";
+import { readRelayResult } from "./record/summary.ts";
 import { carryOutRelay } from "./surface/chat-commands.ts";
 import { parseRelayCommand, RELAY_USAGE } from "./surface/chat-command-syntax.ts";
 
 export function openRelay(ports: Ports): OpenFeature {
-  const { home, store, settings, clock, slots, live } = ports;
+  const { home, store, settings, clock, slots } = ports;
   const withSlot = slots.withSlot.bind(slots);
-  const relays = prepareRelays({ ...ports, withSlot, onChange: () => live.announce("config.changed") });
+  const relays = prepareRelays(ports);
   const sessionScripts = new PreparedSessionScripts({
     ...ports,
     variable: settings.variable,

@@ -6,19 +6,20 @@ import { FolderWatch } from "../config/watch-folders.ts";
 import { templateFile, templateFolders, TEMPLATES_DEBOUNCE_MS } from "./templates/folders.ts";
 import { SHORTEST_KEPT_MS } from "./engine/retention.ts";
 import { THREADS_FILE } from "./record/threads-file.ts";
-import type { Relays, RelaySources } from "./relays.ts";
+import type { Ports } from "../feature/ports.ts";
+import type { Relays } from "./relays.ts";
 
 /**
  * Relays are opened when they are first needed, because many a Cortex runs for months without one: at the start
  * it is only looked whether there is something to go on with. A change of their files needs them too, because their owner
  * wants to know what is wrong with it.
  */
-export function prepareRelays(sources: RelaySources): Relays {
-  const { store, home, clock, log } = sources;
+export function prepareRelays(ports: Ports): Relays {
+  const { store, home, clock, log } = ports;
   let opening: Promise<Relays> | undefined;
   const open = (): Promise<Relays> =>
     (opening ??= import("./open-relays.ts")
-      .then(({ openRelays }) => openRelays(sources))
+      .then(({ openRelays }) => openRelays(ports))
       .catch((error: unknown) => {
         opening = undefined; // whoever needs them next tries again
         throw error;

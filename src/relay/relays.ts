@@ -2,13 +2,11 @@
 import type { ApprovalId, EventId, PersonaId, RelayId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import type { EngineParts } from "./engine/engine-parts.ts";
 import type { RelayRecord, StopReason } from "./record/record.ts";
 import type { ExtraHooks } from "./templates/resolve.ts";
 import type { RelayConfig } from "./templates/snapshot.ts";
-import type { Listed, Store } from "../store/store.ts";
+import type { Listed } from "../store/store.ts";
 import type { Answerer } from "../intake/approvals.ts";
-import type { Settings } from "../config/settings.ts";
 
 export interface RelayRequest {
   /** A template, else an agent. */
@@ -134,20 +132,4 @@ export interface RelayListOptions {
   readonly channel?: string;
   readonly limit?: number;
   readonly cursor?: string;
-}
-
-/** What relays need of the rest of Cortex, beside what is made for them when they are opened. */
-export interface RelaySources extends Pick<EngineParts, "store" | "home" | "clock" | "mintId" | "withSlot"> {
-  readonly settings: Pick<Settings, "config" | "profile" | "variable">;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly log: (line: string) => void;
-  /** Tells whoever watches that the templates have changed. */
-  readonly onChange: () => void;
-  /** Opens a Cortex of its own, for what nothing is to be kept of. */
-  readonly openApart: (home: string) => Promise<ApartCortex>;
-}
-
-export interface ApartCortex extends AsyncDisposable {
-  readonly store: Store;
-  readonly relays: Relays;
 }

@@ -16,7 +16,7 @@ import { type NewMember, type Registered, registerMember } from "./members/regis
 import type { TeamRelays } from "./work/work-parts.ts";
 import { askCoordinator } from "./work/ask-coordinator.ts";
 import { isAlive } from "../programs/is-alive.ts";
-import { readRelayResult } from "../relay/record/result.ts";
+import { readRelayResult } from "../relay/record/summary.ts";
 import type { Relays } from "../relay/relays.ts";
 import type { Settings } from "../config/settings.ts";
 import type { TickReport } from "./teamwork.ts";

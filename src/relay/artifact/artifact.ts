@@ -8,7 +8,9 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
+
 import { CortexError } from "../../model/errors.ts";
+import { forgetFiles, keepFile, readKeptFile } from "../../store/kept-files.ts";
 import { writeWhole } from "../../store/write-whole.ts";
 
 /** A larger artifact is not read: no model takes a million tokens of it either. */
@@ -196,4 +198,23 @@ function unwritable(path: string, cause: unknown): CortexError {
       cause,
     },
   );
+}
+
+/** Returns the hash. */
+export function keepArtifact(home: string, text: string): Promise<string> {
+  return keepFile(folderOf(home), Buffer.from(text));
+}
+
+/** Undefined: it is not kept any more. */
+export async function readKept(home: string, hash: string): Promise<string | undefined> {
+  return (await readKeptFile(folderOf(home), hash))?.toString("utf8");
+}
+
+/** Removes all that no step names. */
+export async function forgetArtifacts(home: string, isNamed: (hash: string) => boolean): Promise<void> {
+  await forgetFiles(folderOf(home), isNamed);
+}
+
+function folderOf(home: string): string {
+  return join(home, "data", "artifacts");
 }

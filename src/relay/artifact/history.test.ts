@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { forgetArtifacts, keepArtifact, readKept } from "./history.ts";
+import { forgetArtifacts, keepArtifact, readKept } from "./artifact.ts";
 
 test("equal contents are kept once, and are read by their hash", async () => {
   using home = temporaryFolder();

@@ -6,19 +6,18 @@
  * crash is before that commit, and all of it is done again from the same rows; or after it, and nothing is.
  */
 import { readArtifact, workspaceOf } from "../artifact/artifact.ts";
-import { beginLeg } from "./begin-leg.ts";
+import { beginLeg } from "./begin-steps.ts";
 import { conclude, type Draft, isRunning, newDraft } from "./draft.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { judgeInserted, judgeLeg } from "./judge-leg.ts";
+import { recordEnds } from "./record-ends.ts";
 import type { KeptRelay } from "../record/kept-relay.ts";
 import { nextSteps } from "../record/next-step.ts";
-import { afterScript, markScript, recordCutOff } from "../record/phases.ts";
-import { isTerminal, type Phase, type RelayRecord, type ScriptPoint } from "../record/record.ts";
-import { recordEnds } from "./record-ends.ts";
+import { afterScript, markScript, recordCutOff, scriptAt } from "../record/phases.ts";
 import { stepsOfLeg } from "../record/record-step.ts";
-import { scriptAt } from "../record/script-at.ts";
-import type { RelayScript } from "../templates/snapshot.ts";
+import { isTerminal, type Phase, type RelayRecord, type ScriptPoint } from "../record/record.ts";
 import { finalOutput, summarise } from "../record/summary.ts";
+import type { RelayScript } from "../templates/snapshot.ts";
 
 export interface Move extends Readonly<Draft> {
   /** To be run once the move is saved. */

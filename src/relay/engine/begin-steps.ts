@@ -1,120 +1,149 @@
-/** Begins the steps that come next: their prompts, the files that they write to, and the messages that ask for them. */
+/**
+ * Begins the steps that come next, within the budget: their prompts, the files that they write to, and the messages that
+ * ask for them.
+ *
+ * Repeating it after a crash is harmless: files are created only where they are missing, and the messages count once
+ * they are saved together with the record.
+ */
 import { CortexError } from "../../model/errors.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
-import type { RelayStepOrder } from "../../store/store.ts";
-import { readActivity } from "../artifact/activity.ts";
 import { makeSection, makeWorkspace, workspaceOf } from "../artifact/artifact.ts";
-import { readKept } from "../artifact/history.ts";
-import { buildPrompt } from "./build-prompt.ts";
-import { renderDiffs, renderFiles } from "../artifact/changes.ts";
-import type { Draft } from "./draft.ts";
+import { buildPrompt, type StepPrompt } from "./build-prompt.ts";
+import { conclude, type Draft, fail, nameOf } from "./draft.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { type FileChange, mergeChanges, replayTouches } from "../artifact/file-changes.ts";
-import type { KeptRelay } from "../record/kept-relay.ts";
-import { lastAnswered, type NextStep, previousOutput } from "../record/next-step.ts";
-import { orderStep } from "./order-step.ts";
-import { pendingOf, withoutPending } from "../record/pending-messages.ts";
-import type { RelayRecord, RelayStep } from "../record/record.ts";
-import { beginSteps, type StepStart } from "../record/record-step.ts";
+import { orderStep } from "./messages.ts";
 import { keepNow } from "./record-ends.ts";
-import { agentIn } from "../templates/snapshot.ts";
-import { keepFiles, namesChanges, readChanges } from "./step-files.ts";
-import { touchesOfCalls } from "../artifact/tool-changes.ts";
+import { changesBefore, keepFiles, namesChanges, NO_CHANGES } from "./step-files.ts";
+import type { KeptRelay } from "../record/kept-relay.ts";
+import { moneyLeft, type NextStep, previousOutput } from "../record/next-step.ts";
+import { pendingOf, withoutPending } from "../record/pending-messages.ts";
+import { beginSteps, type StepStart } from "../record/record-step.ts";
+import type { RelayRecord } from "../record/record.ts";
+import { agentIn, type RelayAgent } from "../templates/snapshot.ts";
+import type { RelayStepOrder } from "../../store/store.ts";
 
-export interface Begun {
+/** False: nothing was begun, and the relay ends because of it. */
+export async function beginLeg(
+  draft: Draft,
+  next: readonly NextStep[],
+  relay: KeptRelay,
+  parts: EngineParts,
+): Promise<boolean> {
+  const left = await leftToSpend(draft.record, relay, parts);
+  if (left <= 0) {
+    conclude(draft, { stopReason: "cost_limit" }, parts.clock());
+    return false;
+  }
+  const share = left / draft.record.active.length;
+  const limited = next.map((step) =>
+    Number.isFinite(share) ? Object.assign({}, step, { maxCostUsd: share }) : step,
+  );
+  try {
+    const { record } = draft;
+    const begun = await beginNext(draft, limited, relay, parts);
+    draft.record = begun.record;
+    for (const [step, order] of begun.orders) draft.orders.set(step, order);
+    draft.notices.push(boundary(begun.record, record.steps.length));
+    return true;
+  } catch (error) {
+    fail(draft, error, parts.clock());
+    return false;
+  }
+}
+
+interface BegunSteps {
   readonly record: RelayRecord;
   readonly orders: ReadonlyMap<number, RelayStepOrder>;
 }
 
-/**
- * Nothing here is done twice by being done again: the files are made where they are missing, and the messages count when
- * they are saved together with the record.
- */
-export async function beginNext(
-  {
-    record,
-    detail,
-    content,
-    artifact,
-  }: Pick<KeptRelay, "record" | "detail" | "content"> & Pick<Draft, "artifact">,
+async function beginNext(
+  draft: Draft,
   next: readonly NextStep[],
+  { detail, content }: KeptRelay,
   parts: EngineParts,
-): Promise<Begun> {
+): Promise<BegunSteps> {
   const { clock, home } = parts;
-  const placed = await withWorkspace(record, home);
-  const workspace = workspaceOf(home, placed.id);
-  const artifactBefore = artifact?.hash ?? (await keepNow(placed, home)).hash;
-  const pending = pendingOf(placed);
+  const record = await withWorkspace(draft.record, home);
+  const artifactBefore = draft.artifact?.hash ?? (await keepNow(record, home)).hash;
   const orders = new Map<number, RelayStepOrder>();
   const starts: StepStart[] = [];
-  for (const [
-    offset,
-    { slot, stage, message, isResumed, maxCostUsd, section, session: key },
-  ] of next.entries()) {
+  for (const [offset, planned] of next.entries()) {
+    const { slot, stage, maxCostUsd } = planned;
     const agent = agentIn(content, slot);
-    if (agent === undefined) throw slotUnknown(slot, placed.id);
-    const session = normalizeSessionKey(key);
-    const isAdHoc = content.template === undefined || content.added.some(({ name }) => name === slot);
-    const { systemPrompt, prompt } = buildPrompt({
-      agent,
-      stage,
-      userMessage: placed.userMessage,
-      message,
-      previousOutput: previousOutput(placed),
-      isAdHoc,
-      isResumed: isResumed && (await hasHead(session, parts)),
-      artifactPath: placed.artifactPath,
-      sectionPath: section === undefined ? null : await makeSection(workspace, section),
-      ...(namesChanges(agent, stage) ? await changesBefore({ record: placed, detail }, parts) : NO_CHANGES),
-      pending,
-      currentDateTime: parts.localTime(clock()),
-    });
-    const step = placed.steps.length + offset;
-    const asked = { step, slot, stage, session, agent, systemPrompt, prompt, maxCostUsd };
-    orders.set(step, orderStep(asked, { record: placed, detail }, parts));
+    if (agent === undefined) throw slotUnknown(slot, record.id);
+    const session = normalizeSessionKey(planned.session);
+    const { systemPrompt, prompt } = await promptFor(
+      { ...planned, agent, session },
+      { record, detail, content },
+      parts,
+    );
+    const step = record.steps.length + offset;
+    const wanted = { step, slot, stage, session, agent, systemPrompt, prompt, maxCostUsd };
+    orders.set(step, orderStep(wanted, { record, detail }, parts));
     starts.push({ kind: "agent", slot, stage, input: prompt, session, artifactBefore });
   }
-  await keepFiles({ record: placed, detail, content }, [...orders.keys()], parts);
-  return { record: withoutPending(beginSteps(placed, starts, clock()), pending), orders };
+  await keepFiles({ record, detail, content }, [...orders.keys()], parts);
+  return { record: withoutPending(beginSteps(record, starts, clock()), pendingOf(record)), orders };
 }
 
-/** A relay that was made of a turn has no workspace until a step needs one. */
+async function promptFor(
+  { slot, agent, stage, message, isResumed, section, session }: NextStep & { readonly agent: RelayAgent },
+  { record, detail, content }: Pick<KeptRelay, "record" | "detail" | "content">,
+  parts: EngineParts,
+): Promise<StepPrompt> {
+  const workspace = workspaceOf(parts.home, record.id);
+  return buildPrompt({
+    agent,
+    stage,
+    userMessage: record.userMessage,
+    message,
+    previousOutput: previousOutput(record),
+    isAdHoc: content.template === undefined || content.added.some(({ name }) => name === slot),
+    isResumed: isResumed && (await hasHead(session, parts)),
+    artifactPath: record.artifactPath,
+    sectionPath: section === undefined ? null : await makeSection(workspace, section),
+    ...(namesChanges(agent, stage) ? await changesBefore({ record, detail }, parts) : NO_CHANGES),
+    pending: pendingOf(record),
+    currentDateTime: parts.localTime(parts.clock()),
+  });
+}
+
+/** A relay made from a turn has no workspace until a step needs one. */
 async function withWorkspace(record: RelayRecord, home: string): Promise<RelayRecord> {
   const { path, artifact } = await makeWorkspace(home, record.id);
   return record.workspacePath === path ? record : { ...record, workspacePath: path, artifactPath: artifact };
 }
 
-/** Whether a session that is to be continued has a turn to continue from. */
+/** Whether a session has a turn to continue from. */
 export async function hasHead(session: SessionKey, { store }: Pick<EngineParts, "store">): Promise<boolean> {
   return (await store.sessions.get(session))?.head !== undefined;
 }
 
-export const NO_CHANGES = { modifiedFiles: "", modifiedFilesWithDiff: "" };
-
-/** What the steps before have done to files. */
-export async function changesBefore(
-  { record, detail }: Pick<KeptRelay, "record" | "detail">,
-  { store, home }: EngineParts,
-): Promise<typeof NO_CHANGES> {
-  const folder = detail.dir ?? record.workspacePath;
-  const called: FileChange[] = [];
-  const seen: FileChange[] = [];
-  for (const { stepIndex, executionId, artifactBefore } of lastAnswered(record).toSorted(byEnd)) {
-    const turn = executionId === null ? undefined : await store.turns.read(executionId as never);
-    const before = artifactBefore === null ? undefined : await readKept(home, artifactBefore);
-    const originals = new Map(before === undefined ? [] : [[record.artifactPath, before]]);
-    const touches = touchesOfCalls(turn?.toolCalls ?? [], { workspace: folder, originals });
-    const logged = touches.length > 0 ? [] : await readActivity(home, executionId);
-    called.push(...(await replayTouches([...touches, ...logged])));
-    seen.push(...(await readChanges(home, record.id, stepIndex)));
-  }
-  const changes = mergeChanges(called, seen);
-  return { modifiedFiles: renderFiles(changes), modifiedFilesWithDiff: renderDiffs(changes) };
+function boundary({ steps }: RelayRecord, first: number): string {
+  const names = steps
+    .slice(first)
+    .map((step) => `*${nameOf(step)}*`)
+    .join(", ");
+  const before = steps.slice(0, first).findLast(({ kind }) => kind !== "script");
+  return `Step ${first + 1}: ${names} starting${before === undefined ? "" : ` (prev: ${nameOf(before)})`}`;
 }
 
-/** What steps of a fan-out see of each other's changes, the last of them sees whole. */
-function byEnd(a: RelayStep, b: RelayStep): number {
-  return Date.parse(a.endedAt!) - Date.parse(b.endedAt!);
+/**
+ * What a relay may still spend, in USD: its template, its starter and the day that all relays share each set a limit.
+ * Infinity: no limit is set. `record` is the relay as it will be saved, and may have cost more than the store knows.
+ */
+export async function leftToSpend(
+  record: RelayRecord,
+  { record: saved, content, detail }: Pick<KeptRelay, "record" | "content" | "detail">,
+  { store, usdPerDay, dayStartMs }: Pick<EngineParts, "store" | "usdPerDay" | "dayStartMs">,
+): Promise<number> {
+  const ofTemplate = moneyLeft(record, content.template) ?? Infinity;
+  const left = Math.min(ofTemplate, (detail.budgetUsd ?? Infinity) - record.totalCostUsd);
+  const perDay = usdPerDay();
+  if (left <= 0 || perDay === undefined) return Math.max(0, left);
+  const unsaved = record.totalCostUsd - saved.totalCostUsd;
+  const isDaySpent = (await store.relays.spentUsd(dayStartMs())) + unsaved >= perDay;
+  return isDaySpent ? 0 : left;
 }
 
 function slotUnknown(slot: string, id: string): CortexError {

@@ -19,10 +19,10 @@ export interface Draft {
   /** An agent has asked for it by the tool, in a step that has ended just now. */
   abort: Abort | undefined;
   /** As it was found after the step that has ended just now, and is while nobody works on it. */
-  artifact: FoundArtifact | undefined;
+  artifact: ArtifactState | undefined;
 }
 
-export interface FoundArtifact {
+export interface ArtifactState {
   /** Undefined: it cannot be read. */
   readonly text: string | undefined;
   /** By which it is kept. */

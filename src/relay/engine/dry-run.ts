@@ -10,7 +10,8 @@ import { CortexError } from "../../model/errors.ts";
 import type { RelayId } from "../../model/ids.ts";
 import type { RelayAgent, SnapshotContent } from "../templates/snapshot.ts";
 import { startRelay } from "./start.ts";
-import type { ApartCortex, DryRun, RelayRequest, RelaySources } from "../relays.ts";
+import type { Ports } from "../../feature/ports.ts";
+import type { DryRun, RelayRequest } from "../relays.ts";
 
 /** The offline model answers at once, so that more than this means that something hangs. */
 const MAX_DRY_RUN_MS = 60_000;
@@ -20,12 +21,12 @@ const PROFILE = "offline";
 export async function dryRunRelay(
   { name, message }: RelayRequest,
   content: SnapshotContent,
-  { openApart, clock }: Pick<RelaySources, "openApart" | "clock">,
+  { openApart, clock }: Pick<Ports, "openApart" | "clock">,
 ): Promise<DryRun> {
   const home = await mkdtemp(join(tmpdir(), "cortex-dry-run-"));
   try {
     writeProfiles(home);
-    await using cortex: ApartCortex = await openApart(home);
+    await using cortex = await openApart(home);
     await cortex.relays.list(); // opens them
     const { id } = await startRelay({ name, message }, withoutEffects(content), {
       store: cortex.store,

@@ -11,12 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
-
 import { always, openStage, relayConfig } from "../../../test/support/played-relays.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { MAX_ARTIFACT_BYTES } from "../artifact/artifact.ts";
-import { readKept } from "../artifact/history.ts";
+import { expect, test } from "vitest";
+
+import { MAX_ARTIFACT_BYTES, readKept } from "../artifact/artifact.ts";
 import type { RelayRecord } from "../record/record.ts";
 
 const path = ({ steps }: RelayRecord) => steps.map(({ agentSlotId }) => agentSlotId);

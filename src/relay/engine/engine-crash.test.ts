@@ -11,7 +11,7 @@ import {
   relayConfig,
   type Stage,
 } from "../../../test/support/played-relays.ts";
-import { readKept } from "../artifact/history.ts";
+import { readKept } from "../artifact/artifact.ts";
 import { INTERRUPTED } from "../record/ending.ts";
 import type { RelayRecord } from "../record/record.ts";
 

@@ -9,11 +9,11 @@ import {
   type Stage,
 } from "../../../test/support/played-relays.ts";
 import { MAX_FAREWELL_LENGTH } from "./advance.ts";
-import { readKept } from "../artifact/history.ts";
+import { readKept } from "../artifact/artifact.ts";
 import { resume } from "../record/ending.ts";
 import { updateRelay } from "../record/kept-relay.ts";
 import type { RelayRecord } from "../record/record.ts";
-import { MAX_OUTPUT_LENGTH } from "../record/step-end.ts";
+import { MAX_OUTPUT_LENGTH } from "./record-ends.ts";
 
 const path = ({ steps }: RelayRecord) =>
   steps.map(({ agentSlotId, stage }) => (stage === null ? agentSlotId : `${agentSlotId}:${stage}`));

@@ -12,7 +12,7 @@ import { readArtifact, workspaceOf } from "../artifact/artifact.ts";
 import { advance, type DueScript, type Move } from "./advance.ts";
 import { isLasting } from "./draft.ts";
 import { finish } from "../record/ending.ts";
-import { endMessage } from "./end-message.ts";
+import { endMessage } from "./messages.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import { changeTo, isOvertaken, type KeptRelay, readRelay, updateRelay } from "../record/kept-relay.ts";
 import type { RelayRecord, ScriptPoint } from "../record/record.ts";

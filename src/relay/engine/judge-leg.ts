@@ -1,22 +1,24 @@
 /** What comes after the steps that have ended: their sections are merged, and the rules are asked. */
 import { join } from "node:path";
-import { findAbort } from "../record/abort-marker.ts";
+
 import {
+  keepArtifact,
   mergeSections,
   readArtifact,
+  readKept,
   type Section,
   type Workspace,
   workspaceOf,
   writeArtifact,
 } from "../artifact/artifact.ts";
-import { keepArtifact, readKept } from "../artifact/history.ts";
 import { conclude, type Draft, fail, isLasting, isRunning } from "./draft.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import { decide } from "./transitions.ts";
+import { findAbort } from "../record/abort-marker.ts";
 import type { KeptRelay } from "../record/kept-relay.ts";
 import { sectionFiles } from "../record/next-step.ts";
-import type { RelayStep } from "../record/record.ts";
 import { follow, stepsOfLeg } from "../record/record-step.ts";
-import { decide } from "./transitions.ts";
+import type { RelayStep } from "../record/record.ts";
 
 type Parts = Pick<EngineParts, "home" | "clock">;
 

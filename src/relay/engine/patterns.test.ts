@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { matches, MAX_MATCHED_CHARACTERS } from "./patterns.ts";
+import { matches, MAX_MATCHED_CHARACTERS } from "./transitions.ts";
 
 test("a pattern matches anywhere in a text, and the empty one everywhere", async () => {
   expect(await matches(String.raw`\[DONE\]`, "so it is [DONE] now")).toBe(true);

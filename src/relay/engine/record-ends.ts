@@ -1,13 +1,13 @@
 /** Takes the ends of steps into the record: what they answered, what they cost, and what the artifact was like then. */
-import { readArtifact, workspaceOf } from "../artifact/artifact.ts";
-import { keepArtifact } from "../artifact/history.ts";
-import { conclude, type Draft, type FoundArtifact, nameOf } from "./draft.ts";
+import { keepArtifact, readArtifact, workspaceOf } from "../artifact/artifact.ts";
+import { conclude, type Draft, type ArtifactState, nameOf } from "./draft.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import type { KeptRelay } from "../record/kept-relay.ts";
-import type { RelayRecord, RelayStep } from "../record/record.ts";
-import { recordStep } from "../record/record-step.ts";
-import { readStepEnd } from "../record/step-end.ts";
 import { keepChanges } from "./step-files.ts";
+import type { Abort } from "../record/abort-marker.ts";
+import type { KeptRelay } from "../record/kept-relay.ts";
+import { recordStep, type StepOutcome } from "../record/record-step.ts";
+import type { RelayRecord, RelayStep } from "../record/record.ts";
+import { MAX_PAGE, type Store, type StoredRelayStep, type StoredTurn } from "../../store/store.ts";
 
 /** An agent's own step that has failed fails the relay. One that a script asked for does not. */
 export async function recordEnds(
@@ -37,14 +37,91 @@ function isLeftBehind({ kind, leg }: RelayStep, { record }: Draft): boolean {
   return kind === "agent" && leg !== record.leg;
 }
 
-const NONE: FoundArtifact = { text: undefined, hash: null };
+const NONE: ArtifactState = { text: undefined, hash: null };
 
 /** Keeps the artifact as it is. */
 export async function keepNow(
   { id, workspacePath }: Pick<RelayRecord, "id" | "workspacePath">,
   home: string,
-): Promise<FoundArtifact> {
+): Promise<ArtifactState> {
   if (workspacePath === "") return NONE;
   const read = await readArtifact(workspaceOf(home, id));
   return read.kind === "read" ? { text: read.text, hash: await keepArtifact(home, read.text) } : NONE;
+}
+
+/** The tool by which an agent gives up on the whole relay. */
+export const ABORT_TOOL = "relay_abort";
+
+export interface StepEnd extends Omit<StepOutcome, "artifactHash"> {
+  /** The agent asked for it by the tool. */
+  readonly abort?: Abort;
+}
+
+/** What is kept of an answer with the relay. All of it is in the turn. */
+export const MAX_OUTPUT_LENGTH = 128 * 1024;
+
+const NOTHING = { output: null, costUsd: null, numTurns: null, turn: null } as const;
+
+export async function readStepEnd(
+  { item }: Pick<StoredRelayStep, "item">,
+  store: Pick<Store, "queue" | "turns" | "delegations">,
+): Promise<StepEnd> {
+  const { queue, turns } = store;
+  const outcome = item === undefined ? undefined : await queue.outcome(item);
+  if (outcome?.state === "dead") {
+    const { turn = null, error = "Its turn failed" } = outcome;
+    return { ...NOTHING, status: "failed", turn, error };
+  }
+  const content = outcome?.turn === undefined ? undefined : await turns.read(outcome.turn);
+  if (content === undefined) {
+    return {
+      ...NOTHING,
+      status: "failed",
+      error: `Its message was dropped: ${outcome?.policy ?? "unknown"}`,
+    };
+  }
+  const { turn, messages, toolCalls } = content;
+  const answers = messages.filter(({ role }) => role === "assistant");
+  const asked = toolCalls.find(({ tool, status }) => tool === ABORT_TOOL && status === "ok");
+  const isDone = turn.status === "completed";
+  return {
+    status: isDone ? "completed" : "failed",
+    output: cut(answers.at(-1)?.content) ?? null,
+    costUsd: await costOf(turn, store),
+    numTurns: answers.length,
+    turn: turn.id,
+    ...(isDone ? {} : { error: "Its turn was aborted" }),
+    ...(asked === undefined ? {} : { abort: { reason: reasonIn(asked.params) } }),
+  };
+}
+
+/** How deep workers are followed that were given work by workers: deeper than any may be opened. */
+const MAX_DEPTH = 10;
+
+/** With what its workers have cost, and theirs. Null: nobody knows any of the prices. */
+async function costOf(
+  { id, session, facts }: StoredTurn,
+  store: Pick<Store, "turns" | "delegations">,
+  depth = 0,
+): Promise<number | null> {
+  if (depth >= MAX_DEPTH) return facts.costUsd;
+  const { items } = await store.delegations.list({ caller: session, limit: MAX_PAGE });
+  let costUsd = facts.costUsd;
+  for (const given of items) {
+    if (given.callerTurn !== id || given.turn === undefined) continue;
+    const turn = await store.turns.get(given.turn);
+    const cost = turn === undefined ? null : await costOf(turn, store, depth + 1);
+    if (cost !== null) costUsd = (costUsd ?? 0) + cost;
+  }
+  return costUsd;
+}
+
+function cut(text: string | undefined): string | undefined {
+  if (text === undefined || text.length <= MAX_OUTPUT_LENGTH) return text;
+  return `${text.slice(0, MAX_OUTPUT_LENGTH).toWellFormed()}\n[…]`;
+}
+
+function reasonIn(params: unknown): string | null {
+  const { reason } = (params ?? {}) as { readonly reason?: unknown };
+  return typeof reason === "string" && reason.trim() !== "" ? reason.trim() : null;
 }

@@ -1,10 +1,9 @@
 /** What becomes of relays that the process before this one was at work on. */
 import type { RelayId } from "../../model/ids.ts";
-import type { Store, StoredRelayStep } from "../../store/store.ts";
 import { finish, INTERRUPTED } from "../record/ending.ts";
 import { updateRelay } from "../record/kept-relay.ts";
-import { recordCutOff } from "../record/phases.ts";
-import { scriptAt } from "../record/script-at.ts";
+import { recordCutOff, scriptAt } from "../record/phases.ts";
+import type { Store, StoredRelayStep } from "../../store/store.ts";
 
 /**
  * With `fail`, all that were at work fail, and what runs of them is asked to end; their scripts for the end still run.

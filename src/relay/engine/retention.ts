@@ -1,10 +1,9 @@
 /** Which relays leave the lists, with their workspaces: records stay in the ledger. */
 import { HOUR_MS } from "../../model/durations.ts";
-import type { Store, StoredRelay } from "../../store/store.ts";
-import { removeWorkspace } from "../artifact/artifact.ts";
-import { forgetArtifacts } from "../artifact/history.ts";
-import type { RelayRecord, RelayStep } from "../record/record.ts";
+import { forgetArtifacts, removeWorkspace } from "../artifact/artifact.ts";
 import { forgetChanges } from "./step-files.ts";
+import type { RelayRecord, RelayStep } from "../record/record.ts";
+import type { Store, StoredRelay } from "../../store/store.ts";
 
 /** How long a relay is kept after its end. */
 export const KEPT_MS = 7 * 24 * HOUR_MS;

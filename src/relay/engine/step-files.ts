@@ -7,9 +7,14 @@
  */
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isInPlace } from "../artifact/artifact.ts";
+import { readActivity } from "../artifact/activity.ts";
+import { isInPlace, readKept } from "../artifact/artifact.ts";
+import { renderDiffs, renderFiles } from "../artifact/changes.ts";
+import { touchesOfCalls } from "../artifact/tool-changes.ts";
+import { lastAnswered } from "../record/next-step.ts";
+import type { RelayStep } from "../record/record.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import type { FileChange } from "../artifact/file-changes.ts";
+import { type FileChange, mergeChanges, replayTouches } from "../artifact/file-changes.ts";
 import {
   compareSnapshots,
   type FileSnapshot,
@@ -48,8 +53,36 @@ export async function keepChanges(relay: Relay, step: number, { home, clock }: P
 }
 
 /** Empty where nobody has looked. */
-export async function readChanges(home: string, id: string, step: number): Promise<readonly FileChange[]> {
+async function readChanges(home: string, id: string, step: number): Promise<readonly FileChange[]> {
   return ((await readJson(pathOf(home, id, step, "changes"))) ?? []) as readonly FileChange[];
+}
+
+export const NO_CHANGES = { modifiedFiles: "", modifiedFilesWithDiff: "" };
+
+/** What the steps before have done to files. */
+export async function changesBefore(
+  { record, detail }: Pick<KeptRelay, "record" | "detail">,
+  { store, home }: EngineParts,
+): Promise<typeof NO_CHANGES> {
+  const folder = detail.dir ?? record.workspacePath;
+  const called: FileChange[] = [];
+  const seen: FileChange[] = [];
+  for (const { stepIndex, executionId, artifactBefore } of lastAnswered(record).toSorted(byEnd)) {
+    const turn = executionId === null ? undefined : await store.turns.read(executionId as never);
+    const before = artifactBefore === null ? undefined : await readKept(home, artifactBefore);
+    const originals = new Map(before === undefined ? [] : [[record.artifactPath, before]]);
+    const touches = touchesOfCalls(turn?.toolCalls ?? [], { workspace: folder, originals });
+    const logged = touches.length > 0 ? [] : await readActivity(home, executionId);
+    called.push(...(await replayTouches([...touches, ...logged])));
+    seen.push(...(await readChanges(home, record.id, stepIndex)));
+  }
+  const changes = mergeChanges(called, seen);
+  return { modifiedFiles: renderFiles(changes), modifiedFilesWithDiff: renderDiffs(changes) };
+}
+
+/** What steps of a fan-out see of each other's changes, the last of them sees whole. */
+function byEnd(a: RelayStep, b: RelayStep): number {
+  return Date.parse(a.endedAt!) - Date.parse(b.endedAt!);
 }
 
 export async function forgetChanges(home: string, id: string): Promise<void> {

@@ -1,14 +1,23 @@
-/** What becomes of a relay by what its script has answered. */
+/** What a relay does with the answer of its script. */
+import { ACTIVE_PROFILE } from "../../model/profile.ts";
+import { buildSessionKey, normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { DueScript } from "./advance.ts";
+import { hasHead, leftToSpend } from "./begin-steps.ts";
+import { buildMessage, fillPrompt, type StepPrompt } from "./build-prompt.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import { insertStep } from "./insert-step.ts";
+import { orderStep } from "./messages.ts";
+import { keepNow } from "./record-ends.ts";
+import { changesBefore, keepFiles, NO_CHANGES } from "./step-files.ts";
+import { names } from "../prompts/runtime-variables.ts";
 import type { KeptRelay, Update } from "../record/kept-relay.ts";
+import { previousOutput, scriptSession, targetSession } from "../record/next-step.ts";
 import { markScript } from "../record/phases.ts";
-import { isTerminal } from "../record/record.ts";
-import { recordFailedScript } from "../record/record-step.ts";
+import { beginSteps, recordFailedScript, scriptSlot } from "../record/record-step.ts";
+import { isTerminal, type RelayRecord, type ScriptPoint } from "../record/record.ts";
 import type { ScriptAnswer } from "../scripts/script-answer.ts";
+import { agentIn, type RelayAgent } from "../templates/snapshot.ts";
 
-/** Undefined: the relay has been cancelled meanwhile, and the answer does not count. */
+/** Undefined: the relay was cancelled in the meantime, and the answer does not count. */
 export async function takeAnswer(
   relay: KeptRelay,
   due: DueScript & { readonly startedAtMs: number },
@@ -39,3 +48,92 @@ export async function takeAnswer(
 }
 
 const NO_MONEY = "It asked for an agent, and nothing is left to spend";
+
+/**
+ * Begins the step that a script asks for: an agent made for this one time, or a message to one of the relay's own.
+ * Undefined: nothing is left to spend on it.
+ */
+async function insertStep(
+  relay: KeptRelay,
+  point: ScriptPoint,
+  answer: Extract<ScriptAnswer, { kind: "insert" | "target" }>,
+  parts: EngineParts,
+): Promise<Update | undefined> {
+  const { record, detail } = relay;
+  const { home, clock } = parts;
+  const left = await leftToSpend(record, relay, parts);
+  if (left <= 0) return undefined;
+  const step = record.steps.length;
+  const { slot, agent, session, systemPrompt, prompt } =
+    answer.kind === "insert"
+      ? inserted(record, point, await filled(relay, answer.prompt, parts))
+      : await targeted(relay, answer.agent, await filled(relay, answer.prompt, parts), parts);
+  const { profile = agent.profile } = answer;
+  const { hash: artifactBefore } = await keepNow(record, home);
+  await keepFiles(relay, [step], parts);
+  const asked = { step, slot, stage: null, session, agent: { ...agent, profile }, systemPrompt, prompt };
+  const maxCostUsd = Number.isFinite(left) ? left : undefined;
+  const order = orderStep({ ...asked, maxCostUsd }, { record, detail }, parts);
+  const start = { kind: "inserted", slot, stage: null, input: prompt, session, artifactBefore } as const;
+  return {
+    record: markScript(beginSteps(record, [start], clock()), "inserted", clock()),
+    orders: new Map([[step, order]]),
+    due: false,
+  };
+}
+
+interface InsertedStep extends StepPrompt {
+  readonly slot: string;
+  readonly agent: RelayAgent;
+  readonly session: SessionKey;
+}
+
+/** With all that the prompts of files may name. What came before is whatever has ended last, of this leg too. */
+async function filled({ record, detail }: KeptRelay, prompt: string, parts: EngineParts): Promise<string> {
+  const before = { ...record, leg: NO_LEG };
+  const namesChanges = CHANGES.some((variable) => names(prompt, variable));
+  return fillPrompt(prompt, {
+    userMessage: record.userMessage,
+    previousOutput: previousOutput(before),
+    isAdHoc: false,
+    artifactPath: record.artifactPath,
+    sectionPath: null,
+    ...(namesChanges ? await changesBefore({ record: before, detail }, parts) : NO_CHANGES),
+    currentDateTime: parts.localTime(parts.clock()),
+  });
+}
+
+const NO_LEG = -1;
+const CHANGES = ["modifiedFiles", "modifiedFilesWithDiff"] as const;
+
+function inserted({ id, steps }: RelayRecord, point: ScriptPoint, prompt: string): InsertedStep {
+  const agent: RelayAgent = {
+    name: scriptSlot(point),
+    description: "",
+    profile: ACTIVE_PROFILE,
+    persistSession: false,
+    pluginDirs: [],
+  };
+  return { slot: scriptSlot(point), agent, session: scriptSession(id, point, steps.length), prompt };
+}
+
+/** One that has had no step yet begins with this message, and is told first who it is. */
+async function targeted(
+  { record, content }: KeptRelay,
+  slot: string,
+  prompt: string,
+  parts: EngineParts,
+): Promise<InsertedStep> {
+  const agent = agentIn(content, slot)!;
+  const key = { kind: "relay", relay: record.id, slot } as const;
+  const own = buildSessionKey(agent.persistSession ? key : { ...key, step: record.steps.length });
+  const session = normalizeSessionKey(targetSession(record, slot) ?? own);
+  const facts = {
+    agent,
+    isResumed: await hasHead(session, parts),
+    artifactPath: record.artifactPath === "" ? null : record.artifactPath,
+    sectionPath: null,
+    currentDateTime: parts.localTime(parts.clock()),
+  };
+  return { slot, agent, session, ...buildMessage(facts, prompt) };
+}

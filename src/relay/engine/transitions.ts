@@ -4,13 +4,13 @@
  * Steps of a fan-out are one leg of the relay: the rules are asked when all of them have ended, and a rule leaves the
  * leg that names exactly its agents. Steps that scripts asked for are on no leg and are left by no rule.
  */
-import { type Abort, findAbort } from "../record/abort-marker.ts";
+import { ownerPatterns } from "../../patterns/matcher.ts";
 import { addedText } from "../artifact/added-text.ts";
-import { type Reading, readingOf } from "../templates/convergence.ts";
-import { type Endpoint, meansStep, printEndpoint, resolveStage } from "../templates/endpoint.ts";
-import { matches } from "./patterns.ts";
-import type { RelayRecord, StopReason } from "../record/record.ts";
+import { type Abort, findAbort } from "../record/abort-marker.ts";
 import { stepsOfLeg } from "../record/record-step.ts";
+import type { RelayRecord, StopReason } from "../record/record.ts";
+import { entryTo, type Reading, readingOf } from "../templates/convergence.ts";
+import { type Endpoint, meansStep, printEndpoint } from "../templates/endpoint.ts";
 import type { RelayCondition, RelayScope, RelayTemplate, RelayTransition } from "../templates/snapshot.ts";
 
 /** What there is to read after a step, or after the last step of a fan-out. */
@@ -142,15 +142,15 @@ function printEnds(ends: readonly Endpoint[]): string {
   return ends.map(printEndpoint).join(",");
 }
 
-/** The stage at which a step begins that a rule leads to. */
-export function entryTo({ agents }: Pick<RelayTemplate, "agents">): (end: Endpoint) => Endpoint {
-  const byName = new Map(agents.map((agent) => [agent.name, agent]));
-  return ({ agent, stage }) => {
-    const known = byName.get(agent);
-    return { agent, stage: known === undefined ? stage : resolveStage(known, stage) };
-  };
-}
-
 function stop(stopReason: StopReason): Decision {
   return { kind: "stop", stopReason, abortReason: null };
+}
+
+/** Longer texts are matched at their end only. */
+export const MAX_MATCHED_CHARACTERS = 256 * 1024;
+
+/** Whether a pattern occurs anywhere in a text. Throws `pattern_refused`. */
+export async function matches(pattern: string, text: string): Promise<boolean> {
+  const [found] = await ownerPatterns.test([pattern], [text.slice(-MAX_MATCHED_CHARACTERS)]);
+  return found?.[0] === true;
 }

@@ -1,8 +1,9 @@
 /** What a relay does between the beginning and the end: its scripts, its steps, and waiting. */
 import { close } from "./ending.ts";
 import { timestamp } from "./new-record.ts";
-import type { Phase, RelayRecord } from "./record.ts";
 import { recordFailedScript } from "./record-step.ts";
+import type { Phase, RelayRecord, ScriptPoint } from "./record.ts";
+import type { RelayScript, RelayScripts, SnapshotContent } from "../templates/snapshot.ts";
 import type { StoredRelayStep } from "../../store/store.ts";
 
 /** What is recorded of a script whose end nobody has seen. */
@@ -45,4 +46,20 @@ export function afterScript(record: RelayRecord, hasExtra: boolean, nowMs: numbe
 export function asShown(record: RelayRecord, rows: readonly Pick<StoredRelayStep, "wait">[]): RelayRecord {
   const isWaiting = record.status === "running" && record.ending === null;
   return isWaiting && rows.some(({ wait }) => wait !== undefined) ? { ...record, status: "waiting" } : record;
+}
+
+const SCRIPT_NAMES = {
+  start: "onStart",
+  transition: "onTransition",
+  end: "onEnd",
+} as const satisfies Record<ScriptPoint, keyof RelayScripts>;
+
+/** `extra` are those that the caller gave: they are not kept, so that after a restart there are none. */
+export function scriptAt(
+  { point, source }: Pick<Extract<Phase, { kind: "script" }>, "point" | "source">,
+  { template }: SnapshotContent,
+  extra: RelayScripts | undefined,
+): RelayScript | undefined {
+  const scripts = source === "template" ? template?.hooks : extra;
+  return scripts?.[SCRIPT_NAMES[point]];
 }

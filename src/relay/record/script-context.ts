@@ -1,6 +1,6 @@
 /** What a relay script is told. Its names are part of the format: scripts read them. */
 import type { AgentStep, RelayRecord, ScriptPoint, StopReason } from "./record.ts";
-import { showRecord } from "./turn-view.ts";
+import { showRecord } from "./relay-of-turn.ts";
 
 export interface ScriptContext {
   readonly threadId: string;

@@ -1,7 +1,13 @@
 /** What is said of a relay when it has ended. */
+import { MAX_RESULT_LENGTH } from "../../delegation/outcome.ts";
 import { count } from "../../model/count.ts";
+import type { RelayId } from "../../model/ids.ts";
+import type { ToolResult } from "../../model/tool.ts";
+import { readKept } from "../artifact/artifact.ts";
+import { toRecord } from "./kept-relay.ts";
+import { countSteps, isTerminal, type RelayRecord, type RelayStatus, type RelayStep } from "./record.ts";
 import { printEndpoint } from "../templates/endpoint.ts";
-import { countSteps, type RelayRecord, type RelayStatus, type RelayStep } from "./record.ts";
+import type { Store } from "../../store/store.ts";
 
 /** The artifact; where that is empty or cannot be read, what was answered last. Undefined: there is neither. */
 export function finalOutput(record: RelayRecord, artifact: string | undefined): string | undefined {
@@ -64,4 +70,30 @@ function duration(seconds: number): string {
   const whole = Math.round(seconds);
   const minutes = Math.floor(whole / 60);
   return minutes < 60 ? `${minutes}m ${whole % 60}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}
+
+/** Undefined: it is not over. The marks of its steps' sessions are the caller's since the commit that ended it. */
+export async function readRelayResult(
+  id: RelayId,
+  { home, store: { relays } }: { readonly home: string; readonly store: Pick<Store, "relays"> },
+): Promise<ToolResult | undefined> {
+  const stored = await relays.get(id);
+  if (stored === undefined) return { text: `There is no relay ${id}.`, isError: true };
+  const record = toRecord(stored, await relays.steps(id));
+  if (!isTerminal(record)) return undefined;
+  const summary = summarise(record, Date.parse(record.endedAt!));
+  const hash = record.steps.findLast(({ artifactHash }) => artifactHash !== null)?.artifactHash ?? null;
+  const output = finalOutput(record, hash === null ? undefined : await readKept(home, hash));
+  return {
+    text: output === undefined ? summary : `${shorten(output.trim(), record)}\n\n[${summary}]`,
+    isError: record.status !== "completed",
+    details: { relay: id, status: record.status, artifact: record.artifactPath },
+  };
+}
+
+/** As much as a model gets of one result; the rest it can read. */
+function shorten(text: string, { artifactPath }: RelayRecord): string {
+  if (text.length <= MAX_RESULT_LENGTH) return text;
+  const rest = text.length - MAX_RESULT_LENGTH;
+  return `${text.slice(0, MAX_RESULT_LENGTH).toWellFormed()}\n(${count(rest, "more character is", "more characters are")} in ${artifactPath})`;
 }

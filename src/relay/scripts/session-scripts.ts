@@ -15,11 +15,10 @@ import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
 import type { Variables } from "../../programs/environment.ts";
-import { runCommand } from "./script.ts";
+import { runCommand, scriptRunner } from "./script.ts";
 import { readSessionScripts, type SessionMoment } from "../templates/session-scripts-file.ts";
 import type { RelayScript } from "../templates/snapshot.ts";
 import type { Change, Claim, LeaseRequest, NewEvent, Store } from "../../store/store.ts";
-import { scriptRunner } from "../relay-parts.ts";
 import { type Begun, ScriptLog } from "./session-script-log.ts";
 import { describeOccasion, dispatchFor, type Occasion, variablesOf } from "./session-occasion.ts";
 

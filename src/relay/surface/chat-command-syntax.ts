@@ -1,6 +1,7 @@
 /** `!thread …` and `!cancel …`, as people write them in a chat. */
 import { CortexError } from "../../model/errors.ts";
 import { isRelayId, type RelayId } from "../../model/ids.ts";
+import { isThreadCommand } from "../templates/endpoint.ts";
 
 export type RelayCommand =
   /** Whether the name is a template's or an agent's is for whoever knows them: a template's wins. */
@@ -27,13 +28,6 @@ export function parseRelayCommand(text: string): RelayCommand | undefined {
   if (match === null) return undefined;
   const rest = (match.groups!["rest"] ?? "").trim();
   return match.groups!["command"] === "cancel" ? parseCancel(rest) : parseThread(rest);
-}
-
-const THREAD_COMMANDS = ["add", "agents", "cancel", "help", "list", "say", "status", "templates"] as const;
-
-/** Whether a word after `!thread` is a command, and nobody's name. */
-export function isThreadCommand(word: string): word is (typeof THREAD_COMMANDS)[number] {
-  return (THREAD_COMMANDS as readonly string[]).includes(word);
 }
 
 function parseThread(text: string): RelayCommand {

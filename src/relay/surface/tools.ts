@@ -7,7 +7,7 @@ import type { Json } from "../../model/json.ts";
 import { parseSessionKey } from "../../model/session-key.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
 import { present } from "../../model/present.ts";
-import { ABORT_TOOL } from "../record/step-end.ts";
+import { ABORT_TOOL } from "../engine/record-ends.ts";
 
 /** A relay that an agent asks for. */
 export interface RelayWish {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { keepArtifact } from "../artifact/history.ts";
+import { keepArtifact } from "../artifact/artifact.ts";
 import { readArtifactChanges, type RelayView } from "./views.ts";
 
 /** What `show --diff` shows of an artifact that was like this after each step. */

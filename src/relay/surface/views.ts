@@ -1,16 +1,15 @@
 /** Relays, their agents and their templates, as they are shown. */
-import { isRelayId, type RelayId, type TurnId } from "../../model/ids.ts";
 import type { Problem } from "../../config/problem.ts";
-import { type ConvergenceReading, convergenceReadings } from "../engine/convergence-readings.ts";
-import { type Endpoint, printEndpoint } from "../templates/endpoint.ts";
-import { readKept } from "../artifact/history.ts";
+import { isRelayId, type RelayId, type TurnId } from "../../model/ids.ts";
+import { readKept } from "../artifact/artifact.ts";
+import { unifiedDiff } from "../artifact/file-changes.ts";
+import { type ConvergenceReading, convergenceReadings } from "../templates/convergence.ts";
 import { toRecord } from "../record/kept-relay.ts";
 import { asShown } from "../record/phases.ts";
 import type { RelayRecord, RelayStep } from "../record/record.ts";
-import type { RelayAgent, RelayConfig, RelayCondition, RelayTemplate } from "../templates/snapshot.ts";
-import { showRecord } from "../record/turn-view.ts";
-import { viewTurn } from "../record/relay-of-turn.ts";
-import { unifiedDiff } from "../artifact/unified-diff.ts";
+import { showRecord, viewTurn } from "../record/relay-of-turn.ts";
+import { type Endpoint, printEndpoint } from "../templates/endpoint.ts";
+import type { RelayAgent, RelayCondition, RelayConfig, RelayTemplate } from "../templates/snapshot.ts";
 import type { Ledger, Listed, StoredRelay, StoredRelayStep } from "../../store/store.ts";
 
 export { countSteps } from "../record/record.ts";

@@ -34,3 +34,10 @@ export function resolveStage({ stages = {}, entryStage }: Staged, asked: string 
   }
   return Object.keys(stages)[0] ?? null;
 }
+
+const THREAD_COMMANDS = ["add", "agents", "cancel", "help", "list", "say", "status", "templates"] as const;
+
+/** Whether a word after `!thread` is a command, and so cannot name an agent. */
+export function isThreadCommand(word: string): word is (typeof THREAD_COMMANDS)[number] {
+  return (THREAD_COMMANDS as readonly string[]).includes(word);
+}

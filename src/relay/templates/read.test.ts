@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { relayHome, SEED_FILES } from "../../../test/support/relay-home.ts";
 import { MAX_ENTRIES } from "../../config/cortex-schema.ts";
-import { convergenceReadings } from "../engine/convergence-readings.ts";
+import { convergenceReadings } from "./convergence.ts";
 
 const FILE = "config/thread-templates.json";
 const WRITER = { profile: "offline", persistSession: false, promptTemplate: "{{input}}" };

@@ -2,7 +2,7 @@
 import { suggest } from "../../model/nearest.ts";
 import { quote } from "../../config/problem.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
-import { isThreadCommand } from "../surface/chat-command-syntax.ts";
+import { isThreadCommand } from "./endpoint.ts";
 import { doubtful, type Finding, wrong } from "./finding.ts";
 import type { Loose } from "./loose.ts";
 import type { AgentEntry } from "./agent-schema.ts";

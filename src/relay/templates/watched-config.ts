@@ -1,20 +1,18 @@
 /** The agents and templates of relays as they are now, read when they are first needed; and who is told of their changes. */
 import { configFolder } from "../../config/read.ts";
 import { refusedText, reloadedText } from "./reload-texts.ts";
-import type { EngineParts } from "../engine/engine-parts.ts";
 import type { RelayConfig } from "./snapshot.ts";
 import { type RelayConfigWatch, watchRelayConfig } from "./watch.ts";
 import { writeRelaySchemas } from "./shipped-files.ts";
-import type { RelaySources } from "../relays.ts";
+import { noticesTo } from "../../delivery/address.ts";
+import type { Ports } from "../../feature/ports.ts";
 
 export class WatchedRelayConfig implements AsyncDisposable {
-  readonly #sources: RelaySources;
-  readonly #deliver: EngineParts["deliver"];
+  readonly #ports: Ports;
   #watching: Promise<RelayConfigWatch> | undefined;
 
-  constructor(sources: RelaySources, deliver: EngineParts["deliver"]) {
-    this.#sources = sources;
-    this.#deliver = deliver;
+  constructor(ports: Ports) {
+    this.#ports = ports;
   }
 
   async read(): Promise<RelayConfig> {
@@ -24,9 +22,7 @@ export class WatchedRelayConfig implements AsyncDisposable {
   /** With files that have changed, also where nobody has needed them yet. */
   lookAgain(files: readonly string[] = []): void {
     const looked = this.#watching?.then((watch) => watch.check()) ?? this.#lookFirst(files);
-    looked.catch((error: unknown) =>
-      this.#sources.log(`The files of relays were not read: ${String(error)}`),
-    );
+    looked.catch((error: unknown) => this.#ports.log(`The files of relays were not read: ${String(error)}`));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -42,7 +38,7 @@ export class WatchedRelayConfig implements AsyncDisposable {
   }
 
   async #open(): Promise<RelayConfigWatch> {
-    const { home, environment, settings } = this.#sources;
+    const { home, environment, settings } = this.#ports;
     await writeRelaySchemas(home);
     return watchRelayConfig({
       folders: {
@@ -67,11 +63,11 @@ export class WatchedRelayConfig implements AsyncDisposable {
 
   /** The log, whoever watches, and the place that the owner named for it. */
   #tell(text: string): void {
-    const { log, onChange, settings, store } = this.#sources;
+    const { log, live, settings, store, mintId } = this.#ports;
     log(text);
-    onChange();
+    live.announce("config.changed");
     const { admin } = settings.config();
-    const notices = admin === undefined ? [] : this.#deliver({ ...admin }, text);
+    const notices = admin === undefined ? [] : noticesTo({ ...admin }, text, mintId);
     for (const notice of notices) {
       store.outbox
         .notify(notice)

@@ -4,7 +4,7 @@ import { openTestStore } from "../../../test/support/open-store.ts";
 import { bob, dispatch, event, facts, toSession, turnFor } from "../../../test/support/sample.ts";
 import { begin } from "../../../test/support/stores.ts";
 import type { DelegationId, ItemId } from "../../model/ids.ts";
-import { readStepEnd } from "./step-end.ts";
+import { readStepEnd } from "./record-ends.ts";
 
 test("a step costs what its workers cost too", async () => {
   await using opened = await openTestStore();

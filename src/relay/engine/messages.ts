@@ -1,22 +1,22 @@
-/** A step as a message to a session: who runs it, with what, and what it may spend and do. */
+/** Messages of relays to sessions: those that ask for a step, and the one that tells the starter of the end. */
 import { eventId, RELAY_ADAPTER } from "../../model/event.ts";
 import type { DispatchId, ItemId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
+import { present } from "../../model/present.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Worker } from "../../model/worker.ts";
-import { present } from "../../model/present.ts";
-import type { RelayStepOrder } from "../../store/store.ts";
 import type { EngineParts } from "./engine-parts.ts";
-import type { RelayDetail } from "../record/kept-relay.ts";
+import type { KeptRelay, RelayDetail } from "../record/kept-relay.ts";
 import type { RelayRecord } from "../record/record.ts";
+import { ABORT_TOOL } from "./record-ends.ts";
 import type { RelayAgent } from "../templates/snapshot.ts";
-import { ABORT_TOOL } from "../record/step-end.ts";
+import type { RelayChange, RelayStepOrder } from "../../store/store.ts";
 
 /** The name of the hook that stands for a relay. */
 export const RELAY_HOOK = "relay";
 
-export interface Asked {
+export interface StepRequest {
   readonly step: number;
   readonly slot: string;
   readonly stage: string | null;
@@ -28,13 +28,13 @@ export interface Asked {
 }
 
 export function orderStep(
-  asked: Asked,
+  request: StepRequest,
   { record, detail }: { readonly record: RelayRecord; readonly detail: RelayDetail },
   { agentFor, clock, mintId }: Pick<EngineParts, "agentFor" | "clock" | "mintId">,
 ): RelayStepOrder {
-  const { step, slot, stage, session, prompt } = asked;
+  const { step, slot, stage, session, prompt } = request;
   const folder = detail.dir ?? record.workspacePath;
-  const worker = workerOf(asked, record, { ...detail, workspace: folder });
+  const worker = workerOf(request, record, { ...detail, workspace: folder });
   return {
     event: {
       id: eventId(RELAY_ADAPTER, { kind: "id", sourceId: `${record.id}:${step}` }),
@@ -53,7 +53,7 @@ export function orderStep(
       target: {
         kind: "session",
         session,
-        ...agentFor(asked.agent.name, { startedBy: detail.persona, folder }),
+        ...agentFor(request.agent.name, { startedBy: detail.persona, folder }),
       },
       mode: "followup",
       ...(detail.permissions === undefined ? {} : { permissions: withFolder(detail.permissions, record) }),
@@ -64,7 +64,7 @@ export function orderStep(
 }
 
 function workerOf(
-  { agent, systemPrompt, maxCostUsd }: Asked,
+  { agent, systemPrompt, maxCostUsd }: StepRequest,
   { metadata, workspacePath }: RelayRecord,
   { workspace, hidden, delivery }: RelayDetail & { readonly workspace: string },
 ): Worker {
@@ -92,4 +92,39 @@ function toldBy({ steps, leg }: RelayRecord, { session }: RelayDetail): SessionK
   const before = steps.filter((step) => step.kind !== "script" && (step.leg === null || step.leg >= leg - 1));
   const sessions = [session, ...before.map(({ sessionId }) => sessionId as SessionKey | null)];
   return [...new Set(sessions.filter((key) => key !== undefined && key !== null))];
+}
+
+/** Undefined: nobody wants to be told. A relay that is resumed can end again, and is then another version. */
+export async function endMessage(
+  { id, version, detail, rows }: Pick<KeptRelay, "id" | "version" | "detail" | "rows">,
+  content: string,
+  { store, clock, mintId }: Pick<EngineParts, "store" | "clock" | "mintId">,
+): Promise<RelayChange["tell"]> {
+  if (detail.tells !== true || detail.session === undefined) return undefined;
+  const session = await store.sessions.get(detail.session);
+  if (session === undefined) return undefined;
+  const from = rows.findLast((row) => row.session !== undefined)?.session;
+  const { key, agent, persona } = session;
+  return {
+    event: {
+      id: eventId(RELAY_ADAPTER, { kind: "id", sourceId: `${id}:end:${version}` }),
+      channel: RELAY_ADAPTER,
+      direction: "sent",
+      sender: id,
+      content,
+      metadata: { relay: id },
+      ...(detail.cause === undefined ? {} : { cause: detail.cause, returns: true }),
+      atMs: clock(),
+    },
+    dispatch: {
+      id: mintId() as DispatchId,
+      item: mintId() as ItemId,
+      hook: RELAY_HOOK,
+      target: { kind: "session", session: key, agent, persona },
+      mode: "followup",
+      ...(detail.permissions === undefined ? {} : { permissions: detail.permissions }),
+      ...(detail.delivery === undefined ? {} : { delivery: detail.delivery }),
+      ...(from === undefined ? {} : { from }), // what the last step came into contact with, it is told of
+    },
+  };
 }
