@@ -3,9 +3,10 @@ import type { Config } from "../config/config.ts";
 import type { ModelChoice } from "../config/choose-model.ts";
 import type { UnsetVariable } from "../config/unset-variables.ts";
 import type { Incoming } from "../events/incoming.ts";
+import type { AcceptedEvent } from "../intake/accept-event.ts";
 import type { NewMessage, Sent } from "../intake/messages.ts";
 import type { Said } from "../intake/say.ts";
-import type { EventId, ItemId, RunId, TurnId } from "../model/ids.ts";
+import type { ItemId, RunId, TurnId } from "../model/ids.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Store, StoredSession } from "../store/store.ts";
 import type { CoolDown } from "../turns/cool-downs.ts";
@@ -62,12 +63,6 @@ export interface Cortex extends Apis, AsyncDisposable {
   answer(run: RunId, result: ToolResult, ordinal?: number): Promise<boolean>;
   /** Takes no new work, lets runs reach a safe point, and closes the store. */
   stop(): Promise<void>;
-}
-
-export interface AcceptedEvent {
-  readonly event: EventId;
-  /** False: it was in the ledger already. */
-  readonly fresh: boolean;
 }
 
 /** A request to a webhook. Its body is read only if its name is known. */

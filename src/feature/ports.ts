@@ -3,27 +3,19 @@ import type { Agent } from "../agents/agent.ts";
 import type { Flags } from "../config/overrides.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Incoming } from "../events/incoming.ts";
-import type { Direction } from "../model/event.ts";
+import type { AcceptedEvent } from "../intake/accept-event.ts";
+import type { Intake } from "../intake/intake.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
-import type { Broker } from "../queue/broker.ts";
-import type { FileState, Store } from "../store/store.ts";
-import type { AcceptedEvent, Apis, Cortex } from "./cortex.ts";
+import type { FileState } from "../store/store.ts";
+import type { Apis, Cortex } from "./cortex.ts";
 import type { Live } from "./live.ts";
 import type { Outcomes } from "./outcomes.ts";
 
-export interface Ports {
-  readonly home: string;
+export interface Ports extends Intake {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly flags: Flags;
-  readonly clock: () => number;
-  readonly mintId: () => string;
-  /** Writes a line for whoever runs this Cortex. */
-  readonly log: (line: string) => void;
-  readonly store: Store;
   readonly settings: Settings;
-  /** Lets a commit that queues a message claim a free slot. */
-  readonly slots: Pick<Broker, "withSlot">;
   readonly outcomes: Outcomes;
   readonly live: Live;
   /** What the other features offer, once all are open. */
@@ -34,8 +26,6 @@ export interface Ports {
   readonly channels: () => readonly string[];
   /** The agent that runs turns on a profile, in this process. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
-  /** Whether some feature wants to judge events of this direction, on this channel or on any. */
-  readonly isJudged: (direction: Direction, channel?: string) => boolean;
   /** Takes an event in, once; with a file, records its state in the same commit. */
   readonly accept: (incoming: Incoming, file?: FileState) => Promise<AcceptedEvent>;
   /** Tells the owner, once, that a chain of events was ended by its limit. */

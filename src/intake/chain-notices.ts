@@ -1,26 +1,21 @@
 /** Tells the owner of a chain of events that was ended, once for each chain. */
 import { deliveriesOf } from "../delivery/address.ts";
-import type { Config } from "../config/config.ts";
 import type { DeliveryId, EventId } from "../model/ids.ts";
 import { deriveUlid } from "../model/ulid.ts";
-import type { Store } from "../store/store.ts";
-
-export interface ChainNoticeParts {
-  readonly store: Pick<Store, "events" | "outbox">;
-  readonly config: () => Config;
-  readonly log: (line: string) => void;
-}
+import type { Intake } from "./intake.ts";
 
 /** How many chains are remembered: of more than these, the log may say the same twice. */
 const MAX_TOLD = 1_000;
 
-export function createChainNotices(parts: ChainNoticeParts): (event: EventId, by: string) => Promise<void> {
+export function createChainNotices(
+  intake: Pick<Intake, "store" | "settings" | "log">,
+): (event: EventId, by: string) => Promise<void> {
   const told = new Set<EventId>();
   return async (event, by) => {
     try {
-      await tell(event, by, told, parts);
+      await tell(event, by, told, intake);
     } catch (error) {
-      parts.log(`The owner could not be told of a chain that was ended: ${String(error)}`);
+      intake.log(`The owner could not be told of a chain that was ended: ${String(error)}`);
     }
   };
 }
@@ -29,14 +24,14 @@ async function tell(
   event: EventId,
   by: string,
   told: Set<EventId>,
-  { store, config, log }: ChainNoticeParts,
+  { store, settings, log }: Pick<Intake, "store" | "settings" | "log">,
 ): Promise<void> {
   const chain = await store.events.chain(event);
   const root = chain.at(-1)?.id ?? event;
   if (told.has(root)) return;
   if (told.size >= MAX_TOLD) told.clear();
   told.add(root);
-  const { admin } = config();
+  const { admin } = settings.config();
   const text =
     `The chain of events that began with ${root} was ended: ${by} wanted to go on. ` +
     `\`cortex why ${event}\` shows it; \`broker.maxChain\` and \`broker.maxReturns\` in cortex.json are its limits.`;

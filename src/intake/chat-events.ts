@@ -5,42 +5,37 @@
  * They are paired senders, and get by a command what they have anyway: they see the state of their own session and answer
  * what their own work asks. Everything else is for the owner, who comes through doors of their own.
  */
-import type { Config } from "../config/config.ts";
+import assert from "node:assert/strict";
+
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryId } from "../model/ids.ts";
 import { present } from "../model/present.ts";
 import { createUlidSource, deriveUlid } from "../model/ulid.ts";
 import { authorityOf } from "../personas/authority.ts";
-import type { Approval, DeliveryTarget, NewEvent, Store } from "../store/store.ts";
-import type { ChatCommands } from "./chat-commands.ts";
+import { resolveRoute } from "../routing/resolve.ts";
+import { sessionOfEvent } from "../routing/session-of-event.ts";
+import type { Approval, DeliveryTarget, NewEvent } from "../store/store.ts";
+import type { Intake } from "./intake.ts";
 import { answerQuestion, isAskedOf, questionOf } from "./requests-in-places.ts";
 import { parseTyped, type Typed } from "./say.ts";
-
-export interface ChatEventParts {
-  readonly store: Store;
-  readonly config: Config;
-  /** The commands of features. */
-  readonly chats: readonly ChatCommands[];
-  /** What the session of an event does. */
-  readonly status: (event: NewEvent) => Promise<string>;
-}
+import { describeStatus } from "./session-commands.ts";
 
 /** What is replied. Undefined: it is a message like any other. */
-export async function takeChatEvent(event: NewEvent, parts: ChatEventParts): Promise<string | undefined> {
+export async function takeChatEvent(event: NewEvent, intake: Intake): Promise<string | undefined> {
   const { content, place, channel, account, topic, replyTo } = event;
   if (event.direction !== "received" || place === undefined || content === null) return undefined;
-  if (authorityOf(event, parts.config) !== "paired") return undefined;
+  if (authorityOf(event, intake.settings.config()) !== "paired") return undefined;
   const target: DeliveryTarget = present({ channel, place, account, topic });
   if (replyTo !== undefined) {
-    const question = await questionOf({ place: target, replyTo, event: event.id }, parts.store);
-    if (question !== undefined && (await isAskedOf(question, event, parts.store)))
-      return answer(question, content, event, parts);
+    const question = await questionOf({ place: target, replyTo, event: event.id }, intake.store);
+    if (question !== undefined && (await isAskedOf(question, event, intake.store)))
+      return answer(question, content, event, intake);
   }
-  const reply = await replyToCommand(content, event, target, parts);
+  const reply = await replyToCommand(content, event, target, intake);
   if (reply === undefined) return undefined;
   // The same for the same event, so that it is sent once.
   const id = deriveUlid(createUlidSource(() => event.atMs)(), `${event.id}/reply`) as DeliveryId;
-  await parts.store.outbox.notify({ id, target, content: reply });
+  await intake.store.outbox.notify({ id, target, content: reply });
   return reply;
 }
 
@@ -49,11 +44,11 @@ async function replyToCommand(
   content: string,
   event: NewEvent,
   target: DeliveryTarget,
-  parts: ChatEventParts,
+  intake: Intake,
 ): Promise<string | undefined> {
   try {
-    const typed = parseTyped(content, parts.chats);
-    return typed === undefined ? undefined : await carryOut(typed, event, target, parts);
+    const typed = parseTyped(content, intake.chats());
+    return typed === undefined ? undefined : await carryOut(typed, event, target, intake);
   } catch (error) {
     if (!(error instanceof CortexError) || error.transient) throw error;
     return `${error.message}. ${error.hint}`;
@@ -64,18 +59,28 @@ async function carryOut(
   typed: Typed,
   event: NewEvent,
   target: DeliveryTarget,
-  parts: ChatEventParts,
+  intake: Intake,
 ): Promise<string> {
   if (typed.kind === "session") {
     const { command } = typed;
     if (command.kind === "help") return HELP;
-    if (command.kind === "status") return parts.status(event);
+    if (command.kind === "status") return statusOf(event, intake);
     if (command.kind === "answer") {
-      const question = await openQuestion(command.id, event, target, parts);
-      return answer(question, command.text, event, parts);
+      const question = await openQuestion(command.id, event, target, intake);
+      return answer(question, command.text, event, intake);
     }
   }
   throw new CortexError("approval_forbidden", "Only the owner may use this command", { hint: HELP });
+}
+
+/** What the session of an event does. */
+async function statusOf(event: NewEvent, intake: Intake): Promise<string> {
+  const { store, settings, mintId } = intake;
+  const config = settings.config();
+  const session = sessionOfEvent(event, { isPersons: true, config });
+  const target = await resolveRoute({ session }, { ledger: store, config, mintId });
+  assert(target.kind === "session");
+  return describeStatus({ target, channel: event.channel }, intake);
 }
 
 const HELP = "You may use /status, /answer [<id>] <text> and /help.";
@@ -84,7 +89,7 @@ async function openQuestion(
   id: string | undefined,
   event: NewEvent,
   target: DeliveryTarget,
-  { store }: ChatEventParts,
+  { store }: Intake,
 ): Promise<Approval> {
   const open: Approval[] = [];
   for (const request of await store.approvals.openIn(target)) {
@@ -103,7 +108,7 @@ function answer(
   question: Approval,
   content: string,
   { id, sender }: NewEvent,
-  { store }: ChatEventParts,
+  { store }: Intake,
 ): Promise<string> {
   return answerQuestion(
     question,

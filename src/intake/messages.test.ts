@@ -5,10 +5,12 @@ import { openTestStore } from "../../test/support/open-store.ts";
 import { session } from "../../test/support/sample.ts";
 import { toEvent } from "../events/incoming.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
+import { OFFLINE_PROFILE } from "../model/profile.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import type { Claim, Store } from "../store/store.ts";
-import { type SendParts, sendMessage } from "./messages.ts";
+import type { Intake } from "./intake.ts";
+import { sendMessage } from "./messages.ts";
 
 const { config } = await loadFiles({
   "cortex.json": {
@@ -17,7 +19,7 @@ const { config } = await loadFiles({
   },
 });
 
-function partsOf(store: Store, slots = 1): SendParts & AsyncDisposable & { readonly claims: Claim[] } {
+function partsOf(store: Store, slots = 1): Intake & AsyncDisposable & { readonly claims: Claim[] } {
   const claims: Claim[] = [];
   const broker = new Broker({
     store,
@@ -35,11 +37,13 @@ function partsOf(store: Store, slots = 1): SendParts & AsyncDisposable & { reado
   const clock = (): number => Date.UTC(2026, 0, 1);
   return {
     store,
-    config,
-    broker,
+    home: "/",
+    settings: { config: () => config, profile: () => OFFLINE_PROFILE },
+    slots: broker,
     clock,
     mintId: createUlidSource(clock),
-    checkProfile: () => {},
+    log: () => {},
+    chats: () => [],
     isJudged: () => false,
     claims,
     [Symbol.asyncDispose]: () => broker[Symbol.asyncDispose](),

@@ -9,10 +9,10 @@ import type { Json } from "../model/json.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Route } from "../model/target.ts";
-import type { Broker } from "../queue/broker.ts";
 import { type QueueWishes, resolveQueue } from "../queue/settings.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, NewDispatch, NewEvent, Settings, Store } from "../store/store.ts";
+import type { Intake } from "./intake.ts";
 
 export interface NewMessage extends Route {
   readonly content: string;
@@ -38,18 +38,6 @@ export interface Sent {
   readonly dropped?: string;
 }
 
-export interface SendParts {
-  readonly store: Store;
-  readonly config: Config;
-  readonly broker: Broker;
-  readonly clock: () => number;
-  readonly mintId: () => string;
-  /** Refuses a profile that does not exist. */
-  readonly checkProfile: (name: string) => void;
-  /** Whether hooks are to judge what comes in on a channel. */
-  readonly isJudged: (channel: string) => boolean;
-}
-
 export const OWNER = "owner";
 const DEFAULT_CHANNEL = "http";
 
@@ -59,27 +47,28 @@ export interface BelowCommand {
   readonly reply: string;
 }
 
-export async function sendMessage(
-  message: NewMessage,
-  parts: SendParts,
-  below?: BelowCommand,
-): Promise<Sent> {
-  const { store, config, mintId } = parts;
-  checkMessage(message, parts);
+export async function sendMessage(message: NewMessage, intake: Intake, below?: BelowCommand): Promise<Sent> {
+  const { store, settings, mintId } = intake;
+  const config = settings.config();
+  checkMessage(message, intake);
   const target = await resolveRoute(message, { ledger: store, config, mintId });
-  const event = eventOf(message, parts, below?.reply);
+  const event = eventOf(message, intake, below?.reply);
   const dispatch: NewDispatch = {
     id: mintId() as DispatchId,
     item: mintId() as ItemId,
     hook: DIRECT_HOOK,
     target,
-    ...(await queueing({ mode: message.mode, channel: channelOf(message), sender: "person" }, target, parts)),
+    ...(await queueing({ mode: message.mode, channel: channelOf(message), sender: "person" }, target, {
+      store,
+      config,
+      clock: intake.clock,
+    })),
     ...(below === undefined ? {} : { message: below.content }),
     ...(message.profile === undefined ? {} : { profile: message.profile }),
     ...(message.delivery === undefined ? {} : { delivery: message.delivery }),
   };
-  const judge = parts.isJudged(event.channel);
-  const accepted = await parts.broker.withSlot(async (claim) => {
+  const judge = intake.isJudged("received", event.channel);
+  const accepted = await intake.slots.withSlot(async (claim) => {
     const options = {
       dispatch: judge ? { ...dispatch, gatherMs: config.hooks.gatherMs } : dispatch,
       judge,
@@ -95,9 +84,9 @@ export async function sendMessage(
 }
 
 /** Refuses what cannot be sent, while a mistake costs nothing yet. */
-export function checkMessage(message: NewMessage, parts: Pick<SendParts, "checkProfile">): void {
+export function checkMessage(message: NewMessage, { settings }: Pick<Intake, "settings">): void {
   if (message.content.trim() === "") throw contentEmpty();
-  if (message.profile !== undefined) parts.checkProfile(message.profile);
+  if (message.profile !== undefined) settings.profile(message.profile); // throws for one that does not exist
   if (message.mode !== undefined) parseQueueMode(message.mode);
   parseDelivery(message.delivery);
 }
@@ -105,7 +94,7 @@ export function checkMessage(message: NewMessage, parts: Pick<SendParts, "checkP
 /** The event that a message of the owner is; with a reply where a command in it was replied to. */
 export function eventOf(
   message: NewMessage,
-  { clock, mintId }: Pick<SendParts, "clock" | "mintId">,
+  { clock, mintId }: Pick<Intake, "clock" | "mintId">,
   reply?: string,
 ): NewEvent {
   const channel = channelOf(message);
@@ -140,7 +129,7 @@ export async function repeated(event: NewEvent, store: Store): Promise<Sent> {
 export async function queueing(
   { mode: wished, channel, sender }: Pick<QueueWishes, "mode" | "channel" | "sender">,
   target: DispatchTarget,
-  { store, config, clock }: Pick<SendParts, "store" | "config" | "clock">,
+  { store, config, clock }: Pick<Intake, "store" | "clock"> & { readonly config: Config },
 ): Promise<Pick<NewDispatch, "mode" | "dueMs" | "cap" | "drains">> {
   const { settings } = resolveQueue({
     mode: wished,

@@ -7,6 +7,7 @@ import { type Command, parseCommand } from "../queue/command.ts";
 import { resolveRoute } from "../routing/resolve.ts";
 import type { DispatchTarget, StoredEvent } from "../store/store.ts";
 import type { ChatCommand, ChatCommands } from "./chat-commands.ts";
+import type { Intake } from "./intake.ts";
 import { carryOut, type Replied } from "./session-commands.ts";
 import {
   channelOf,
@@ -17,16 +18,10 @@ import {
   OWNER,
   repeated,
   sendMessage,
-  type SendParts,
   type Sent,
 } from "./messages.ts";
 import { parseDelivery } from "../delivery/address.ts";
 import { answerQuestion, questionOf } from "./requests-in-places.ts";
-
-export interface SayParts extends SendParts {
-  /** The commands of features. */
-  readonly chats: readonly ChatCommands[];
-}
 
 export type Said =
   /** With a reply where its first line was a command. */
@@ -42,34 +37,34 @@ export type Typed =
   | { readonly kind: "session"; readonly command: Command; readonly message: string | undefined }
   | { readonly kind: "feature"; readonly command: ChatCommand; readonly message: undefined };
 
-export async function say(message: NewMessage, parts: SayParts): Promise<Said> {
-  const answered = await answerIn(message, parts);
+export async function say(message: NewMessage, intake: Intake): Promise<Said> {
+  const answered = await answerIn(message, intake);
   if (answered !== undefined) return answered;
-  const typed = parseTyped(message.content, parts.chats);
-  if (typed === undefined) return { kind: "message", sent: await sendMessage(message, parts) };
-  checkMessage(message, parts);
+  const typed = parseTyped(message.content, intake.chats());
+  if (typed === undefined) return { kind: "message", sent: await sendMessage(message, intake) };
+  checkMessage(message, intake);
   const target = await resolveRoute(message, {
-    ledger: parts.store,
-    config: parts.config,
-    mintId: parts.mintId,
+    ledger: intake.store,
+    config: intake.settings.config(),
+    mintId: intake.mintId,
   });
   if (target.kind === "turn") throw sessionMissing();
-  return (await repeatedCommand(message, typed, target, parts)) ?? command(message, typed, target, parts);
+  return (await repeatedCommand(message, typed, target, intake)) ?? command(message, typed, target, intake);
 }
 
 /** A reply to a message by which somebody was asked something, where its answer goes, is the answer. */
-async function answerIn(message: NewMessage, parts: SayParts): Promise<Said | undefined> {
+async function answerIn(message: NewMessage, intake: Intake): Promise<Said | undefined> {
   const { replyTo, content } = message;
   const { channel, place, account, topic } = parseDelivery(message.delivery);
   if (replyTo === undefined || channel === undefined || place === undefined) return undefined;
-  checkMessage(message, parts);
-  const event = eventOf(message, parts);
+  checkMessage(message, intake);
+  const event = eventOf(message, intake);
   const target = present({ channel, place, account, topic });
-  const question = await questionOf({ place: target, replyTo, event: event.id }, parts.store);
+  const question = await questionOf({ place: target, replyTo, event: event.id }, intake.store);
   if (question === undefined) return undefined;
   const session = question.chat;
-  const reply = await answerQuestion(question, { content, event: event.id }, OWNER_ANSWERS, parts.store);
-  await parts.store.events.accept({ ...event, metadata: { reply, session } }, { judge: false });
+  const reply = await answerQuestion(question, { content, event: event.id }, OWNER_ANSWERS, intake.store);
+  await intake.store.events.accept({ ...event, metadata: { reply, session } }, { judge: false });
   return { kind: "command", event: event.id, session, reply };
 }
 
@@ -96,18 +91,18 @@ async function command(
   message: NewMessage,
   typed: Typed,
   target: Extract<DispatchTarget, { kind: "session" }>,
-  parts: SayParts,
+  intake: Intake,
 ): Promise<Said> {
-  const event = eventOf(message, parts);
-  const { reply, session } = await replyTo(message, typed, { target, event: event.id }, parts);
+  const event = eventOf(message, intake);
+  const { reply, session } = await replyTo(message, typed, { target, event: event.id }, intake);
   if (typed.message !== undefined) {
     const { persona: _, ...rest } = message;
     const below = session === target.session ? message : { ...rest, session };
-    const sent = await sendMessage(below, parts, { content: typed.message, reply });
+    const sent = await sendMessage(below, intake, { content: typed.message, reply });
     return { kind: "message", sent, reply };
   }
   const replied = { ...event, metadata: { reply, session } };
-  await parts.store.events.accept(replied, { judge: parts.isJudged(event.channel) });
+  await intake.store.events.accept(replied, { judge: intake.isJudged("received", event.channel) });
   return { kind: "command", event: event.id, session, reply };
 }
 
@@ -118,7 +113,7 @@ async function replyTo(
     target,
     event,
   }: { readonly target: Extract<DispatchTarget, { kind: "session" }>; readonly event: EventId },
-  parts: SayParts,
+  intake: Intake,
 ): Promise<Replied> {
   const { session } = target;
   if (typed.kind === "feature") {
@@ -126,7 +121,7 @@ async function replyTo(
     return { reply: await typed.command({ session, event, profile, delivery }), session };
   }
   const place = { target, channel: channelOf(message) };
-  return carryOut(typed.command, place, { ...parts, answerer: OWNER_ANSWERS, event });
+  return carryOut(typed.command, place, { intake, answerer: OWNER_ANSWERS, event });
 }
 
 /** A key that was used before stands for the command that it was used for, and its reply is known. */
@@ -134,17 +129,17 @@ async function repeatedCommand(
   message: NewMessage,
   typed: Typed,
   { session }: Extract<DispatchTarget, { kind: "session" }>,
-  parts: SendParts,
+  intake: Intake,
 ): Promise<Said | undefined> {
   if (message.idempotencyKey === undefined) return undefined;
-  const event = eventOf(message, parts);
-  const first = await parts.store.events.get(event.id);
+  const event = eventOf(message, intake);
+  const first = await intake.store.events.get(event.id);
   if (first === undefined) return undefined;
   if (first.content !== event.content) throw idempotencyConflict(event.id);
   const { reply, session: at = session } = repliedIn(first);
   if (reply === undefined) return undefined;
   if (typed.message === undefined) return { kind: "command", event: event.id, session: at, reply };
-  return { kind: "message", sent: await repeated(event, parts.store), reply };
+  return { kind: "message", sent: await repeated(event, intake.store), reply };
 }
 
 function repliedIn({ metadata }: StoredEvent): Partial<Replied> {

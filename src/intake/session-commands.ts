@@ -1,7 +1,6 @@
 /** What each command does, and what it replies. */
 import { createHash } from "node:crypto";
 
-import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import type { EventId, TurnId } from "../model/ids.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
@@ -14,18 +13,14 @@ import { NO_SETTINGS, type QueueSource, type ResolvedQueue, resolveQueue } from 
 import type { DispatchTarget, Settings, Store, StoredSession } from "../store/store.ts";
 import { type Answerer, decide, onlyOpen } from "./approvals.ts";
 import type { ChatCommands } from "./chat-commands.ts";
+import type { Intake } from "./intake.ts";
 
-export interface CommandParts {
-  readonly store: Store;
-  readonly config: Config;
-  /** Refuses a profile that does not exist. */
-  readonly checkProfile: (name: string) => void;
-  /** Whoever has typed the command. */
+/** Who typed a command, and where. */
+interface Typing {
+  readonly intake: Intake;
   readonly answerer: Answerer;
   /** The command: the same one again makes nothing again. */
   readonly event: EventId;
-  /** The commands of features. */
-  readonly chats: readonly ChatCommands[];
 }
 
 interface Place {
@@ -41,47 +36,48 @@ export interface Replied {
 }
 
 /** Carries a command out for a session, which is made where it is needed, and gives the reply. */
-export async function carryOut(command: Command, place: Place, parts: CommandParts): Promise<Replied> {
-  if (command.kind === "fork") return forkAt(command, place, parts);
-  return { reply: await replyTo(command, place, parts), session: place.target.session };
+export async function carryOut(command: Command, place: Place, typing: Typing): Promise<Replied> {
+  if (command.kind === "fork") return forkAt(command, place, typing);
+  return { reply: await replyTo(command, place, typing), session: place.target.session };
 }
 
 async function replyTo(
   command: Exclude<Command, { kind: "fork" }>,
   place: Place,
-  parts: CommandParts,
+  typing: Typing,
 ): Promise<string> {
+  const { intake } = typing;
   const { session } = place.target;
   const configure = (settings: Settings): Promise<void> =>
-    parts.store.sessions.configure(session, settings, { create: place.target });
+    intake.store.sessions.configure(session, settings, { create: place.target });
   switch (command.kind) {
     case "show-queue":
-      return describeQueue(place, parts);
+      return describeQueue(place, intake);
     case "set-queue":
       await configure({ ...command.settings });
-      return describeQueue(place, parts);
+      return describeQueue(place, intake);
     case "reset-queue":
       await configure(NO_SETTINGS);
-      return describeQueue(place, parts);
+      return describeQueue(place, intake);
     case "show-profile":
-      return describeProfile(place, parts);
+      return describeProfile(place, intake);
     case "set-profile":
-      parts.checkProfile(command.profile);
+      intake.settings.profile(command.profile); // throws for one that does not exist
       await configure({ profile: command.profile });
-      return describeProfile(place, parts);
+      return describeProfile(place, intake);
     case "reset-profile":
       await configure({ profile: null });
-      return describeProfile(place, parts);
+      return describeProfile(place, intake);
     case "approve":
     case "deny":
     case "answer":
-      return decideTyped(command, place, parts);
+      return decideTyped(command, place, typing);
     case "new":
-      return startAfresh(place, parts);
+      return startAfresh(place, intake);
     case "status":
-      return describeStatus(place, parts);
+      return describeStatus(place, intake);
     case "help":
-      return help(parts.chats);
+      return help(intake.chats());
   }
 }
 
@@ -90,7 +86,7 @@ type Deciding = Extract<Command, { kind: "approve" | "deny" | "answer" }>;
 async function decideTyped(
   command: Deciding,
   { target: { session } }: Place,
-  { store, answerer }: CommandParts,
+  { intake: { store }, answerer }: Typing,
 ): Promise<string> {
   const kind = command.kind === "answer" ? "question" : "approval";
   const id = command.id ?? (await onlyOpen(session, kind, store));
@@ -104,7 +100,7 @@ async function decideTyped(
 async function forkAt(
   { turn: named, label }: Extract<Command, { kind: "fork" }>,
   { target }: Place,
-  { store, event }: CommandParts,
+  { intake: { store }, event }: Typing,
 ): Promise<Replied> {
   const head = (await store.sessions.get(target.session))?.head;
   const turn = await turnNamed(named, head, store);
@@ -139,7 +135,10 @@ const help = (chats: readonly ChatCommands[]): string =>
     "A command stands on the first line. What follows on the next lines is sent as a message.",
   ].join("\n");
 
-async function describeQueue({ target, channel }: Place, { store, config }: CommandParts): Promise<string> {
+async function describeQueue(
+  { target, channel }: Place,
+  { store, settings: configured }: Intake,
+): Promise<string> {
   const stored = await store.sessions.get(target.session);
   const { settings, sources }: ResolvedQueue = resolveQueue({
     mode: undefined,
@@ -147,7 +146,7 @@ async function describeQueue({ target, channel }: Place, { store, config }: Comm
     channel,
     agent: target.agent,
     sender: "person",
-    config,
+    config: configured.config(),
   });
   const line = (label: string, name: keyof QueueSettings, value: string | number): string =>
     `${label}: ${value} (${ORIGIN[sources[name]](channel, target.agent)})`;
@@ -169,13 +168,10 @@ const ORIGIN: Readonly<Record<QueueSource, (channel: string, agent: string) => s
   config: () => "broker.queue",
 };
 
-async function describeProfile(
-  { target }: Place,
-  { store, config }: Pick<CommandParts, "store" | "config">,
-): Promise<string> {
+async function describeProfile({ target }: Place, { store, settings }: Intake): Promise<string> {
   const own = (await store.sessions.get(target.session))?.settings["profile"];
   if (typeof own === "string") return `The profile of ${target.session} is ${named(own)} (this session).`;
-  const profile = config.agents[target.agent]?.profile ?? ACTIVE_PROFILE;
+  const profile = settings.config().agents[target.agent]?.profile ?? ACTIVE_PROFILE;
   return `The profile of ${target.session} is ${named(profile)} (agents.${target.agent}.profile).`;
 }
 
@@ -183,7 +179,7 @@ function named(profile: string): string {
   return profile === ACTIVE_PROFILE ? "the active one" : profile;
 }
 
-async function startAfresh({ target: { session } }: Place, { store }: CommandParts): Promise<string> {
+async function startAfresh({ target: { session } }: Place, { store }: Intake): Promise<string> {
   const before = await store.sessions.get(session);
   if (before?.head === undefined) return `${session} is new: nothing was said in it before.`;
   await store.sessions.reset(session);
@@ -195,12 +191,9 @@ async function startAfresh({ target: { session } }: Place, { store }: CommandPar
   ].join("\n");
 }
 
-export async function describeStatus(
-  place: Place,
-  parts: Pick<CommandParts, "store" | "config">,
-): Promise<string> {
-  const session = await parts.store.sessions.get(place.target.session);
-  const profile = await describeProfile(place, parts);
+export async function describeStatus(place: Place, intake: Intake): Promise<string> {
+  const session = await intake.store.sessions.get(place.target.session);
+  const profile = await describeProfile(place, intake);
   return `${describeSession(place.target.session, session)}\n${profile}`;
 }
 

@@ -2,7 +2,6 @@
  * Cortex as one thing: opens the store, reads the config, and lets the steps of the pipeline meet. Whoever
  * serves it over HTTP, or uses it as a library, has this in hand.
  */
-import assert from "node:assert/strict";
 import { hostname } from "node:os";
 
 import { toEvent, toForeignEvent } from "../events/incoming.ts";
@@ -19,26 +18,17 @@ import type { Tool } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import { gatherTurn, selectSteering } from "../queue/join.ts";
-import { findMainSession, forkLabel, resolveRoute } from "../routing/resolve.ts";
-import { sessionOfEvent } from "../routing/session-of-event.ts";
+import { findMainSession, forkLabel } from "../routing/resolve.ts";
 import { subAgentGuidance } from "../delegation/sub-agents/guidance.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
 import { openSqliteStore, type SqliteOptions } from "../store/sqlite/sqlite-store.ts";
 import { authorityOf } from "../personas/authority.ts";
 import type { Setup } from "../personas/lookup.ts";
-import {
-  type FileState,
-  MAX_PAGE,
-  type NewEvent,
-  type QueueItem,
-  type SearchHit,
-  type Store,
-  type StoredSession,
-} from "../store/store.ts";
+import { MAX_PAGE, type QueueItem, type SearchHit, type Store, type StoredSession } from "../store/store.ts";
 import { CoolDowns } from "../turns/cool-downs.ts";
 import { watchApprovalDeadlines } from "../intake/approvals.ts";
-import { withFiledAttachments } from "../intake/attachments.ts";
+import { acceptEvent } from "../intake/accept-event.ts";
 import type { Cortex } from "../feature/cortex.ts";
 import type { Feature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
@@ -48,14 +38,12 @@ import { OpenFeatures } from "./open-features.ts";
 import { toolNamesOf } from "./tool-names.ts";
 import { createChainNotices } from "../intake/chain-notices.ts";
 import { createChannels } from "./channels.ts";
-import { takeChatEvent } from "../intake/chat-events.ts";
-import { describeStatus } from "../intake/session-commands.ts";
 import { dayStart } from "../model/day.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath, makeHome } from "../config/home.ts";
 import { Inbound } from "./inbound.ts";
 import { Live } from "../feature/live.ts";
-import { sendMessage, type SendParts } from "../intake/messages.ts";
+import { sendMessage } from "../intake/messages.ts";
 import { Outcomes } from "../feature/outcomes.ts";
 import { openSandbox } from "../turns/sandbox.ts";
 import { followSecrets } from "./secrets.ts";
@@ -157,33 +145,12 @@ async function assemble(parts: Parts): Promise<Cortex> {
     setting: () => settings.config().sandbox,
     sharedFolders: () => open.sharedFolders(),
   });
-  const acceptEvent = async (given: NewEvent, file?: FileState) => {
-    const filed = await withFiledAttachments(given, home);
-    const reply = await takeChatEvent(filed, {
-      store,
-      config: settings.config(),
-      chats: open.chats,
-      status: statusFor,
-    });
-    const event =
-      reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
-    const judge = reply === undefined && open.wants(event.direction, event.channel);
-    const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
-    return { event: event.id, fresh };
-  };
-  const statusFor = async (event: NewEvent): Promise<string> => {
-    const config = settings.config();
-    const session = sessionOfEvent(event, { isPersons: true, config });
-    const target = await resolveRoute({ session }, { ledger: store, config, mintId });
-    assert(target.kind === "session");
-    return describeStatus({ target, channel: event.channel }, { store, config });
-  };
   const inbound = new Inbound({
     home,
     store,
     settings,
     clock,
-    accept: (incoming, file) => acceptEvent(toEvent(incoming), file),
+    accept: (incoming, file) => acceptEvent(toEvent(incoming), ports, file),
     wantsTimer: () => open.wants("received", "timer"),
     log,
   });
@@ -268,9 +235,10 @@ async function assemble(parts: Parts): Promise<Cortex> {
     toolNames: toolNamesOf(features),
     channels: channels.names,
     agentFor: backendFor,
+    chats: () => open.chats,
     isJudged: (direction, channel) => open.wants(direction, channel),
-    accept: (incoming, file) => acceptEvent(toEvent(incoming), file),
-    onChainEnded: createChainNotices({ store, config: () => settings.config(), log }),
+    accept: (incoming, file) => acceptEvent(toEvent(incoming), ports, file),
+    onChainEnded: createChainNotices({ store, settings, log }),
     openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
   };
   await open.open(features, ports);
@@ -293,15 +261,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const resumed = (await store.runs.active({ limit: 1_000 })).filter(
     ({ state }) => state !== "suspended",
   ).length;
-  const sendParts = (): SendParts => ({
-    store,
-    config: settings.config(),
-    broker,
-    clock,
-    mintId,
-    checkProfile: (name) => void settings.profile(name),
-    isJudged: (channel) => open.wants("received", channel),
-  });
   async function findSession(name: string): Promise<StoredSession> {
     const session = normalizeSessionKey(name);
     const found = await store.sessions.get(session);
@@ -340,10 +299,10 @@ async function assemble(parts: Parts): Promise<Cortex> {
     coolDowns: () => coolDowns.list(),
     unsetVariables: () => unsetVariables(settings.config(), (name) => settings.variable(name)),
     sandbox: () => sandbox.mode(),
-    send: (message) => sendMessage(message, sendParts()),
-    say: (message) => say(message, { ...sendParts(), chats: open.chats }),
+    send: (message) => sendMessage(message, ports),
+    say: (message) => say(message, ports),
     outcome: (item, signal) => outcomes.wait(item, signal),
-    accept: async (incoming) => acceptEvent(toForeignEvent(incoming)),
+    accept: async (incoming) => acceptEvent(toForeignEvent(incoming), ports),
     receiveWebhook: (name, request) => inbound.receiveWebhook(name, request),
     fork: (turn, label) =>
       store.sessions.fork(turn, label === undefined ? forkLabel(mintId()) : normalizeSessionKey(label)),

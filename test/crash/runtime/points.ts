@@ -10,7 +10,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "before a message is accepted",
     "src/intake/messages.ts",
-    "  const accepted = await parts.broker.withSlot(",
+    "  const accepted = await intake.slots.withSlot(",
   ),
   before(
     "before an event is accepted",

@@ -1,0 +1,23 @@
+import type { EventId } from "../model/ids.ts";
+import type { FileState, NewEvent } from "../store/store.ts";
+import { withFiledAttachments } from "./attachments.ts";
+import { takeChatEvent } from "./chat-events.ts";
+import type { Intake } from "./intake.ts";
+
+export interface AcceptedEvent {
+  readonly event: EventId;
+  /** False: it was in the ledger already. */
+  readonly fresh: boolean;
+}
+
+/** Takes an event in, once; with a file, records its state in the same commit. */
+export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
+  const { store, home } = intake;
+  const filed = await withFiledAttachments(given, home);
+  const reply = await takeChatEvent(filed, intake);
+  const event =
+    reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
+  const judge = reply === undefined && intake.isJudged(event.direction, event.channel);
+  const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
+  return { event: event.id, fresh };
+}
