@@ -14,8 +14,8 @@ export const RUNTIME_POINTS: readonly Point[] = [
   ),
   before(
     "before an event is accepted",
-    "src/runtime/cortex.ts",
-    "    const { fresh } = await store.events.accept(event, { judge,",
+    "src/intake/accept-event.ts",
+    "  const { fresh } = await store.events.accept(event, { judge,",
   ),
   before(
     "between an event and its judging",
