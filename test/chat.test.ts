@@ -3,15 +3,8 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
-import {
-  run,
-  runJson,
-  start,
-  type Started,
-  startInTerminal,
-  startInTerminalOf,
-  startServer,
-} from "./support/cli.ts";
+import { start, type Started, startInTerminal, startInTerminalOf } from "./support/cli.ts";
+import { run, runJson, startServer } from "./support/here.ts";
 import { temporaryFolder } from "./support/temporary.ts";
 import { openPane } from "./support/tmux.ts";
 

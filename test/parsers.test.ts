@@ -17,6 +17,7 @@ const MAX_HELD_MS = 250;
 const SHORT_MS = 50;
 /** Four times the text is four times the work; noise and collected memory make some more of it, the square would be 16 times. */
 const MAX_GROWTH = 10;
+/** How often each is measured: a measurement that says that all is well need not be repeated. */
 const RUNS = 3;
 /** What else the machine does may slow down one measurement, but not all of them. */
 const ATTEMPTS = 3;
@@ -24,12 +25,14 @@ const ATTEMPTS = 3;
 const CASES = PARSERS.flatMap((parser) => parser.worst.map((unit) => ({ ...parser, unit })));
 
 test.each(CASES)("$name: $unit over and over keeps nobody waiting", { timeout: 120_000 }, async (given) => {
-  const whole = await leastWork(given, given.length, ({ total }) => total < SHORT_MS);
-  expect(whole.held).toBeLessThan(OWN.has(given.name) ? Infinity : MAX_HELD_MS);
+  const mayHoldMs = OWN.has(given.name) ? Infinity : MAX_HELD_MS;
+  const whole = await leastWork(given, given.length, ({ held }) => held < mayHoldMs);
+  expect(whole.held).toBeLessThan(mayHoldMs);
   let growth = whole.total < SHORT_MS ? 0 : Infinity;
   for (let attempt = 0; attempt < ATTEMPTS && growth >= MAX_GROWTH; attempt++) {
-    const quarter = await leastWork(given, given.length / 4);
-    const all = attempt === 0 ? whole : await leastWork(given, given.length);
+    const isFirst = attempt === 0;
+    const quarter = await leastWork(given, given.length / 4, () => isFirst);
+    const all = isFirst ? whole : await leastWork(given, given.length);
     growth = all.total / quarter.total;
   }
   expect(growth).toBeLessThan(MAX_GROWTH);

@@ -1,7 +1,8 @@
 /** `cortex top` and what `cortex status` tells of work, from outside. */
 import { expect, test } from "vitest";
 
-import { run, runJson, start, startInTerminal, startServer } from "./support/cli.ts";
+import { start, startInTerminal } from "./support/cli.ts";
+import { run, runJson, startServer } from "./support/here.ts";
 import { writeHome } from "./support/home.ts";
 import { PATIENT } from "./support/server.ts";
 import { temporaryFolder } from "./support/temporary.ts";

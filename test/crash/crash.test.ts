@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { killAgainAndAgain } from "./harness.ts";
 
-const KILLS = 20;
+const KILLS = 8;
 
 test("a process that is killed while it writes loses nothing that it acknowledged and leaves nothing by half", async () => {
   const report = await killAgainAndAgain({ kills: KILLS, seed: 1 });

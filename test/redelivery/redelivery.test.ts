@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { redeliver } from "./redeliver.ts";
 
-const EVENTS = 2_000;
+const EVENTS = 600;
 
 test(
   `${EVENTS} events that come up to five times, in any order and over restarts, have one turn each`,

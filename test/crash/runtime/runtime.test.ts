@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { killRuntime } from "./harness.ts";
 
-const KILLS = 8;
+const KILLS = 4;
 
 test("a Cortex that is killed again and again brings every message that it accepted to one end", async () => {
   const report = await killRuntime({ kills: KILLS, seed: 1 });
