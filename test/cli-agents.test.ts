@@ -71,14 +71,14 @@ test("a persona and an agent that has it are made by two commands, and no commen
 });
 
 test.each([
-  [["personas", "create", "atlas"], 1, 'There is already a persona called "atlas"'],
-  [["agents", "create", "main"], 1, 'There is already an agent called "main"'],
-  [["agents", "create", "Scout"], 1, '"Scout" has capital letters'],
-  [["agents", "create", "scout", "--persona", "nobody"], 1, 'no persona is called "nobody"'],
-  [["agents", "create", "scout", "--role", "boss"], 1, '"boss" is not one of manager, worker'],
+  [["personas", "create", "atlas"], 1, '"atlas" is already a persona'],
+  [["agents", "create", "main"], 1, '"main" is already an agent'],
+  [["agents", "create", "Scout"], 1, '"Scout" contains uppercase letters'],
+  [["agents", "create", "scout", "--persona", "nobody"], 1, 'unknown persona "nobody"'],
+  [["agents", "create", "scout", "--role", "boss"], 1, 'expected one of manager,, got "boss" worker'],
   [["agents", "create"], 2, "Missing required argument"],
-  [["agents", "show", "nobody"], 1, 'No agent is called "nobody"'],
-  [["personas", "show", "nobody"], 1, 'No persona is called "nobody"'],
+  [["agents", "show", "nobody"], 1, 'Unknown agent "nobody"'],
+  [["personas", "show", "nobody"], 1, 'Unknown persona "nobody"'],
 ])("%j is refused, and nothing is written", async (args, code, message) => {
   using home = configHome({ "cortex.json": "{}" });
   expect(await run(home.path, args)).toMatchObject({ code, out: "", err: expect.stringContaining(message) });

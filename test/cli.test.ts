@@ -251,7 +251,7 @@ describe("up", () => {
     for (const impossible of [file, join(file, "below"), "/proc/nowhere"]) {
       expect(await run(impossible, ["up"])).toMatchObject({
         code: 78,
-        err: expect.stringContaining(`${impossible} cannot be made`),
+        err: expect.stringContaining(`Cannot create the home ${impossible}`),
       });
     }
   });

@@ -155,7 +155,7 @@ test("two agents that only answer each other come to an end", async () => {
   expect(await messagesTo(cortex, other, "message")).toHaveLength(3);
   expect(await messagesTo(cortex, MAIN_SESSION, "message")).toHaveLength(2);
   expect(await resultsOf(cortex, other)).toEqual([
-    expect.stringMatching(/^The chain of events ends here: 5 events .*broker\.maxChain/),
+    expect.stringMatching(/^The event chain reached its limit: 5 internal events .*broker\.maxChain/),
   ]);
 
   await cortex.send({ content: "ping" });

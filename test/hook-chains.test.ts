@@ -44,7 +44,11 @@ test("a hook that fires on answers ends after as many as a chain may have, with 
   expect(await cortex.store.events.get(last)).toMatchObject({ depth: maxChain });
   const { turns, chain } = await explain(cortex.store, last);
   expect(turns.at(-1)!.hooks).toMatchObject([
-    { hook: "echo", fired: false, error: expect.stringContaining("The chain of events ends here: 8 events") },
+    {
+      hook: "echo",
+      fired: false,
+      error: expect.stringContaining("The event chain reached its limit: 8 internal events"),
+    },
   ]);
   expect(chain.map(({ depth }) => depth)).toEqual([7, 6, 5, 4, 3, 2, 1, 0]);
   expect(await cortex.store.hooks.get("echo")).toMatchObject({ consecutiveErrors: 1 });

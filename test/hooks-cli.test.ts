@@ -108,7 +108,7 @@ test(
     });
     expect(readFileSync(path, "utf8")).toBe(before);
     const wrong = await run(home.path, ["hooks", "new", "late", "--schedule", "sometimes"]);
-    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('"sometimes" is not valid') });
+    expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('Invalid schedule "sometimes"') });
 
     await using _ = await startServer(home.path);
     await expect.poll(() => status(home.path, "invoices"), PATIENT).toBe("disabled");

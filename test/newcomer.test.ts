@@ -499,7 +499,7 @@ describe("files", () => {
   test("a port that is no number, as a flag and in the environment", async () => {
     using other = temporaryFolder();
     const argv = ["--home", other.path];
-    const wrong = { what: /"hello" is not a number/, hint: /0 takes any that is free/ };
+    const wrong = { what: /expected a number, got "hello"/, hint: /0 takes any that is free/ };
     await refused(["up", "--port", "hello", ...argv], { code: 78, ...wrong });
     environment["CORTEX_PORT"] = "hello";
     await refused(["config", ...argv], { code: 1, ...wrong });

@@ -24,7 +24,7 @@ test("`cortex search` finds what was said, with nobody there to index it", async
     code: 0,
     out: expect.stringMatching(/^\S+ \S+ +email +bob +test:mail +A boat for Ada\n.*test:late +boats\n$/),
   });
-  expect(err).toMatch(/^The index is behind: 1 older event was not searched\./);
+  expect(err).toMatch(/^The search index is behind: 1 older event not searched\./);
   expect(await runJson(home, "search", "boat", "--channel", "email")).toEqual({
     items: [
       {
@@ -48,7 +48,7 @@ test("`cortex search` finds what was said, with nobody there to index it", async
   });
   expect(await run(home, ["search", "boats", "--until", "2001-01-01"])).toMatchObject({
     code: 0,
-    out: "Nothing was found.\n",
+    out: "No matches.\n",
   });
 });
 
@@ -62,7 +62,7 @@ test("`cortex search` reads beside a server, and says what is wrong with what it
   });
   for (const [args, complaint] of [
     [["search"], /Missing required argument 'text'/],
-    [["search", "x", "--limit", "101"], /101 is more than a search gives back\.\n.*100 or fewer/],
+    [["search", "x", "--limit", "101"], /The limit 101 is too high\.\n.*100 or fewer/],
     [["search", "x", "--since", "soon"], /"soon" is not a moment\.\n.*2026-03-01/],
   ] as const) {
     expect(await run(folder.path, args)).toMatchObject({

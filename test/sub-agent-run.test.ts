@@ -72,7 +72,7 @@ test("a sub-agent runs on a configured profile by its name, with the key that th
   expect(await work(home.path, { config: CONFIG, agentConfig: { profile: "mien" } })).toMatchObject({
     type: "error",
     code: "profile_unknown",
-    error: 'No profile is called "mien"',
+    error: 'Unknown profile "mien"',
   });
 });
 

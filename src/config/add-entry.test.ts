@@ -55,8 +55,8 @@ test("where there is no file and no folder, they are made", async () => {
 });
 
 test.each([
-  ["atlas", 'There is already a persona called "atlas"'],
-  ["sage", 'There is already a persona called "sage"'],
+  ["atlas", '"atlas" is already a persona'],
+  ["sage", '"sage" is already a persona'],
 ])("the name %s, which is taken, is refused", async (name, message) => {
   using home = configHome({ "cortex.json": { personas: { sage: {} } } });
   expect(await refusalOf(home, { ...NOVA, name })).toMatchObject({
@@ -66,9 +66,9 @@ test.each([
 });
 
 test.each([
-  ["No Va", "is not the id of a persona"],
-  ["Nova", "has capital letters"],
-  ["__proto__", "is not a name that can be used"],
+  ["No Va", "invalid persona id"],
+  ["Nova", "contains uppercase letters"],
+  ["__proto__", "reserved name"],
 ])("the name %s, which is none, is refused", async (name, message) => {
   using home = configHome({ "cortex.json": {} });
   expect(await refusalOf(home, { ...NOVA, name })).toMatchObject({
@@ -84,7 +84,7 @@ test("what would not be valid is not written", async () => {
     error: {
       code: "config_invalid",
       message: expect.stringMatching(
-        /^agents.scout was not added[^]*agents.scout.persona: no persona is called "nobody"/,
+        /^agents.scout was not added[^]*agents.scout.persona: unknown persona "nobody"/,
       ),
     },
     isUntouched: true,

@@ -40,24 +40,28 @@ async function compose(
     return { text, result: loadConfig(sources, { ...texts, cortex: { text } }) };
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
-    throw new CortexError(error.code, `${section}.${name} was not added. With it: ${error.message}`, {
-      hint: error.hint,
-      cause: error,
-    });
+    throw new CortexError(
+      error.code,
+      `${section}.${name} was not added because the file would be invalid: ${error.message}`,
+      {
+        hint: error.hint,
+        cause: error,
+      },
+    );
   }
 }
 
 function taken(section: NewEntry["section"], name: string): CortexError {
   const what = section === "agents" ? "an agent" : "a persona";
-  return new CortexError("state_conflict", `There is already ${what} called "${name}"`, {
-    hint: `Take another name, or change ${section}.${name} in cortex.json.`,
+  return new CortexError("state_conflict", `"${name}" is already ${what}`, {
+    hint: `Choose another name, or edit ${section}.${name} in cortex.json.`,
   });
 }
 
 function tooLarge(section: NewEntry["section"], name: string): CortexError {
   return new CortexError(
     "config_invalid",
-    `With ${section}.${name}, cortex.json would have more than ${MAX_FILE_BYTES} bytes`,
-    { hint: "Move long texts to files of their own, such as SOUL.md of the workspace." },
+    `With ${section}.${name}, cortex.json would exceed ${MAX_FILE_BYTES} bytes`,
+    { hint: "Move long texts to separate files, such as SOUL.md in the workspace." },
   );
 }

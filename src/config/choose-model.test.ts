@@ -60,7 +60,7 @@ test("without a key, a model server on this machine is used, with its first mode
       baseUrl: "http://127.0.0.1:11434/v1",
       fallback: [],
     },
-    why: "Ollama runs on this machine and has qwen3",
+    why: "Ollama is running on this machine and has qwen3",
   });
 });
 

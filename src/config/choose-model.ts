@@ -55,7 +55,7 @@ export async function chooseModel(environment: Environment, request: typeof fetc
 
 const OFFLINE: ModelChoice = {
   profile: OFFLINE_PROFILE,
-  why: "no API key is set and no model server runs on this machine",
+  why: "no API key is set and no model server is running on this machine",
 };
 
 function chooseByKey(environment: Environment): ModelChoice | undefined {
@@ -78,7 +78,7 @@ async function chooseLocal(request: typeof fetch): Promise<ModelChoice | undefin
   const model = models[place]!;
   return {
     profile: { name: "local", backend: "pi", provider: "openai-compatible", model, baseUrl, fallback: [] },
-    why: `${name} runs on this machine and has ${model}`,
+    why: `${name} is running on this machine and has ${model}`,
   };
 }
 

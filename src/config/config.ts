@@ -77,8 +77,8 @@ export function defaultAgent(id: AgentId, given: { persona: PersonaId; workspace
 /** The profile of this name. Throws `profile_unknown`. */
 export function profile(config: Config, name: string): Profile {
   if (Object.hasOwn(config.profiles, name)) return config.profiles[name]!;
-  throw new CortexError("profile_unknown", `No profile is called "${name}"`, {
-    hint: `The profiles are ${Object.keys(config.profiles).join(", ")}; config/profiles.json holds them.`,
+  throw new CortexError("profile_unknown", `Unknown profile "${name}"`, {
+    hint: `Known profiles: ${Object.keys(config.profiles).join(", ")}. Add others in config/profiles.json.`,
   });
 }
 

@@ -53,19 +53,19 @@ const usd = (description: string) => z.number().min(0).describe(description);
 const variable = (description: string) =>
   z
     .string()
-    .regex(/^[A-Za-z_]\w*$/, { error: ({ input }) => `${quote(input)} is not the name of a variable` })
+    .regex(/^[A-Za-z_]\w*$/, { error: ({ input }) => `invalid variable name ${quote(input)}` })
     .describe(description);
 /** Beside a command: programs inherit nothing that is not on the list of every program, or named here. */
 export const env = z
-  .array(variable("The name of a variable of the environment or of config/.env, never its value."))
-  .describe("The variables that it is given beside the few that every program has, by name.");
+  .array(variable("Name of a variable in the environment or config/.env, never its value."))
+  .describe("Names of variables to pass to it, besides the few that every program gets.");
 const hosts = (description: string) =>
   z
     .array(
       z
         .string()
         .regex(HOST_PATTERN, {
-          error: ({ input }) => `${quote(input)} is not a host: a host has no scheme, port or path`,
+          error: ({ input }) => `invalid host ${quote(input)}: use no scheme, port or path`,
         })
         .toLowerCase(),
     )
@@ -96,126 +96,117 @@ export function named<Entry extends z.ZodType>(entry: Entry, description: string
   return z
     .record(z.string(), entry)
     .refine((entries) => Object.keys(entries).length <= MAX_ENTRIES, {
-      error: `has more than ${MAX_ENTRIES} entries`,
+      error: `more than ${MAX_ENTRIES} entries`,
     })
     .describe(description);
 }
 
 const limits = z
   .strictObject({
-    modelCalls: whole(1, "How often one turn may call the model.").default(50),
-    costUsd: usd("What one turn may cost, in USD.").default(5),
-    wallClockMs: whole(
-      1_000,
-      "How long a turn may be at work, over all its attempts, in milliseconds.",
-    ).default(3_600_000),
-    repeatedCalls: whole(1, "How often one turn may repeat the same tool call.").default(5),
-    silenceMs: whole(1, "How long a model may make no progress before it is asked anew.").default(600_000),
+    modelCalls: whole(1, "Maximum number of model calls per turn.").default(50),
+    costUsd: usd("Cost limit per turn, in USD.").default(5),
+    wallClockMs: whole(1_000, "Time limit per turn over all its attempts, in ms.").default(3_600_000),
+    repeatedCalls: whole(1, "How often a turn may repeat the same tool call.").default(5),
+    silenceMs: whole(1, "How long a model may stall before the request is retried, in ms.").default(600_000),
   })
-  .describe("What one turn of the agent may use before it is ended.");
+  .describe("Limits for one turn of the agent.");
 
 export const agentSchema = z
   .strictObject({
-    persona: text("The persona whose identity and permissions it has.").default("atlas"),
-    profile: text(`The profile it runs on; "${ACTIVE_PROFILE}" is whatever is active.`).default(
-      ACTIVE_PROFILE,
-    ),
+    persona: text("Persona that provides its identity and permissions.").default("atlas"),
+    profile: text(`Model profile; "${ACTIVE_PROFILE}" uses the active one.`).default(ACTIVE_PROFILE),
     role: z
       .enum(["manager", "worker"])
       .describe(
-        `A manager talks to people and delegates, a worker does one task. "manager" for main and chief-of-staff.`,
+        `A manager talks to people and delegates; a worker does one task. Default: manager for main and chief-of-staff, else worker.`,
       )
       .exactOptional(),
-    tools: texts("The tools it has; * stands for any characters.").default(["*"]),
-    workspace: text("Its folder, from the home where it is relative.").exactOptional(),
-    skills: texts("The skills it knows, by name; * stands for any characters.").default(["*"]),
-    pluginDirs: texts("Folders of plugins, from the home where they are relative.").default([]),
-    queueMode: queueMode(
-      "What a message does while the agent is busy, instead of broker.queue.",
-    ).exactOptional(),
+    tools: texts("Tools it has; * matches any characters.").default(["*"]),
+    workspace: text("Workspace folder, relative to the home.").exactOptional(),
+    skills: texts("Names of its skills; * matches any characters.").default(["*"]),
+    pluginDirs: texts("Plugin folders, relative to the home.").default([]),
+    queueMode: queueMode("Queue mode while the agent is busy; overrides broker.queue.").exactOptional(),
     limits: limits.prefault({}),
-    systemPrompt: text("Replaces the system prompt, all but notes on tools and skills.").exactOptional(),
+    systemPrompt: text("Replaces the system prompt except the notes on tools and skills.").exactOptional(),
     memory: z
       .boolean()
-      .describe("Whether it is reminded of what the ledger holds on a message.")
+      .describe("Whether related memories from the ledger are added to its context.")
       .exactOptional(),
   })
-  .describe("Whoever runs turns.");
+  .describe("An agent that runs turns.");
 
 const permissions = z
   .strictObject({
     tools: z
       .strictObject({
-        allow: texts("Tools it may use; * stands for any characters.").default(["*"]),
-        deny: texts("Tools it may not use, whatever is allowed.").default([]),
+        allow: texts("Allowed tools; * matches any characters.").default(["*"]),
+        deny: texts("Denied tools; overrides `allow`.").default([]),
       })
-      .describe("Which tools it may use.")
+      .describe("Tool permissions.")
       .prefault({}),
-    ask: texts("Tools of which every call needs a person's yes.").default([]),
-    roots: texts("Folders it may use beside its workspace, from the home where they are relative.").default(
-      [],
-    ),
-    hosts: hosts("Hosts it may reach, without scheme and port; * stands for any characters.").default(["*"]),
-    channels: texts("Channels it may send to; * stands for any characters.").default(["*"]),
+    ask: texts("Tools whose every call needs a person's approval.").default([]),
+    roots: texts("Allowed folders besides its workspace, relative to the home.").default([]),
+    hosts: hosts("Allowed hosts, without scheme and port; * matches any characters.").default(["*"]),
+    channels: texts("Channels it may send to; * matches any characters.").default(["*"]),
     credentials: z
-      .array(variable("The name of a variable of the environment or of config/.env, never its value."))
-      .describe("The variables that its commands are given, by name.")
+      .array(variable("Name of a variable in the environment or config/.env, never its value."))
+      .describe("Names of variables passed to its commands.")
       .default([]),
-    spendUsdPerDay: usd("What it may spend in a day, in USD.").default(20),
+    spendUsdPerDay: usd("Daily cost limit, in USD.").default(20),
   })
-  .describe("What it may do.");
+  .describe("Permissions.");
 
 /** The same, where nothing is said of what is not narrowed. */
 const narrowedPermissions = z
   .strictObject({
     tools: z
       .strictObject({
-        allow: texts("Tools that may be used; * stands for any characters.").exactOptional(),
-        deny: texts("Tools that may not be used, whatever is allowed.").exactOptional(),
+        allow: texts("Allowed tools; * matches any characters.").exactOptional(),
+        deny: texts("Denied tools; overrides `allow`.").exactOptional(),
       })
-      .describe("Which tools may be used.")
+      .describe("Tool permissions.")
       .exactOptional(),
-    ask: texts("Tools of which every call needs a person's yes.").exactOptional(),
-    roots: texts("Of the persona's folders, those that may be used.").exactOptional(),
-    hosts: hosts("Hosts that may be reached.").exactOptional(),
-    channels: texts("Channels that may be sent to.").exactOptional(),
-    credentials: texts("Of the persona's variables, those that commands are given.").exactOptional(),
-    spendUsdPerDay: usd("What the persona may have spent in a day, in USD.").exactOptional(),
+    ask: texts("Tools whose every call needs a person's approval.").exactOptional(),
+    roots: texts("Subset of the persona's folders.").exactOptional(),
+    hosts: hosts("Allowed hosts.").exactOptional(),
+    channels: texts("Allowed channels.").exactOptional(),
+    credentials: texts("Subset of the persona's variables that commands get.").exactOptional(),
+    spendUsdPerDay: usd("Daily cost of the persona at which their messages stop, in USD.").exactOptional(),
   })
-  .describe("What their messages may do at most. All that the agent's persona may, unless given.");
+  .describe("Upper limit of what their messages may do. Default: everything the agent's persona may do.");
 
 const paired = z
   .strictObject({
-    channel: text("The channel, as `cortex events` shows it."),
-    sender: text("The sender's id on it."),
+    channel: text("Channel, as shown by `cortex events`."),
+    sender: text("Sender id on the channel."),
     permissions: narrowedPermissions.exactOptional(),
   })
-  .describe("Somebody who may talk to the agents.");
+  .describe("A person who may talk to the agents.");
 
 const toolHook = z
   .strictObject({
-    event: z.enum(["before", "after"]).describe("Whether it is run before or after a call."),
-    match: text("The tools whose calls it sees; * stands for any characters.").default("*"),
-    command: text("What is run: a line for the shell, which is given the call as JSON on standard input."),
-    timeoutMs: whole(1, "How long it may take, in milliseconds.").max(MAX_TOOL_HOOK_MS).default(10_000),
+    event: z.enum(["before", "after"]).describe("Whether it runs before or after a call."),
+    match: text("Tools whose calls it checks; * matches any characters.").default("*"),
+    command: text("Shell command; it gets the call as JSON on standard input."),
+    timeoutMs: whole(1, "Timeout in ms.").max(MAX_TOOL_HOOK_MS).default(10_000),
     env: env.default([]),
   })
-  .describe("A program that looks at tool calls.");
+  .describe("A program that checks tool calls.");
 
 const persona = z
   .strictObject({
     identity: z
       .strictObject({
-        name: text("What it is called. Its id with a capital letter, unless given.").exactOptional(),
-        soul: text("Who it is, in its own words.").exactOptional(),
-        emoji: text("A sign beside its name.").exactOptional(),
+        name: text("Display name. Default: the capitalized id.").exactOptional(),
+        soul: text("Identity, as instructions to the model.").exactOptional(),
+        emoji: text("Emoji shown beside its name.").exactOptional(),
       })
-      .describe("Who it is.")
+      .describe("Identity.")
       .prefault({}),
     permissions: permissions.prefault({}),
     mainSession: parsed(
       normalizeSessionKey,
-      "Its main session. That of the first agent with this persona, unless given.",
+      "Main session. Default: that of the first agent with this persona.",
       ["main", "agent:main:telegram:group:123"],
     ).exactOptional(),
   })
@@ -224,33 +215,33 @@ const persona = z
 /** What may be wrong between the scheme of a webhook and its secret: where, what, and what to do about it. */
 const NO_SECRET = [
   "secretEnv",
-  "is missing",
-  'Name the variable with the secret. To take what anybody sends, the scheme is "unsigned".',
+  "missing",
+  'Name the variable that holds the secret. To accept unsigned requests, use the scheme "unsigned".',
 ] as const;
 const NO_SCHEME = [
   "scheme",
-  "is missing",
-  "Say by which scheme the secret is used, or move it to deliverTo.",
+  "missing",
+  "Add the signature scheme, or move the secret to deliverTo.",
 ] as const;
 const USELESS_SECRET = [
   "secretEnv",
-  "is of no use to what is unsigned",
-  "Name a scheme, or leave the secret out: anybody can send then.",
+  'unused because the scheme is "unsigned"',
+  "Choose a signature scheme, or remove the secret to accept requests from anyone.",
 ] as const;
 
 const webhook = z
   .strictObject({
     scheme: z
       .enum(["github", "stripe", "slack", "generic", "unsigned"])
-      .describe("How requests to /webhooks/<name> are signed. Without it, none are taken.")
+      .describe("Signature scheme of requests to /webhooks/<name>. Without it, requests are rejected.")
       .exactOptional(),
-    secretEnv: variable("The variable that holds the secret with which they are signed.").exactOptional(),
+    secretEnv: variable("Variable that holds the signing secret.").exactOptional(),
     deliverTo: z
       .strictObject({
-        url: z.url({ protocol: /^https?$/ }).describe("Where answers are posted."),
-        secretEnv: variable("The variable that holds the secret with which they are signed.").exactOptional(),
+        url: z.url({ protocol: /^https?$/ }).describe("URL that answers are posted to."),
+        secretEnv: variable("Variable that holds the signing secret.").exactOptional(),
       })
-      .describe("Where answers with this webhook as their place are sent.")
+      .describe("Target of answers to this webhook.")
       .exactOptional(),
   })
   .superRefine(({ scheme, secretEnv }, context) => {
@@ -259,127 +250,120 @@ const webhook = z
     const [key, message, hint] = isSigned ? NO_SECRET : scheme === undefined ? NO_SCHEME : USELESS_SECRET;
     context.addIssue({ code: "custom", path: [key], message, params: { hint } });
   })
-  .describe("A program that sends or takes messages by HTTP.");
+  .describe("A program that sends or receives messages over HTTP.");
 
 const watchedFolder = z
   .strictObject({
-    folder: text("The folder, from the home where it is relative."),
-    include: texts("The files that are watched, as globs from the folder.").default(["**"]),
-    exclude: texts("Of these, the files that are not.").default([
+    folder: text("Folder, relative to the home."),
+    include: texts("Globs of the files to watch, relative to the folder.").default(["**"]),
+    exclude: texts("Globs of files to ignore.").default([
       "**/*~",
       "**/*.tmp",
       "**/*.part",
       "**/*.crdownload",
     ]),
-    settleMs: whole(0, "A file that has not changed for so long is complete, in milliseconds.")
+    settleMs: whole(0, "How long a file must be unchanged to count as complete, in ms.")
       .max(MAX_SETTLE_MS)
       .default(1_000),
-    maxBytes: whole(0, "Larger files come without their content.").max(MAX_FILE_TEXT_BYTES).default(262_144),
+    maxBytes: whole(0, "Larger files are reported without their content.")
+      .max(MAX_FILE_TEXT_BYTES)
+      .default(262_144),
     existing: z
       .enum(["report", "ignore"])
-      .describe("What becomes of files that were there before the folder was watched.")
+      .describe("What to do with files that already exist when watching starts.")
       .default("report"),
   })
   .describe("A folder whose files become events.");
 
-const debounceMs = whole(0, "How long it must be quiet before messages are collected.").max(MAX_DEBOUNCE_MS);
-const cap = whole(1, "How many messages may wait in one session.").max(MAX_QUEUE_CAP);
+const debounceMs = whole(0, "How long to wait after the last message before collecting, in ms.").max(
+  MAX_DEBOUNCE_MS,
+);
+const cap = whole(1, "Maximum number of queued messages per session.").max(MAX_QUEUE_CAP);
 const drop = z
   .enum(DROP_POLICIES)
-  .describe("What happens above the cap: one line each of the oldest is kept, or the oldest or newest goes.");
+  .describe(
+    "Above the cap: summarize the oldest messages to one line each, or drop the oldest or the newest.",
+  );
 const onInterrupt = z
   .enum(INTERRUPT_POLICIES)
-  .describe("What becomes of older messages when one interrupts: they join it, or are dropped.");
+  .describe("Whether an interrupting message takes older ones along or drops them.");
 
 const queueOfChannel = z
   .strictObject({
-    mode: queueMode("What a message from there does while the session is busy.").exactOptional(),
+    mode: queueMode("Queue mode of its messages while the session is busy.").exactOptional(),
     debounceMs: debounceMs.exactOptional(),
     cap: cap.exactOptional(),
     drop: drop.exactOptional(),
     onInterrupt: onInterrupt.exactOptional(),
   })
-  .describe("What is different for messages of one channel.");
+  .describe("Overrides for one channel.");
 
 const queue = z
   .strictObject({
-    mode: queueMode("What a person's message does while the session is busy.").prefault(
+    mode: queueMode("Queue mode of a person's message while the session is busy.").prefault(
       DEFAULT_MODE_OF_PEOPLE,
     ),
-    agentMode: queueMode("The same for messages of agents, timers and webhooks.").prefault(
+    agentMode: queueMode("Queue mode of messages from agents, timers and webhooks.").prefault(
       DEFAULT_MODE_OF_AGENTS,
     ),
     debounceMs: debounceMs.default(1_000),
     cap: cap.default(20),
     drop: drop.default("summarize"),
     onInterrupt: onInterrupt.default("drain"),
-    byChannel: named(queueOfChannel, "What is different for a channel, by its name.").default({}),
+    byChannel: named(queueOfChannel, "Overrides by channel name.").default({}),
   })
-  .describe("Messages that meet a busy session.");
+  .describe("How messages for a busy session are queued.");
 
 const broker = z
   .strictObject({
-    maxConcurrentRuns: whole(1, "How many turns run at the same time.").default(8),
-    maxAttempts: whole(1, "How often a turn is tried before it is put aside.").default(3),
-    retryMs: whole(0, "How long to wait before a turn is tried again; twice as long each time.").default(
-      1_000,
+    maxConcurrentRuns: whole(1, "Maximum number of concurrent turns.").default(8),
+    maxAttempts: whole(1, "Attempts before a turn becomes a dead letter.").default(3),
+    retryMs: whole(0, "Delay before the first retry of a turn, in ms; it doubles each time.").default(1_000),
+    maxInterruptions: whole(1, "Number of crashes without progress that count as a failed attempt.").default(
+      20,
     ),
-    maxInterruptions: whole(1, "How many crashes without progress count as a failed attempt.").default(20),
-    maxProcesses: whole(1, "How many sub-agents run as processes at the same time.").default(4),
-    maxDepth: whole(0, "How deep workers may open workers of their own; 0 lets nobody open one.")
-      .max(MAX_DEPTH)
-      .default(3),
-    maxChain: whole(1, "How many events may lead to each other before a person or a source has to write.")
+    maxProcesses: whole(1, "Maximum number of concurrent sub-agent processes.").default(4),
+    maxDepth: whole(0, "Maximum nesting depth of workers; 0 disables workers.").max(MAX_DEPTH).default(3),
+    maxChain: whole(1, "Maximum length of a chain of internal events without an event from outside.")
       .max(MAX_CHAIN)
       .default(8),
-    maxReturns: whole(
-      1,
-      "How many results may come back in one chain before a person or a source has to write.",
-    )
+    maxReturns: whole(1, "Maximum number of worker results in one chain without an event from outside.")
       .max(MAX_RETURNS)
       .default(256),
-    leaseMs: whole(1_000, "How long a process that does not answer keeps its sessions.").default(30_000),
-    shutdownMs: whole(0, "How long runs have to end when Cortex stops.").default(10_000),
+    leaseMs: whole(1_000, "How long an unresponsive process keeps its sessions, in ms.").default(30_000),
+    shutdownMs: whole(0, "Grace period for runs at shutdown, in ms.").default(10_000),
     queue: queue.prefault({}),
   })
   .describe("How turns are queued and run.");
 
 const subAgentType = z
   .strictObject({
-    label: text("What it is called. Its name, unless given.").exactOptional(),
-    description: text("What it is for: agents choose by it."),
-    tools: texts(
-      "The tools it has, of those of whoever calls it. All of them, unless given.",
-    ).exactOptional(),
-    maxTurns: whole(1, "How often it may call the model. 10, unless given.").exactOptional(),
-    timeoutMs: whole(1, "How long it may take, in milliseconds. Ten minutes, unless given.")
-      .max(MAX_SUB_AGENT_MS)
-      .exactOptional(),
+    label: text("Display name. Default: its name.").exactOptional(),
+    description: text("Description that agents use to choose a type."),
+    tools: texts("Subset of the caller's tools. Default: all of them.").exactOptional(),
+    maxTurns: whole(1, "Maximum number of model calls. Default: 10.").exactOptional(),
+    timeoutMs: whole(1, "Timeout in ms. Default: ten minutes.").max(MAX_SUB_AGENT_MS).exactOptional(),
     systemPrompt: text("Replaces the system prompt of its agent.").exactOptional(),
-    profile: text("The profile it runs on. That of its agent, unless given.").exactOptional(),
+    profile: text("Model profile. Default: its agent's.").exactOptional(),
     command: z
       .array(z.string().min(1))
-      .min(1, { error: "is empty" })
-      .describe("A program that speaks the protocol of sub-agents, and its arguments.")
+      .min(1, { error: "empty" })
+      .describe("Command and arguments of a program that speaks the sub-agent protocol.")
       .exactOptional(),
     env: env.exactOptional(),
   })
   .refine(({ command, env: named }) => named === undefined || command !== undefined, {
     path: ["env"],
-    error: "is for a type with a command: processes of Cortex itself are given what they need",
+    error: "only allowed for a type with a command; Cortex's own processes get what they need",
   })
-  .describe("A type of sub-agent. What is not said of one that comes with Cortex stays as it is.");
+  .describe("A type of sub-agent. Omitted fields of a built-in type keep their values.");
 
 const subAgents = z
   .strictObject({
-    types: named(subAgentType, "Types of sub-agents by name, beside those that come with Cortex.").default(
-      {},
-    ),
-    warm: whole(0, "How many processes are kept ready.").default(2),
-    warmMs: whole(0, "How long one is kept that nobody needs, in milliseconds.").default(300_000),
-    silenceMs: whole(1, "How long one may say nothing before it is given up, in milliseconds.").default(
-      120_000,
-    ),
+    types: named(subAgentType, "Sub-agent types by name, in addition to the built-in ones.").default({}),
+    warm: whole(0, "Number of warm processes.").default(2),
+    warmMs: whole(0, "How long an idle process is kept, in ms.").default(300_000),
+    silenceMs: whole(1, "How long a process may be silent before it is killed, in ms.").default(120_000),
   })
   .describe("Workers that run as processes.");
 
@@ -399,78 +383,79 @@ const admin = z
   .strictObject({
     channel: z
       .enum(["webhook", "http", "cli"])
-      .describe("The channel: webhook, or http or cli to read it in the ledger.")
+      .describe("Channel: webhook, or http or cli to only record reports in the ledger.")
       .register(planned, { names: [...PLATFORMS, "web"] }),
-    account: text("The account on it, where there are several.").default(DEFAULT_ACCOUNT),
-    place: text("The webhook, by its name."),
+    account: text("Account on the channel, if it has several.").default(DEFAULT_ACCOUNT),
+    place: text("Name of the webhook."),
   })
-  .describe("Where Cortex reports what its owner should know.");
+  .describe("Where Cortex sends reports to its owner.");
 
 export const cortexSchema = z
   .strictObject({
-    $schema: z.string().describe("Where editors find the description of this file.").exactOptional(),
-    agents: named(agentSchema, "Agents by id. There is always one called main.").default({}),
-    personas: named(persona, "Personas by id. There is always one called atlas.").default({}),
+    $schema: z.string().describe("JSON schema of this file, for editors.").exactOptional(),
+    agents: named(agentSchema, "Agents by id. `main` always exists.").default({}),
+    personas: named(persona, "Personas by id. `atlas` always exists.").default({}),
     broker: broker.prefault({}),
     subAgents: subAgents.prefault({}),
     hooks: z
       .strictObject({
-        profile: text("The profile that hooks ask.").default(ACTIVE_PROFILE),
-        llmUsdPerDay: usd("What hooks may spend on models in a day, in USD.").default(1),
-        env: env.describe("The variables that hooks see, by name.").default([]),
-        gatherMs: whole(0, "How long a turn waits for hooks that have not answered yet, in milliseconds.")
-          .max(MAX_GATHER_MS)
-          .default(200),
+        profile: text("Model profile that hooks use.").default(ACTIVE_PROFILE),
+        llmUsdPerDay: usd("Daily cost limit for models used by hooks, in USD.").default(1),
+        env: env.describe("Names of variables that hooks can read.").default([]),
+        gatherMs: whole(0, "How long a turn waits for pending hooks, in ms.").max(MAX_GATHER_MS).default(200),
       })
-      .describe("What hooks may use.")
+      .describe("Limits and settings of hooks.")
       .prefault({}),
     usage: z
       .strictObject({
-        callsPerDay: whole(0, "How often all agents and hooks may ask models in a day.").default(50_000),
+        callsPerDay: whole(0, "Maximum number of model calls per day by all agents and hooks.").default(
+          50_000,
+        ),
         tokensPerDay: whole(
           0,
-          "How many tokens that may take, in and out, without those from a cache.",
+          "Maximum number of tokens per day, input and output, excluding cached ones.",
         ).default(200_000_000),
-        personaCallsPerDay: whole(0, "How often the agents of one persona may ask models in a day.").default(
-          20_000,
+        personaCallsPerDay: whole(
+          0,
+          "Maximum number of model calls per day by one persona's agents.",
+        ).default(20_000),
+        personaTokensPerDay: whole(0, "Maximum number of tokens per day for one persona.").default(
+          100_000_000,
         ),
-        personaTokensPerDay: whole(0, "How many tokens that may take.").default(100_000_000),
       })
-      .describe("What models may be asked in a day, whatever it costs. The offline model is not counted.")
+      .describe("Daily limits on model use, regardless of cost. The offline model is not counted.")
       .prefault({}),
     relay: z
       .strictObject({
         onRestart: z
           .enum(["fail", "resume"])
-          .describe("What becomes of a relay that a crash has interrupted.")
+          .describe("What to do with a relay that a crash interrupted.")
           .default("fail"),
-        usdPerDay: usd(
-          "What all relays may spend in a day, in USD. As much as they like, unless given.",
-        ).exactOptional(),
+        usdPerDay: usd("Daily cost limit of all relays, in USD. Default: no limit.").exactOptional(),
       })
       .describe("Agents that pass one artifact along.")
       .prefault({}),
     sandbox: z
       .enum(["auto", "require", "off"])
-      .describe("Commands run in a sandbox: where there is one, always (or not at all), or never.")
+      .describe("Sandbox for commands: auto (if available), require (or refuse to run), or off.")
       .default("auto"),
     store: z
       .enum(["sqlite"])
-      .describe("Where the ledger is kept.")
+      .describe("Storage of the ledger.")
       .register(planned, { names: ["postgres"] })
       .default("sqlite"),
     timezone: z
       .string()
-      .refine(isTimezone, { error: ({ input }) => `${quote(input)} is not a time zone` })
-      .describe("The time zone of timers and of what agents read, such as Europe/Berlin.")
+      .refine(isTimezone, { error: ({ input }) => `unknown time zone ${quote(input)}` })
+      .describe("Time zone for timers and for times shown to agents, such as Europe/Berlin.")
       .exactOptional(),
     admin: admin.exactOptional(),
     server: z
       .strictObject({
-        host: text("The address that the server listens on.").default("127.0.0.1"),
-        port: z.int().min(0).max(65_535).describe("Its port; 0 takes any that is free.").default(4747),
+        host: text("Address the server listens on.").default("127.0.0.1"),
+        port: z.int().min(0).max(65_535).describe("Port; 0 picks a free one.").default(4747),
       })
-      .describe("Where HTTP is served.")
+      .describe("HTTP server.")
       .prefault({}),
     channels: z
       .strictObject({
@@ -479,10 +464,12 @@ export const cortexSchema = z
         paired: z
           .array(paired)
           .max(MAX_PAIRED)
-          .describe("Who may talk to the agents, beside the owner. Messages of all others are not answered.")
+          .describe(
+            "People who may talk to the agents besides the owner. Messages from anyone else are not answered.",
+          )
           .default([]),
       })
-      .describe("Ways in and out, by name.")
+      .describe("Channels by name.")
       .register(planned, { names: [...PLATFORMS, "web"] })
       .prefault({}),
     webSearch: z
@@ -490,53 +477,53 @@ export const cortexSchema = z
         url: z
           .url({
             protocol: /^https?$/,
-            error: ({ input }) => `${quote(input)} is not an http or https address`,
+            error: ({ input }) => `invalid http or https URL ${quote(input)}`,
             abort: true,
           })
           .refine((url) => url.includes("{query}"), {
-            error: ({ input }) => `${quote(input)} has no {query}`,
+            error: ({ input }) => `${quote(input)} does not contain {query}`,
           })
-          .describe("Where searches are sent; {query} stands for what is looked for."),
-        apiKeyEnv: variable("The variable that holds the key, never the key itself.").exactOptional(),
+          .describe("Search URL; {query} is replaced by the query."),
+        apiKeyEnv: variable("Variable that holds the API key, never the key itself.").exactOptional(),
         apiKeyHeader: z
           .string()
-          .regex(/^[\w-]+$/, { error: ({ input }) => `${quote(input)} is not the name of a header` })
-          .describe("The header that the key is sent in. As a bearer token in Authorization, unless given.")
+          .regex(/^[\w-]+$/, { error: ({ input }) => `invalid header name ${quote(input)}` })
+          .describe("Header that carries the key. Default: a bearer token in Authorization.")
           .exactOptional(),
       })
-      .describe("Where the tool WebSearch looks. Without it, there is none.")
+      .describe("Backend of the WebSearch tool. Without it, agents have no WebSearch.")
       .exactOptional(),
     toolHooks: z
       .array(toolHook)
       .max(MAX_TOOL_HOOKS)
-      .describe("Programs that look at tool calls and may refuse or change them, in this order.")
+      .describe("Programs that check tool calls and may deny or change them, run in this order.")
       .default([]),
     memory: z
       .strictObject({
-        tokens: whole(0, "How much of a context it may take, in tokens; 0 turns it off.").default(1_000),
+        tokens: whole(0, "Maximum number of tokens of memories in a context; 0 turns it off.").default(1_000),
         threshold: z
           .number()
           .min(0)
           .max(1)
-          .describe("How well something must fit to be brought up, from 0 to 1.")
+          .describe("Minimum relevance of a memory, from 0 to 1.")
           .default(0.3),
       })
-      .describe("What agents are reminded of: turns and events of the ledger that fit a message.")
+      .describe("Memories: turns and events of the ledger that relate to a message.")
       .prefault({}),
     dmScope: z
       .enum(["main", "per-peer", "per-channel-peer"])
-      .describe("Direct messages go to the main session, one a person, or one a person and channel.")
+      .describe("Session of direct messages: the main one, one per person, or one per person and channel.")
       .default("main"),
     identityLinks: named(
       z.array(
         z.string().regex(/^[^:\s]+:\S+$/, {
-          error: ({ input }) => `${quote(input)} is not of the form channel:peer`,
+          error: ({ input }) => `expected channel:peer, got ${quote(input)}`,
         }),
       ),
-      "Several peers that are one person: a name for the person, and channel:peer of each.",
+      "Peers that are the same person: the person's name, and channel:peer of each.",
     ).default({}),
   })
-  .describe("The configuration of Cortex.")
+  .describe("Cortex configuration.")
   .register(planned, { names: ["mcpServers"] });
 
 export type CortexFile = z.output<typeof cortexSchema>;

@@ -40,8 +40,8 @@ export function findEnvProblems(fileText: string): Problem[] {
       : {
           source: `.env:${at + 1}`,
           path: "",
-          message: "is neither NAME=value nor a comment",
-          hint: "Write NAME=value, one a line; a comment begins with #.",
+          message: "expected NAME=value or a comment",
+          hint: "Write one NAME=value per line; comments start with #.",
         },
   );
 }

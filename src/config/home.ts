@@ -19,8 +19,8 @@ export function refuseFile(home: string): void {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats?.isDirectory() === true) return;
     if (stats === undefined) continue;
-    throw new CortexError("home_unwritable", `The home ${home} cannot be made: ${path} is a file`, {
-      hint: "Name another home with --home or CORTEX_HOME, or move that file away.",
+    throw new CortexError("home_unwritable", `Cannot create the home ${home}: ${path} is a file`, {
+      hint: "Choose another home with --home or CORTEX_HOME, or move that file.",
     });
   }
 }
@@ -32,8 +32,8 @@ export function makeHome(home: string): void {
     makeFolder(home, OWNER_ONLY);
     for (const folder of [dirname(databasePath(home)), logFolder(home)]) makeFolder(folder, OWNER_ONLY);
   } catch (cause) {
-    throw new CortexError("home_unwritable", `The home ${home} cannot be made`, {
-      hint: "Check the permissions of the folder above it, or name another home with --home or CORTEX_HOME.",
+    throw new CortexError("home_unwritable", `Cannot create the home ${home}`, {
+      hint: "Check the permissions of its parent folder, or choose another home with --home or CORTEX_HOME.",
       cause,
     });
   }

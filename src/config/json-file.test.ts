@@ -38,32 +38,32 @@ test("keys and values are found on their lines", () => {
 });
 
 test.each([
-  ['{\n  "a": 1\n  "b": 2,\n  c: 3\n}', "a.json:3:3  is not JSON: a comma is missing"],
-  ["{\n  c: 3\n}", "a.json:2:3  is not JSON: a word without quotes"],
-  ['{ "a": "b }', "a.json:1:8  is not JSON: a text has no closing quote"],
-  ['{ "a": }', "a.json:1:8  is not JSON: a value is missing"],
-  ["{} {}", "a.json:1:4  is not JSON: something follows the end"],
+  ['{\n  "a": 1\n  "b": 2,\n  c: 3\n}', "a.json:3:3  invalid JSON: missing comma"],
+  ["{\n  c: 3\n}", "a.json:2:3  invalid JSON: unquoted word"],
+  ['{ "a": "b }', "a.json:1:8  invalid JSON: unterminated string"],
+  ['{ "a": }', "a.json:1:8  invalid JSON: missing value"],
+  ["{} {}", "a.json:1:4  invalid JSON: unexpected content after the end"],
 ])("of %j, the first thing that is not JSON is named with its place", (text, expected) => {
   const { value, problems } = parse(text);
   expect(value).toEqual({});
   expect(problems.map(told)).toEqual([expected]);
 });
 
-test("a key that is there twice is a problem where it stands the second time", () => {
+test("a key that duplicate key is a problem where it stands the second time", () => {
   const { problems } = parse('{ "a": { "b": 1,\n "b": 2 } }');
-  expect(problems.map(told)).toEqual(["a.json:2:2 a.b is there twice"]);
+  expect(problems.map(told)).toEqual(["a.json:2:2 a.b duplicate key"]);
 });
 
 test("a key that would change what an object is is refused", () => {
   const { value, problems } = parse('{ "__proto__": { "admin": true } }');
-  expect(problems.map(told)).toEqual(["a.json:1:3 __proto__ is not a name that can be used"]);
+  expect(problems.map(told)).toEqual(["a.json:1:3 __proto__ reserved name"]);
   expect((value as { admin?: boolean }).admin).toBeUndefined();
 });
 
 test("nesting has a limit, and neither text nor comments count towards it", () => {
   const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
   expect(parse(nested(MAX_JSON_DEPTH)).problems).toEqual([]);
-  expect(parse(nested(MAX_JSON_DEPTH + 1)).problems[0]!.message).toBe("is nested more than 200 deep");
+  expect(parse(nested(MAX_JSON_DEPTH + 1)).problems[0]!.message).toBe("nested more than 200 levels deep");
   expect(parse("[".repeat(500_000)).problems).toHaveLength(1);
   const brackets = "[".repeat(MAX_JSON_DEPTH + 1);
   expect(parse(`{ "a": "${brackets}" } // ${brackets}`).problems).toEqual([]);
@@ -81,17 +81,17 @@ test("a file that is too large, a folder or not UTF-8 is a problem", async () =>
     return read !== undefined && "problem" in read ? told(read.problem) : undefined;
   };
   expect(await problem("full.json")).toBeUndefined();
-  expect(await problem("large.json")).toBe("large.json  has 1048577 bytes, 1048576 are allowed");
-  expect(await problem("folder.json")).toBe("folder.json  is not a file");
-  expect(await problem("latin.json")).toBe("latin.json  is not UTF-8");
-  expect(await problem("full.json/x")).toBe("full.json/x  cannot be read (ENOTDIR)");
+  expect(await problem("large.json")).toBe("large.json  1048577 bytes exceed the limit of 1048576");
+  expect(await problem("folder.json")).toBe("folder.json  not a file");
+  expect(await problem("latin.json")).toBe("latin.json  not valid UTF-8");
+  expect(await problem("full.json/x")).toBe("full.json/x  cannot read it (ENOTDIR)");
 });
 
 test.skipIf(process.getuid?.() === 0)("a file without permission to read is a problem", async () => {
   using home = configHome({ "secret.json": "{}" });
   chmodSync(join(home.folder, "secret.json"), 0);
   expect(await readText(home.folder, "secret.json")).toMatchObject({
-    problem: { message: "cannot be read (EACCES)" },
+    problem: { message: "cannot read it (EACCES)" },
   });
 });
 

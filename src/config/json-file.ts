@@ -40,10 +40,10 @@ export async function readText(
   const problem = (message: string, hint: string): FileText => ({ problem: whole(name, message, hint) });
   try {
     const found = await stat(path);
-    if (!found.isFile()) return problem("is not a file", "Put a file in its place, or remove it.");
+    if (!found.isFile()) return problem("not a file", "Replace it with a file, or remove it.");
     if (found.size > MAX_FILE_BYTES) {
-      const message = `has ${found.size} bytes, ${MAX_FILE_BYTES} are allowed`;
-      return problem(message, "Move long texts to files of their own.");
+      const message = `${found.size} bytes exceed the limit of ${MAX_FILE_BYTES}`;
+      return problem(message, "Move long texts to separate files.");
     }
     const decoder = new TextDecoder("utf-8", { fatal: true }); // drops a byte order mark
     return { text: decoder.decode(isSecret ? readMountedBytes(path) : await readFile(path)) };
@@ -52,11 +52,11 @@ export async function readText(
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
-      return problem("is not UTF-8", "Save it with the encoding UTF-8.");
+      return problem("not valid UTF-8", "Save it as UTF-8.");
     }
     return problem(
-      `cannot be read (${code ?? String(cause)})`,
-      "Check its permissions and those of its folder.",
+      `cannot read it (${code ?? String(cause)})`,
+      "Check the permissions of the file and its folder.",
     );
   }
 }
@@ -66,7 +66,9 @@ export function parseJsonFile(name: string, file: FileText): JsonFile {
   if ("problem" in file) return emptyFile(name, [file.problem]);
   const { text } = file;
   if (isTooDeep(text)) {
-    return emptyFile(name, [whole(name, `is nested more than ${MAX_JSON_DEPTH} deep`, "Make it flatter.")]);
+    return emptyFile(name, [
+      whole(name, `nested more than ${MAX_JSON_DEPTH} levels deep`, "Reduce the nesting."),
+    ]);
   }
   const locate = locator(text);
   const errors: ParseError[] = [];
@@ -116,23 +118,23 @@ function syntaxProblem(name: string, { error, offset }: ParseError, locate: Loca
   return {
     source: formatSource(name, locate(offset)),
     path: "",
-    message: `is not JSON: ${SYNTAX[printParseErrorCode(error)] ?? "this cannot be understood"}`,
-    hint: "Comments and trailing commas are fine; keys and texts need double quotes.",
+    message: `invalid JSON: ${SYNTAX[printParseErrorCode(error)] ?? "syntax error"}`,
+    hint: "Comments and trailing commas are allowed; keys and strings need double quotes.",
   };
 }
 
 const SYNTAX: Readonly<Record<string, string>> = {
-  CloseBraceExpected: "a closing } is missing",
-  CloseBracketExpected: "a closing ] is missing",
-  ColonExpected: "a colon is missing",
-  CommaExpected: "a comma is missing",
-  EndOfFileExpected: "something follows the end",
-  InvalidEscapeCharacter: "a text has a \\ before a character that needs none",
-  InvalidSymbol: "a word without quotes",
-  PropertyNameExpected: "a key in double quotes is missing",
-  UnexpectedEndOfComment: "a comment has no end",
-  UnexpectedEndOfString: "a text has no closing quote",
-  ValueExpected: "a value is missing",
+  CloseBraceExpected: "missing closing }",
+  CloseBracketExpected: "missing closing ]",
+  ColonExpected: "missing colon",
+  CommaExpected: "missing comma",
+  EndOfFileExpected: "unexpected content after the end",
+  InvalidEscapeCharacter: "invalid escape sequence in a string",
+  InvalidSymbol: "unquoted word",
+  PropertyNameExpected: "expected a key in double quotes",
+  UnexpectedEndOfComment: "unterminated comment",
+  UnexpectedEndOfString: "unterminated string",
+  ValueExpected: "missing value",
 };
 
 interface Reading {
@@ -156,10 +158,10 @@ function readObject(properties: readonly Node[], path: Path, reading: Reading): 
   for (const { children, offset } of properties) {
     const [key, value] = children!;
     const name = String(key!.value);
-    const message = Object.hasOwn(object, name) ? "is there twice" : "is not a name that can be used";
+    const message = Object.hasOwn(object, name) ? "duplicate key" : "reserved name";
     if (Object.hasOwn(object, name) || name === "__proto__") {
       const source = formatSource(reading.name, reading.locate(offset));
-      const hint = "Remove it, or give it another name.";
+      const hint = "Remove it or rename it.";
       reading.problems.push({ source, path: formatPath([...path, name]), message, hint });
     }
     if (name === "__proto__") continue; // assigning it would change what the object is

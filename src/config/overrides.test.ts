@@ -61,12 +61,12 @@ test("a wrong value of a flag or variable is a problem beside those of the files
     },
   );
   expect(problems).toEqual([
-    'flag --prot sets nothing. Did you mean "port"?',
-    'environment CORTEX_TIMEZONE timezone: "Mars" is not a time zone. The time zone of timers and of what agents read, such as Europe/Berlin.',
-    "flag --port server.port: 70000 is more than 65535. Its port; 0 takes any that is free.",
-    'environment CORTEX_PORT server.port: "http" is not a number. Its port; 0 takes any that is free.',
-    'cortex.json:2:14 sandbox: "on" is not one of auto, require, off. Write one of auto, require, off.',
-    'environment CORTEX_PROFILE defaultProfile: no profile is called "locl". Write one of offline.',
+    'flag --prot: unknown setting. Did you mean "port"?',
+    'environment CORTEX_TIMEZONE timezone: unknown time zone "Mars". Time zone for timers and for times shown to agents, such as Europe/Berlin.',
+    "flag --port server.port: expected at most 65535, got 70000. Port; 0 picks a free one.",
+    'environment CORTEX_PORT server.port: expected a number, got "http". Port; 0 picks a free one.',
+    'cortex.json:2:14 sandbox: expected one of auto, require, off, got "on". Use one of auto, require, off.',
+    'environment CORTEX_PROFILE defaultProfile: unknown profile "locl". Use one of offline.',
   ]);
 });
 
@@ -77,7 +77,7 @@ test("a flag does not hide that the file is wrong", async () => {
 
 test("a variable that sets half of something is a problem, and not an exception", async () => {
   expect(await problemsIn({}, { environment: { CORTEX_ADMIN_CHANNEL: "webhook" } })).toEqual([
-    "cortex.json admin.place: is missing. The webhook, by its name.",
+    "cortex.json admin.place: missing. Name of the webhook.",
   ]);
 });
 

@@ -94,7 +94,7 @@ function kebab(name: string): string {
 function flagProblems(flag: string): Problem[] {
   const known = [...SETTINGS.map((setting) => setting.flag), ...TEAM_KEYS.map(teamFlag)];
   if (known.includes(flag)) return [];
-  return [problem(`flag --${flag}`, [], "sets nothing", suggest(flag, known))];
+  return [problem(`flag --${flag}`, [], "unknown setting", suggest(flag, known))];
 }
 
 function problem(source: string, path: Path, message: string, hint: string): Problem {

@@ -23,10 +23,10 @@ export interface Problem {
   readonly hint: string;
 }
 
-/** A file of mistakes is not made more useful by the next thousand of them. */
+/** More would not help anyone fix the file. */
 export const MAX_PROBLEMS_LISTED = 100;
 
-/** One error for all problems there are: whoever corrects a file wants to do it once. */
+/** One error for all problems, so that they can be fixed in one go. */
 export function configInvalid(folder: string, problems: readonly Problem[]): CortexError {
   const [first, ...others] = problems;
   if (first !== undefined && others.length === 0)
@@ -40,7 +40,7 @@ export function configInvalid(folder: string, problems: readonly Problem[]): Cor
   const text = [`The configuration in ${folder} has ${problems.length} problems:`, ...lines];
   if (more > 0) text.push(`and ${more} more`);
   return new CortexError("config_invalid", text.join("\n"), {
-    hint: "Correct them all: each line ends with what belongs there.",
+    hint: "Fix them all; each line ends with a suggestion.",
   });
 }
 
@@ -49,7 +49,7 @@ export function formatPath(path: Path): string {
   return path.map(formatStep).join("").replace(/^\./, "");
 }
 
-/** Texts and numbers as they were written, cut off where they are long; of the rest only its kind. */
+/** Strings and numbers as written, shortened if long; of anything else only its kind. */
 export function quote(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
@@ -60,11 +60,13 @@ export function quote(value: unknown): string {
 const MAX_QUOTED = 60;
 
 function placeOf({ source }: Problem, folder: string): string {
-  return /^(flag|environment) /.test(source) ? `The ${source},` : join(folder, source);
+  return /^(flag|environment) /.test(source)
+    ? source.slice(0, 1).toUpperCase() + source.slice(1)
+    : join(folder, source);
 }
 
 function describe({ source, path, message }: Problem): string {
-  return `${source} ${path === "" ? "" : `${path}: `}${message}`;
+  return `${source}${path === "" ? "" : ` ${path}`}: ${message}`;
 }
 
 function formatStep(step: string | number): string {

@@ -10,65 +10,60 @@ const variables = z.record(z.string(), z.string());
 
 const price = z
   .strictObject({
-    input: usd("For tokens in."),
-    output: usd("For tokens out."),
-    cacheRead: usd("For tokens read from a cache.").exactOptional(),
-    cacheWrite: usd("For tokens written to a cache.").exactOptional(),
+    input: usd("Input tokens."),
+    output: usd("Output tokens."),
+    cacheRead: usd("Cache reads.").exactOptional(),
+    cacheWrite: usd("Cache writes.").exactOptional(),
   })
-  .describe("USD per million tokens, for a model that the catalogue does not know.");
+  .describe("USD per million tokens, for a model that is not in the catalog.");
 
 const profile = z
   .strictObject({
     backend: z
       .enum(["pi", "offline"])
-      .describe("What runs the turn: pi asks a provider's model, offline needs none.")
+      .describe("What runs the turn: pi calls a provider's model; offline needs none.")
       .register(planned, { names: ["claude", "codex", "acp"] })
       .default("pi"),
     provider: text(
-      "anthropic, openai, google, openai-compatible, anthropic-compatible, or another that the backend knows.",
+      "anthropic, openai, google, openai-compatible, anthropic-compatible, or another that the backend supports.",
     ).exactOptional(),
-    model: text("The model, as its provider calls it.").exactOptional(),
+    model: text("The provider's model id.").exactOptional(),
     baseUrl: z
-      .url({ protocol: /^https?$/, error: ({ input }) => `${quote(input)} is not an http or https address` })
-      .describe("The address of the model server, such as http://127.0.0.1:11434/v1.")
+      .url({ protocol: /^https?$/, error: ({ input }) => `invalid http or https URL ${quote(input)}` })
+      .describe("URL of the model server, such as http://127.0.0.1:11434/v1.")
       .exactOptional(),
     // A key that was pasted here must not end up in a log: the message has no value in it.
     apiKeyEnv: z
       .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "is not the name of an environment variable" })
-      .describe("The name of the environment variable that holds the key, never the key itself.")
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "invalid environment variable name" })
+      .describe("Environment variable that holds the API key, never the key itself.")
       .exactOptional(),
     thinking: z
       .enum(["off", "minimal", "low", "medium", "high", "xhigh"])
-      .describe("How long the model thinks before it answers.")
+      .describe("How much the model thinks before it answers.")
       .exactOptional(),
     price: price.exactOptional(),
     contextWindow: z
       .int()
       .min(1)
-      .describe("The model's window in tokens, where it is not known.")
+      .describe("Context window in tokens, if the model is not in the catalog.")
       .exactOptional(),
-    maxTokens: z.int().min(1).describe("The most that one answer may have, in tokens.").exactOptional(),
+    maxTokens: z.int().min(1).describe("Maximum length of an answer in tokens.").exactOptional(),
     extraEnv: variables
-      .describe("Environment variables for its provider, before those of the process.")
+      .describe("Environment variables for the provider; they override those of the process.")
       .exactOptional(),
-    extraOption: variables.describe("Further parameters of each request, such as top_p.").exactOptional(),
-    script: text(
-      "Offline: the script it plays, from the config folder where it is relative.",
-    ).exactOptional(),
-    fallback: z
-      .array(z.string())
-      .describe("Profiles to go on with, in this order, when this one fails.")
-      .default([]),
+    extraOption: variables.describe("Extra request parameters, such as top_p.").exactOptional(),
+    script: text("Offline: script to play, relative to the config folder.").exactOptional(),
+    fallback: z.array(z.string()).describe("Fallback profiles, in order, when this one fails.").default([]),
   })
   .describe("A backend and a model.");
 
 export const profilesSchema = z
   .strictObject({
-    $schema: z.string().describe("Where editors find the description of this file.").exactOptional(),
-    defaultProfile: text("The active profile. Without it, Cortex looks for a model.").exactOptional(),
-    profiles: named(profile, "Profiles by name. There is always one called offline.").default({}),
+    $schema: z.string().describe("JSON schema of this file, for editors.").exactOptional(),
+    defaultProfile: text("Active profile. Without it, Cortex looks for a model.").exactOptional(),
+    profiles: named(profile, "Profiles by name. `offline` always exists.").default({}),
   })
-  .describe("The models that Cortex can use.");
+  .describe("Models that Cortex can use.");
 
 export type ProfilesFile = z.output<typeof profilesSchema>;

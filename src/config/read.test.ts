@@ -115,16 +115,16 @@ test("a configuration with ten mistakes lists all ten, with places and hints", a
   "work": { "backend": "pi", "fallback": ["wrok"] }
 } }`;
   expect(await problemsIn({ "cortex.json": cortex, "profiles.json": profiles })).toEqual([
-    'cortex.json:3:15 agents.main.rol: is not a key that is known here. Did you mean "role"?',
-    'cortex.json:4:24 agents.Scout.role: "boss" is not one of manager, worker. Write one of manager, worker.',
-    "cortex.json:4:58 agents.Scout.limits.modelCalls: 0 is less than 1. How often one turn may call the model.",
-    'cortex.json:6:43 personas.atlas.mainSession: "a b" is not a session key: a label has 1 to 64 letters, digits, dots, - and _. Write a label such as `work`, or a key such as `agent:main:main` or `telegram:group:123`.',
-    'cortex.json:7:36 broker.maxConcurrentRuns: "8" is not a number. How many turns run at the same time.',
-    'cortex.json:7:60 broker.queue.mode: "stear" is not a queue mode. The modes are steer, steer-backlog, followup, queue, collect, interrupt.',
-    'cortex.json:8:15 timezone: "Mars/Olympus" is not a time zone. The time zone of timers and of what agents read, such as Europe/Berlin.',
-    'cortex.json:3:44 agents.main.persona: no persona is called "nova". Write one of atlas.',
-    'cortex.json:4:5 agents.Scout: "Scout" has capital letters. Write "scout".',
-    'profiles.json:2:43 profiles.work.fallback[0]: no profile is called "wrok". Did you mean "work"?',
+    'cortex.json:3:15 agents.main.rol: unknown key. Did you mean "role"?',
+    'cortex.json:4:24 agents.Scout.role: expected one of manager, worker, got "boss". Use one of manager, worker.',
+    "cortex.json:4:58 agents.Scout.limits.modelCalls: expected at least 1, got 0. Maximum number of model calls per turn.",
+    'cortex.json:6:43 personas.atlas.mainSession: Invalid session key "a b": a label has 1 to 64 letters, digits, dots, - and _. Use a label such as `work`, or a key such as `agent:main:main` or `telegram:group:123`.',
+    'cortex.json:7:36 broker.maxConcurrentRuns: expected a number, got "8". Maximum number of concurrent turns.',
+    'cortex.json:7:60 broker.queue.mode: Unknown queue mode "stear". Queue modes: steer, steer-backlog, followup, queue, collect, interrupt.',
+    'cortex.json:8:15 timezone: unknown time zone "Mars/Olympus". Time zone for timers and for times shown to agents, such as Europe/Berlin.',
+    'cortex.json:3:44 agents.main.persona: unknown persona "nova". Use one of atlas.',
+    'cortex.json:4:5 agents.Scout: "Scout" contains uppercase letters. Write "scout".',
+    'profiles.json:2:43 profiles.work.fallback[0]: unknown profile "wrok". Did you mean "work"?',
   ]);
 });
 
@@ -134,7 +134,7 @@ test("all problems are one error, which says how many there are", async () => {
     message: expect.stringMatching(/^The configuration in .+config has 2 problems:\n/) as string,
   });
   await expect(loadFiles({ "cortex.json": { dmscope: "main" } })).rejects.toMatchObject({
-    message: expect.stringMatching(/^\/.+\/config\/cortex\.json:2:3 dmscope: is not a key[^\n]+$/) as string,
+    message: expect.stringMatching(/^\/.+\/config\/cortex\.json:2:3 dmscope: unknown key$/) as string,
     hint: 'Did you mean "dmScope"?',
   });
 });
@@ -142,23 +142,23 @@ test("all problems are one error, which says how many there are", async () => {
 test("a file that is not JSON does not hide what is wrong with the other", async () => {
   const problems = await problemsIn({ "cortex.json": "{", "profiles.json": { defaultProfil: "x" } });
   expect(problems).toHaveLength(2);
-  expect(problems[0]).toMatch(/^cortex\.json:1:2 is not JSON: a closing } is missing\. /);
-  expect(problems[1]).toMatch(/^profiles\.json:2:3 defaultProfil: is not a key/);
+  expect(problems[0]).toMatch(/^cortex\.json:1:2: invalid JSON: missing closing }\. /);
+  expect(problems[1]).toMatch(/^profiles\.json:2:3 defaultProfil: unknown key/);
 });
 
 test.each([["[]"], ["5"], ["null"]])("a file that holds %s is a problem of the whole file", async (text) => {
   const [problem, ...more] = await problemsIn({ "cortex.json": text });
   expect(problem).toMatch(
-    /^cortex\.json:1:1 (a list|5|null) is not an object\. The configuration of Cortex\.$/,
+    /^cortex\.json:1:1: expected an object, got (a list|5|null)\. Cortex configuration\.$/,
   );
   expect(more).toEqual([]);
 });
 
 test("what misses a key is shown once, and is not taken for more than it is", async () => {
   expect(await problemsIn({ "cortex.json": { admin: {}, agents: { x: { persona: "nova" } } } })).toEqual([
-    "cortex.json:2:12 admin.channel: is missing. The channel: webhook, or http or cli to read it in the ledger.",
-    "cortex.json:2:12 admin.place: is missing. The webhook, by its name.",
-    'cortex.json:5:18 agents.x.persona: no persona is called "nova". Write one of atlas.',
+    "cortex.json:2:12 admin.channel: missing. Channel: webhook, or http or cli to only record reports in the ledger.",
+    "cortex.json:2:12 admin.place: missing. Name of the webhook.",
+    'cortex.json:5:18 agents.x.persona: unknown persona "nova". Use one of atlas.',
   ]);
 });
 
@@ -168,8 +168,8 @@ test("a persona or profile that is wrong in itself is not also called unknown", 
     "profiles.json": { profiles: { work: [] } },
   });
   expect(problems).toEqual([
-    "cortex.json:9:13 personas.nova: 5 is not an object. Identity and permissions.",
-    "profiles.json:3:13 profiles.work: a list is not an object. A backend and a model.",
+    "cortex.json:9:13 personas.nova: expected an object, got 5. Identity and permissions.",
+    "profiles.json:3:13 profiles.work: expected an object, got a list. A backend and a model.",
   ]);
 });
 
@@ -178,8 +178,8 @@ test("a key that was pasted into a profile is not repeated in the error", async 
     "profiles.json": { profiles: { work: { apiKey: "sk-12345", apiKeyEnv: "sk-67890" } } },
   });
   expect(problems).toEqual([
-    "profiles.json:5:20 profiles.work.apiKeyEnv: is not the name of an environment variable. The name of the environment variable that holds the key, never the key itself.",
-    'profiles.json:4:7 profiles.work.apiKey: is not a key that is known here. Did you mean "apiKeyEnv"?',
+    "profiles.json:5:20 profiles.work.apiKeyEnv: invalid environment variable name. Environment variable that holds the API key, never the key itself.",
+    'profiles.json:4:7 profiles.work.apiKey: unknown key. Did you mean "apiKeyEnv"?',
   ]);
 });
 
@@ -202,7 +202,7 @@ test(`there may be ${MAX_ENTRIES} profiles with the one that is built in, and no
   const { config } = await loadFiles({ "profiles.json": profiles(MAX_ENTRIES - 1) });
   expect(Object.keys(config.profiles)).toHaveLength(MAX_ENTRIES);
   expect(await problemsIn({ "profiles.json": profiles(MAX_ENTRIES) })).toEqual([
-    "profiles.json:2:15 profiles: has more than 1000 entries. Profiles by name. There is always one called offline.",
+    "profiles.json:2:15 profiles: more than 1000 entries. Profiles by name. `offline` always exists.",
   ]);
 });
 
@@ -214,8 +214,8 @@ test("a profile has its key as its name, and an unknown one is an error with the
   expect(() => profile(config, "constructor")).toThrow(
     expect.objectContaining({
       code: "profile_unknown",
-      message: 'No profile is called "constructor"',
-      hint: "The profiles are offline, local; config/profiles.json holds them.",
+      message: 'Unknown profile "constructor"',
+      hint: "Known profiles: offline, local. Add others in config/profiles.json.",
     }),
   );
 });
@@ -242,7 +242,7 @@ test("a .env may be a link, as mounted secrets are, but not to a file that other
   const read = () => readConfig({ home: folder.path, environment: {}, systemTimezone: "UTC" });
   expect((await read()).environment("CORTEX_SANDBOX")).toBe("off");
   chmodSync(mounted, 0o666);
-  await expect(read()).rejects.toThrow(/\.env is a symbolic link to a file that others can write/);
+  await expect(read()).rejects.toThrow(/it is a symbolic link to a file that other users can write/);
 });
 
 test("every value says where it came from", async () => {
@@ -280,16 +280,16 @@ test("a misspelt key is an error with the key that was meant, in both files and 
       "profiles.json": { defualtProfile: "offline", profiles: { mine: { modle: "x", price: { inpt: 1 } } } },
     }),
   ).toEqual([
-    expect.stringMatching(/identity\.sol: is not a key that is known here\. Did you mean "soul"\?$/),
-    expect.stringMatching(/channels\.webhoks: is not a key that is known here\. Did you mean "webhooks"\?$/),
+    expect.stringMatching(/identity\.sol: unknown key\. Did you mean "soul"\?$/),
+    expect.stringMatching(/channels\.webhoks: unknown key\. Did you mean "webhooks"\?$/),
     expect.stringMatching(
-      /channels\.discrod: is not a key .*Did you mean "discord"\? It is not available in this version; available: webhooks, files, paired\.$/,
+      /channels\.discrod: unknown key.*Did you mean "discord"\? It is not available in this version; available: webhooks, files, paired\.$/,
     ),
-    expect.stringMatching(/price\.input: is missing/),
-    expect.stringMatching(/price\.output: is missing/),
-    expect.stringMatching(/price\.inpt: is not a key .*Did you mean "input"\?$/),
-    expect.stringMatching(/profiles\.mine\.modle: is not a key .*Did you mean "model"\?$/),
-    expect.stringMatching(/defualtProfile: is not a key .*Did you mean "defaultProfile"\?$/),
+    expect.stringMatching(/price\.input: missing/),
+    expect.stringMatching(/price\.output: missing/),
+    expect.stringMatching(/price\.inpt: unknown key.*Did you mean "input"\?$/),
+    expect.stringMatching(/profiles\.mine\.modle: unknown key.*Did you mean "model"\?$/),
+    expect.stringMatching(/defualtProfile: unknown key.*Did you mean "defaultProfile"\?$/),
   ]);
 });
 
@@ -297,9 +297,9 @@ test.each([
   [
     "cortex.json",
     { channels: { telegram: {} } },
-    /channels\.telegram: is not available in this version\. Available: webhooks, files, paired\./,
+    /channels\.telegram: not available in this version\. Available: webhooks, files, paired\./,
   ],
-  ["cortex.json", { mcpServers: {} }, /mcpServers: is not available in this version\./],
+  ["cortex.json", { mcpServers: {} }, /mcpServers: not available in this version\./],
   [
     "cortex.json",
     { store: "postgres" },
@@ -318,7 +318,7 @@ test.each([
   [
     "profiles.json",
     { profiles: { c: { backend: "codx" } } },
-    /"codx" is not one of pi, offline\. Did you mean "codex"\? It is not available/,
+    /expected one of pi, offline, got "codx"\. Did you mean "codex"\? It is not available/,
   ],
 ])("what is not built yet is refused as such: %s %j", async (file, content, problem) => {
   expect(await problemsIn({ [file]: content })).toEqual([expect.stringMatching(problem)]);

@@ -72,8 +72,8 @@ function pairedTwice(paired: CortexFile["channels"]["paired"]): Mistake[] {
       seen.add(who);
       return [];
     }
-    const message = `${quote(sender)} of ${quote(channel)} is there twice`;
-    return [mistake(["channels", "paired", index], "value", message, "Keep one of them.")];
+    const message = `duplicate sender ${quote(sender)} on channel ${quote(channel)}`;
+    return [mistake(["channels", "paired", index], "value", message, "Remove one of them.")];
   });
 }
 
@@ -83,8 +83,8 @@ const SOURCE_NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 function checkSource(path: readonly string[]): Mistake[] {
   const name = path.at(-1)!;
   if (SOURCE_NAME.test(name)) return [];
-  const hint = "A name has 1 to 64 small letters, digits, dots, - and _.";
-  return [mistake(path, "key", `${quote(name)} is not a name that events can carry`, hint)];
+  const hint = "A name has 1 to 64 lowercase letters, digits, dots, - and _.";
+  return [mistake(path, "key", `invalid name ${quote(name)}`, hint)];
 }
 
 const TYPE_NAME = /^[a-z0-9][a-z0-9_-]{0,47}$/;
@@ -93,8 +93,8 @@ const TYPE_NAME = /^[a-z0-9][a-z0-9_-]{0,47}$/;
 function checkType(path: readonly string[]): Mistake[] {
   const name = path.at(-1)!;
   if (TYPE_NAME.test(name)) return [];
-  const hint = "A name has 1 to 48 small letters, digits, - and _, and starts with a letter or digit.";
-  return [mistake(path, "key", `${quote(name)} is not the name of a type of sub-agent`, hint)];
+  const hint = "A name has 1 to 48 lowercase letters, digits, - and _, and starts with a letter or digit.";
+  return [mistake(path, "key", `invalid sub-agent type name ${quote(name)}`, hint)];
 }
 
 const PROFILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/;
@@ -106,7 +106,7 @@ function checkName(
   known: readonly string[],
 ): Mistake[] {
   if (known.includes(name)) return [];
-  return [mistake(path, "value", `no ${kind} is called ${quote(name)}`, suggest(name, known))];
+  return [mistake(path, "value", `unknown ${kind} ${quote(name)}`, suggest(name, known))];
 }
 
 /** Ids are compared byte for byte, so one that only differs in case would be two agents. */
@@ -115,26 +115,19 @@ function checkId(path: readonly string[]): Mistake[] {
   try {
     const parsed = parseAgentId(id);
     if (parsed === id) return [];
-    return [mistake(path, "key", `${quote(id)} has capital letters`, `Write ${quote(parsed)}.`)];
+    return [mistake(path, "key", `${quote(id)} contains uppercase letters`, `Write ${quote(parsed)}.`)];
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
     const kind = path[0] === "agents" ? "agent" : "persona";
-    const hint = "An id has 1 to 64 small letters, digits, - and _, and starts with a letter or digit.";
-    return [
-      mistake(
-        path,
-        "key",
-        `${quote(id)} is not the id of ${kind === "agent" ? "an agent" : "a persona"}`,
-        hint,
-      ),
-    ];
+    const hint = "An id has 1 to 64 lowercase letters, digits, - and _, and starts with a letter or digit.";
+    return [mistake(path, "key", `invalid ${kind} id ${quote(id)}`, hint)];
   }
 }
 
 function checkProfileName(name: string): Mistake[] {
   if (PROFILE_NAME.test(name) && name !== ACTIVE_PROFILE) return [];
-  const hint = `A name has 1 to 64 letters, digits, dots, - and _; "${ACTIVE_PROFILE}" is taken.`;
-  return [mistake(["profiles", name], "key", `${quote(name)} is not the name of a profile`, hint)];
+  const hint = `A name has 1 to 64 letters, digits, dots, - and _; "${ACTIVE_PROFILE}" is reserved.`;
+  return [mistake(["profiles", name], "key", `invalid profile name ${quote(name)}`, hint)];
 }
 
 function checkBackend(
@@ -142,12 +135,19 @@ function checkBackend(
   { backend, provider, baseUrl }: ProfilesFile["profiles"][string],
 ): Mistake[] {
   if (name === OFFLINE_PROFILE.name && backend !== "offline") {
-    const hint = `Add "backend": "offline", or give the profile another name.`;
-    return [mistake(["profiles", name], "value", `"offline" names the profile without a model`, hint)];
+    const hint = `Add "backend": "offline", or rename the profile.`;
+    return [
+      mistake(
+        ["profiles", name],
+        "value",
+        `the name "offline" is reserved for the profile without a model`,
+        hint,
+      ),
+    ];
   }
   if (provider?.endsWith("-compatible") && baseUrl === undefined) {
-    const hint = `${quote(provider)} needs the address of the server, such as http://127.0.0.1:11434/v1.`;
-    return [mistake(["profiles", name, "baseUrl"], "value", "is missing", hint)];
+    const hint = `${quote(provider)} needs the server's URL, such as http://127.0.0.1:11434/v1.`;
+    return [mistake(["profiles", name, "baseUrl"], "value", "missing", hint)];
   }
   return [];
 }
@@ -165,7 +165,7 @@ function circles(profiles: ProfilesFile["profiles"]): Mistake[] {
         const circle = [...way, name].slice(start).concat(fallback).join(" → ");
         const path = ["profiles", name, "fallback", index];
         found.push(
-          mistake(path, "value", `goes in a circle: ${circle}`, "Let the last one have no fallback."),
+          mistake(path, "value", `circular fallback: ${circle}`, "Remove the last profile's fallback."),
         );
       }
     }

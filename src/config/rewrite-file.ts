@@ -110,13 +110,13 @@ async function bytesOf(path: string): Promise<Buffer | undefined> {
 
 function stillEdited(path: string, draft: string): CortexError {
   return new CortexError("state_conflict", `Another process is changing ${path}`, {
-    hint: `Try again. If none is, one was killed while it did: remove ${draft}.`,
+    hint: `Try again. If no other process is running, one was killed while writing: remove ${draft}.`,
   });
 }
 
 function unwritable(path: string, cause: unknown): CortexError {
-  return new CortexError("home_unwritable", `${path} cannot be written`, {
-    hint: "Check its permissions and those of its folder, and the space on the disk.",
+  return new CortexError("home_unwritable", `Cannot write ${path}`, {
+    hint: "Check the permissions of the file and its folder, and free disk space.",
     cause,
   });
 }

@@ -45,11 +45,11 @@ export async function openSettings({
     },
     {
       onChange() {
-        log("The configuration has changed and is in use.");
+        log("Configuration reloaded.");
         onChange();
       },
       onProblem(problem) {
-        log(`${problem.message}\nThe configuration from before stays in use.`);
+        log(`${problem.message}\nThe previous configuration stays in effect.`);
       },
     },
   );

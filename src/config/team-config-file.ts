@@ -32,12 +32,12 @@ export async function parseTeamConfig(file: FileText): Promise<TeamConfigFile> {
   if ("problem" in file) return { entries: [], problems: [file.problem] };
   if (file.text.trim() === "") return EMPTY;
   if (file.text.length > MAX_TEAM_CONFIG_LENGTH) {
-    const message = `has more than ${MAX_TEAM_CONFIG_LENGTH} characters`;
-    return failed(message, "Keep only the settings of the team in it.");
+    const message = `longer than ${MAX_TEAM_CONFIG_LENGTH} characters`;
+    return failed(message, "Keep only team settings in it.");
   }
   if (!isShortYaml(file.text)) {
-    const message = `has more than ${MAX_YAML_SIGNS} lines and signs`;
-    return failed(message, "Keep only the settings of the team in it.");
+    const message = `too complex: more than ${MAX_YAML_SIGNS} lines and YAML indicators`;
+    return failed(message, "Keep only team settings in it.");
   }
   return parseYaml(file.text);
 }
@@ -51,11 +51,11 @@ async function parseYaml(text: string): Promise<TeamConfigFile> {
     return { line, column: col };
   };
   const [error] = document.errors;
-  if (error !== undefined) return failed(`is not YAML: ${error.message}`, FORM, positionAt(error.pos[0]));
+  if (error !== undefined) return failed(`invalid YAML: ${error.message}`, FORM, positionAt(error.pos[0]));
   const { contents } = document;
   if (contents === null) return EMPTY;
   if (!isMap(contents) || contents.flow === true) {
-    return failed("is not a list of `key: value`", FORM, positionAt(contents.range[0]));
+    return failed("expected `key: value` lines", FORM, positionAt(contents.range[0]));
   }
 
   const entries: TeamConfigEntry[] = [];
@@ -67,7 +67,7 @@ async function parseYaml(text: string): Promise<TeamConfigFile> {
     // An alias is no scalar: it is not followed, however much it stands for.
     if (value !== null && !isScalar(value)) {
       const source = formatSource(TEAM_CONFIG_FILE, position);
-      problems.push({ source, path: name, message: "is not a single value", hint: FORM });
+      problems.push({ source, path: name, message: "expected a single value", hint: FORM });
       continue;
     }
     const range = value?.range ?? [key.range?.[1] ?? start, key.range?.[1] ?? start];
@@ -76,7 +76,7 @@ async function parseYaml(text: string): Promise<TeamConfigFile> {
   return { entries, problems };
 }
 
-const FORM = "Write one `key: value` on each line, with quotes around texts that have special characters.";
+const FORM = "Write one `key: value` per line, and quote strings with special characters.";
 
 function textOf(scalar: { readonly value: unknown; readonly source?: string } | null): string | undefined {
   if (scalar === null || scalar.value === null) return undefined;

@@ -120,15 +120,15 @@ chief_of_staff_project: [a, b]
 `;
   const flags = { "heartbeat-minutes": String(MAX_HEARTBEAT_MINUTES + 1) };
   expect(await problemsIn(yaml, { flags, environment: { CORTEX_DAILY_REVIEW: "soon" } })).toEqual([
-    "config.yaml:7:1 chief_of_staff_project: is not a single value. Write one `key: value` on each line, with quotes around texts that have special characters.",
-    'config.yaml:5:1 team_dri: sets nothing. Did you mean "team_dir"?',
-    'config.yaml:6:1 team_dir: "~bob/team" is not a path. Write a folder, such as ~/cortex-team.',
-    'flag --heartbeat-minutes heartbeat_minutes: "1441" is not a number of minutes from 1 to 1440. How often members look for work, such as 15.',
-    'config.yaml:1:1 heartbeat_minutes: "15m" is not a number of minutes from 1 to 1440. How often members look for work, such as 15.',
-    'config.yaml:2:1 daily_briefing: "9:00" is not a time of day. Write "09:00", with two digits each, or off.',
-    'environment CORTEX_DAILY_REVIEW daily_review: "soon" is not a time of day. Write "09:00", with two digits each, or off.',
-    'config.yaml:3:1 daily_review: "24:00" is not a time of day. Write "09:00", with two digits each, or off.',
-    'config.yaml:4:1 telegram_chat_id: "my chat" is not a chat of Telegram. Write its number, such as "123456789" or "-1001234567890", or "" for none.',
+    "config.yaml:7:1 chief_of_staff_project: expected a single value. Write one `key: value` per line, and quote strings with special characters.",
+    'config.yaml:5:1 team_dri: unknown setting. Did you mean "team_dir"?',
+    'config.yaml:6:1 team_dir: invalid path "~bob/team". Write a folder, such as ~/cortex-team.',
+    'flag --heartbeat-minutes heartbeat_minutes: expected 1 to 1440 minutes, got "1441". Write the minutes between heartbeats, such as 15.',
+    'config.yaml:1:1 heartbeat_minutes: expected 1 to 1440 minutes, got "15m". Write the minutes between heartbeats, such as 15.',
+    'config.yaml:2:1 daily_briefing: invalid time of day "9:00". Write a time such as "09:00", or off.',
+    'environment CORTEX_DAILY_REVIEW daily_review: invalid time of day "soon". Write a time such as "09:00", or off.',
+    'config.yaml:3:1 daily_review: invalid time of day "24:00". Write a time such as "09:00", or off.',
+    'config.yaml:4:1 telegram_chat_id: invalid Telegram chat id "my chat". Write its number, such as "123456789" or "-1001234567890", or "" for none.',
   ]);
 });
 
@@ -140,16 +140,16 @@ test("keys of other programs are their business", async () => {
 });
 
 test.each([
-  ["text that is no YAML", 'team_dir: "open\n', /^config\.yaml:\d+:\d+ is not YAML/],
+  ["text that is no YAML", 'team_dir: "open\n', /^config\.yaml:\d+:\d+: invalid YAML/],
   [
     "the same key twice",
     "team_dir: /a\nteam_dir: /b\n",
-    /^config\.yaml:2:1 is not YAML: Map keys must be unique/,
+    /^config\.yaml:2:1: invalid YAML: Map keys must be unique/,
   ],
-  ["a list", "- team_dir\n", /^config\.yaml:1:1 is not a list of `key: value`/],
-  ["an alias", "a: &a [x, x]\nteam_dir: *a\n", /team_dir: is not a single value/],
+  ["a list", "- team_dir\n", /^config\.yaml:1:1: expected `key: value` lines/],
+  ["an alias", "a: &a [x, x]\nteam_dir: *a\n", /team_dir: expected a single value/],
   ["lists within lists", `team_dir: ${"[".repeat(5_000)}`, /^config\.yaml/],
-  ["far too much", "#".repeat(MAX_TEAM_CONFIG_LENGTH + 1), /^config\.yaml has more than 16384 characters/],
+  ["far too much", "#".repeat(MAX_TEAM_CONFIG_LENGTH + 1), /^config\.yaml: longer than 16384 characters/],
   ["bytes that are no text", "team_dir: \u0000\n", /^config\.yaml/],
 ])("%s is a problem of the file", async (_what, yaml, expected) => {
   expect((await problemsIn(yaml)).join("\n")).toMatch(expected);

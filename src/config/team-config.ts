@@ -81,7 +81,7 @@ export async function loadTeamConfig(sources: TeamConfigSources, file: FileText)
       const source = formatSource(TEAM_CONFIG_FILE, position);
       const hint = `Did you mean ${JSON.stringify(meant)}?`;
       if (meant === undefined) foreignKeys.push({ key, source });
-      else problems.push({ source, path: key, message: "sets nothing", hint });
+      else problems.push({ source, path: key, message: "unknown setting", hint });
     } else if (text !== undefined) {
       const source = formatSource(TEAM_CONFIG_FILE, position);
       written.set(key, { text, source, origin: `${TEAM_CONFIG_FILE}:${position.line}`, from: sources.home });

@@ -14,38 +14,39 @@ export const TEAM_SETTINGS = {
   team_dir: {
     default: "~/cortex-team",
     check: checkPath,
-    about: "The folder that agents and people share. A relative path starts from the home.",
+    about: "Folder shared by agents and people; a relative path starts at the home.",
   },
   heartbeat_minutes: {
     default: "15",
     check: checkMinutes,
-    about: `How often members look for work, from 1 to ${MAX_HEARTBEAT_MINUTES}.`,
+    about: `Minutes between members' heartbeats, 1 to ${MAX_HEARTBEAT_MINUTES}.`,
   },
   daily_briefing: {
     default: "09:00",
     check: checkTime,
-    about: `When the coordinator says what is going on, local time. "${NEVER}" for never.`,
+    about: `Local time of the coordinator's daily briefing, or "${NEVER}".`,
   },
   daily_review: {
     default: "18:00",
     check: checkTime,
-    about: `When it says what got done, and clears up. "${NEVER}" for never.`,
+    about: `Local time of its daily review and housekeeping, or "${NEVER}".`,
   },
   telegram_chat_id: {
     default: "",
     check: checkChat,
-    about: "Of the team protocol. Cortex has no Telegram channel yet, and reports to admin, else the log.",
+    about: "Part of the team protocol; unused for now. Reports go to `admin`, or to the log.",
   },
   chief_of_staff_project: {
     default: "",
     check: checkPath,
-    about: "The coordinator's project. Empty: the team directory. Run by Cortex, it then works in the home.",
+    about:
+      "The coordinator's project. Empty: the team directory; a coordinator run by Cortex then works in the home.",
   },
   adopt: {
     default: "false",
     check: checkSwitch,
     about:
-      "Whether Cortex runs members whose notes do not say who does. It does where `cortex team init` made the team.",
+      "Whether Cortex runs members whose notes name no runner. True in a team made by `cortex team init`.",
   },
 } as const satisfies Record<string, { default: string; check: Check; about: string }>;
 
@@ -70,28 +71,28 @@ export function isNever(time: string): boolean {
 
 function checkPath(text: string): ReturnType<Check> {
   if (!text.includes("\0") && !/^~[^/]/.test(text)) return undefined;
-  return { message: `${quote(text)} is not a path`, hint: "Write a folder, such as ~/cortex-team." };
+  return { message: `invalid path ${quote(text)}`, hint: "Write a folder, such as ~/cortex-team." };
 }
 
 function checkSwitch(text: string): ReturnType<Check> {
   if (text === "true" || text === "false") return undefined;
-  return { message: `${quote(text)} is neither true nor false`, hint: "Write true or false." };
+  return { message: `expected true or false, got ${quote(text)}`, hint: "Write true or false." };
 }
 
 function checkMinutes(text: string): ReturnType<Check> {
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (minutes >= 1 && minutes <= MAX_HEARTBEAT_MINUTES) return undefined;
   return {
-    message: `${quote(text)} is not a number of minutes from 1 to ${MAX_HEARTBEAT_MINUTES}`,
-    hint: "How often members look for work, such as 15.",
+    message: `expected 1 to ${MAX_HEARTBEAT_MINUTES} minutes, got ${quote(text)}`,
+    hint: "Write the minutes between heartbeats, such as 15.",
   };
 }
 
 function checkTime(text: string): ReturnType<Check> {
   if (isNever(text) || /^([01]\d|2[0-3]):[0-5]\d$/.test(text)) return undefined;
   return {
-    message: `${quote(text)} is not a time of day`,
-    hint: `Write "09:00", with two digits each, or ${NEVER}.`,
+    message: `invalid time of day ${quote(text)}`,
+    hint: `Write a time such as "09:00", or ${NEVER}.`,
   };
 }
 
@@ -99,7 +100,7 @@ function checkTime(text: string): ReturnType<Check> {
 function checkChat(text: string): ReturnType<Check> {
   if (/^(-?\d{1,20}|@\w{1,64}|)$/.test(text)) return undefined;
   return {
-    message: `${quote(text)} is not a chat of Telegram`,
+    message: `invalid Telegram chat id ${quote(text)}`,
     hint: 'Write its number, such as "123456789" or "-1001234567890", or "" for none.',
   };
 }

@@ -17,7 +17,7 @@ export function unsetVariables(
     ...Object.entries(channels.webhooks).flatMap(([name, { secretEnv, deliverTo }]) => {
       const at = `channels.webhooks.${name}`;
       return [
-        [`${at}.secretEnv`, secretEnv, "requests to this webhook are refused"],
+        [`${at}.secretEnv`, secretEnv, "requests to this webhook are rejected"],
         [`${at}.deliverTo.secretEnv`, deliverTo?.secretEnv, "deliveries to this webhook fail"],
       ] as const;
     }),
@@ -39,6 +39,6 @@ export function describeUnset({ setting, variable, effect }: UnsetVariable): {
 } {
   return {
     problem: `${setting}: ${variable} is not set, so ${effect}`,
-    hint: `Set ${variable} in the environment of Cortex or in config/.env.`,
+    hint: `Set ${variable} in Cortex's environment or in config/.env.`,
   };
 }

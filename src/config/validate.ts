@@ -57,7 +57,7 @@ function mistakesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown):
     return issue.keys.map((key) => ({
       path: [...path, key],
       at: "key",
-      message: names.later.includes(key) ? NOT_AVAILABLE : "is not a key that is known here",
+      message: names.later.includes(key) ? NOT_AVAILABLE : "unknown key",
       hint: adviseOn(key, names),
     }));
   }
@@ -67,11 +67,11 @@ function mistakesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown):
   }
   const found = valueAt(value, path);
   const isLater = typeof found === "string" && plannedAt(schemaAt(schema, path)).includes(found);
-  const message = isLater ? `${quote(found)} ${NOT_AVAILABLE}` : messageOf(issue, found);
+  const message = isLater ? `${quote(found)} is ${NOT_AVAILABLE}` : messageOf(issue, found);
   return [{ path, at: "value", message, hint: hintOf(issue, schema, found) }];
 }
 
-const NOT_AVAILABLE = "is not available in this version";
+const NOT_AVAILABLE = "not available in this version";
 
 function plannedAt(schema: z.ZodType | undefined): readonly string[] {
   return (schema && planned.get(schema)?.names) ?? [];
@@ -87,7 +87,7 @@ function adviseOn(word: string, { known, later }: NamesHere): string {
   if (later.includes(word)) return `Available: ${known.join(", ")}.`;
   const meant = nearest(word, [...known, ...later]);
   if (meant === undefined || known.includes(meant)) return suggest(word, known);
-  return `Did you mean ${JSON.stringify(meant)}? It ${NOT_AVAILABLE}; available: ${known.join(", ")}.`;
+  return `Did you mean ${JSON.stringify(meant)}? It is ${NOT_AVAILABLE}; available: ${known.join(", ")}.`;
 }
 
 /** Of several forms that a value may have, what is wrong with it in the one that it was meant to have. */
@@ -100,20 +100,20 @@ function formMeant({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[]
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   switch (issue.code) {
     case "invalid_type":
-      if (value === undefined) return "is missing";
-      return `${quote(value)} is not ${KINDS[issue.expected] ?? issue.expected}`;
+      if (value === undefined) return "missing";
+      return `expected ${KINDS[issue.expected] ?? issue.expected}, got ${quote(value)}`;
     case "invalid_value":
-      if (value === undefined) return "is missing";
-      return `${quote(value)} is not one of ${issue.values.join(", ")}`;
+      if (value === undefined) return "missing";
+      return `expected one of ${issue.values.join(", ")}, got ${quote(value)}`;
     case "too_small":
-      if (typeof value === "string" || isEmptyList(value)) return "is empty";
-      return `${quote(value)} is ${issue.inclusive === false ? "not more" : "less"} than ${issue.minimum}`;
+      if (typeof value === "string" || isEmptyList(value)) return "must not be empty";
+      return `expected ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}, got ${quote(value)}`;
     case "too_big":
-      if (Array.isArray(value)) return `has more than ${issue.maximum} entries`;
-      return `${quote(value)} is more than ${issue.maximum}`;
+      if (Array.isArray(value)) return `more than ${issue.maximum} entries`;
+      return `expected at most ${issue.maximum}, got ${quote(value)}`;
     case "invalid_union":
-      if (value === undefined) return "is missing";
-      return `${quote(value)} is not ${formsOf(issue).join(" or ")}`;
+      if (value === undefined) return "missing";
+      return `expected ${formsOf(issue).join(" or ")}, got ${quote(value)}`;
     case "custom":
     case "invalid_element":
     case "invalid_format":
@@ -133,11 +133,11 @@ function formsOf({ errors }: z.core.$ZodIssueInvalidUnion): string[] {
 const KINDS: Readonly<Record<string, string>> = {
   array: "a list",
   boolean: "true or false",
-  int: "a whole number",
+  int: "an integer",
   number: "a number",
   object: "an object",
   record: "an object",
-  string: "a text",
+  string: "a string",
 };
 
 function hintOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {

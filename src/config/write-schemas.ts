@@ -25,8 +25,8 @@ export async function writeSchemas(
       await replaceFile(join(folder, name), schemaText(schema));
     }
   } catch (cause) {
-    throw new CortexError("home_unwritable", `The schemas cannot be written to ${folder}`, {
-      hint: "Check the permissions of the folder and the space on its disk.",
+    throw new CortexError("home_unwritable", `Cannot write the JSON schemas to ${folder}`, {
+      hint: "Check the folder's permissions and free disk space.",
       cause,
     });
   }

@@ -53,7 +53,9 @@ test("any text that is set is read back as it was", async () => {
 test("a value that cannot be used is refused, and nothing is written", async () => {
   using home = temporaryFolder();
   const written = writeTeamConfig({ home: home.path, environment: {} }, { heartbeat_minutes: "0" });
-  await expect(written).rejects.toThrow(/was not written\. With it: .*heartbeat_minutes: "0" is not/);
+  await expect(written).rejects.toThrow(
+    /was not written because it would be invalid: .*heartbeat_minutes: expected/,
+  );
   expect(existsSync(join(home.path, "config.yaml"))).toBe(false);
   expect(existsSync(join(home.path, "config.yaml.new"))).toBe(false);
 });

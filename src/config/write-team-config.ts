@@ -27,10 +27,14 @@ async function compose(sources: TeamConfigSources, values: TeamValues): Promise<
     return { text, result: await loadTeamConfig(sources, { text }) };
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
-    throw new CortexError(error.code, `${TEAM_CONFIG_FILE} was not written. With it: ${error.message}`, {
-      hint: error.hint,
-      cause: error,
-    });
+    throw new CortexError(
+      error.code,
+      `${TEAM_CONFIG_FILE} was not written because it would be invalid: ${error.message}`,
+      {
+        hint: error.hint,
+        cause: error,
+      },
+    );
   }
 }
 
@@ -57,20 +61,20 @@ export async function setTeamValues(text: string, values: TeamValues): Promise<s
   return result;
 }
 
-const NEW_FILE = `# The team. A flag (--team-dir) comes before the environment (CORTEX_TEAM_DIR), that before this file.
+const NEW_FILE = `# Team settings. A flag (--team-dir) overrides the environment (CORTEX_TEAM_DIR), which overrides this file.
 
-# The folder that agents and people share.
+# Folder shared by agents and people.
 team_dir: ~/cortex-team
-# How often members look for work.
+# Minutes between members' heartbeats.
 heartbeat_minutes: 15
-# When the coordinator reports, local time; off for never.
+# Local times of the coordinator's reports, or off.
 daily_briefing: "09:00"
 daily_review: "18:00"
-# Of the team protocol. Cortex has no Telegram channel yet: it reports to admin of cortex.json, else the log.
+# Part of the team protocol; unused for now. Reports go to admin of cortex.json, or to the log.
 telegram_chat_id: ""
-# The project of the coordinator: the team directory, unless set.
+# The coordinator's project (default: the team directory).
 chief_of_staff_project: ""
-# Whether Cortex runs members whose notes do not say who does.
+# Whether Cortex runs members whose notes name no runner.
 adopt: false
 `;
 

@@ -102,7 +102,7 @@ function replyIn(
 }
 
 function notAnAddress(delivery: Json): CortexError {
-  return new CortexError("target_invalid", `${JSON.stringify(delivery).slice(0, 200)} is not a delivery`, {
-    hint: 'Give {"channel", "account", "place", "topic", "replyTo"}, each a text; a channel needs a place.',
+  return new CortexError("target_invalid", `Invalid delivery ${JSON.stringify(delivery).slice(0, 200)}`, {
+    hint: 'Expected {"channel", "account", "place", "topic", "replyTo"} as strings; a channel needs a place.',
   });
 }

@@ -187,7 +187,7 @@ function fenceLineAt(at: number, { text, measure, maxFenceLine }: Rules): string
 }
 
 function tooShort(maxLength: number): CortexError {
-  return new CortexError("limit_invalid", `A text cannot be split into pieces of ${maxLength}`, {
-    hint: `The limit of a channel is at least ${MIN_CHUNK_LENGTH}.`,
+  return new CortexError("limit_invalid", `Cannot split a text into pieces of ${maxLength} characters`, {
+    hint: `A channel's limit must be at least ${MIN_CHUNK_LENGTH}.`,
   });
 }

@@ -23,7 +23,7 @@ export async function withDeadline<Result>(
 }
 
 function cutOff(): Error {
-  return deliveryUncertain("The send was cut off before the platform had answered", {
+  return deliveryUncertain("The send was interrupted before the platform answered", {
     hint: "It may have arrived.",
   });
 }

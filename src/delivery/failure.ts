@@ -18,31 +18,31 @@ export function describe(error: unknown): string {
 }
 
 export function channelUnknown(name: string): CortexError {
-  return deliveryRefused(`No channel is called "${name}"`, {
-    hint: "Configure it under `channels`, or send to another; then retry the delivery.",
+  return deliveryRefused(`Unknown channel "${name}"`, {
+    hint: "Configure it under `channels` or use another, then retry the delivery.",
   });
 }
 
 export function nothingToSend(): CortexError {
-  return deliveryRefused("The text is empty", { hint: "There is nothing to send." });
+  return deliveryRefused("The text is empty", { hint: "Nothing was sent." });
 }
 
 export function tooManyChunks(max: number): CortexError {
-  return deliveryRefused(`The text would be more than ${max} messages`, {
-    hint: "Let the agent write a file instead.",
+  return deliveryRefused(`The text would need more than ${max} messages`, {
+    hint: "Have the agent write a file instead.",
   });
 }
 
 export function inDoubt(chunk: number): CortexError {
-  return deliveryUncertain(`Message ${chunk + 1} may have arrived, and nobody can tell`, {
-    hint: "Look at the other end, and retry the delivery if it is not there.",
+  return deliveryUncertain(`Cannot tell whether message ${chunk + 1} arrived`, {
+    hint: "Check the receiver, and retry the delivery if the message is missing.",
   });
 }
 
 export function expired({ chunks, error }: StoredDelivery, maxAgeMs: number): string {
-  const doubt = chunks.some(isDoubtful) ? " A part of it may have arrived." : "";
-  const last = error === undefined ? "" : ` The last error was: ${error}`;
-  return `expired: It could not be sent within ${Math.round(maxAgeMs / 60_000)} minutes.${doubt}${last}`;
+  const doubt = chunks.some(isDoubtful) ? " Part of it may have arrived." : "";
+  const last = error === undefined ? "" : ` Last error: ${error}`;
+  return `expired: Not sent within ${Math.round(maxAgeMs / 60_000)} minutes.${doubt}${last}`;
 }
 
 /** Whether a chunk has begun to leave and was never heard of. */

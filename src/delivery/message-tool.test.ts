@@ -32,7 +32,7 @@ test("a message goes to the outbox, and the agent is told its id", async () => {
       content: "Hello",
     },
   ]);
-  expect(texts).toEqual([`The message to "shop" on webhook is on its way: delivery ${sent[0]!.id}.`]);
+  expect(texts).toEqual([`Message to "shop" on webhook queued as delivery ${sent[0]!.id}.`]);
 });
 
 test("the same call has the same id whenever it is made, and another call another", async () => {
@@ -65,7 +65,7 @@ test("a channel that the persona may not send to is refused, known or not", asyn
   for (const channel of ["webhook", "discord"]) {
     await expect(send([{ ...hello, channel }], { permissions })).rejects.toMatchObject({
       code: "delivery_refused",
-      message: `This agent may not send to the channel "${channel}"`,
+      message: `This agent is not allowed to send to the channel "${channel}"`,
       hint: expect.stringContaining("permissions.channels"),
     });
   }
@@ -75,12 +75,12 @@ test("a channel that the persona may not send to is refused, known or not", asyn
 test("a channel that is not configured is refused with those that are and may be used", async () => {
   await expect(send([{ ...hello, channel: "discord" }])).rejects.toMatchObject({
     code: "delivery_refused",
-    message: 'No channel "discord" is configured',
-    hint: "The channels are: webhook, telegram.",
+    message: 'Unknown channel "discord"',
+    hint: "Configured channels: webhook, telegram.",
   });
   const permissions = { ...EVERYTHING, channels: [["telegram", "discord"]] };
   await expect(send([{ ...hello, channel: "discord" }], { permissions })).rejects.toMatchObject({
-    hint: "The channels are: telegram.",
+    hint: "Configured channels: telegram.",
   });
 });
 

@@ -33,23 +33,23 @@ const EXTRAS = ["buttons", "poll", "embed", "voice"] as const;
 
 const parameters = z.strictObject({
   channel: z.string().trim().min(1).max(MAX_NAME_LENGTH).describe("Such as telegram or webhook"),
-  place: place.describe("The chat, channel or target on it"),
-  topic: place.optional().describe("A thread or topic of the place"),
+  place: place.describe("Chat, channel or target on it"),
+  topic: place.optional().describe("Thread or topic in the place"),
   content: z.string().min(1).max(MAX_SENT_LENGTH).describe("Markdown"),
-  buttons: z.array(z.string().min(1)).optional().describe("Where the channel has them"),
+  buttons: z.array(z.string().min(1)).optional().describe("If the channel supports them"),
   poll: z
     .strictObject({ question: z.string().min(1), options: z.array(z.string().min(1)).min(2) })
     .optional(),
   embed: z.strictObject({ title: z.string().optional(), description: z.string().optional() }).optional(),
-  voice: z.boolean().optional().describe("As a voice note"),
+  voice: z.boolean().optional().describe("Send as a voice note"),
 });
 
 export function createMessageTool({ add, channels }: MessageToolOptions): Tool {
   return defineTool({
     name: "message",
     description:
-      "Sends a message at once to a place on a channel, beside the answer of this turn. Not for answering whoever " +
-      "wrote: the answer goes there by itself.",
+      "Sends a message to a place on a channel right away, in addition to this turn's answer. Do not use it to reply " +
+      "to the sender: the answer is delivered automatically.",
     parameters,
     writes: true,
     // The id is made from the call: the same call again adds nothing.
@@ -71,7 +71,7 @@ export function createMessageTool({ add, channels }: MessageToolOptions): Tool {
         ...(typeof reply.replyTo === "object" ? { replyTo: reply.replyTo.id } : {}),
         content: reply.text,
       });
-      const text = `The message to ${JSON.stringify(params.place)} on ${channel} is on its way: delivery ${id}.`;
+      const text = `Message to ${JSON.stringify(params.place)} on ${channel} queued as delivery ${id}.`;
       return { text, details: { delivery: id } };
     },
   });
@@ -79,13 +79,17 @@ export function createMessageTool({ add, channels }: MessageToolOptions): Tool {
 
 function checkChannel(channel: string, known: readonly string[], permissions: Permissions): void {
   if (!allowsChannel(permissions, channel))
-    throw new CortexError("delivery_refused", `This agent may not send to the channel "${channel}"`, {
-      hint: "Channels are allowed in `permissions.channels` of the persona. Ask the user if it is needed.",
-    });
+    throw new CortexError(
+      "delivery_refused",
+      `This agent is not allowed to send to the channel "${channel}"`,
+      {
+        hint: "Allow it in the persona's `permissions.channels`. Ask the user if needed.",
+      },
+    );
   if (known.includes(channel)) return;
   const usable = known.filter((name) => allowsChannel(permissions, name));
-  throw new CortexError("delivery_refused", `No channel "${channel}" is configured`, {
-    hint: `The channels are: ${usable.join(", ") || "none"}.`,
+  throw new CortexError("delivery_refused", `Unknown channel "${channel}"`, {
+    hint: `Configured channels: ${usable.join(", ") || "none"}.`,
   });
 }
 
@@ -101,7 +105,7 @@ function checkExtras(params: z.output<typeof parameters>): void {
 }
 
 function nothingToSend(): CortexError {
-  return new CortexError("tool_input_invalid", "There is nothing to send in this message", {
-    hint: "Write a text, or do not call message.",
+  return new CortexError("tool_input_invalid", "The message is empty", {
+    hint: "Write a text, or do not call `message`.",
   });
 }

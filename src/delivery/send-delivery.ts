@@ -85,7 +85,7 @@ async function sendChunk(place: number, chunks: readonly Chunk[], work: Work): P
   }
   const waitMs = channel.paceMs?.(message.address) ?? 0;
   if (waitMs > 0) {
-    const reason = `The rate limit of "${channel.name}" is reached.`;
+    const reason = `Rate limit of "${channel.name}" reached.`;
     await postpone({ reason, waitMs, doubtful: doubtful ? place : undefined }, work);
     return false;
   }

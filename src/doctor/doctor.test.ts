@@ -190,7 +190,7 @@ describe("the configuration", () => {
     const environment = { ...NO_SANDBOX, REPO: "a long secret", SEARCH: "" };
     const { named } = await check(home.path, { environment });
     expect(named("variables").map(({ state, message }) => `${state} ${message}`)).toEqual([
-      "fail channels.webhooks.pay.secretEnv: PAY is not set, so requests to this webhook are refused",
+      "fail channels.webhooks.pay.secretEnv: PAY is not set, so requests to this webhook are rejected",
       "fail channels.webhooks.out.deliverTo.secretEnv: OUT is not set, so deliveries to this webhook fail",
       "fail webSearch.apiKeyEnv: SEARCH is not set, so WebSearch fails",
       "warn hooks.env[1]: CITY is not set, so what runs there does without it",

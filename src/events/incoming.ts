@@ -115,7 +115,7 @@ function adapterReserved(adapter: string): CortexError {
 /** The schedules of hooks are judged by what is on it. */
 function timerReserved(): CortexError {
   return new CortexError("event_invalid", `The channel "${TIMER_ADAPTER}" is reserved for the timer`, {
-    hint: "Use another channel. `cortex hooks test` tries a scheduled hook out.",
+    hint: "Use another channel. Run `cortex hooks test` to try a scheduled hook.",
   });
 }
 
@@ -126,17 +126,17 @@ function placeMissing(kind: PlaceKind): CortexError {
 }
 
 function channelReserved(channel: string): CortexError {
-  return new CortexError("event_invalid", `No event from outside can be on the channel "${channel}"`, {
-    hint: "Agents write to each other there; give the channel another name.",
-  });
+  return new CortexError(
+    "event_invalid",
+    `The channel "${channel}" is reserved for messages between agents`,
+    {
+      hint: "Use another channel name.",
+    },
+  );
 }
 
 function channelInvalid(channel: string): CortexError {
-  return new CortexError(
-    "event_invalid",
-    `${JSON.stringify(channel.slice(0, 80))} is not the name of a channel`,
-    {
-      hint: "A channel's name has 1 to 64 lower-case letters, digits, dots, colons, - and _.",
-    },
-  );
+  return new CortexError("event_invalid", `Invalid channel name ${JSON.stringify(channel.slice(0, 80))}`, {
+    hint: "A channel name has 1 to 64 lowercase letters, digits, dots, colons, - and _.",
+  });
 }

@@ -142,7 +142,7 @@ test("a target that is not there is an error of its hook", async () => {
     .filter(({ error }) => error !== undefined)
     .map(({ hook, error }) => `${hook}: ${error}`);
   expect(errors).toEqual([
-    'nobody: No persona is called "nobody"',
+    'nobody: Unknown persona "nobody"',
     'relay: No template and no agent of relays is called "review"',
     expect.stringContaining("thread: "),
   ]);

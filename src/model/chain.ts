@@ -17,7 +17,7 @@ interface Link {
   readonly returned: number;
 }
 
-const ENDED = "The chain of events ends here";
+const ENDED = "The event chain reached its limit";
 
 /** Whether this is what was said of the end of a chain. */
 export function isChainEnd(error: string | null): boolean {
@@ -26,13 +26,13 @@ export function isChainEnd(error: string | null): boolean {
 
 /** Throws where nothing of ours may follow from an event any more. */
 export function checkChain({ depth, returned }: Link, limits: ChainLimits, code: ErrorCode): void {
-  if (depth >= limits.maxChain) throw ended(`${depth} events have led to each other`, "maxChain", code);
+  if (depth >= limits.maxChain) throw ended(`${depth} internal events in a row`, "maxChain", code);
   if (returned >= limits.maxReturns)
-    throw ended(`${count(returned, "result has", "results have")} come back`, "maxReturns", code);
+    throw ended(`${count(returned, "worker result")} in a row`, "maxReturns", code);
 }
 
 function ended(what: string, limit: keyof ChainLimits, code: ErrorCode): CortexError {
-  return new CortexError(code, `${ENDED}: ${what}, and nobody from outside has written`, {
-    hint: `End here, and answer with what there is. \`broker.${limit}\` in cortex.json is the limit.`,
+  return new CortexError(code, `${ENDED}: ${what} without an event from outside`, {
+    hint: `Stop here and answer with what you have. The limit is \`broker.${limit}\` in cortex.json.`,
   });
 }

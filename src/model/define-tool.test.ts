@@ -51,8 +51,8 @@ test("a wrong call is answered with all that is wrong and what is right", async 
 
   await expect(call).rejects.toMatchObject({
     code: "tool_input_invalid",
-    message: expect.stringMatching(/^Count cannot be called like this: .*"path".*"times".*"file_path"/),
-    hint: "Count takes path, times (optional). Correct the call and make it again.",
+    message: expect.stringMatching(/^Invalid call of Count: .*"path".*"times".*"file_path"/),
+    hint: "Count takes path, times (optional). Fix the arguments and call it again.",
   });
 });
 
@@ -71,7 +71,7 @@ test("a call that is stopped says so, or says the reason that it was given", asy
   using files = testWorkspace({ signal: AbortSignal.abort() });
   await expect(callTool(count, { path: "a" }, files.context)).rejects.toMatchObject({
     code: "tool_failed",
-    message: "Count was stopped before it was done",
+    message: "Count was stopped before it finished",
   });
 
   const reason = new CortexError("tool_failed", "Count took too long", { hint: "Ask for less." });

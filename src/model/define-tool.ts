@@ -43,16 +43,16 @@ function inputInvalid<Schema extends z.ZodObject>(
   const known = Object.entries(parameters.shape).map(([key, field]) =>
     (field as z.ZodType).safeParse(undefined).success ? `${key} (optional)` : key,
   );
-  return new CortexError("tool_input_invalid", `${name} cannot be called like this: ${problems.join("; ")}`, {
-    hint: `${name} takes ${known.join(", ")}. Correct the call and make it again.`,
+  return new CortexError("tool_input_invalid", `Invalid call of ${name}: ${problems.join("; ")}`, {
+    hint: `${name} takes ${known.join(", ")}. Fix the arguments and call it again.`,
   });
 }
 
 /** Whoever stops a call may say why with a CortexError as the reason. A mistake of ours stays what it is. */
 function explain(error: unknown, name: string, signal: AbortSignal): unknown {
   if (error instanceof CortexError || !signal.aborted) return error;
-  return new CortexError("tool_failed", `${name} was stopped before it was done`, {
-    hint: "Make the call again if it is still wanted.",
+  return new CortexError("tool_failed", `${name} was stopped before it finished`, {
+    hint: "Call it again if still needed.",
     cause: error,
   });
 }

@@ -125,21 +125,13 @@ function digest(text: string): string {
 function checkSourceId(sourceId: string): string {
   if (sourceId.length > 0 && sourceId.length <= MAX_SOURCE_ID_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(sourceId))
     return sourceId;
-  throw new CortexError(
-    "event_invalid",
-    `${JSON.stringify(sourceId.slice(0, 80))} cannot identify an event`,
-    {
-      hint: `A source id has 1 to ${MAX_SOURCE_ID_LENGTH} printable characters.`,
-    },
-  );
+  throw new CortexError("event_invalid", `Invalid source id ${JSON.stringify(sourceId.slice(0, 80))}`, {
+    hint: `A source id has 1 to ${MAX_SOURCE_ID_LENGTH} printable characters.`,
+  });
 }
 
 function adapterInvalid(adapter: string): CortexError {
-  return new CortexError(
-    "event_invalid",
-    `${JSON.stringify(adapter.slice(0, 80))} is not the name of an adapter`,
-    {
-      hint: "An adapter's name has 1 to 64 lower-case letters, digits, dots, - and _.",
-    },
-  );
+  return new CortexError("event_invalid", `Invalid adapter name ${JSON.stringify(adapter.slice(0, 80))}`, {
+    hint: "An adapter name has 1 to 64 lowercase letters, digits, dots, - and _.",
+  });
 }

@@ -32,7 +32,7 @@ export function isRelayId(text: string): text is RelayId {
 export function parseAgentId(text: string): AgentId {
   const id = text.toLowerCase();
   if (AGENT_ID.test(id)) return id as AgentId;
-  throw new CortexError("id_invalid", `"${text}" is not an agent id`, {
+  throw new CortexError("id_invalid", `Invalid agent id "${text}"`, {
     hint: "An agent id has 1 to 64 letters, digits, - and _, and starts with a letter or digit.",
   });
 }

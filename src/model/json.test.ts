@@ -63,15 +63,15 @@ test("different values have different texts", () => {
 
 test("a value may be nested as deep as the limit, and not deeper", () => {
   expect(canonicalJson(nested(MAX_JSON_DEPTH))).toHaveLength(2 * MAX_JSON_DEPTH + 1);
-  expect(() => canonicalJson(nested(MAX_JSON_DEPTH + 1))).toThrow(`more than ${MAX_JSON_DEPTH} deep`);
+  expect(() => canonicalJson(nested(MAX_JSON_DEPTH + 1))).toThrow(`more than ${MAX_JSON_DEPTH} levels deep`);
 });
 
 test("a value far too deep, or within itself, is refused and overflows no stack", () => {
   const deep: unknown = JSON.parse("[".repeat(5000) + "]".repeat(5000));
-  expect(() => canonicalJson(deep)).toThrow(`more than ${MAX_JSON_DEPTH} deep`);
+  expect(() => canonicalJson(deep)).toThrow(`more than ${MAX_JSON_DEPTH} levels deep`);
   const ring: { self?: unknown } = {};
   ring.self = ring;
-  expect(() => canonicalJson(ring)).toThrow(`more than ${MAX_JSON_DEPTH} deep`);
+  expect(() => canonicalJson(ring)).toThrow(`more than ${MAX_JSON_DEPTH} levels deep`);
 });
 
 /** 0 within so many lists. */

@@ -10,8 +10,8 @@ export const MAX_JSON_DEPTH = 200;
  * have equal texts. Fields that are undefined are left out, as JSON.stringify does.
  */
 export function canonicalJson(value: unknown, depth = 0): string {
-  if (depth > MAX_JSON_DEPTH) throw invalid(`is nested more than ${MAX_JSON_DEPTH} deep`);
-  if (typeof value === "bigint") throw invalid(`holds ${value}n, a number that JSON has no form for`);
+  if (depth > MAX_JSON_DEPTH) throw invalid(`nested more than ${MAX_JSON_DEPTH} levels deep`);
+  if (typeof value === "bigint") throw invalid(`BigInt ${value}n cannot be represented in JSON`);
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
   if (value instanceof Date) return JSON.stringify(value);
   // Texts that grow are twice as fast as lists that are joined, and payloads may have a million parts.
@@ -30,7 +30,7 @@ export function canonicalJson(value: unknown, depth = 0): string {
 }
 
 function invalid(why: string): CortexError {
-  return new CortexError("json_invalid", `A value ${why}`, {
-    hint: "Give a plain JSON value, or send an attachment.",
+  return new CortexError("json_invalid", `Invalid JSON value: ${why}`, {
+    hint: "Use plain JSON values, or send an attachment.",
   });
 }

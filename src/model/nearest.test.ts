@@ -14,9 +14,9 @@ test.each([
 });
 
 test("where nothing is near, all that is known is listed, unless that is too much", () => {
-  expect(suggest("xyzzy", ["fail", "resume"])).toBe("Write one of fail, resume.");
+  expect(suggest("xyzzy", ["fail", "resume"])).toBe("Use one of fail, resume.");
   const many = Array.from({ length: 31 }, (_, index) => `setting-${index}`);
-  expect(suggest("xyzzy", many)).toBe("There are 31 to choose from.");
+  expect(suggest("xyzzy", many)).toBe("31 names are known.");
 });
 
 test("a word of any length is compared at once", () => {

@@ -12,8 +12,8 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 export function suggest(word: string, known: readonly string[]): string {
   const meant = nearest(word, known);
   if (meant !== undefined) return `Did you mean ${JSON.stringify(meant)}?`;
-  if (known.length > MAX_SUGGESTED) return `There are ${known.length} to choose from.`;
-  return `Write one of ${known.join(", ")}.`;
+  if (known.length > MAX_SUGGESTED) return `${known.length} names are known.`;
+  return `Use one of ${known.join(", ")}.`;
 }
 
 const MAX_SUGGESTED = 30;

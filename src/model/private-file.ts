@@ -118,7 +118,7 @@ function openAt(path: string, flags: number): number {
 function checkMounted(path: string, stats: Stats): void {
   checkOwn(path, stats);
   if (lstatSync(path).isSymbolicLink() && (stats.mode & OTHERS_MAY_WRITE) !== 0)
-    throw unsafe(path, "is a symbolic link to a file that others can write");
+    throw unsafe(path, "is a symbolic link to a file that other users can write");
 }
 
 /** Root is above everybody, and may read everything. */
@@ -132,8 +132,8 @@ function checkOwn(path: string, stats: Stats, kind: "file" | "folder" = "file"):
 }
 
 function unsafe(path: string, what: string, cause?: unknown): CortexError {
-  return new CortexError("file_unsafe", `${path} ${what}, and Cortex does not use it`, {
-    hint: "Put a file or folder of your own in its place; what a link leads to was left alone.",
+  return new CortexError("file_unsafe", `Refusing to use ${path}: it ${what}`, {
+    hint: "Replace it with a file or folder that you own. A link's target was not touched.",
     cause,
   });
 }

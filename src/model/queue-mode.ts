@@ -12,7 +12,7 @@ export function parseQueueMode(text: string): QueueMode {
   const word = text.trim().toLowerCase();
   const mode = word === "steer+backlog" ? "steer-backlog" : word; // the upstream spelling
   if ((QUEUE_MODES as readonly string[]).includes(mode)) return mode as QueueMode;
-  throw new CortexError("queue_mode_unknown", `"${text}" is not a queue mode`, {
-    hint: `The modes are ${QUEUE_MODES.join(", ")}.`,
+  throw new CortexError("queue_mode_unknown", `Unknown queue mode "${text}"`, {
+    hint: `Queue modes: ${QUEUE_MODES.join(", ")}.`,
   });
 }

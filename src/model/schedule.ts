@@ -7,7 +7,6 @@
  */
 import { Cron } from "croner";
 
-import { count } from "./count.ts";
 import { MINUTE_MS } from "./durations.ts";
 import { CortexError } from "./errors.ts";
 
@@ -30,7 +29,8 @@ const MAX_SCHEDULE_LENGTH = 256;
 /** Throws `schedule_invalid`, also where the time zone is none or the schedule would never come. */
 export function parseSchedule(text: string, timezone = "UTC"): Schedule {
   const written = text.trim();
-  if (written.length > MAX_SCHEDULE_LENGTH) throw invalid(text, `it is longer than ${MAX_SCHEDULE_LENGTH}`);
+  if (written.length > MAX_SCHEDULE_LENGTH)
+    throw invalid(text, `longer than ${MAX_SCHEDULE_LENGTH} characters`);
   checkTimezone(text, timezone);
   const [, every] = /^every\b\s*(.*)$/i.exec(written) ?? [];
   if (every !== undefined) return { text: written, kind: "every", periodMs: parsePeriod(every, text) };
@@ -118,17 +118,16 @@ function compile(pattern: string, timezone: string): Cron {
 }
 
 function checkCron(pattern: string, timezone: string): void {
-  if (/^\d{4}-/.test(pattern)) throw invalid(pattern, "it is a moment", `Write "at ${pattern}".`);
+  if (/^\d{4}-/.test(pattern)) throw invalid(pattern, "a single time needs `at`", `Write "at ${pattern}".`);
   const parts = pattern.split(/\s+/).length;
-  if (!pattern.startsWith("@") && parts !== 5)
-    throw invalid(pattern, `it has ${count(parts, "part")}, and cron has 5`);
+  if (!pattern.startsWith("@") && parts !== 5) throw invalid(pattern, `expected 5 cron fields, got ${parts}`);
   let nextMs: number | undefined;
   try {
     nextMs = compile(pattern, timezone).nextRun(new Date(0))?.getTime();
   } catch (error) {
     throw invalid(pattern, (error as Error).message.replace("CronPattern: ", "").replace(/\.$/, ""));
   }
-  if (nextMs === undefined) throw invalid(pattern, "it names a day that never comes");
+  if (nextMs === undefined) throw invalid(pattern, "the date never occurs");
 }
 
 const PERIOD = /^(?<count>\d{1,9})?\s*(?:m|mins?|minutes?|(?<h>h|hours?)|(?<d>d|days?))$/i;
@@ -136,11 +135,11 @@ const PERIOD = /^(?<count>\d{1,9})?\s*(?:m|mins?|minutes?|(?<h>h|hours?)|(?<d>d|
 function parsePeriod(rest: string, text: string): number {
   const found = PERIOD.exec(rest);
   if (found === null)
-    throw invalid(text, `it has no period of minutes, hours or days: ${JSON.stringify(rest)}`);
+    throw invalid(text, `expected a period of minutes, hours or days, got ${JSON.stringify(rest)}`);
   const { count: periods = "1", h, d } = found.groups!;
   const minutes = Number(periods) * (d !== undefined ? 24 * 60 : h !== undefined ? 60 : 1);
   if (minutes < 1 || minutes > MAX_EVERY_MINUTES)
-    throw invalid(text, `it has a period of ${minutes} minutes, and it may be 1 to ${MAX_EVERY_MINUTES}`);
+    throw invalid(text, `the period must be 1 to ${MAX_EVERY_MINUTES} minutes, got ${minutes}`);
   return minutes * MINUTE_MS;
 }
 
@@ -150,10 +149,10 @@ const MOMENT =
 function parseMoment(rest: string, text: string): Moment {
   const { date, time, zone } = MOMENT.exec(rest)?.groups ?? {};
   if (date === undefined || time === undefined || !isDate(date))
-    throw invalid(text, `it has no moment of a whole minute: ${JSON.stringify(rest)}`);
+    throw invalid(text, `expected a time to the minute, got ${JSON.stringify(rest)}`);
   if (zone === undefined) return { kind: "local", time: `${date}T${time}:00` };
   const atMs = Date.parse(`${date}T${time}:00${zone.toUpperCase()}`);
-  if (Number.isNaN(atMs)) throw invalid(text, `it has no such distance from UTC: ${JSON.stringify(zone)}`);
+  if (Number.isNaN(atMs)) throw invalid(text, `invalid UTC offset ${JSON.stringify(zone)}`);
   return { kind: "fixed", atMs };
 }
 
@@ -168,11 +167,7 @@ function checkTimezone(text: string, timezone: string): void {
     new Intl.DateTimeFormat("en", { timeZone: timezone }).format(0);
   } catch {
     // Intl has no other way to ask.
-    throw invalid(
-      text,
-      `it is for the time zone ${JSON.stringify(timezone)}, which does not exist`,
-      "Name one such as Europe/Berlin.",
-    );
+    throw invalid(text, `unknown time zone ${JSON.stringify(timezone)}`, "Use a name such as Europe/Berlin.");
   }
 }
 
@@ -183,7 +178,7 @@ function invalid(
 ): CortexError {
   return new CortexError(
     "schedule_invalid",
-    `The schedule ${JSON.stringify(text.slice(0, MAX_SCHEDULE_LENGTH))} is not valid: ${why}`,
+    `Invalid schedule ${JSON.stringify(text.slice(0, MAX_SCHEDULE_LENGTH))}: ${why}`,
     { hint },
   );
 }

@@ -75,7 +75,7 @@ export function parseSessionKey(text: string): ParsedSessionKey {
   if (key.length > MAX_SESSION_KEY_LENGTH) {
     throw invalid(
       key.slice(0, 60) + "…",
-      `it has ${key.length} characters, ${MAX_SESSION_KEY_LENGTH} are allowed`,
+      `${key.length} characters exceed the limit of ${MAX_SESSION_KEY_LENGTH}`,
     );
   }
   if (!key.includes(":")) return parseLabel(key);
@@ -84,8 +84,8 @@ export function parseSessionKey(text: string): ParsedSessionKey {
   if (head === "thr") return parseRelay(key, parts.slice(1));
   const rest = head === "agent" ? parts.slice(2) : parts;
   const agent = head === "agent" ? parts[1]! : DEFAULT_AGENT;
-  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(agent)) throw invalid(key, `"${agent}" is not an agent id`);
-  if (rest.length === 0) throw invalid(key, "it names an agent and no session of it");
+  if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(agent)) throw invalid(key, `invalid agent id "${agent}"`);
+  if (rest.length === 0) throw invalid(key, "missing session after the agent id");
   return parseAgentKey(
     parseAgentId(agent),
     rest.map((part) => decode(key, part)),
@@ -125,11 +125,11 @@ function parseLabel(key: string): ParsedSessionKey {
 
 function parseRelay(key: string, rest: readonly string[]): ParsedSessionKey {
   const [relay, slot, step, ...more] = rest.map((part) => part.toLowerCase());
-  if (relay === undefined || !isRelayId(relay)) throw invalid(key, `"${relay ?? ""}" is not a relay id`);
-  if (slot === undefined || !SLOT.test(slot)) throw invalid(key, `"${slot ?? ""}" is not a slot`);
-  if (more.length > 0) throw invalid(key, `"${more.join(":")}" is one part too many`);
+  if (relay === undefined || !isRelayId(relay)) throw invalid(key, `invalid relay id "${relay ?? ""}"`);
+  if (slot === undefined || !SLOT.test(slot)) throw invalid(key, `invalid slot "${slot ?? ""}"`);
+  if (more.length > 0) throw invalid(key, `unexpected part "${more.join(":")}"`);
   if (step === undefined) return { kind: "relay", relay, slot };
-  if (!STEP.test(step)) throw invalid(key, `"${step}" is not the number of a step`);
+  if (!STEP.test(step)) throw invalid(key, `invalid step number "${step}"`);
   return { kind: "relay", relay, slot, step: Number(step) };
 }
 
@@ -209,12 +209,12 @@ function encode(part: string): string {
 }
 
 function decode(key: string, part: string): string {
-  if (part === "") throw invalid(key, "one of its parts is empty");
-  if (/[\s\p{Cc}]/u.test(part)) throw invalid(key, `"${part}" holds white space`);
+  if (part === "") throw invalid(key, "empty part");
+  if (/[\s\p{Cc}]/u.test(part)) throw invalid(key, `"${part}" contains whitespace`);
   try {
     return decodeURIComponent(part);
   } catch (cause) {
-    throw invalid(key, `"${part}" is not percent-encoded correctly`, cause);
+    throw invalid(key, `invalid percent-encoding in "${part}"`, cause);
   }
 }
 
@@ -232,13 +232,13 @@ function checkLength(key: string): string {
   if (key.length <= MAX_SESSION_KEY_LENGTH) return key;
   throw invalid(
     key.slice(0, 60) + "…",
-    `it has ${key.length} characters, ${MAX_SESSION_KEY_LENGTH} are allowed`,
+    `${key.length} characters exceed the limit of ${MAX_SESSION_KEY_LENGTH}`,
   );
 }
 
 function invalid(key: string, why: string, cause?: unknown): CortexError {
-  return new CortexError("session_key_invalid", `"${key}" is not a session key: ${why}`, {
-    hint: "Write a label such as `work`, or a key such as `agent:main:main` or `telegram:group:123`.",
+  return new CortexError("session_key_invalid", `Invalid session key "${key}": ${why}`, {
+    hint: "Use a label such as `work`, or a key such as `agent:main:main` or `telegram:group:123`.",
     cause,
   });
 }

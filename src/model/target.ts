@@ -39,13 +39,13 @@ export function parseRoute(route: Route): Target | undefined {
 
 function conflict(route: Route, named: readonly (keyof Route)[]): CortexError {
   const given = named.map((field) => `${field} "${String(route[field])}"`).join(" and ");
-  return new CortexError("target_conflict", `A message goes to one target, and this one names ${given}`, {
-    hint: "Keep one of thread, session and persona.",
+  return new CortexError("target_conflict", `Expected one target, got ${given}`, {
+    hint: "Give only one of thread, session and persona.",
   });
 }
 
 function empty(field: string): CortexError {
-  return new CortexError("target_invalid", `The ${field} of this route is empty`, {
+  return new CortexError("target_invalid", `Empty \`${field}\` in the route`, {
     hint: "Leave it out to use the default session.",
   });
 }

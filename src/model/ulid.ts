@@ -92,7 +92,7 @@ function fillRandom(bytes: Uint8Array): void {
 }
 
 function clockOutOfRange(ms: number): CortexError {
-  return new CortexError("id_invalid", `The clock says ${ms} ms, which no id can hold`, {
+  return new CortexError("id_invalid", `The system clock (${ms} ms since 1970) is out of range`, {
     hint: "Set the machine's clock to a date after 1970.",
   });
 }

@@ -53,7 +53,7 @@ export function compilePattern(pattern: string): RE2JS {
   const size = compiled.programSize();
   if (size <= MAX_PROGRAM_SIZE) return compiled;
   throw refused(
-    `The pattern ${quote(pattern)} is too complex: it compiles to ${size} instructions, and ${MAX_PROGRAM_SIZE} are allowed`,
+    `The pattern ${quote(pattern)} is too complex: it compiles to ${size} instructions (limit ${MAX_PROGRAM_SIZE})`,
     "Use smaller repetition counts: .{0,1000} alone takes 2000 instructions, and .* takes 2.",
   );
 }

@@ -215,13 +215,13 @@ function tooSlow(job: Job, timeoutMs: number): CortexError {
   const [first, ...others] = patternsOf(job);
   const which = others.length === 0 ? `The pattern ${quote(first ?? "")}` : "Matching the patterns";
   return refused(
-    `${which} took longer than ${timeoutMs / 1000} s and was stopped`,
+    `${which} timed out after ${timeoutMs / 1000} s`,
     "Use smaller repetition counts, or search fewer and shorter texts.",
   );
 }
 
 function tooMany(): CortexError {
-  return refused(`${MAX_WAITING_MATCHES} searches are waiting already`, "Try again later.");
+  return refused(`Too many pending searches (${MAX_WAITING_MATCHES})`, "Try again later.");
 }
 
 /** Of what agents search for. */

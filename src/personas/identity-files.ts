@@ -30,7 +30,7 @@ async function readIdentityFile(name: string, workspace: string): Promise<Identi
     case "read": {
       const text = read.text.trim();
       if (!read.isCut) return text === "" ? undefined : { name, text };
-      const problem = `${name} has ${read.size} bytes, and the first ${MAX_IDENTITY_FILE_LENGTH} characters of it are used`;
+      const problem = `${name} has ${read.size} bytes; only its first ${MAX_IDENTITY_FILE_LENGTH} characters are used`;
       return { name, text: `${text}\n(cut here)`, problem };
     }
   }

@@ -62,13 +62,13 @@ function entry<Entry>(entries: Readonly<Record<string, Entry>>, name: string): E
 }
 
 function agentUnknown(id: string, { agents }: Config): CortexError {
-  return new CortexError("agent_unknown", `No agent is called "${id}"`, {
-    hint: `The agents in cortex.json are ${Object.keys(agents).join(", ")}.`,
+  return new CortexError("agent_unknown", `Unknown agent "${id}"`, {
+    hint: `Agents in cortex.json: ${Object.keys(agents).join(", ")}.`,
   });
 }
 
 export function personaUnknown(id: string, { personas }: Config): CortexError {
-  return new CortexError("persona_unknown", `No persona is called "${id}"`, {
-    hint: `The personas in cortex.json are ${Object.keys(personas).join(", ")}.`,
+  return new CortexError("persona_unknown", `Unknown persona "${id}"`, {
+    hint: `Personas in cortex.json: ${Object.keys(personas).join(", ")}.`,
   });
 }

@@ -40,7 +40,7 @@ export async function findPlugins(
   const problems: FolderProblem[] = [];
   const named = [...new Set(pluginDirs)];
   if (named.length > MAX_PLUGINS) {
-    const problem = `there are more than ${MAX_PLUGINS} plugins, and the rest is not looked at`;
+    const problem = `more than ${MAX_PLUGINS} plugins; the rest is ignored`;
     problems.push({ path: named[MAX_PLUGINS]!, problem, isLeftOut: true });
   }
   for (const folder of named.slice(0, MAX_PLUGINS)) {
@@ -65,12 +65,12 @@ async function openPlugin(folder: string): Promise<Plugin | string> {
     case "refused":
       return `its ${PLUGIN_FILE} ${read.reason}`;
     case "read":
-      return hasName(read.text) ? withManifest(folder) : `its ${PLUGIN_FILE} is not JSON with a name`;
+      return hasName(read.text) ? withManifest(folder) : `its ${PLUGIN_FILE} is not valid JSON with a name`;
   }
 }
 
-const NO_SKILLS = `it loads nothing: no ${PLUGIN_FILE}, and no ${SKILL_FILE} up to ${MAX_SKILL_DEPTH} folders deep`;
-const NO_PARTS = `it loads nothing: no skills, and no ${HOOKS_FILE}`;
+const NO_SKILLS = `it is empty: no ${PLUGIN_FILE}, and no ${SKILL_FILE} up to ${MAX_SKILL_DEPTH} folders deep`;
+const NO_PARTS = `it is empty: no skills and no ${HOOKS_FILE}`;
 
 /** Undefined: it is one. */
 async function whyNoFolder(folder: string): Promise<string | undefined> {
@@ -80,7 +80,7 @@ async function whyNoFolder(folder: string): Promise<string | undefined> {
     const { code } = error as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ENOTDIR"
       ? "the folder does not exist"
-      : `the folder cannot be read (${code})`;
+      : `cannot read the folder (${code})`;
   }
 }
 

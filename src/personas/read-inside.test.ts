@@ -66,7 +66,7 @@ test("a link inside is followed, and one out of the folder is not", async () => 
   for (const name of ["c.md", "d/secret.md"]) {
     expect(await readInside(name, folders.inside, MAX)).toMatchObject({
       kind: "refused",
-      reason: expect.stringMatching(/^is a link out of .*inside, and is not followed$/),
+      reason: expect.stringMatching(/^is a symbolic link out of .*inside and is not followed$/),
     });
   }
   expect(await readInside("e.md", folders.inside, MAX)).toEqual({ kind: "absent" });
@@ -91,7 +91,7 @@ test("what is no text, or no file at all, is refused and nothing waits for it", 
   for (const [name, reason] of [
     ["folder.md", "is not a file"],
     ["pipe.md", "is not a file"],
-    ["binary.md", "is not a text"],
+    ["binary.md", "is not a text file"],
   ] as const) {
     expect(await readInside(name, folders.inside, MAX)).toEqual({ kind: "refused", reason });
   }

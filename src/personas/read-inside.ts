@@ -56,15 +56,15 @@ type Fresh =
 async function readAnew(path: string, folder: string, maxLength: number): Promise<Fresh> {
   const [real, root] = await Promise.all([realpath(path), realpath(folder)]);
   if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) {
-    return refused(`is a link out of ${root}, and is not followed`);
+    return refused(`is a symbolic link out of ${root} and is not followed`);
   }
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   await using handle = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const stats = await handle.stat({ bigint: true });
   if (!stats.isFile()) return refused("is not a file");
-  if ((await locationOf(handle, real)) !== real) return refused("was moved while it was opened");
+  if ((await locationOf(handle, real)) !== real) return refused("was moved while being opened");
   const bytes = await readBytes(handle, maxLength * MAX_BYTES_PER_CHARACTER);
-  if (bytes.includes(0)) return refused("is not a text");
+  if (bytes.includes(0)) return refused("is not a text file");
   const decoded = new TextDecoder().decode(bytes);
   const isCut = decoded.length > maxLength || BigInt(bytes.length) < stats.size;
   const text = isCut ? decoded.slice(0, maxLength).toWellFormed() : decoded;
@@ -114,7 +114,11 @@ function failed(error: unknown): FileRead {
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined) throw error;
   if (code === "ENOENT" || code === "ENOTDIR") return { kind: "absent" };
-  return refused(code === "EACCES" || code === "EPERM" ? "may not be read" : `cannot be read (${code})`);
+  return refused(
+    code === "EACCES" || code === "EPERM"
+      ? "is not readable (permission denied)"
+      : `cannot be read (${code})`,
+  );
 }
 
 /** The names of the folders in a folder, links among them, in a fixed order. None where it cannot be read. */

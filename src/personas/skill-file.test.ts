@@ -55,48 +55,88 @@ test("Windows line ends, a byte order mark and names in other scripts are fine",
 test("fields of other programs are passed over, and it is said", async () => {
   const { head, notes } = await checkSkill(skill(`${GOOD}\nmodel: opus\nuser-invocable: true`), "pdf");
   expect(head!.name).toBe("pdf");
-  expect(notes).toEqual(["these fields mean nothing here: model, user-invocable"]);
+  expect(notes).toEqual(["unknown fields: model, user-invocable"]);
 });
 
 const long = (length: number): string => "x".repeat(length);
 
 test.each<[string, string, RegExp]>([
-  ["no frontmatter", "# A skill", /does not begin with YAML/],
-  ["frontmatter later on", `# A skill\n${skill(GOOD)}`, /does not begin with YAML/],
-  ["frontmatter without an end", `---\n${GOOD}\n`, /does not begin with YAML/],
+  [
+    "no frontmatter",
+    "# A skill",
+    /it does not start with YAML frontmatter between --- lines of at most 16 KiB/,
+  ],
+  [
+    "frontmatter later on",
+    `# A skill\n${skill(GOOD)}`,
+    /it does not start with YAML frontmatter between --- lines of at most 16 KiB/,
+  ],
+  [
+    "frontmatter without an end",
+    `---\n${GOOD}\n`,
+    /it does not start with YAML frontmatter between --- lines of at most 16 KiB/,
+  ],
   [
     "frontmatter that is too long",
     skill(`${GOOD}\nlicense: ${long(MAX_FRONTMATTER_BYTES)}`),
     /at most 16 KiB/,
   ],
-  ["broken YAML", skill("name: [pdf"), /is not YAML/],
-  ["a key twice", skill(`${GOOD}\nname: pdf`), /is not YAML/],
-  ["a list", skill("- name\n- description"), /not a list of fields/],
-  ["nothing", skill(""), /not a list of fields/],
-  ["an alias", skill(`name: &n pdf\ndescription: *n`), /is not YAML/],
-  ["a bomb of aliases", skill(`a: &a [x, x]\nb: &b [*a, *a]\nname: pdf\ndescription: x`), /is not YAML/],
+  ["broken YAML", skill("name: [pdf"), /its frontmatter/],
+  ["a key twice", skill(`${GOOD}\nname: pdf`), /its frontmatter/],
+  ["a list", skill("- name\n- description"), /its frontmatter is not a YAML mapping/],
+  ["nothing", skill(""), /its frontmatter is not a YAML mapping/],
+  ["an alias", skill(`name: &n pdf\ndescription: *n`), /its frontmatter/],
+  ["a bomb of aliases", skill(`a: &a [x, x]\nb: &b [*a, *a]\nname: pdf\ndescription: x`), /its frontmatter/],
   ["no name", skill("description: x"), /has no name/],
   ["a name that is no text", skill("name: [pdf]\ndescription: x"), /has no name/],
-  ["capital letters", skill("name: PDF\ndescription: x"), /"PDF" is not of lowercase/],
-  ["a leading hyphen", skill("name: -pdf\ndescription: x"), /"-pdf" is not/],
-  ["a trailing hyphen", skill("name: pdf-\ndescription: x"), /"pdf-" is not/],
-  ["two hyphens", skill("name: pdf--a\ndescription: x"), /"pdf--a" is not/],
-  ["an underscore", skill("name: pdf_a\ndescription: x"), /"pdf_a" is not/],
-  ["a path", skill("name: ../pdf\ndescription: x"), /"\.\.\/pdf" is not/],
+  [
+    "capital letters",
+    skill("name: PDF\ndescription: x"),
+    /its name "PDF" is invalid: use lowercase letters and digits with single hyphens/,
+  ],
+  [
+    "a leading hyphen",
+    skill("name: -pdf\ndescription: x"),
+    /its name "-pdf" is invalid: use lowercase letters and digits with single hyphens/,
+  ],
+  [
+    "a trailing hyphen",
+    skill("name: pdf-\ndescription: x"),
+    /its name "pdf-" is invalid: use lowercase letters and digits with single hyphens/,
+  ],
+  [
+    "two hyphens",
+    skill("name: pdf--a\ndescription: x"),
+    /its name "pdf--a" is invalid: use lowercase letters and digits with single hyphens/,
+  ],
+  [
+    "an underscore",
+    skill("name: pdf_a\ndescription: x"),
+    /its name "pdf_a" is invalid: use lowercase letters and digits with single hyphens/,
+  ],
+  [
+    "a path",
+    skill("name: ../pdf\ndescription: x"),
+    /its name "\.\.\/pdf" is invalid: use lowercase letters and digits with single hyphens/,
+  ],
   ["a long name", skill(`name: ${long(MAX_SKILL_NAME_LENGTH + 1)}\ndescription: x`), /more than 64/],
   [
     "another name than its folder",
     skill("name: doc\ndescription: x"),
-    /"doc" is not that of its folder, "pdf"/,
+    /its name "doc" differs from its folder "pdf"/,
   ],
-  ["no description", skill("name: pdf"), /no description/],
-  ["an empty description", skill("name: pdf\ndescription: '  '"), /no description/],
+  ["no description", skill("name: pdf"), /its description is missing or not a string/],
+  [
+    "an empty description",
+    skill("name: pdf\ndescription: '  '"),
+    /its description is missing or not a string/,
+  ],
   [
     "a long description",
     skill(`name: pdf\ndescription: ${long(MAX_DESCRIPTION_LENGTH + 1)}`),
     /more than 1024/,
   ],
-  ["a license that is no text", skill(`${GOOD}\nlicense: [MIT]`), /no license/],
+  ["a license that is no text", skill(`${GOOD}\nlicense: [MIT]`), /its license is missing or not a string/],
   [
     "a long compatibility",
     skill(`${GOOD}\ncompatibility: ${long(MAX_COMPATIBILITY_LENGTH + 1)}`),

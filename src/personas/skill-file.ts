@@ -34,13 +34,13 @@ export async function checkSkill(text: string, folder: string): Promise<CheckedS
   if (frontmatter === undefined) return broken(NO_FRONTMATTER);
   if (Buffer.byteLength(frontmatter) > MAX_FRONTMATTER_BYTES) return broken(NO_FRONTMATTER);
   if (!isShortYaml(frontmatter))
-    return broken(`its frontmatter has more than ${MAX_YAML_SIGNS} lines and signs`);
+    return broken(`its frontmatter is too complex: more than ${MAX_YAML_SIGNS} lines and YAML indicators`);
   const fields = await parseFields(frontmatter);
   if (typeof fields === "string") return broken(fields);
   return checkFields(fields, folder);
 }
 
-const NO_FRONTMATTER = `it does not begin with YAML between two lines of ---, of at most ${MAX_FRONTMATTER_BYTES / 1024} KiB`;
+const NO_FRONTMATTER = `it does not start with YAML frontmatter between --- lines of at most ${MAX_FRONTMATTER_BYTES / 1024} KiB`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -55,12 +55,12 @@ async function parseFields(frontmatter: string): Promise<Fields | string> {
     });
     if (document.errors[0] !== undefined) throw document.errors[0];
     if (!(await isPlainYaml(document)))
-      return "its frontmatter is not YAML as a skill has it: it has aliases, or keys that are no texts";
+      return "its frontmatter uses YAML aliases or keys that are not strings";
     const parsed: unknown = document.toJS({ maxAliasCount: 0 });
     if (isMap(parsed)) return parsed;
-    return "its frontmatter is not a list of fields and values";
+    return "its frontmatter is not a YAML mapping";
   } catch (error) {
-    return `its frontmatter is not YAML: ${(error as Error).message.split("\n")[0]}`;
+    return `its frontmatter is invalid YAML: ${(error as Error).message.split("\n")[0]}`;
   }
 }
 
@@ -76,7 +76,7 @@ function checkFields(fields: Fields, folder: string): CheckedSkill {
     ...toolsProblems(fields["allowed-tools"]),
   ];
   const unknown = Object.keys(fields).filter((field) => !FIELDS.has(field));
-  const notes = unknown.length === 0 ? [] : [`these fields mean nothing here: ${unknown.join(", ")}`];
+  const notes = unknown.length === 0 ? [] : [`unknown fields: ${unknown.join(", ")}`];
   return problems.length > 0 ? { problems, notes } : { head: toHead(fields), problems, notes };
 }
 
@@ -88,21 +88,21 @@ function nameProblems(name: unknown, folder: string): string[] {
   if (name.length > MAX_SKILL_NAME_LENGTH)
     return [`its name ${shown} has more than ${MAX_SKILL_NAME_LENGTH} characters`];
   if (!NAME.test(name.normalize("NFKC")))
-    return [`its name ${shown} is not of lowercase letters and digits with single hyphens between them`];
+    return [`its name ${shown} is invalid: use lowercase letters and digits with single hyphens`];
   return name.normalize("NFKC") === folder.normalize("NFKC")
     ? []
-    : [`its name ${shown} is not that of its folder, ${JSON.stringify(folder)}`];
+    : [`its name ${shown} differs from its folder ${JSON.stringify(folder)}`];
 }
 
 function textProblems(field: string, value: unknown, maxLength: number): string[] {
-  if (typeof value !== "string" || value.trim() === "") return [`it has no ${field}, or one that is no text`];
+  if (typeof value !== "string" || value.trim() === "") return [`its ${field} is missing or not a string`];
   return value.length > maxLength ? [`its ${field} has more than ${maxLength} characters`] : [];
 }
 
 function metadataProblems(metadata: unknown): string[] {
   if (metadata === undefined) return [];
   const isPlain = isMap(metadata) && Object.values(metadata).every((value) => typeof value === "string");
-  return isPlain ? [] : ["its metadata is not a list of names and texts"];
+  return isPlain ? [] : ["its metadata is not a mapping of strings"];
 }
 
 /** The format has one text with spaces in it; Claude Code also takes a list. */
@@ -110,7 +110,7 @@ function toolsProblems(tools: unknown): string[] {
   const isList = Array.isArray(tools) && tools.every((tool) => typeof tool === "string");
   return tools === undefined || typeof tools === "string" || isList
     ? []
-    : ["its allowed-tools is neither a text with spaces between the tools nor a list of them"];
+    : ["its allowed-tools is neither a space-separated string nor a list"];
 }
 
 function toHead(fields: Fields): SkillHead {

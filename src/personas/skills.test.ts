@@ -91,7 +91,7 @@ test("of two with the same name the workspace's is used, then the home's, and th
   expect(read.problems).toEqual([
     {
       path: join(all.home, "skills", "pdf", "SKILL.md"),
-      problem: `it has the name of ${join(all.workspace, "skills", "pdf")}`,
+      problem: `it has the same name as ${join(all.workspace, "skills", "pdf")}`,
       isLeftOut: true,
     },
   ]);
@@ -114,7 +114,7 @@ test("a bad skill is left out and told of, and the others are there", async () =
     },
     {
       path: join(all.workspace, "skills/bad/SKILL.md"),
-      problem: expect.stringContaining("no description"),
+      problem: expect.stringContaining("its description is missing or not a string"),
       isLeftOut: true,
     },
     { path: join(all.workspace, "skills/folder/SKILL.md"), problem: "it is not a file", isLeftOut: true },
@@ -140,7 +140,7 @@ test("links out of the workspace or a plugin are not followed, and the owner's l
   const { skills, problems } = await all.read({ pluginDirs: ["mine"] });
   expect(skills.map(({ name, folder }) => [name, folder.endsWith("elsewhere/pdf")])).toEqual([["pdf", true]]);
   expect(problems.map(({ problem }) => problem)).toEqual(
-    Array(3).fill(expect.stringContaining("is a link out of")),
+    Array(3).fill(expect.stringContaining("it is a symbolic link out of")),
   );
 });
 
@@ -160,13 +160,13 @@ test("a plugin that cannot be read, or that loads nothing, is told of", async ()
   expect(
     problems.map(({ path, problem, isLeftOut }) => [path.split("/").at(-1), problem, isLeftOut]),
   ).toEqual([
-    ["broken", "its .claude-plugin/plugin.json is not JSON with a name", true],
-    ["nameless", "its .claude-plugin/plugin.json is not JSON with a name", true],
-    ["wordy", "its .claude-plugin/plugin.json is not JSON with a name", true],
+    ["broken", "its .claude-plugin/plugin.json is not valid JSON with a name", true],
+    ["nameless", "its .claude-plugin/plugin.json is not valid JSON with a name", true],
+    ["wordy", "its .claude-plugin/plugin.json is not valid JSON with a name", true],
     ["nowhere", "the folder does not exist", false],
     ["a-file", "it is not a folder", false],
-    ["notes", expect.stringMatching(/^it loads nothing: .*no SKILL\.md up to 3 folders deep$/), false],
-    ["empty", "it loads nothing: no skills, and no hooks/hooks.json", false],
+    ["notes", expect.stringMatching(/^it is empty: .*no SKILL\.md up to 3 folders deep$/), false],
+    ["empty", "it is empty: no skills and no hooks/hooks.json", false],
   ]);
 });
 
@@ -216,7 +216,7 @@ test("how many plugins are looked at has a bound, and so has the search in a fol
   using all = places();
   const pluginDirs = Array.from({ length: MAX_PLUGINS + 1 }, (_, n) => `p${n}`);
   expect((await all.read({ pluginDirs })).problems[0]).toMatchObject({
-    problem: "there are more than 200 plugins, and the rest is not looked at",
+    problem: "more than 200 plugins; the rest is ignored",
   });
   for (let n = 0; n < MAX_FOLDERS_SEARCHED; n++)
     mkdirSync(join(all.home, "many", `a${String(n).padStart(4, "0")}`), { recursive: true });

@@ -57,7 +57,7 @@ export async function readSkills({ workspace, home, pluginDirs, patterns }: Skil
     if (skill === undefined) continue;
     const first = skills.get(skill.name);
     if (first === undefined) skills.set(skill.name, skill);
-    else problems.push({ path, problem: `it has the name of ${first.folder}`, isLeftOut: true });
+    else problems.push({ path, problem: `it has the same name as ${first.folder}`, isLeftOut: true });
   }
   return {
     skills: [...skills.values()].filter(({ name }) => matches(patterns, name)).toSorted(byName),
@@ -115,7 +115,7 @@ async function readPlace({ folder, folders, source, root }: Place): Promise<Foun
   );
   const found = read.filter((each) => each !== undefined);
   if (folders.length > MAX_SKILLS_IN_FOLDER) {
-    const problem = `it holds more than ${MAX_SKILLS_IN_FOLDER} folders, and the rest is not looked at`;
+    const problem = `it has more than ${MAX_SKILLS_IN_FOLDER} folders; the rest is ignored`;
     found.push({ path: folder, problems: [problem], notes: [] });
   }
   return found;

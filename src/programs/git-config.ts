@@ -28,8 +28,8 @@ export async function requireHarmlessConfig(
     const found = parseConfigList(printed.toString("utf8")).find((setting) => !isHarmless(setting));
     if (found !== undefined)
       throw new GitRefused(
-        `${file} sets ${found.key}, which may run a program or read other settings. ` +
-          "Cortex uses no such repository: remove the setting, or move it to your own ~/.gitconfig",
+        `${file} sets ${found.key}, which can run a program or read other settings. ` +
+          "Cortex refuses such a repository: remove the setting, or move it to your ~/.gitconfig",
         {},
       );
   }

@@ -136,7 +136,7 @@ test.each([
   ["remote.origin.vcs", '[remote "origin"]\n\tvcs = evil\n'],
   ["unheard.of", "[unheard]\n\tof = x\n"],
 ])("the setting %s is refused", async (key, text) => {
-  expect(await problemOf(`${HARMLESS}${text}`)).toContain(`sets ${key}, which may run a program`);
+  expect(await problemOf(`${HARMLESS}${text}`)).toContain(`sets ${key}, which can run a program`);
 });
 
 async function problemOf(config: string): Promise<string | undefined> {

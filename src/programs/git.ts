@@ -187,11 +187,11 @@ async function run(
   } catch (cause) {
     throw notRun(cause);
   }
-  if (end.stopped === "timeout") throw new GitRefused(`git ${name} has not ended within ${timeoutMs} ms`, {});
+  if (end.stopped === "timeout") throw new GitRefused(`git ${name} timed out after ${timeoutMs} ms`, {});
   if (end.saidTooMuch)
     throw new GitRefused(`git ${name} printed more than ${MAX_GIT_OUTPUT_BYTES} bytes`, {});
   if (end.exitCode !== 0)
-    throw new GitRefused(end.errors.trim() || `git ${name} has ended with ${end.exitCode ?? end.signal}`, {
+    throw new GitRefused(end.errors.trim() || `git ${name} exited with ${end.exitCode ?? end.signal}`, {
       exit: end.exitCode,
     });
   return end.output;
@@ -209,7 +209,7 @@ function variablesOf({ name, email }: Identity): Record<string, string> {
 function notRun(cause: unknown): GitRefused {
   const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new GitRefused(isMissing ? "git is not installed" : `git cannot be run: ${why}`, {
+  return new GitRefused(isMissing ? "git is not installed" : `Cannot run git: ${why}`, {
     isMissing,
     cause,
   });

@@ -74,10 +74,10 @@ function parseWords(word: Word, words: readonly string[]): Command {
       return { kind: "set-queue", settings: parseSettings(words) };
     case "profile":
       if (first === undefined) return { kind: "show-profile" };
-      if (words.length > 1) throw refused(word, `"${shorten(words[1]!)}" is one word too many`);
+      if (words.length > 1) throw refused(word, `Unexpected word "${shorten(words[1]!)}"`);
       return isReset(first) ? { kind: "reset-profile" } : { kind: "set-profile", profile: first };
     case "approve":
-      if (words.length > 1) throw refused(word, `"${shorten(words[1]!)}" is one word too many`);
+      if (words.length > 1) throw refused(word, `Unexpected word "${shorten(words[1]!)}"`);
       return { kind: word, id: first };
     case "deny": {
       const { id, rest } = splitId(words);
@@ -85,17 +85,16 @@ function parseWords(word: Word, words: readonly string[]): Command {
     }
     case "answer": {
       const { id, rest } = splitId(words);
-      if (rest === "") throw refused(word, "There is no answer in it");
+      if (rest === "") throw refused(word, "Missing answer text");
       return { kind: word, id, text: rest };
     }
     case "fork":
-      if (words.length > 2) throw refused(word, `"${shorten(words[2]!)}" is one word too many`);
+      if (words.length > 2) throw refused(word, `Unexpected word "${shorten(words[2]!)}"`);
       return { kind: word, turn: first, label: words[1] };
     case "new":
     case "status":
     case "help":
-      if (first !== undefined)
-        throw refused(word, `/${word} takes no words beside it, such as "${shorten(first)}"`);
+      if (first !== undefined) throw refused(word, `/${word} takes no arguments, got "${shorten(first)}"`);
       return { kind: word };
   }
 }
@@ -117,7 +116,7 @@ function parseSettings(words: readonly string[]): Partial<QueueSettings> {
     const setting = parseSetting(word);
     const [name] = Object.keys(setting) as [keyof QueueSettings];
     if (Object.hasOwn(settings, name))
-      throw refused("queue", `"${shorten(word)}" sets what was set before it`);
+      throw refused("queue", `"${shorten(word)}" repeats an earlier setting`);
     Object.assign(settings, setting);
   }
   return settings;
@@ -133,11 +132,11 @@ function parseSetting(word: string): Partial<QueueSettings> {
     case "cap":
       return { cap: parseCap(value) };
     case "drop":
-      return { drop: parseAmong(DROP_POLICIES, value, "a way to drop messages") };
+      return { drop: parseAmong(DROP_POLICIES, value, "drop policy") };
     case "interrupt":
-      return { onInterrupt: parseAmong(INTERRUPT_POLICIES, value, "something that an interruption can do") };
+      return { onInterrupt: parseAmong(INTERRUPT_POLICIES, value, "interrupt policy") };
     default:
-      throw refused("queue", `"${shorten(word)}" is not a setting of a queue`);
+      throw refused("queue", `Unknown queue setting "${shorten(word)}"`);
   }
 }
 
@@ -145,7 +144,7 @@ function parseMode(word: string): QueueMode {
   try {
     return parseQueueMode(word);
   } catch (cause) {
-    throw refused("queue", `"${shorten(word)}" is not a queue mode`, cause);
+    throw refused("queue", `Unknown queue mode "${shorten(word)}"`, cause);
   }
 }
 
@@ -155,28 +154,29 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as c
 function parseDebounce(value: string): number {
   const [, amount, unit = "ms"] = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?$/.exec(value) ?? [];
   if (amount === undefined)
-    throw refused("queue", `"${shorten(value)}" is not a duration such as 500ms, 1.5s or 2m`);
+    throw refused("queue", `Invalid duration "${shorten(value)}": use 500ms, 1.5s or 2m`);
   const debounceMs = Math.round(Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]);
-  if (debounceMs > MAX_DEBOUNCE_MS) throw refused("queue", `A debounce of ${value} is longer than an hour`);
+  if (debounceMs > MAX_DEBOUNCE_MS) throw refused("queue", `The debounce ${value} exceeds one hour`);
   return debounceMs;
 }
 
 function parseCap(value: string): number {
   const cap = /^\d{1,9}$/.test(value) ? Number(value) : 0;
   if (cap >= 1 && cap <= MAX_QUEUE_CAP) return cap;
-  throw refused("queue", `"${shorten(value)}" is not a cap, which is a number from 1 to ${MAX_QUEUE_CAP}`);
+  throw refused("queue", `Invalid cap "${shorten(value)}": use 1 to ${MAX_QUEUE_CAP}`);
 }
 
 function parseAmong<Value extends string>(values: readonly Value[], word: string, what: string): Value {
   const value = values.find((candidate) => candidate === word);
-  if (value === undefined) throw refused("queue", `"${shorten(word)}" is not ${what}: ${values.join(", ")}`);
+  if (value === undefined)
+    throw refused("queue", `Unknown ${what} "${shorten(word)}": use ${values.join(", ")}`);
   return value;
 }
 
 function refused(word: Word, message: string, cause?: unknown): CortexError {
-  const modes = word === "queue" ? ` The modes are ${QUEUE_MODES.join(", ")}.` : "";
+  const modes = word === "queue" ? ` Modes: ${QUEUE_MODES.join(", ")}.` : "";
   return new CortexError("request_invalid", message, {
-    hint: `Usage: ${USAGE[word]}.${modes} A space before the slash makes it a message.`,
+    hint: `Usage: ${USAGE[word]}.${modes} To send it as a message, put a space before the slash.`,
     cause,
   });
 }

@@ -89,7 +89,7 @@ test("names that every JavaScript object has are not agents or personas", async 
     code: "agent_unknown",
   });
   const persona = resolve({ persona: "constructor" });
-  await expect(persona).rejects.toMatchObject({ message: 'No persona is called "constructor"' });
+  await expect(persona).rejects.toMatchObject({ message: 'Unknown persona "constructor"' });
 });
 
 test("the label of a fork is a session key", () => {

@@ -77,23 +77,23 @@ function smartUnconfigured(): CortexError {
 }
 
 function agentUnknown(agent: string, config: Config): CortexError {
-  return new CortexError("agent_unknown", `No agent is called "${agent}"`, {
+  return new CortexError("agent_unknown", `Unknown agent "${agent}"`, {
     hint:
-      `The agents in cortex.json are ${Object.keys(config.agents).join(", ")}. ` +
-      "You can write to a member of a team after its first tick: `cortex team tick <member>`.",
+      `Agents in cortex.json: ${Object.keys(config.agents).join(", ")}. ` +
+      "A team member can be reached after its first tick: `cortex team tick <member>`.",
   });
 }
 
 function personaUnknown(persona: string, config: Config): CortexError {
-  return new CortexError("persona_unknown", `No persona is called "${persona}"`, {
-    hint: `The personas in cortex.json are ${Object.keys(config.personas).join(", ")}.`,
+  return new CortexError("persona_unknown", `Unknown persona "${persona}"`, {
+    hint: `Personas in cortex.json: ${Object.keys(config.personas).join(", ")}.`,
   });
 }
 
 function personaWithoutAgent(persona: string): CortexError {
   return new CortexError(
     "persona_unknown",
-    `No agent has the persona "${persona}", so it has no main session`,
+    `Persona "${persona}" has no main session because no agent uses it`,
     {
       hint: "Give it a `mainSession`, or give an agent this persona, in cortex.json.",
     },

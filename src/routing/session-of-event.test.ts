@@ -64,7 +64,9 @@ test("what the owner and programs say has no place, and goes to the main session
 
 test("a group without a place is an error that says what to give", async () => {
   const sessionOf = await sessions("main");
-  expect(() => sessionOf({ metadata: { is_group: true } })).toThrow(/is from a group and has no place/);
+  expect(() => sessionOf({ metadata: { is_group: true } })).toThrow(
+    /Event test:a is from a group but has no `place`/,
+  );
 });
 
 test("whatever is said in a group, its message is never in the main session", async () => {

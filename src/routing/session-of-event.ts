@@ -28,7 +28,7 @@ export function sessionOfEvent(
 }
 
 function placeMissing(id: string, kind: string): CortexError {
-  return new CortexError("target_invalid", `The event ${id} is from a ${kind} and has no place`, {
-    hint: "Return `routing` from the hook, or have the adapter give the event a `place`.",
+  return new CortexError("target_invalid", `Event ${id} is from a ${kind} but has no \`place\``, {
+    hint: "Return `routing` from the hook, or set `place` in the adapter.",
   });
 }

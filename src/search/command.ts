@@ -25,13 +25,13 @@ export async function search(given: Invocation): Promise<void> {
   await using ledger = await openLedger(home);
   const hits = await ledger.events.search(args[0]!, options);
   const found = foundView(hits, await ledger.events.unsearched());
-  print.data(found, () => (hits.length === 0 ? "Nothing was found." : table(found.items.map(cells))));
+  print.data(found, () => (hits.length === 0 ? "No matches." : table(found.items.map(cells))));
   if (found.unsearched > 0) print.note(behind(found.unsearched));
 }
 
 function behind(unsearched: number): string {
-  const left = `${count(unsearched, "older event")} ${unsearched === 1 ? "was" : "were"} not searched`;
-  return `The index is behind: ${left}. A running server catches up by itself, and \`cortex up\` starts one.`;
+  const left = `${count(unsearched, "older event")} not searched`;
+  return `The search index is behind: ${left}. A running server catches up automatically; start one with \`cortex up\`.`;
 }
 
 function cells({ timestamp, channel, sender, turnId, eventId, text: said }: HitView): string[] {
@@ -40,7 +40,7 @@ function cells({ timestamp, channel, sender, turnId, eventId, text: said }: HitV
 }
 
 function tooMany(limit: number): CortexError {
-  return new CortexError("usage", `${limit} is more than a search gives back`, {
-    hint: `Ask for ${MAX_HITS} or fewer, or narrow it down with --channel, --since and --until.`,
+  return new CortexError("usage", `The limit ${limit} is too high`, {
+    hint: `Use ${MAX_HITS} or fewer, or narrow the search with --channel, --since and --until.`,
   });
 }

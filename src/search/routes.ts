@@ -7,7 +7,7 @@ export const searchRoutes = [
   route({
     method: "get",
     path: "/api/search",
-    summary: "What was said, by its words, best first",
+    summary: "Search conversations by keyword, best match first",
     query: SearchQuery,
     answers: { 200: schemas.Found },
     async handle({ query: { q, channel, since, until, limit } }, { cortex: { store } }) {

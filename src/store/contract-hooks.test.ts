@@ -659,7 +659,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       await using opened = await open();
       const { store, clock } = opened;
       await store.hooks.sync([file("a")]);
-      const error = "The chain of events ends here: 8 events have led to each other";
+      const error = "The event chain reached its limit: 8 internal events in a row";
       const loop = async (name: string): Promise<unknown> => {
         await accept(store, `${name}-fires`, `${name}-silent`, `${name}-ends`);
         await store.hooks.record(firing(`${name}-fires`, "a"));

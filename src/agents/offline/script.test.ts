@@ -37,7 +37,7 @@ test.each([
   ["- {when: '(a)\\1', plays: [{say: a}]}", "entry 1, when: "],
   ["- {when: '', plays: [{say: a}]}", "entry 1, when: "],
   [`- {when: '${"a".repeat(MAX_PATTERN_LENGTH + 1)}', plays: [{say: a}]}`, "entry 1, when: "],
-  ["- {when: x, agent: 'no one', plays: [{say: a}]}", 'entry 1, agent: "no one" is not an agent id'],
+  ["- {when: x, agent: 'no one', plays: [{say: a}]}", 'entry 1, agent: "no Invalid agent id "one'],
   ["- {when: x, plays: []}", "entry 1, plays: "],
   ["- {when: x, plays: [{}]}", "entry 1, play 1: it needs `say`, `calls` or `fault`"],
   [

@@ -29,5 +29,5 @@ test("trouble in a call that was stopped is that it was stopped", async () => {
   const context = { ...files.context, signal: stop.signal };
   const call = callTool(failing, { path: "a" }, context);
   stop.abort();
-  await expect(call).rejects.toMatchObject({ message: "Fail was stopped before it was done" });
+  await expect(call).rejects.toMatchObject({ message: "Fail was stopped before it finished" });
 });

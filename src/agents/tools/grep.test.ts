@@ -108,7 +108,7 @@ test("a search can be stopped in the middle of a file", async () => {
   const stop = new AbortController();
   const call = callTool(grepTool, { pattern: "(not|here)x" }, { ...files.context, signal: stop.signal });
   setImmediate(() => stop.abort());
-  await expect(call).rejects.toMatchObject({ message: "Grep was stopped before it was done" });
+  await expect(call).rejects.toMatchObject({ message: "Grep was stopped before it finished" });
 });
 
 test("a bad pattern is refused with a reason", async () => {

@@ -222,7 +222,7 @@ test("a fetch can be stopped, before the answer and while it is read", async () 
     const stop = new AbortController();
     const call = fetchPage(played, "http://example.com", { signal: stop.signal });
     void arrived.promise.then(() => stop.abort());
-    await expect(call).rejects.toMatchObject({ message: "WebFetch was stopped before it was done" });
+    await expect(call).rejects.toMatchObject({ message: "WebFetch was stopped before it finished" });
   }
 });
 

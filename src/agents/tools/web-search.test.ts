@@ -155,7 +155,7 @@ test("a search can be stopped", async () => {
     fetch,
   });
   await expect(callTool(tool, { query: "a" }, files.context)).rejects.toMatchObject({
-    message: "WebSearch was stopped before it was done",
+    message: "WebSearch was stopped before it finished",
   });
 });
 

@@ -320,7 +320,7 @@ test("a folder that is gone, as with a disk that was unplugged, is a problem and
   renameSync(box.folder, `${box.folder}-away`);
   await box.settle(watch);
   await box.settle(watch);
-  expect(box.problems).toEqual([expect.stringContaining(`${box.folder} cannot be watched now`)]);
+  expect(box.problems).toEqual([expect.stringContaining(`Cannot watch ${box.folder} for now`)]);
   renameSync(`${box.folder}-away`, box.folder);
   await box.settle(watch);
   expect(box.told()).toEqual(["created a.txt"]);

@@ -139,7 +139,7 @@ export class FolderWatch implements AsyncDisposable {
       waitMs = await this.#settleAll(root, files, problems);
     } catch (error) {
       // A disk that was unplugged is not a folder whose files were all deleted.
-      problems.add(`The folder ${this.#watched.folder} cannot be watched now: ${reason(error)}`);
+      problems.add(`Cannot watch ${this.#watched.folder} for now: ${reason(error)}`);
     }
     for (const problem of problems) if (!this.#problems.has(problem)) this.#parts.onProblem(problem);
     this.#problems = problems;
@@ -182,7 +182,7 @@ export class FolderWatch implements AsyncDisposable {
         this.#unsettled.delete(path);
       } catch (error) {
         if (error instanceof CortexError && error.transient) throw error;
-        problems.add(`${path} is not told of: ${reason(error)}`);
+        problems.add(`${path} was not reported: ${reason(error)}`);
         this.#unsettled.set(path, {
           found,
           sinceMs: this.#parts.clock() + RETRY_MS - this.#watched.settleMs,
@@ -270,10 +270,8 @@ export class FolderWatch implements AsyncDisposable {
         watcher.on("error", () => watcher.close()); // the poll goes on
         this.#watchers.set(folder, watcher);
       } catch (error) {
-        const often = `looked at every ${POLL_MS / 1_000} s instead`;
-        problems.add(
-          `The system does not watch all of ${this.#watched.folder} (${reason(error)}): it is ${often}`,
-        );
+        const often = `polling every ${POLL_MS / 1_000} s instead`;
+        problems.add(`The system cannot watch all of ${this.#watched.folder} (${reason(error)}); ${often}`);
         return;
       }
     }

@@ -37,7 +37,7 @@ export async function scanFolder(root: string, globs: Globs, limits = LIMITS): P
   for (const folder of folders) {
     const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
       if (folder === root) throw error;
-      if (!isGone(error)) problems.push(`${folder} cannot be read: ${(error as Error).message}`);
+      if (!isGone(error)) problems.push(`Cannot read ${folder}: ${(error as Error).message}`);
       return [];
     });
     for (const entry of entries) {
@@ -55,7 +55,7 @@ export async function scanFolder(root: string, globs: Globs, limits = LIMITS): P
   }
   if (isCut)
     problems.push(
-      `${root} has more than ${limits.files} files or ${limits.folders} folders: the rest is not watched`,
+      `${root} has more than ${limits.files} files or ${limits.folders} folders; the rest is not watched`,
     );
   return { files, folders, problems };
 }

@@ -21,10 +21,13 @@ export function connectionFailure(place: string, error: unknown): CortexError {
   const code = codeOf(error);
   const what = `The connection to the webhook target "${place}" failed (${code})`;
   if (BEFORE_SENDING.has(code) || TLS.test(code)) {
-    return deliveryFailed(what, { hint: "Check that it runs and that its URL is right.", cause: error });
+    return deliveryFailed(what, {
+      hint: "Check that it is running and that its URL is correct.",
+      cause: error,
+    });
   }
-  return deliveryUncertain(`${what} when the request was under way`, {
-    hint: "It is sent again with the same Idempotency-Key.",
+  return deliveryUncertain(`${what} during the request`, {
+    hint: "It is retried with the same Idempotency-Key.",
     cause: error,
   });
 }
@@ -36,5 +39,5 @@ function codeOf(error: unknown): string {
     if (typeof code === "string") return code;
     if (each instanceof AggregateError && each.errors.length > 0) return codeOf(each.errors[0]);
   }
-  return "no code";
+  return "no error code";
 }

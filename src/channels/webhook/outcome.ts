@@ -20,9 +20,9 @@ export async function outcomeOf(
   const what = `The webhook target "${place}" answered ${status}${said === "" ? "" : `: ${said}`}`;
   if (status >= 500 || NOT_NOW.has(status)) {
     const retryAfterMs = parseRetryAfter(headers.get("retry-after"), nowMs);
-    throw deliveryFailed(what, { hint: "It is tried again.", retryAfterMs });
+    throw deliveryFailed(what, { hint: "It is retried.", retryAfterMs });
   }
-  throw deliveryRefused(what, { hint: "Put it right at the receiver or in the config, then retry it." });
+  throw deliveryRefused(what, { hint: "Fix the receiver or the config, then retry the delivery." });
 }
 
 /** Seconds or a date, as HTTP has it. What is neither counts as not said. */
@@ -56,8 +56,8 @@ async function readBeginning({ body }: Response): Promise<string> {
 /** A redirect could lead anywhere, inside the owner's network too, so none is followed. */
 function redirected(place: string, status: number, location: string | null): CortexError {
   const where = location === null ? "nowhere" : shown(location.replace(/[?#].*$/s, ""));
-  return deliveryRefused(`The webhook target "${place}" answered ${status} and pointed to ${where}`, {
-    hint: "Redirects are not followed. Put the final URL into the config, then retry it.",
+  return deliveryRefused(`The webhook target "${place}" answered ${status} with a redirect to ${where}`, {
+    hint: "Redirects are not followed. Configure the final URL, then retry the delivery.",
   });
 }
 

@@ -69,7 +69,7 @@ test("Slack's published example is accepted in its time", () => {
   const secret = "8f742231b10e8888abcd99yyyzzz85a5";
   expect(verifyWebhook("slack", slack, { secret, nowMs: 1_531_420_618_000 })).toBe(1_531_420_618_000);
   expect(() => verifyWebhook("slack", slack, { secret, nowMs: NOW_MS })).toThrow(
-    refusal(/ s ago, and 300 s/),
+    refusal(/s ago \(limit 300 s\)/),
   );
 });
 
@@ -108,7 +108,7 @@ test.each(SCHEMES)("a body of which any bit is another is not %s's", (scheme) =>
       changed[bit >> 3]! ^= 1 << (bit & 7);
       expect(() =>
         verifyWebhook(scheme, request(changed, headers), { secret: SECRET, nowMs: NOW_MS }),
-      ).toThrow(refusal("is not that of this body"));
+      ).toThrow(refusal("does not match the body"));
     }),
   );
 });
@@ -116,7 +116,9 @@ test.each(SCHEMES)("a body of which any bit is another is not %s's", (scheme) =>
 test.each(SCHEMES)("with another secret, nothing of %s is accepted", (scheme) => {
   const signed = request("{}", sign(scheme, "{}"));
   for (const secret of [`${SECRET} `, SECRET.toUpperCase(), "x"]) {
-    expect(() => verifyWebhook(scheme, signed, { secret, nowMs: NOW_MS })).toThrow(refusal("is not that of"));
+    expect(() => verifyWebhook(scheme, signed, { secret, nowMs: NOW_MS })).toThrow(
+      refusal("does not match the body"),
+    );
   }
 });
 
@@ -137,7 +139,7 @@ test.each(TIMED)("a new time on an old request of %s is noticed", (scheme) => {
     .digest("hex");
   const moved = request("{}", HEADERS[scheme](hash, NOW_S));
   expect(() => verifyWebhook(scheme, moved, { secret: SECRET, nowMs: NOW_MS })).toThrow(
-    refusal("is not that of this body"),
+    refusal("does not match the body"),
   );
 });
 
@@ -151,21 +153,21 @@ test("a test signature of Stripe counts for nothing", () => {
   const { "Stripe-Signature": good } = sign("stripe", "{}");
   const test = request("{}", { "Stripe-Signature": good!.replace("v1=", "v0=") });
   expect(() => verifyWebhook("stripe", test, { secret: SECRET, nowMs: NOW_MS })).toThrow(
-    refusal("which is no signature"),
+    refusal("Invalid signature"),
   );
 });
 
 test.each<[Signed, Record<string, string>, string]>([
-  ["github", {}, "The request has no X-Hub-Signature-256"],
-  ["github", { "X-Hub-Signature": "sha1=00" }, "The request has no X-Hub-Signature-256"],
-  ["github", { "X-Hub-Signature-256": "757107" }, 'holds "757107", which is no signature'],
-  ["github", { "X-Hub-Signature-256": "sha256=" }, "is not that of this body"],
-  ["stripe", { "Stripe-Signature": "v1=00" }, "The request has no Stripe-Signature"],
-  ["stripe", { "Stripe-Signature": "t=soon,v1=00" }, 'Stripe-Signature holds "soon", which is no time'],
-  ["stripe", { "Stripe-Signature": "t=1" }, "which is no signature"],
-  ["slack", { "X-Slack-Signature": "v0=00" }, "The request has no X-Slack-Request-Timestamp"],
-  ["generic", { "X-Cortex-Timestamp": "1" }, "The request has no X-Cortex-Signature"],
-  ["generic", { "X-Cortex-Timestamp": "1e9", "X-Cortex-Signature": "sha256=00" }, '"1e9", which is no time'],
+  ["github", {}, "Missing header X-Hub-Signature-256"],
+  ["github", { "X-Hub-Signature": "sha1=00" }, "Missing header X-Hub-Signature-256"],
+  ["github", { "X-Hub-Signature-256": "757107" }, 'Invalid signature "757107"'],
+  ["github", { "X-Hub-Signature-256": "sha256=" }, "does not match the body"],
+  ["stripe", { "Stripe-Signature": "v1=00" }, "Missing header Stripe-Signature"],
+  ["stripe", { "Stripe-Signature": "t=soon,v1=00" }, 'Invalid time "soon" in Stripe-Signature'],
+  ["stripe", { "Stripe-Signature": "t=1" }, "Invalid signature"],
+  ["slack", { "X-Slack-Signature": "v0=00" }, "Missing header X-Slack-Request-Timestamp"],
+  ["generic", { "X-Cortex-Timestamp": "1" }, "Missing header X-Cortex-Signature"],
+  ["generic", { "X-Cortex-Timestamp": "1e9", "X-Cortex-Signature": "sha256=00" }, 'Invalid time "1e9"'],
 ])("a request of %s with %j is refused, and what is missing is said", (scheme, headers, message) => {
   expect(() => verifyWebhook(scheme, request("{}", headers), { secret: SECRET, nowMs: NOW_MS })).toThrow(
     refusal(message),
@@ -191,5 +193,7 @@ test(`Stripe may send ${MAX_SIGNATURES} signatures, and no more are compared`, (
     request("{}", { "Stripe-Signature": good!.replace(",", `,${"v1=00,".repeat(count)}`) });
   const given = { secret: SECRET, nowMs: NOW_MS };
   expect(verifyWebhook("stripe", behind(MAX_SIGNATURES - 1), given)).toBe(NOW_MS);
-  expect(() => verifyWebhook("stripe", behind(MAX_SIGNATURES + 1), given)).toThrow(refusal("is not that of"));
+  expect(() => verifyWebhook("stripe", behind(MAX_SIGNATURES + 1), given)).toThrow(
+    refusal("does not match the body"),
+  );
 });

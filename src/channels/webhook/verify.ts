@@ -34,8 +34,8 @@ export function verifyWebhook(
   // The signature first: to whoever does not know the secret, nothing is said about the time.
   if (!signatures.some((signature) => isEqual(signature, expected)))
     throw refused(
-      `The signature in ${HEADERS[scheme]} is not that of this body`,
-      "Check that both ends have the same secret, and that nothing in between changes the body.",
+      `The signature in ${HEADERS[scheme]} does not match the body`,
+      "Check that both ends use the same secret and that no proxy changes the body.",
     );
   if (timestamp === undefined) return undefined;
   const signedAtMs = Number(timestamp) * 1_000;
@@ -61,10 +61,7 @@ function readSignature(scheme: keyof typeof HEADERS, { header }: WebhookRequest)
   const name = HEADERS[scheme];
   const value = header(name);
   if (value === undefined)
-    throw refused(
-      `The request has no ${name}`,
-      "Let the sender sign its requests; docs/webhooks.md says how.",
-    );
+    throw refused(`Missing header ${name}`, "The sender must sign its requests; see docs/webhooks.md.");
   switch (scheme) {
     case "github":
       return { signatures: [hexAfter("sha256=", value, name)], signed: "" };
@@ -94,8 +91,8 @@ function hexAfter(prefix: string, value: string, name: string): string {
 function checkTimestamp(value: string | undefined, name: string): string {
   if (value !== undefined && /^\d{1,12}$/.test(value)) return value;
   throw refused(
-    value === undefined ? `The request has no ${name}` : `${name} holds ${shown(value)}, which is no time`,
-    "It holds the seconds since 1970 at which the request was signed.",
+    value === undefined ? `Missing header ${name}` : `Invalid time ${shown(value)} in ${name}`,
+    "Expected the Unix time in seconds at which the request was signed.",
   );
 }
 
@@ -109,18 +106,15 @@ function digest(text: string): Buffer {
 }
 
 function malformed(name: string, value: string): CortexError {
-  return refused(
-    `${name} holds ${shown(value)}, which is no signature`,
-    "docs/webhooks.md shows each scheme.",
-  );
+  return refused(`Invalid signature ${shown(value)} in ${name}`, "See docs/webhooks.md for each scheme.");
 }
 
 function tooOld(signedAtMs: number, nowMs: number): CortexError {
   const seconds = Math.round(Math.abs(nowMs - signedAtMs) / 1_000);
   const where = signedAtMs < nowMs ? "ago" : "in the future";
   return refused(
-    `The request was signed ${seconds} s ${where}, and ${TIMESTAMP_WINDOW_MS / 1_000} s are allowed`,
-    "Set the clocks of both ends; an old request has to be signed anew.",
+    `The request was signed ${seconds} s ${where} (limit ${TIMESTAMP_WINDOW_MS / 1_000} s)`,
+    "Synchronize the clocks of both ends; sign an old request again.",
   );
 }
 

@@ -78,8 +78,10 @@ test.each([undefined, ""])(
     await using receiver = await openReceiver();
     await expect(channelTo(receiver.url, "SHOP", secret).send(message, never)).rejects.toMatchObject({
       code: "delivery_refused",
-      message: 'The webhook target "shop" cannot be signed for: SHOP is not set',
-      hint: expect.stringContaining("Set SHOP in the environment of Cortex or in config/.env"),
+      message: 'Cannot sign requests to the webhook target "shop": SHOP is not set',
+      hint: expect.stringContaining(
+        "Set SHOP in Cortex's environment or in config/.env, then retry the delivery.",
+      ),
     });
     expect(receiver.received).toEqual([]);
   },
@@ -136,7 +138,7 @@ test.each([301, 302, 303, 307, 308])(
     receiver.behave(answer(status, { Location: `${elsewhere.url}/new?token=secret` }));
     const sending = channelTo(receiver.url).send(message, never);
     await expect(sending).rejects.toEqual(
-      failure("delivery_refused", new RegExp(`pointed to ${elsewhere.url}/new$`)),
+      failure("delivery_refused", new RegExp(`with a redirect to ${elsewhere.url}/new$`)),
     );
     expect(elsewhere.received).toEqual([]);
   },
@@ -146,7 +148,7 @@ test("a message that was taken before the connection broke is uncertain", async 
   await using receiver = await openReceiver();
   receiver.behave(cut);
   await expect(channelTo(receiver.url).send(message, never)).rejects.toEqual(
-    failure("delivery_uncertain", "under way"),
+    failure("delivery_uncertain", "during the request"),
   );
   expect(receiver.received).toHaveLength(1);
 });
@@ -173,7 +175,7 @@ test("a receiver that never answers is uncertain when its time is over", async (
     clock,
     timeoutMs: 20,
   });
-  await expect(channel.send(message, never)).rejects.toEqual(failure("delivery_uncertain", "in time"));
+  await expect(channel.send(message, never)).rejects.toEqual(failure("delivery_uncertain", "timed out"));
 });
 
 test("a send that is cut off is uncertain", async () => {

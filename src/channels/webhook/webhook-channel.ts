@@ -101,27 +101,27 @@ function parseUrl(name: string, text: string): URL {
   const isGood = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
   if (isGood) return url;
   // The URL itself is not shown: it may hold a password.
-  throw new CortexError("config_invalid", `The webhook target "${name}" has no usable URL`, {
-    hint: "Give an http or https URL without a user and password; name the variable of a secret in `secretEnv`.",
+  throw new CortexError("config_invalid", `Invalid URL of the webhook target "${name}"`, {
+    hint: "Use an http or https URL without credentials; name the variable of a secret in `secretEnv`.",
   });
 }
 
 function targetUnknown(place: string, names: readonly string[]): CortexError {
-  return deliveryRefused(`No webhook target is called "${place}"`, {
-    hint: names.length === 0 ? "No webhook targets are configured." : `There are: ${names.join(", ")}.`,
+  return deliveryRefused(`Unknown webhook target "${place}"`, {
+    hint: names.length === 0 ? "No webhook targets are configured." : `Known targets: ${names.join(", ")}.`,
   });
 }
 
 /** What its receiver expects to be signed is never sent unsigned. */
 function secretMissing(place: string, variable: string): CortexError {
-  return deliveryRefused(`The webhook target "${place}" cannot be signed for: ${variable} is not set`, {
-    hint: `Set ${variable} in the environment of Cortex or in config/.env, then retry the delivery.`,
+  return deliveryRefused(`Cannot sign requests to the webhook target "${place}": ${variable} is not set`, {
+    hint: `Set ${variable} in Cortex's environment or in config/.env, then retry the delivery.`,
   });
 }
 
 function unanswered(place: string, cause: unknown): CortexError {
-  return deliveryUncertain(`The webhook target "${place}" did not answer in time`, {
-    hint: "It is sent again with the same Idempotency-Key.",
+  return deliveryUncertain(`The webhook target "${place}" timed out`, {
+    hint: "It is retried with the same Idempotency-Key.",
     cause,
   });
 }

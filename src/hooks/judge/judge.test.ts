@@ -177,7 +177,7 @@ test("a default hook is silenced by an exclusive one whose relay takes long to s
 });
 
 test("the end of a chain is told before it is recorded, so that a crash in between cannot hide it", async () => {
-  const atItsEnd = new CortexError("chain_ended", "The chain of events ends here", {
+  const atItsEnd = new CortexError("chain_ended", "The event chain reached its limit", {
     hint: "Raise the limit.",
   });
   await using scene = await openScene({ builds: BUILDS }, {}, () => Promise.reject(atItsEnd));
@@ -259,7 +259,7 @@ test("what hooks do wrong is theirs alone", async () => {
   const said = Object.fromEntries(runs.map(({ hook, error }) => [hook, error]));
   expect(Object.keys(said)).toEqual(["bad-session", "fires", "nonsense", "rejects", "two-targets"]);
   expect(said["fires"]).toBeUndefined();
-  expect(said["bad-session"]).toContain('"no good key!" is not a session key');
+  expect(said["bad-session"]).toContain('Invalid session key "no good key!"');
   expect(said["nonsense"]).toContain('The hook returned "yes"');
   expect(said["rejects"]).toContain("Error: not today");
   expect(said["two-targets"]).toContain("session and persona");

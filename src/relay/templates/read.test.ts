@@ -230,7 +230,7 @@ test("a file of the folder that is no JSON costs only its own entry, and is told
       source: "thread-templates/agents/critic.json:2:14",
       path: "profile",
       message: 'no profile is called "gone"',
-      hint: "Write one of __active__, claude-sonnet, claude-haiku, offline.",
+      hint: "Use one of __active__, claude-sonnet, claude-haiku, offline.",
     },
   ]);
 });
@@ -243,7 +243,7 @@ test("without files there are no agents and no problems", async () => {
 test.each([
   ["[]", "a list is not an object"],
   ['{"agents": []}', "a list is not an object"],
-  ['{"agents": {}', "is not JSON: a closing } is missing"],
+  ['{"agents": {}', "invalid JSON: missing closing }"],
   ["7", "7 is not an object"],
 ])("the file %s is a problem", async (text, message) => {
   using home = relayHome({ [FILE]: text });

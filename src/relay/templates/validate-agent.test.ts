@@ -11,7 +11,7 @@ const CODER = {
 const NAME = "A name has 1 to 64 letters, digits, - and _, and starts with a letter or digit.";
 
 const ERRORS: Mistaken[] = [
-  [{ coder: [] }, "agents.coder", "a list is not an object", "An agent that takes part in relays."],
+  [{ coder: [] }, "agents.coder", "expected an object, got a list", "An agent that takes part in relays."],
   [
     { agent: { name: "reader" } },
     "agents.writer.name",
@@ -33,26 +33,21 @@ const ERRORS: Mistaken[] = [
     '"Writer" and "writer" differ only in capital letters',
     "Give one of them another name.",
   ],
-  [{ agent: { profile: undefined } }, "agents.writer.profile", "is missing", "The profile it runs on"],
+  [{ agent: { profile: undefined } }, "agents.writer.profile", "missing", "The profile it runs on"],
   [
     { agent: { profile: "claude-sonet" } },
     "agents.writer.profile",
     'no profile is called "claude-sonet"',
     'Did you mean "claude-sonnet"?',
   ],
-  [
-    { agent: { persistSession: undefined } },
-    "agents.writer.persistSession",
-    "is missing",
-    "Whether it goes on",
-  ],
+  [{ agent: { persistSession: undefined } }, "agents.writer.persistSession", "missing", "Whether it goes on"],
   [
     { agent: { persistSession: "yes" } },
     "agents.writer.persistSession",
-    '"yes" is not true or false',
+    'expected true or false, got "yes"',
     "Whether it goes on",
   ],
-  [{ agent: { tools: 5 } }, "agents.writer.tools", "5 is not a text or a list", "The tools it has"],
+  [{ agent: { tools: 5 } }, "agents.writer.tools", "expected a string or a list, got 5", "The tools it has"],
   [
     { agent: { entryStage: "one" } },
     "agents.writer.entryStage",
@@ -68,7 +63,7 @@ const ERRORS: Mistaken[] = [
   [
     { coder: { ...CODER, stages: { implement: {} } } },
     "agents.coder.stages.implement.promptTemplate",
-    "is missing",
+    "missing",
     "What the agent is asked in this stage",
   ],
   [
@@ -137,7 +132,7 @@ const WARNINGS: Mistaken[] = [
   [
     { agent: { promptTempalte: "x" } },
     "agents.writer.promptTempalte",
-    "is not a key that is known here",
+    "unknown key",
     'Did you mean "promptTemplate"?',
   ],
   [

@@ -31,13 +31,13 @@ const ERRORS: Mistaken[] = [
   [
     { binding: { shell: "pair", worker: 7 }, shell: {} },
     "templates.bound.worker",
-    "7 is not a text",
+    "expected a string, got 7",
     "A template that is made from a shell: an agent for each of its parameters.",
   ],
   [
     { binding: { ...BOUND, maxTotalSteps: 0 }, shell: {} },
     "templates.bound.maxTotalSteps",
-    "0 is less than 1",
+    "expected at least 1, got 0",
     "How many steps the relay may have.",
   ],
   [
@@ -79,8 +79,8 @@ const ERRORS: Mistaken[] = [
   [
     { shell: { transitions: edge({}, "stranger") }, binding: BOUND },
     "templates.bound.shell",
-    'in the shell "pair", transitions[0].to: "stranger" is not one of the template\'s agents',
-    "Write one of writer, coder.",
+    'in the shell "pair", transitions[0].to: expected one of the, got "stranger" template\'s agents',
+    "Use one of writer, coder.",
   ],
 ];
 

@@ -13,98 +13,98 @@ const ERRORS: Mistaken[] = [
   [
     { template: 7 },
     "templates.both",
-    "7 is not an object",
+    "expected an object, got 7",
     "Agents that pass an artifact along, and in which order.",
   ],
   [
     { template: { description: 7 } },
     "templates.both.description",
-    "7 is not a text",
+    "expected a string, got 7",
     "What the template is for.",
   ],
   [
     { template: { agents: [], transitions: [], entryAgent: "__active__" } },
     "templates.both.agents",
-    "is empty",
+    "must not be empty",
     "The agents that take part",
   ],
   [
     { template: { transitions: undefined } },
     "templates.both.transitions",
-    "is missing",
+    "missing",
     "What follows on each step",
   ],
   [
     { template: { entryAgent: undefined } },
     "templates.both.entryAgent",
-    "is missing",
+    "missing",
     "The agent of the first step.",
   ],
   [
     { template: { maxTotalSteps: undefined } },
     "templates.both.maxTotalSteps",
-    "is missing",
+    "missing",
     "How many steps the relay may have.",
   ],
   [
     { template: { maxTotalSteps: 0 } },
     "templates.both.maxTotalSteps",
-    "0 is less than 1",
+    "expected at least 1, got 0",
     "How many steps the relay may have.",
   ],
   [
     { template: { maxTotalSteps: 1.5 } },
     "templates.both.maxTotalSteps",
-    "1.5 is not a whole number",
+    "expected an integer, got 1.5",
     "How many steps the relay may have.",
   ],
   [
     { template: { maxTotalSteps: MAX_TOTAL_STEPS + 1 } },
     "templates.both.maxTotalSteps",
-    "10001 is more than 10000",
+    "expected at most 10000, got 10001",
     "How many steps the relay may have.",
   ],
   [
     { template: { maxTotalCostUsd: 0 } },
     "templates.both.maxTotalCostUsd",
-    "0 is not more than 0",
+    "expected more than 0, got 0",
     "What the relay may cost, in USD.",
   ],
   [
     { template: { hooks: { onEnd: { command: "" } } } },
     "templates.both.hooks.onEnd.command",
-    "is empty",
+    "must not be empty",
     "What the shell runs",
   ],
   [
     { template: { hooks: { onEnd: { command: "true", timeout: 0 } } } },
     "templates.both.hooks.onEnd.timeout",
-    "0 is less than 1",
+    "expected at least 1, got 0",
     "How long it may take, in milliseconds.",
   ],
   [
     { template: { hooks: { onEnd: { command: "true", timeout: MAX_SCRIPT_TIMEOUT_MS + 1 } } } },
     "templates.both.hooks.onEnd.timeout",
-    "86400001 is more than 86400000",
+    "expected at most 86400000, got 86400001",
     "How long it may take, in milliseconds.",
   ],
   [
     { template: { transitions: edge({ type: "sometimes" }) } },
     "templates.both.transitions[0].condition.type",
-    '"sometimes" is not one of always, convergence, output_contains, output_not_contains',
-    "Write one of always, convergence, output_contains, output_not_contains.",
+    'expected one of always, convergence, output_contains, output_not_contains, got "sometimes"',
+    "Use one of always, convergence, output_contains, output_not_contains.",
   ],
   [
     { template: { transitions: edge({ type: "convergence", marker: "x", maxIterations: 0 }) } },
     "templates.both.transitions[0].condition.maxIterations",
-    "0 is less than 1",
+    "expected at least 1, got 0",
     "convergence: how often `from` runs without the marker",
   ],
   [
     { template: { transitions: edge({ type: "convergence", marker: "x", onMarker: "halt" }) } },
     "templates.both.transitions[0].condition.onMarker",
-    '"halt" is not one of advance, stop',
-    "Write one of advance, stop.",
+    'expected one of advance, stop, got "halt"',
+    "Use one of advance, stop.",
   ],
   [
     { template: { transitions: edge({ type: "output_contains", pattern: "(" }) } },
@@ -133,13 +133,13 @@ const ERRORS: Mistaken[] = [
   [
     { template: { agents: ["writer", "coder", {}] } },
     "templates.both.agents[2].ref",
-    "is missing",
+    "missing",
     "The agent's name.",
   ],
   [
     { template: { agents: ["writer", "coder", 7] } },
     "templates.both.agents[2]",
-    "7 is not a text or an object",
+    "expected a string or an object, got 7",
     "The agents that take part",
   ],
   [
@@ -157,13 +157,13 @@ const ERRORS: Mistaken[] = [
   [
     { template: { entryAgent: "writr" } },
     "templates.both.entryAgent",
-    '"writr" is not one of the template\'s agents',
+    'expected one of the, got "writr" template\'s agents',
     'Did you mean "writer"?',
   ],
   [
     { template: { entryAgent: "coder:review" } },
     "templates.both.entryAgent",
-    '"coder:review" is not one of the template\'s agents',
+    'expected one of the, got "coder:review" template\'s agents',
     "Name the stage with entryStage.",
   ],
   [
@@ -175,13 +175,13 @@ const ERRORS: Mistaken[] = [
   [
     { template: { transitions: edge({}, "codr") } },
     "templates.both.transitions[0].to",
-    '"codr" is not one of the template\'s agents',
+    'expected one of the, got "codr" template\'s agents',
     'Did you mean "coder"?',
   ],
   [
     { template: { transitions: edge({}, "coder", "wrter") } },
     "templates.both.transitions[0].from",
-    '"wrter" is not one of the template\'s agents',
+    'expected one of the, got "wrter" template\'s agents',
     'Did you mean "writer"?',
   ],
   [
@@ -199,13 +199,13 @@ const ERRORS: Mistaken[] = [
   [
     { template: { transitions: edge({}, ["coder", "gone"]) } },
     "templates.both.transitions[0].to[1]",
-    '"gone" is not one of the template\'s agents',
-    "Write one of writer, coder.",
+    'expected one of the, got "gone" template\'s agents',
+    "Use one of writer, coder.",
   ],
   [
     { template: { transitions: edge({}, []) } },
     "templates.both.transitions[0].to",
-    "is empty",
+    "must not be empty",
     "The step after",
   ],
   [
@@ -226,20 +226,20 @@ const WARNINGS: Mistaken[] = [
   [
     { template: { color: "red" } },
     "templates.both.color",
-    "is not a key that is known here",
-    "Write one of $schema, name, description, agents, transitions, entryAgent, maxTotalSteps, maxTotalCostUsd, hooks, disableHooks, entryStage.",
+    "unknown key",
+    "Use one of $schema, name, description, agents, transitions, entryAgent, maxTotalSteps, maxTotalCostUsd, hooks, disableHooks, entryStage.",
   ],
   [
     { template: { agents: [{ ref: "writer", stages: {} }, "coder"] } },
     "templates.both.agents[0].stages",
-    "is not a key that is known here",
-    "Write one of ref, persistSession, directive, systemPrompt, promptTemplate, claudeAgent, outputStyle, tools, pluginDirs.",
+    "unknown key",
+    "Use one of ref, persistSession, directive, systemPrompt, promptTemplate, claudeAgent, outputStyle, tools, pluginDirs.",
   ],
   [
     { template: { transitions: edge({ retries: 5 }) } },
     "templates.both.transitions[0].condition.retries",
-    "is not a key that is known here",
-    "Write one of type, marker, maxIterations, onMarker, pattern, scope.",
+    "unknown key",
+    "Use one of type, marker, maxIterations, onMarker, pattern, scope.",
   ],
   [
     { template: { transitions: edge({ type: "convergence" }) } },
@@ -320,8 +320,8 @@ test("agents and transitions of a template have limits", async () => {
   const { problems } = await check({ template: { agents: ["coder", ...agents], transitions: many } });
   expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual(
     expect.arrayContaining([
-      "templates.both.agents: has more than 100 entries",
-      "templates.both.transitions: has more than 1000 entries",
+      "templates.both.agents: more than 100 entries",
+      "templates.both.transitions: more than 1000 entries",
     ]),
   );
 });
