@@ -99,7 +99,7 @@ test("a file that is too long or cannot be used is told of, and the agent works 
   expect(text.isWellFormed()).toBe(true);
   expect(parts.slice(0, 2).map(({ note }) => note)).toEqual([
     "AGENTS.md is not a file",
-    expect.stringContaining("characters of it are used"),
+    expect.stringContaining("characters are used"),
   ]);
 });
 

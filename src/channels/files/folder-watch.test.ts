@@ -359,7 +359,7 @@ test.skipIf(process.getuid?.() === 0)("a file that may not be read is a problem 
   writeFileSync(box.at("a.txt"), "a");
   chmodSync(box.at("a.txt"), 0);
   await box.settle(watch);
-  expect(box.problems).toEqual([expect.stringContaining("a.txt is not told of")]);
+  expect(box.problems).toEqual([expect.stringContaining("a.txt was not reported")]);
 });
 
 test("a watch that was started sees a file by itself", async () => {

@@ -360,7 +360,7 @@ test("git that does not end is stopped, and nothing is pruned", async () => {
   const { isPostponed, uncommitted } = await ann.housekeep(ann.team.path, 500);
 
   expect(isPostponed).toBe(true);
-  expect(uncommitted).toMatch(/^git [a-z-]+ has not ended within 500 ms$/);
+  expect(uncommitted).toMatch(/^git [a-z-]+ timed out after 500 ms$/);
   expect(ann.read(TASKS)).toBe(OLD + RECENT);
 });
 
@@ -397,7 +397,7 @@ test("a repository with longer object names is the same to us", async () => {
 
   expect(await ann.housekeep()).toMatchObject({
     isPostponed: true,
-    uncommitted: "git commit-tree has ended with 1",
+    uncommitted: "git commit-tree exited with 1",
   });
   expect(ann.git("ls-files")).toBe("");
   ann.environment.PATH = PATH;
