@@ -188,7 +188,7 @@ function commandUnknown(word: string, command: Commander): CortexError {
   const path = commandPath(command);
   const list = `Run \`${isFirst ? "cortex help" : `${path} --help`}\` to list commands.`;
   if (isFirst && PLANNED.has(word))
-    return refusal(`Commander "${word}" is not available yet`, `It is planned for a later version. ${list}`);
+    return refusal(`Command "${word}" is not available yet`, `It is planned for a later version. ${list}`);
   const guess = nearest(
     word,
     command.commands.map((inner) => inner.name()),
