@@ -129,13 +129,13 @@ test("what cannot be meant is refused, with what there is instead", async () => 
     expect.stringMatching(/"nobody".*main, coder, scout/),
     expect.stringMatching(/"wizard".*explore, general, plan, code, research/),
     expect.stringMatching(/"wizard".*explore, general, plan, code, research/),
-    expect.stringContaining("Nobody is named"),
+    expect.stringContaining("No assignee given"),
     expect.stringContaining('"gone"'),
-    expect.stringContaining("No session is called"),
+    expect.stringContaining("Unknown session"),
     expect.stringContaining("is this one"),
     expect.stringContaining('"nobody"'),
     expect.stringContaining("no manager"),
-    expect.stringContaining("this very session"),
+    expect.stringContaining("this session itself"),
   ]);
   expect((await cortex.store.sessions.list()).items).toHaveLength(1);
 });
@@ -245,7 +245,9 @@ test("nor does a session that has more get it for whoever has less", async () =>
     await settled(cortex);
   }
   expect(pay.calls).toHaveLength(1);
-  expect((await resultsOf(cortex))[0]).toMatch(/^The session agent:scout:main was not opened from here/);
+  expect((await resultsOf(cortex))[0]).toMatch(
+    /^Session agent:scout:main was not opened from this conversation/,
+  );
 });
 
 test("what a worker of somebody else's message reports gives them no more than they had", async () => {

@@ -1,33 +1,38 @@
-/** The turn that gives work away, or writes to another agent: what it answers, for whom, and how far it has come. */
+/** The turn that delegates work or writes to another agent: what it answers, and on whose behalf. */
+import assert from "node:assert/strict";
+
+import type { Settings } from "../config/settings.ts";
+import { deliveriesOf } from "../delivery/address.ts";
 import { checkChain } from "../model/chain.ts";
 import type { EventId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { Ports } from "../feature/ports.ts";
 import { answeredMessage, type Stamp } from "../model/stamp.ts";
 import type { ToolContext } from "../model/tool.ts";
-import type { QueueItem } from "../store/store.ts";
+import type { NewDelivery, QueueItem, Store } from "../store/store.ts";
+import { isByOthers, narrowedBy } from "../turns/untrusted.ts";
 import { type Kin, readKin } from "./kin.ts";
 import { onBehalf } from "./narrowing.ts";
-import type { DelegationParts } from "./parts.ts";
 
 export interface Caller {
   readonly context: ToolContext;
   readonly kin: Kin;
-  /** The messages that its turn answers; there is at least one. */
+  /** The messages that its turn answers; at least one. */
   readonly items: readonly QueueItem[];
+  /** Whether anyone but the owner wrote any of the messages. */
   readonly isByOthers: boolean;
-  /** What a message narrows that acts for whoever began the turn. Undefined: nothing. */
+  /** The narrowing of a message sent on behalf of whoever started the turn. Undefined: none. */
   readonly behalf: Json | undefined;
 }
 
-export async function readCaller(context: ToolContext, parts: DelegationParts): Promise<Caller> {
-  const { store } = parts;
+export async function readCaller(context: ToolContext, store: Store): Promise<Caller> {
   const [kin, items] = await Promise.all([
     readKin(context.session, store.sessions),
     store.queue.itemsOf(context.turn),
   ]);
-  const isByOthers = parts.isByOthers(items);
-  const behalf = onBehalf(parts.narrowedBy(items), isByOthers, context.delegable);
-  return { context, kin, items, isByOthers, behalf };
+  const byOthers = isByOthers(items);
+  const behalf = onBehalf(narrowedBy(items), byOthers, context.delegable);
+  return { context, kin, items, isByOthers: byOthers, behalf };
 }
 
 export function stampFor(kind: Stamp["kind"], { context }: Pick<Caller, "context">): Stamp {
@@ -35,17 +40,34 @@ export function stampFor(kind: Stamp["kind"], { context }: Pick<Caller, "context
   return { kind, from: { session, agent, turn } };
 }
 
-/** What leads to whatever the turn sends next. Agents that only answer each other come to an end here. */
+/** The event that causes whatever the turn sends next. Agents that only answer each other are stopped here. */
 export async function causeOf(
   { context, items }: { readonly context: Pick<ToolContext, "agent">; readonly items: readonly QueueItem[] },
-  { config, onChainEnded }: Pick<DelegationParts, "config" | "onChainEnded">,
+  { settings, onChainEnded }: { readonly settings: Pick<Settings, "config"> } & Pick<Ports, "onChainEnded">,
 ): Promise<EventId> {
-  const { event } = answeredMessage(items)!;
+  const { event } = answeredBy(items);
   try {
-    checkChain(event, config().broker, "tool_input_invalid");
+    checkChain(event, settings.config().broker, "tool_input_invalid");
   } catch (error) {
     await onChainEnded(event.id, `the agent ${context.agent}`);
     throw error;
   }
   return event.id;
+}
+
+/** Of the messages that a turn answers, the one whose sender gets the answer. */
+export function answeredBy(items: readonly QueueItem[]): QueueItem {
+  const answered = answeredMessage(items);
+  assert(answered !== undefined, "a turn answers at least one message");
+  return answered;
+}
+
+/** The delivery of a text to the sender of a message. Undefined: the sender has no address. */
+export function deliveryTo(
+  { event, dispatches }: QueueItem,
+  text: string,
+  id: string,
+): NewDelivery | undefined {
+  const delivery = dispatches.find((dispatch) => dispatch.delivery !== undefined)?.delivery;
+  return deliveriesOf({ text, source: event, delivery, mintId: () => id })[0];
 }

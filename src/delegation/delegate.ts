@@ -1,24 +1,24 @@
 /**
- * Gives work to another session: its message, its worker and the note that a turn waits for it, or wants to be told
- * of it, are one commit. All ids are made from the tool call, so that the same call again, after a crash, finds
- * what it has done before and does nothing.
+ * Gives work to another session: its message, its worker, and the record that a turn waits for the result or wants to be
+ * told, are one commit. All ids are derived from the tool call, so the same call repeated after a crash finds what it did
+ * before and does nothing.
  */
 import { CortexError } from "../model/errors.ts";
 import { AGENT_ADAPTER, eventId } from "../model/event.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
-import type { DelegationId, DispatchId, EventId, ItemId } from "../model/ids.ts";
+import { type DelegationId, dispatchIds, type EventId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { ToolContext } from "../model/tool.ts";
 import { deriveUlid } from "../model/ulid.ts";
-import type { Delegation, NewDispatch, NewEvent, QueueItem, Store } from "../store/store.ts";
-import { type Caller, causeOf, stampFor } from "./caller.ts";
+import type { Delegation, NewDispatch, NewEvent, Store } from "../store/store.ts";
+import { acceptFromAgent, type DelegationPorts, queueingOfAgent } from "./accept.ts";
+import { answeredBy, type Caller, causeOf, deliveryTo, stampFor } from "./caller.ts";
 import type { SessionTarget } from "./kin.ts";
-import type { DelegationParts } from "./parts.ts";
-import { answeredMessage, asMetadata } from "../model/stamp.ts";
+import { asMetadata } from "../model/stamp.ts";
 import { present } from "../model/present.ts";
 
-/** How much work one session may have given away at the same time. */
+/** How many open delegations one session may have. */
 export const MAX_OPEN_DELEGATIONS = 100;
 export const MAX_TASK_LENGTH = 100_000;
 
@@ -26,47 +26,48 @@ export interface Order {
   readonly task: string;
   readonly target: SessionTarget;
   readonly type?: string | undefined;
-  /** What the message narrows. */
+  /** The narrowing of the message. */
   readonly permissions: Json | undefined;
-  /** Of this message; a new worker has one of its own. */
+  /** For this message; a new worker has a profile of its own. */
   readonly profile?: string | undefined;
   readonly waits: boolean;
   readonly timeoutMs?: number | undefined;
 }
 
-export interface Given {
-  readonly id: DelegationId;
-  readonly session: SessionKey;
-}
+/** A delegation as its tool call reports it. */
+export type DelegationHandle = Pick<Delegation, "id" | "session">;
 
-/** What is kept with a delegation, to tell of its end. */
-export interface DelegationDetail {
-  /** What led to the turn that gave the work: the report goes back there. */
+/** Recorded with a delegation, for the report of its end. A type, not an interface: it is stored as JSON. */
+export type DelegationDetail = {
+  /** The event that led to the caller's turn: the report goes back there. */
   readonly cause?: EventId;
   readonly type?: string;
   readonly timeoutMs?: number;
-  /** What the message that tells of the end narrows. */
+  /** The narrowing of the report. */
   readonly permissions?: Json;
   /** Where the caller's turn answers to. */
   readonly delivery?: Json;
-}
+};
 
 export function detailOf({ detail }: Pick<Delegation, "detail">): DelegationDetail {
-  return detail as unknown as DelegationDetail;
+  return detail as DelegationDetail; // written by `delegate`
 }
 
-/** What this very call has given before, where it was cut off after that. */
-export async function givenBefore(context: ToolContext, store: Store): Promise<Given | undefined> {
-  const before = await store.delegations.get(delegationId(context));
-  return before === undefined ? undefined : { id: before.id, session: before.session };
+/** What this call did before it was cut off. */
+export function findDelegation(context: ToolContext, store: Store): Promise<DelegationHandle | undefined> {
+  return store.delegations.get(delegationId(context));
 }
 
-export async function delegate(order: Order, caller: Caller, parts: DelegationParts): Promise<Given> {
+export async function delegate(
+  order: Order,
+  caller: Caller,
+  ports: DelegationPorts,
+): Promise<DelegationHandle> {
   const { target, type, task, waits, timeoutMs, permissions, profile } = order;
   const { context, items, behalf } = caller;
-  const { clock, store } = parts;
+  const { clock, mintId, store } = ports;
   await checkOpen(context.session, store);
-  const cause = await causeOf(caller, parts);
+  const cause = await causeOf(caller, ports);
   const id = delegationId(context);
   const isNew = target.worker !== undefined;
   const event: NewEvent = {
@@ -79,17 +80,17 @@ export async function delegate(order: Order, caller: Caller, parts: DelegationPa
     cause,
     atMs: clock(),
   };
-  const delivery = addressOf(answeredMessage(items), parts);
+  const address = deliveryTo(answeredBy(items), "?", mintId())?.target;
+  const delivery = address === undefined ? undefined : { ...address };
   const detail: DelegationDetail = {
     cause,
     ...present({ type, timeoutMs, permissions: behalf, delivery }),
   };
   const dispatch: NewDispatch = {
-    id: parts.mintId() as DispatchId,
-    item: parts.mintId() as ItemId,
+    ...dispatchIds(mintId),
     hook: DIRECT_HOOK,
     target,
-    ...(await parts.queueing(undefined, target)),
+    ...(await queueingOfAgent(undefined, target, ports)),
     ...present({ permissions, profile }),
     from: context.session,
     delegation: {
@@ -98,25 +99,16 @@ export async function delegate(order: Order, caller: Caller, parts: DelegationPa
       ordinal: ordinalOf(context),
       waits,
       ...(timeoutMs === undefined ? {} : { deadlineMs: clock() + timeoutMs }),
-      detail: detail as unknown as Json,
+      detail,
     },
   };
-  const { dispatched } = await parts.accept(event, dispatch);
+  const { dispatched } = await acceptFromAgent(event, dispatch, ports);
   return { id, session: dispatched?.session ?? target.session };
 }
 
 /** The session of a worker that this call opens. */
 export function workerId({ turn, callKey }: ToolContext): string {
   return deriveUlid(turn, `${callKey}/worker`).toLowerCase();
-}
-
-/** Where an answer to a message goes, as a dispatch says it. */
-function addressOf(
-  item: QueueItem | undefined,
-  { deliveryOf, mintId }: Pick<DelegationParts, "deliveryOf" | "mintId">,
-): Json | undefined {
-  const target = item === undefined ? undefined : deliveryOf(item, "?", mintId())?.target;
-  return target as Json | undefined;
 }
 
 function delegationId({ turn, callKey }: ToolContext): DelegationId {
@@ -134,7 +126,7 @@ function channelOf(type: string | undefined): string {
 async function checkOpen(caller: SessionKey, { delegations }: Store): Promise<void> {
   const { items } = await delegations.list({ caller, state: "open", limit: MAX_OPEN_DELEGATIONS });
   if (items.length < MAX_OPEN_DELEGATIONS) return;
-  throw new CortexError("tool_input_invalid", `${items.length} workers of this session are at work already`, {
-    hint: "Wait until some of them are done.",
+  throw new CortexError("tool_input_invalid", `This session already has ${items.length} workers running`, {
+    hint: "Wait until some of them have finished.",
   });
 }

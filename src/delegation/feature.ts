@@ -1,17 +1,13 @@
 import type { Feature } from "../feature/feature.ts";
 import { SUB_AGENT } from "./surface/commands.ts";
 
-/** Agents that give work to each other, write to each other, and are told once how it ended. */
+/** Agents give work to each other, write to each other, and are told once how the work ended. */
 export const delegation: Feature = {
   name: "delegation",
   commands: [SUB_AGENT],
   toolNames: ["sub_agent", "dispatch_to_agent", "reply_to_caller", "send_message_to_agent"],
   async tools(ports) {
-    const [{ createDelegationTools }, { delegationParts }] = await Promise.all([
-      import("./surface/tools.ts"),
-      import("./assemble.ts"),
-    ]);
-    return createDelegationTools(() => delegationParts(ports()));
+    return (await import("./surface/tools.ts")).createDelegationTools(ports);
   },
   async routes() {
     const [{ delegationRoutes: routes }, { delegationSchemas: schemas }] = await Promise.all([

@@ -12,7 +12,7 @@ import type { Patterns, Permissions } from "../model/permissions.ts";
 type Lists = readonly (Patterns | undefined)[];
 
 /** Permissions as a narrowing, as it is kept with sessions and dispatches. The same list twice is one list. */
-export function narrowingOf(permissions: Permissions, tools: Lists = []): Json {
+export function narrowingOf(permissions: Permissions, tools: Lists = []): { readonly [field: string]: Json } {
   const { ask, roots, hosts, channels, credentials, spendUsdPerDay } = permissions;
   const { allow, deny } = permissions.tools;
   return {
@@ -43,7 +43,7 @@ export function onBehalf(
 
 /** All that the turn may do, and whether others than the owner have had a say in it. */
 export function boundBy(permissions: Permissions, isByOthers: boolean, tools: Lists = []): Json {
-  return { ...(narrowingOf(permissions, tools) as object), authority: isByOthers ? "source" : "owner" };
+  return { ...narrowingOf(permissions, tools), authority: isByOthers ? "source" : "owner" };
 }
 
 function present(lists: Lists): Patterns[] {

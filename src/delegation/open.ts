@@ -1,16 +1,16 @@
 import type { OpenFeature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
 import type { DelegationId } from "../model/ids.ts";
-import { delegationParts } from "./assemble.ts";
 import { childResult } from "./outcome.ts";
 import { Reporter } from "./reporter.ts";
 
+/** Reports outcomes, and reads the outcome that a suspended call waits for. */
 export function openDelegation(ports: Ports): OpenFeature {
   const { store } = ports;
-  const reporter = new Reporter(delegationParts(ports));
+  const reporter = new Reporter(ports);
   return {
     start: () => reporter.start(),
-    /** The marks of the worker are the session's before its words are. */
+    // Reported first: the session has the worker's marks before it reads the worker's words.
     async readWait(detail) {
       const { delegation: id } = detail as { readonly delegation?: DelegationId };
       const delegation = id === undefined ? undefined : await store.delegations.get(id);

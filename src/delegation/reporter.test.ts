@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { type Delegating, openDelegating } from "../../test/support/delegating.ts";
 import { message, turnFor } from "../../test/support/sample.ts";
 import { PATIENT } from "../../test/support/server.ts";
+import type { Config } from "../config/config.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
 import { stampOf } from "../model/stamp.ts";
 import type { Claim, QueueItem, Store } from "../store/store.ts";
@@ -17,8 +18,8 @@ async function giveAndDo(scene: Delegating, params: object = {}): Promise<{ call
   return { caller, worker: worker! };
 }
 
-function start(scene: Delegating, fields: object = {}): Reporter {
-  const reporter = new Reporter({ ...scene.parts, ...fields });
+function start(scene: Delegating): Reporter {
+  const reporter = new Reporter(scene.ports);
   reporter.start();
   return reporter;
 }
@@ -104,15 +105,15 @@ test("what cannot be told now is told later, and somebody hears of it once", asy
   await scene.store.turns.commit(turnFor(worker, { messages: [message(worker.turn, "assistant", "done")] }));
   let failures = 3;
   const problems: unknown[] = [];
-  const queueing: typeof scene.parts.queueing = async (mode, target) => {
+  const { ports } = scene;
+  const failing = (): Config => {
     if (failures-- > 0) throw new Error("not now");
-    return scene.parts.queueing(mode, target);
+    return ports.settings.config();
   };
-  await using _ = start(scene, {
-    queueing,
-    retryMs: 1,
-    onProblem: (error: unknown) => problems.push(error),
-  });
+  const settings = { ...ports.settings, config: failing };
+  const log = (line: string): void => void problems.push(line);
+  await using reporter = new Reporter({ ...ports, settings, log }, { retryMs: 1 });
+  reporter.start();
   await expect.poll(() => reports(scene.store), PATIENT).toHaveLength(1);
   expect(problems).toHaveLength(1);
 });

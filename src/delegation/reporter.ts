@@ -1,52 +1,46 @@
 /**
- * Tells whoever gave work away how it has ended, once: the turn that waits for it goes on, or a message is sent. What
- * is to be told is in the store, so this can end at any moment and begin anew; being late costs nothing but time.
- * It also ends work whose time is over.
+ * Reports to the caller of a delegation, once, how the work ended: the turn that waits for it goes on, or a message is
+ * sent. Pending reports are in the store, so this can stop at any moment and start again; being late costs only time.
+ * It also ends work that has timed out.
  */
 import { AGENT_ADAPTER, eventId } from "../model/event.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
-import type { DispatchId, ItemId } from "../model/ids.ts";
+import { dispatchIds } from "../model/ids.ts";
 import { WakeLoop } from "../model/wake-loop.ts";
-import type { Claim, Delegation, DelegationReport, LeaseRequest } from "../store/store.ts";
+import type { Delegation, DelegationReport } from "../store/store.ts";
+import type { Ports } from "../feature/ports.ts";
+import { type DelegationPorts, queueingOfAgent } from "./accept.ts";
 import { detailOf } from "./delegate.ts";
 import { targetOf } from "./kin.ts";
 import { readOutcome, reportText } from "./outcome.ts";
-import type { DelegationParts } from "./parts.ts";
 import { asMetadata } from "../model/stamp.ts";
 
-export interface ReporterParts extends Pick<DelegationParts, "store" | "clock" | "mintId" | "queueing"> {
-  /** Does something that may bring a claim with it. */
-  readonly withSlot: <Result>(
-    act: (claim: LeaseRequest | undefined) => Promise<{ result: Result; claim: Claim | undefined }>,
-  ) => Promise<Result>;
-  /** Told when it does not go on, once until it does again. */
-  readonly onProblem: (error: unknown) => void;
-  readonly retryMs?: number;
-}
+type ReporterPorts = Pick<DelegationPorts, "store" | "settings" | "clock" | "mintId" | "slots"> &
+  Pick<Ports, "log">;
 
-/** Told of at a time. */
+/** How many outcomes are reported at a time. */
 const BATCH = 64;
-/** Wake-ups can be lost; this is how long an outcome then waits. */
+/** How long an outcome waits if its wake-up was lost. */
 const POLL_MS = 5_000;
 /** After a failure. */
 const RETRY_MS = 2_000;
 
 export class Reporter implements AsyncDisposable {
-  readonly #parts: ReporterParts;
+  readonly #ports: ReporterPorts;
   readonly #loop: WakeLoop;
 
-  constructor(parts: ReporterParts) {
-    this.#parts = parts;
-    const { store, onProblem, retryMs = RETRY_MS } = parts;
+  constructor(ports: ReporterPorts, { retryMs = RETRY_MS } = {}) {
+    this.#ports = ports;
+    const { store, log } = ports;
     this.#loop = new WakeLoop({
-      round: ({ signal }) => this.#tellAll(signal),
+      round: ({ signal }) => this.#reportAll(signal),
       listen(wake) {
         const unlisten = [store.onWake("queue", wake), store.onWake("runs", wake)];
         return () => unlisten.forEach((end) => end());
       },
       pollMs: POLL_MS,
       retryMs,
-      onProblem,
+      onProblem: (error) => log(`Reporting outcomes of workers failed and is retried: ${String(error)}`),
     });
   }
 
@@ -54,24 +48,24 @@ export class Reporter implements AsyncDisposable {
     this.#loop.start();
   }
 
-  /** Lets the outcome that is being told of be told of. The rest is done after the next start. */
+  /** Finishes the reports in progress. The rest is reported after the next start. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#loop[Symbol.asyncDispose]();
   }
 
-  async #tellAll(signal: AbortSignal): Promise<number> {
+  async #reportAll(signal: AbortSignal): Promise<number> {
     const waitMs = await this.#expire();
     for (;;) {
-      const ended = await this.#parts.store.delegations.unreported({ limit: BATCH });
+      const ended = await this.#ports.store.delegations.unreported({ limit: BATCH });
       if (signal.aborted) return waitMs;
-      await Promise.all(ended.map((delegation) => this.#tell(delegation)));
+      await Promise.all(ended.map((delegation) => this.#report(delegation)));
       if (ended.length < BATCH) return waitMs;
     }
   }
 
-  /** Ends what has taken too long. Gives how long it is until there may be more of it. */
+  /** Ends work that has timed out. Returns the time until the next deadline. */
   async #expire(): Promise<number> {
-    const { store, clock } = this.#parts;
+    const { store, clock } = this.#ports;
     const deadlineMs = await store.delegations.nextDeadlineMs();
     if (deadlineMs === undefined) return Infinity;
     const leftMs = deadlineMs - clock();
@@ -80,14 +74,14 @@ export class Reporter implements AsyncDisposable {
     return 0;
   }
 
-  async #tell(delegation: Delegation): Promise<void> {
-    const { store, withSlot } = this.#parts;
-    const message = delegation.waits ? undefined : await reportOf(delegation, this.#parts);
+  async #report(delegation: Delegation): Promise<void> {
+    const { store, slots } = this.#ports;
+    const message = delegation.waits ? undefined : await reportOf(delegation, this.#ports);
     if (message === undefined) {
       await store.delegations.report(delegation.id);
       return;
     }
-    await withSlot(async (lease) => {
+    await slots.withSlot(async (lease) => {
       const { claim } = await store.delegations.report(delegation.id, {
         ...message,
         ...(lease === undefined ? {} : { claim: lease }),
@@ -97,11 +91,9 @@ export class Reporter implements AsyncDisposable {
   }
 }
 
-/** Undefined: the worker has said it all while it worked. */
-async function reportOf(
-  delegation: Delegation,
-  { store, clock, mintId, queueing }: ReporterParts,
-): Promise<DelegationReport | undefined> {
+/** Undefined: the worker said it all while it worked. */
+async function reportOf(delegation: Delegation, ports: ReporterPorts): Promise<DelegationReport | undefined> {
+  const { store, clock, mintId } = ports;
   const outcome = await readOutcome(delegation, store);
   const content = reportText(delegation, outcome);
   if (content === undefined) return undefined;
@@ -117,8 +109,8 @@ async function reportOf(
     ...(outcome.turn === undefined ? {} : { turn: outcome.turn }),
   };
   const target = targetOf(caller!);
-  // A result is not dropped because others have written much: how many there can be is bounded where work is given.
-  const { cap: _, ...queued } = await queueing(undefined, target);
+  // A report is never dropped because the queue is full: the number of open delegations is bounded.
+  const { cap: _, ...queued } = await queueingOfAgent(undefined, target, ports);
   return {
     event: {
       id: eventId(AGENT_ADAPTER, { kind: "id", sourceId: delegation.id }),
@@ -131,8 +123,7 @@ async function reportOf(
       atMs: clock(),
     },
     dispatch: {
-      id: mintId() as DispatchId,
-      item: mintId() as ItemId,
+      ...dispatchIds(mintId),
       hook: DIRECT_HOOK,
       target,
       ...queued,

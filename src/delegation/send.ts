@@ -1,32 +1,32 @@
-/** A message from one agent to another, through the queue like any other, and with a sender that no text can forge. */
+/** Sends a message from one agent to another, through the queue, with a sender that no text can forge. */
 import { AGENT_ADAPTER, eventId } from "../model/event.ts";
 import { DIRECT_HOOK } from "../model/hook-order.ts";
-import type { DispatchId, ItemId } from "../model/ids.ts";
+import { dispatchIds } from "../model/ids.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { asMetadata } from "../model/stamp.ts";
-import { MAX_PAGE, type NewDispatch } from "../store/store.ts";
+import { MAX_PAGE, type NewDispatch, type Store } from "../store/store.ts";
+import { acceptFromAgent, type DelegationPorts, queueingOfAgent } from "./accept.ts";
 import { type Caller, causeOf, stampFor } from "./caller.ts";
 import { detailOf } from "./delegate.ts";
 import { areRelated, type SessionTarget } from "./kin.ts";
 import { boundBy } from "./narrowing.ts";
-import type { DelegationParts } from "./parts.ts";
 
-/** Between those who work on the same thing: it is heard while they do. */
+/** Agents that work on the same thing hear each other while they work. */
 const BETWEEN_RELATIVES: QueueMode = "steer-backlog";
 
-/** Once for each call, however often it is made. */
+/** Sends once per tool call, even if the call is repeated. */
 export async function sendToSession(
   target: SessionTarget,
   content: string,
   caller: Caller,
-  parts: DelegationParts,
+  ports: DelegationPorts,
 ): Promise<void> {
   const { context } = caller;
-  const { clock, mintId } = parts;
-  const cause = await causeOf(caller, parts);
-  const { mode, ...terms } = await termsFor(target.session, caller, parts);
-  await parts.accept(
+  const { clock, mintId } = ports;
+  const cause = await causeOf(caller, ports);
+  const { mode, ...terms } = await termsFor(target.session, caller, ports.store);
+  await acceptFromAgent(
     {
       id: eventId(AGENT_ADAPTER, { kind: "id", sourceId: context.callKey }),
       channel: AGENT_ADAPTER,
@@ -38,14 +38,14 @@ export async function sendToSession(
       atMs: clock(),
     },
     {
-      id: mintId() as DispatchId,
-      item: mintId() as ItemId,
+      ...dispatchIds(mintId),
       hook: DIRECT_HOOK,
       target,
-      ...(await parts.queueing(mode, target)),
+      ...(await queueingOfAgent(mode, target, ports)),
       ...terms,
       from: context.session,
     },
+    ports,
   );
 }
 
@@ -54,11 +54,11 @@ interface Terms extends Pick<NewDispatch, "permissions" | "delivery"> {
 }
 
 /**
- * For whom a message acts. To whoever has given the work that this turn does: for those who had a say in that, and
- * answered to where they were. To other relatives, for those who have a say in this turn. To all others it may do
- * no more than its sender.
+ * On whose behalf a message acts. Sent to the session that gave this turn its work: on behalf of the people behind that
+ * work, with answers going where they were. Sent to another relative: on behalf of the people behind this turn. Sent to
+ * anyone else, it may do no more than its sender.
  */
-async function termsFor(recipient: SessionKey, caller: Caller, { store }: DelegationParts): Promise<Terms> {
+async function termsFor(recipient: SessionKey, caller: Caller, store: Store): Promise<Terms> {
   const { context, kin, items, isByOthers, behalf } = caller;
   const { items: given } = await store.delegations.list({
     caller: recipient,

@@ -119,3 +119,14 @@ export class CortexError extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 }
+
+/** The code of a system error: `ENOENT`, `EACCES`. Undefined: it is another kind of error. */
+export function systemErrorCode(error: unknown): string | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : undefined;
+}
+
+/** What an error says, whatever was thrown. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -29,6 +29,11 @@ export function isRelayId(text: string): text is RelayId {
   return RELAY_ID.test(text);
 }
 
+/** Ids for a new dispatch and for the queue item that it becomes. */
+export function dispatchIds(mintId: () => string): { readonly id: DispatchId; readonly item: ItemId } {
+  return { id: mintId() as DispatchId, item: mintId() as ItemId };
+}
+
 export function parseAgentId(text: string): AgentId {
   const id = text.toLowerCase();
   if (AGENT_ID.test(id)) return id as AgentId;

@@ -2,6 +2,10 @@ import { CortexError } from "./errors.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+export function isJsonObject(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
 /** How deep a value may be nested: JSON.parse goes deeper than a recursive walk survives. */
 export const MAX_JSON_DEPTH = 200;
 

@@ -1,14 +1,12 @@
 /** A turn that gives work away, on a real store; nobody takes the work up but the test. */
-import type { Settings } from "../../src/config/settings.ts";
-import type { DelegationParts } from "../../src/delegation/parts.ts";
-import type { ReporterParts } from "../../src/delegation/reporter.ts";
+import type { DelegationPorts } from "../../src/delegation/accept.ts";
+import type { Ports } from "../../src/feature/ports.ts";
 import { createDelegationTools } from "../../src/delegation/surface/tools.ts";
 import { CortexError } from "../../src/model/errors.ts";
 import type { AgentId } from "../../src/model/ids.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { ToolContext, ToolOutcome } from "../../src/model/tool.ts";
 import { createUlidSource } from "../../src/model/ulid.ts";
-import { delegationParts } from "../../src/delegation/assemble.ts";
 import type { Claim, NewDispatch, NewEvent, Store } from "../../src/store/store.ts";
 import { loadFiles } from "./config-home.ts";
 import { openTestStore, type TestStore } from "./open-store.ts";
@@ -18,7 +16,7 @@ import { EVERYTHING } from "./tool-context.ts";
 export interface Delegating extends AsyncDisposable {
   readonly opened: TestStore;
   readonly store: Store;
-  readonly parts: DelegationParts & ReporterParts;
+  readonly ports: DelegationPorts & Pick<Ports, "log">;
   readonly problems: unknown[];
   /** Begins a turn of the agent main in a session. */
   begin(
@@ -46,24 +44,23 @@ export async function openDelegating(cortex: object = {}): Promise<Delegating> {
   const problems: unknown[] = [];
   const mintId = createUlidSource(clock);
   // Anew for each use: the store after a crash is another one.
-  const partsNow = (): Delegating["parts"] =>
-    delegationParts({
-      store: opened.store,
-      settings: { config: () => config, profile: () => undefined } as unknown as Settings,
-      clock,
-      mintId,
-      slots: { withSlot: async (act) => (await act(undefined)).result },
-      isJudged: () => false,
-      onChainEnded: async (_, by) => void problems.push(`${by} wanted to go on`),
-      log: (line) => void problems.push(line),
-    });
+  const portsNow = (): Delegating["ports"] => ({
+    store: opened.store,
+    settings: { config: () => config, profile: (name) => ({ name, backend: "offline", fallback: [] }) },
+    clock,
+    mintId,
+    slots: { withSlot: async (act) => (await act(undefined)).result },
+    isJudged: () => false,
+    onChainEnded: async (_, by) => void problems.push(`${by} wanted to go on`),
+    log: (line) => void problems.push(line),
+  });
   return {
     opened,
     get store() {
       return opened.store;
     },
-    get parts() {
-      return partsNow();
+    get ports() {
+      return portsNow();
     },
     problems,
     async begin(name, label = "main", fields = {}, said = {}) {
@@ -74,7 +71,7 @@ export async function openDelegating(cortex: object = {}): Promise<Delegating> {
       return accepted.dispatched!.claim!;
     },
     async call(claim, name, params, fields = {}) {
-      const tool = createDelegationTools(partsNow).find((each) => each.name === name)!;
+      const tool = createDelegationTools(portsNow).find((each) => each.name === name)!;
       try {
         return await tool.run(params, contextOf(claim, fields));
       } catch (error) {

@@ -1,6 +1,7 @@
-/** The tool by which an agent gives work to another one, which does it in a session of its own. */
+/** The tool an agent uses to give work to another agent, which does it in its own session. */
 import { z } from "zod";
 
+import type { Config } from "../../config/config.ts";
 import { defineTool } from "../../model/define-tool.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { AgentId } from "../../model/ids.ts";
@@ -13,10 +14,19 @@ import {
 } from "../../model/session-key.ts";
 import type { Tool, ToolResult } from "../../model/tool.ts";
 import type { Worker } from "../../model/worker.ts";
-import type { StoredSession } from "../../store/store.ts";
+import type { StoredSession, Store } from "../../store/store.ts";
+import { markSession } from "../../turns/mark-session.ts";
+import type { DelegationPorts } from "../accept.ts";
 import { type Caller, readCaller } from "../caller.ts";
 import { checkCircle } from "../circle.ts";
-import { delegate, type Given, givenBefore, MAX_TASK_LENGTH, type Order, workerId } from "../delegate.ts";
+import {
+  delegate,
+  type DelegationHandle,
+  findDelegation,
+  MAX_TASK_LENGTH,
+  type Order,
+  workerId,
+} from "../delegate.ts";
 import {
   areRelated,
   checkAgent,
@@ -27,13 +37,12 @@ import {
   targetOf,
 } from "../kin.ts";
 import { boundBy, narrowingOf } from "../narrowing.ts";
-import type { DelegationParts } from "../parts.ts";
 import { findType, type SubAgentType } from "../sub-agents/types.ts";
 
 const MAX_NAME_LENGTH = 512;
-/** A turn waits no longer than this for what has no limit of its own. */
+/** How long a turn waits for work without a limit of its own. */
 const MAX_WAIT_MS = 86_400_000;
-/** The work is written down; doing it takes as long as it takes. */
+/** For recording the work; doing it has its own limit. */
 export const WRITE_TIMEOUT_MS = 30_000;
 
 export const task = z
@@ -53,18 +62,18 @@ const parameters = z.strictObject({
   wait: z.boolean().optional().describe("Wait for the result. Otherwise it comes as a message later"),
 });
 
-/** What tools have in common that reach another agent. */
+/** What tools that reach another agent have in common. */
 export const REACHING = {
   writes: true,
-  // All ids are made from the call: the same call again finds what it did.
+  // All ids are derived from the call: a repeated call finds what it did.
   repeatable: true,
   timeoutMs: WRITE_TIMEOUT_MS,
   trust: {},
-  // Which agents, sessions and types there are.
+  // Errors name agents, sessions and types.
   errorTrust: { private: true },
 } as const;
 
-export function createDispatchTool(use: () => DelegationParts): Tool {
+export function createDispatchTool(use: () => DelegationPorts): Tool {
   return defineTool({
     name: "dispatch_to_agent",
     description:
@@ -73,14 +82,14 @@ export function createDispatchTool(use: () => DelegationParts): Tool {
     parameters,
     ...REACHING,
     async run(params, context) {
-      const parts = use();
+      const ports = use();
       const { agent, type, session, wait = false } = params;
-      const before = await givenBefore(context, parts.store);
+      const before = await findDelegation(context, ports.store);
       if (before !== undefined) return answer(before, wait);
-      if (agent === undefined && type === undefined && session === undefined) throw nobodyNamed(parts);
-      const caller = await readCaller(context, parts);
-      const order = await orderOf(params, caller, parts);
-      return answer(await delegate(order, caller, parts), wait);
+      if (agent === undefined && type === undefined && session === undefined) throw assigneeMissing(ports);
+      const caller = await readCaller(context, ports.store);
+      const order = await orderOf(params, caller, ports);
+      return answer(await delegate(order, caller, ports), wait);
     },
   });
 }
@@ -88,13 +97,13 @@ export function createDispatchTool(use: () => DelegationParts): Tool {
 async function orderOf(
   params: z.output<typeof parameters>,
   caller: Caller,
-  parts: DelegationParts,
+  { store, settings }: DelegationPorts,
 ): Promise<Order> {
-  const { store, config, checkProfile } = parts;
   const { context } = caller;
-  const type = params.type === undefined ? undefined : findType(params.type, config());
+  const config = settings.config();
+  const type = params.type === undefined ? undefined : findType(params.type, config);
   const profile = params.profile ?? type?.profile;
-  if (profile !== undefined) checkProfile(profile);
+  if (profile !== undefined) settings.profile(profile); // throws if it is unknown
   const key = params.session === undefined ? undefined : normalizeSessionKey(params.session);
   const common = {
     task: params.task,
@@ -102,37 +111,37 @@ async function orderOf(
     waits: params.wait ?? false,
     timeoutMs: type?.timeoutMs ?? (params.wait === true ? MAX_WAIT_MS : undefined),
   };
-  // A session with a name may be there already, or be by the time that the message is, and may do more than this turn.
+  // A named session may exist already, or by the time the message arrives, and may be allowed more than this turn.
   const permissions =
     key === undefined ? caller.behalf : boundBy(context.delegable, caller.isByOthers, [type?.tools]);
   const existing = key === undefined ? undefined : await store.sessions.get(key);
   if (existing !== undefined) {
-    const target = await useSession(existing, params, caller, parts);
+    const target = await useSession(existing, params, caller, store);
     return { ...common, target, permissions, profile };
   }
-  const agent = checkAgentExists(params.agent ?? agentOfNew(key) ?? context.agent, config());
+  const agent = checkAgentExists(params.agent ?? agentOfNew(key) ?? context.agent, config);
   const worker = workerOf({ permissions: narrowingOf(context.delegable, [type?.tools]), type, profile });
-  return { ...common, target: openWorker({ agent, worker, key }, caller, parts), permissions };
+  return { ...common, target: openWorker({ agent, worker, key }, caller, config), permissions };
 }
 
-/** A session that is there: one of the caller's own workers, or one of another conversation, which is private. */
+/** An existing session: one of the caller's own workers, or one of another conversation, which is private. */
 async function useSession(
   existing: StoredSession,
   { agent, wait = false }: Pick<z.output<typeof parameters>, "agent" | "wait">,
   { context, kin, isByOthers }: Caller,
-  { store, mark }: DelegationParts,
+  store: Store,
 ): Promise<SessionTarget> {
   checkSession(existing.key, kin);
   checkSameAgent(agent, existing);
   if (wait) await checkCircle(existing.key, context.session, store.delegations);
   if (!(await areRelated(existing.key, kin, store.sessions))) {
-    if (isByOthers) throw notYours(existing.key);
-    await mark(context.session, ["untrusted", "private"]);
+    if (isByOthers) throw sessionForeign(existing.key);
+    await markSession(context.session, ["untrusted", "private"], store);
   }
   return targetOf(existing);
 }
 
-/** A session that the call opens. Refuses one that would be too deep, or an agent that waits for this one. */
+/** The session that the call opens. Refuses one that would be too deep, or an agent that waits for this one. */
 export function openWorker(
   {
     agent,
@@ -140,9 +149,9 @@ export function openWorker(
     key,
   }: { readonly agent: AgentId; readonly worker: Worker; readonly key?: SessionKey | undefined },
   { context, kin }: Pick<Caller, "context" | "kin">,
-  { config }: Pick<DelegationParts, "config">,
+  { broker }: Pick<Config, "broker">,
 ): SessionTarget {
-  checkDepth(kin, config().broker.maxDepth);
+  checkDepth(kin, broker.maxDepth);
   checkAgent(agent, kin);
   return {
     kind: "session",
@@ -175,20 +184,20 @@ function workerOf({
   };
 }
 
-function answer({ id, session }: Given, wait: boolean) {
+function answer({ id, session }: DelegationHandle, wait: boolean) {
   if (wait) return { kind: "suspend", waitKind: "child", detail: { delegation: id, session } } as const;
   const text = `The work is given to ${session}. Its result comes to you as a message; go on with something else, or end your turn.`;
   return { text, details: { delegation: id, session }, childSession: session } satisfies ToolResult;
 }
 
-/** Keys of chats belong to the people in them: nobody opens one for them beforehand. */
+/** Chat sessions belong to the people in them: no agent opens one. */
 function agentOfNew(key: SessionKey | undefined): AgentId | undefined {
   if (key === undefined) return undefined;
   const parsed = parseSessionKey(key);
   if (parsed.kind === "label") return undefined;
   if (parsed.kind === "subagent") return parsed.agent;
-  throw new CortexError("session_unknown", `No session is called ${JSON.stringify(key)}`, {
-    hint: "Name the session of an earlier worker, a label of your own, or leave `session` out.",
+  throw new CortexError("session_unknown", `Unknown session ${JSON.stringify(key)}`, {
+    hint: "Give the session of an earlier worker or a label of your own, or omit `session`.",
   });
 }
 
@@ -199,21 +208,21 @@ function checkSameAgent(
   if (wanted === undefined || wanted.toLowerCase() === agent) return;
   throw new CortexError(
     "tool_input_invalid",
-    `The session ${key} is one of the agent ${agent}, not of ${JSON.stringify(wanted)}`,
+    `Session ${key} belongs to agent ${agent}, not ${JSON.stringify(wanted)}`,
     {
-      hint: "Leave `agent` out, or leave `session` out for a worker of its own.",
+      hint: "Omit `agent`, or omit `session` to start a new worker.",
     },
   );
 }
 
-function notYours(key: SessionKey): CortexError {
-  return new CortexError("tool_input_invalid", `The session ${key} was not opened from here`, {
-    hint: "Others than the owner have a say in this conversation, so it gives work to its own workers only. Leave `session` out.",
+function sessionForeign(key: SessionKey): CortexError {
+  return new CortexError("tool_input_invalid", `Session ${key} was not opened from this conversation`, {
+    hint: "This conversation includes people other than the owner, so it may only use its own workers. Omit `session`.",
   });
 }
 
-function nobodyNamed({ config }: DelegationParts): CortexError {
-  return new CortexError("tool_input_invalid", "Nobody is named who does the work", {
-    hint: `Give \`agent\` (${Object.keys(config().agents).join(", ")}), \`type\` or \`session\`.`,
+function assigneeMissing({ settings }: DelegationPorts): CortexError {
+  return new CortexError("tool_input_invalid", "No assignee given", {
+    hint: `Give \`agent\` (${Object.keys(settings.config().agents).join(", ")}), \`type\` or \`session\`.`,
   });
 }

@@ -1,4 +1,4 @@
-/** The tool by which an agent answers whoever caused its turn before the turn is over. */
+/** The tool an agent uses to answer whoever started its turn before the turn ends. */
 import { z } from "zod";
 
 import { defineTool } from "../../model/define-tool.ts";
@@ -6,20 +6,20 @@ import { AGENT_ADAPTER, eventId } from "../../model/event.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
 import { REPLY_TOOL } from "../../model/reply-tool.ts";
 import { deriveUlid } from "../../model/ulid.ts";
-import type { NewDelivery, QueueItem } from "../../store/store.ts";
-import { type Caller, readCaller } from "../caller.ts";
+import type { NewEvent, QueueItem } from "../../store/store.ts";
+import { acceptFromAgent, type DelegationPorts } from "../accept.ts";
+import { answeredBy, type Caller, deliveryTo, readCaller } from "../caller.ts";
 import { MAX_TASK_LENGTH } from "../delegate.ts";
 import { WRITE_TIMEOUT_MS } from "./dispatch-tool.ts";
 import { targetOf } from "../kin.ts";
-import type { DelegationParts } from "../parts.ts";
 import { sendToSession } from "../send.ts";
-import { answeredMessage, stampOf } from "../../model/stamp.ts";
+import { stampOf } from "../../model/stamp.ts";
 
 const parameters = z.strictObject({
   content: z.string().trim().min(1).max(MAX_TASK_LENGTH),
 });
 
-export function createReplyTool(use: () => DelegationParts): Tool {
+export function createReplyTool(use: () => DelegationPorts): Tool {
   return defineTool({
     name: REPLY_TOOL,
     description:
@@ -27,58 +27,47 @@ export function createReplyTool(use: () => DelegationParts): Tool {
       "again if it is the same, or only NO_REPLY.",
     parameters,
     writes: true,
-    // Delivery and event are made from the call: the same call again sends nothing.
+    // Delivery and event are derived from the call: a repeated call sends nothing.
     repeatable: true,
     timeoutMs: WRITE_TIMEOUT_MS,
     trust: {},
     async run({ content }, context) {
-      const parts = use();
-      const caller = await readCaller(context, parts);
-      return { text: await reply(content, caller, parts) };
+      const ports = use();
+      return { text: await reply(content, await readCaller(context, ports.store), ports) };
     },
   });
 }
 
-/** The way that the final answer takes. */
-async function reply(content: string, caller: Caller, parts: DelegationParts): Promise<string> {
+/** Sends the reply the way the final answer goes. Says where that is. */
+async function reply(content: string, caller: Caller, ports: DelegationPorts): Promise<string> {
   const { context, items } = caller;
-  const first = answeredMessage(items)!;
-  const id = deriveUlid(context.turn, context.callKey);
-  const delivery = parts.deliveryOf(first, content, id);
+  const { store } = ports;
+  const answered = answeredBy(items);
+  const delivery = deliveryTo(answered, content, deriveUlid(context.turn, context.callKey));
   if (delivery !== undefined) {
-    await deliver(delivery, content, context, parts);
+    const { session, epoch, run } = context;
+    await store.outbox.add({ session, epoch }, run, { ...delivery, content: delivery.content ?? content });
     return `The answer is on its way to ${delivery.target.place} on ${delivery.target.channel}.`;
   }
-  const stamp = stampOf(first.event);
+  const stamp = stampOf(answered.event);
   const sender =
-    stamp === undefined || stamp.kind === "report"
-      ? undefined
-      : await parts.store.sessions.get(stamp.from.session);
+    stamp === undefined || stamp.kind === "report" ? undefined : await store.sessions.get(stamp.from.session);
   if (sender !== undefined) {
-    await sendToSession(targetOf(sender), content, caller, parts);
+    await sendToSession(targetOf(sender), content, caller, ports);
     return `The answer to ${sender.key} is on its way.`;
   }
-  await note(content, first, context, parts);
+  await record(content, answered, context, ports);
   return "The answer is in the ledger, where whoever wrote reads it.";
 }
 
-async function deliver(
-  delivery: NewDelivery,
-  content: string,
-  { session, epoch, run }: ToolContext,
-  { store }: DelegationParts,
-): Promise<void> {
-  await store.outbox.add({ session, epoch }, run, { ...delivery, content: delivery.content ?? content });
-}
-
-/** The owner at a terminal has no address: what is said is read in the ledger, as the answer is. */
-async function note(
+/** The owner at a terminal has no address, and reads replies in the ledger as they read the answer. */
+async function record(
   content: string,
   { event }: QueueItem,
   { agent, callKey }: ToolContext,
-  { accept, clock }: DelegationParts,
+  ports: DelegationPorts,
 ): Promise<void> {
-  await accept({
+  const reply: NewEvent = {
     id: eventId(AGENT_ADAPTER, { kind: "id", sourceId: callKey }),
     channel: event.channel,
     direction: "sent",
@@ -86,6 +75,7 @@ async function note(
     replyTo: event.id,
     cause: event.id,
     content,
-    atMs: clock(),
-  });
+    atMs: ports.clock(),
+  };
+  await acceptFromAgent(reply, undefined, ports);
 }

@@ -1,14 +1,14 @@
-/** The tool by which agents write to each other, also while the other one works. */
+/** The tool agents use to write to each other, even while the recipient is working. */
 import { z } from "zod";
 
 import { defineTool } from "../../model/define-tool.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { Tool } from "../../model/tool.ts";
+import type { DelegationPorts } from "../accept.ts";
 import { readCaller } from "../caller.ts";
 import { MAX_TASK_LENGTH } from "../delegate.ts";
 import { name, REACHING } from "./dispatch-tool.ts";
 import { findRecipient } from "../kin.ts";
-import type { DelegationParts } from "../parts.ts";
 import { sendToSession } from "../send.ts";
 
 const parameters = z.strictObject({
@@ -16,7 +16,7 @@ const parameters = z.strictObject({
   content: z.string().trim().min(1).max(MAX_TASK_LENGTH),
 });
 
-export function createSendTool(use: () => DelegationParts): Tool {
+export function createSendTool(use: () => DelegationPorts): Tool {
   return defineTool({
     name: "send_message_to_agent",
     description:
@@ -25,11 +25,12 @@ export function createSendTool(use: () => DelegationParts): Tool {
     parameters,
     ...REACHING,
     async run({ to, content }, context) {
-      const parts = use();
-      const caller = await readCaller(context, parts);
-      const target = await findRecipient(to, caller.kin, parts.config(), parts.store.sessions);
-      if (target.session === context.session) throw toItself();
-      await sendToSession(target, content, caller, parts);
+      const ports = use();
+      const { store, settings } = ports;
+      const caller = await readCaller(context, store);
+      const target = await findRecipient(to, caller.kin, settings.config(), store.sessions);
+      if (target.session === context.session) throw recipientIsSelf();
+      await sendToSession(target, content, caller, ports);
       return {
         text: `The message to ${target.session} is on its way.`,
         details: { session: target.session },
@@ -38,8 +39,8 @@ export function createSendTool(use: () => DelegationParts): Tool {
   });
 }
 
-function toItself(): CortexError {
-  return new CortexError("tool_input_invalid", "That is this very session", {
-    hint: "Write to another one, or simply go on.",
+function recipientIsSelf(): CortexError {
+  return new CortexError("tool_input_invalid", "The recipient is this session itself", {
+    hint: "Name another agent or session.",
   });
 }

@@ -1,21 +1,20 @@
-/** The tool by which an agent has work done by a child process, and waits for it. */
+/** The tool an agent uses to have work done by a child process while it waits. */
 import { z } from "zod";
 
 import { defineTool } from "../../model/define-tool.ts";
-import type { Tool } from "../../model/tool.ts";
+import type { Tool, ToolContext } from "../../model/tool.ts";
 import { canonicalToolName } from "../../model/tool-aliases.ts";
 import type { Worker } from "../../model/worker.ts";
+import type { DelegationPorts } from "../accept.ts";
 import { type Caller, readCaller } from "../caller.ts";
-import { delegate, givenBefore, type Order } from "../delegate.ts";
+import { delegate, findDelegation, type Order } from "../delegate.ts";
 import { name, openWorker, REACHING, task } from "./dispatch-tool.ts";
 import { checkAgentExists } from "../kin.ts";
 import { narrowingOf } from "../narrowing.ts";
-import type { DelegationParts } from "../parts.ts";
 import { findType } from "../sub-agents/types.ts";
 
 const MAX_TOOLS = 200;
 const MAX_PROMPT_LENGTH = 50_000;
-/** Nobody waits longer than a day for one call. */
 const MAX_TIMEOUT_MS = 86_400_000;
 
 const parameters = z.strictObject({
@@ -39,7 +38,7 @@ const parameters = z.strictObject({
   timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).optional().describe("How long it may take"),
 });
 
-export function createSubAgentTool(use: () => DelegationParts): Tool {
+export function createSubAgentTool(use: () => DelegationPorts): Tool {
   return defineTool({
     name: "sub_agent",
     description:
@@ -47,26 +46,30 @@ export function createSubAgentTool(use: () => DelegationParts): Tool {
     parameters,
     ...REACHING,
     async run(params, context) {
-      const parts = use();
-      const given =
-        (await givenBefore(context, parts.store)) ??
-        (await give(params, await readCaller(context, parts), parts));
-      return { kind: "suspend", waitKind: "child", detail: { delegation: given.id, session: given.session } };
+      const ports = use();
+      const { id, session } =
+        (await findDelegation(context, ports.store)) ?? (await giveWork(params, context, ports));
+      return { kind: "suspend", waitKind: "child", detail: { delegation: id, session } };
     },
   });
 }
 
-function give(params: z.output<typeof parameters>, caller: Caller, parts: DelegationParts) {
-  return delegate(orderOf(params, caller, parts), caller, parts);
+async function giveWork(params: z.output<typeof parameters>, context: ToolContext, ports: DelegationPorts) {
+  const caller = await readCaller(context, ports.store);
+  return delegate(orderOf(params, caller, ports), caller, ports);
 }
 
-function orderOf(params: z.output<typeof parameters>, caller: Caller, parts: DelegationParts): Order {
+function orderOf(
+  params: z.output<typeof parameters>,
+  caller: Caller,
+  { settings }: Pick<DelegationPorts, "settings">,
+): Order {
   const { context } = caller;
-  const config = parts.config();
+  const config = settings.config();
   const type = findType(params.type, config);
   const agent = checkAgentExists(params.agent ?? context.agent, config);
   const profile = params.profile ?? type.profile;
-  if (profile !== undefined) parts.checkProfile(profile);
+  if (profile !== undefined) settings.profile(profile); // throws if it is unknown
   const systemPrompt = params.systemPrompt ?? type.systemPrompt;
   const worker: Worker = {
     type: type.name,
@@ -79,7 +82,7 @@ function orderOf(params: z.output<typeof parameters>, caller: Caller, parts: Del
   return {
     task: params.task,
     type: type.name,
-    target: openWorker({ agent, worker }, caller, parts),
+    target: openWorker({ agent, worker }, caller, config),
     permissions: caller.behalf,
     waits: true,
     timeoutMs: params.timeoutMs ?? type.timeoutMs,

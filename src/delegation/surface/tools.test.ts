@@ -199,7 +199,7 @@ test("a worker that is done can be given more work, in the same session", async 
     { ...again, agent: "scout" },
     { callKey: `${caller.turn}-2` },
   );
-  expect(other).toContain("is one of the agent coder");
+  expect(other).toContain("belongs to agent coder");
 });
 
 test("a worker's word to its manager acts for whoever the work is for, and not for who came last", async () => {

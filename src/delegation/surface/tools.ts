@@ -1,12 +1,12 @@
-/** The tools by which agents work with each other. */
+/** The tools agents use to work with each other. */
 import type { Tool } from "../../model/tool.ts";
 import { createDispatchTool } from "./dispatch-tool.ts";
-import type { DelegationParts } from "../parts.ts";
+import type { DelegationPorts } from "../accept.ts";
 import { createReplyTool } from "./reply-tool.ts";
 import { createSendTool } from "./send-tool.ts";
 import { createSubAgentTool } from "./sub-agent-tool.ts";
 
 /** What they need is asked for when they are called: they can be described without. */
-export function createDelegationTools(use: () => DelegationParts): Tool[] {
+export function createDelegationTools(use: () => DelegationPorts): Tool[] {
   return [createSubAgentTool(use), createDispatchTool(use), createReplyTool(use), createSendTool(use)];
 }

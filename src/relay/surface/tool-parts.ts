@@ -18,14 +18,13 @@ export const MAX_RELAY_DEPTH = 3;
 
 export function relayToolParts({ apis, settings, onChainEnded, store }: Ports): RelayToolParts {
   const { relays } = apis;
-  const config = () => settings.config();
   return {
     async start({ name, kind, message, contract, budgetUsd, waits }, context) {
       const { session, turn, callKey, workspace, delegable } = context;
       const depth = await depthOf(session, relays);
       await checkOpen(context, relays);
       const [items, stored] = await Promise.all([store.queue.itemsOf(turn), store.sessions.get(session)]);
-      const cause = await causeOf({ context, items }, { config, onChainEnded });
+      const cause = await causeOf({ context, items }, { settings, onChainEnded });
       const { id } = await relays.run({
         cause,
         name,

@@ -25,13 +25,12 @@ const BY_AGENTS: ReadonlySet<string> = new Set([
 
 export function teamToolParts({ apis, store, settings, onChainEnded }: Ports): TeamToolParts {
   const { team } = apis;
-  const config = () => settings.config();
   const itemsOf = ({ turn }: ToolContext): Promise<QueueItem[]> => store.queue.itemsOf(turn);
   return {
     status: () => team.status(),
     async dispatch(wish, context) {
       const items = await itemsOf(context);
-      return team.dispatch(wish, await causeOf({ context, items }, { config, onChainEnded }));
+      return team.dispatch(wish, await causeOf({ context, items }, { settings, onChainEnded }));
     },
     adopt: (agent) => team.adopt(agent),
     register: (member) => team.register(member),

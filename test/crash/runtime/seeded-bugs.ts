@@ -214,8 +214,8 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
       { file: DELEGATE, from: "sourceId: context.callKey", to: "sourceId: context.callKey + Math.random()" },
       {
         file: DELEGATE,
-        from: "  const { dispatched } = await parts.accept(event, dispatch);\n",
-        to: `  const { dispatched } = await parts.accept(event, dispatch);
+        from: "  const { dispatched } = await acceptFromAgent(event, dispatch, ports);\n",
+        to: `  const { dispatched } = await acceptFromAgent(event, dispatch, ports);
   await new Promise((resolve) => setTimeout(resolve, 200));
 `,
       },
