@@ -65,7 +65,7 @@ test("a hook of an agent judges nothing until a person has agreed to it", async 
   expect(readFileSync(join(cortex.home, "hooks", "bell.ts"), "utf8")).toContain("@origin agent");
   expect((await ring(cortex)).runs).toEqual([]);
   await expect(cortex.hooks.test("bell", { ...RING, timestampMs: 0 })).rejects.toMatchObject({
-    message: expect.stringContaining("an agent wrote it"),
+    message: expect.stringContaining("written by an agent"),
   });
 
   const { item } = await cortex.send({ content: "enable it" });
@@ -103,8 +103,8 @@ test("code that cannot be loaded is not kept, and can be mended under the same n
   const session = await cortex.store.sessions.get(MAIN_SESSION);
   const { toolCalls } = (await cortex.store.turns.read(session!.head!))!;
   expect(toolCalls.map(({ status, result }) => [status, JSON.stringify(result)])).toEqual([
-    ["error", expect.stringMatching(/The hook bell cannot be loaded: /)],
-    ["error", expect.stringContaining("no default export")],
+    ["error", expect.stringMatching(/Cannot load hook bell: /)],
+    ["error", expect.stringContaining("No default export")],
   ]);
   expect(readdirSync(join(cortex.home, "hooks"))).not.toContain("bell.ts");
 

@@ -643,7 +643,7 @@ describe("hooks", () => {
     put("hooks/My Hook.ts", RIGHT);
     await expect
       .poll(async () => (await cortex("hooks")).out, PATIENT)
-      .toMatch(/My Hook.ts is no name for a hook: 1 to 64 lower-case/);
+      .toMatch(/Invalid hook name My Hook.ts: use 1 to 64 lower-case/);
   });
 });
 

@@ -25,10 +25,8 @@ const tools = [
   createCodeExecTool({ node: process.execPath }),
   createMemorySearchTool({ search: async () => [] }),
   createSkillTool(async () => []),
-  ...createHookTools({
-    list: async () => [],
-    add: () => Promise.reject(new Error("not here")),
-    setEnabled: () => Promise.reject(new Error("not here")),
+  ...createHookTools(() => {
+    throw new Error("not here");
   }),
   createMessageTool({ add: async () => {}, channels: () => [] }),
   ...createDelegationTools(() => {

@@ -13,14 +13,7 @@ export const hooks: Feature = {
   name: "hooks",
   commands: [HOOKS],
   toolNames: ["create_hook", "list_hooks", "enable_hook", "disable_hook"],
-  async tools(ports) {
-    const { createHookTools } = await import("./surface/tools.ts");
-    return createHookTools({
-      list: () => ports().store.hooks.list(),
-      add: (name, source) => ports().apis.hooks.add(name, source),
-      setEnabled: (name, enabled) => ports().apis.hooks.setEnabled(name, enabled),
-    });
-  },
+  tools: async (ports) => (await import("./surface/tools.ts")).createHookTools(() => ports().apis.hooks),
   async routes() {
     const [{ hookRoutes: routes }, { hookSchemas: schemas }] = await Promise.all([
       import("./surface/routes.ts"),
@@ -28,26 +21,5 @@ export const hooks: Feature = {
     ]);
     return { routes, schemas };
   },
-  async open(ports) {
-    const [{ openHooks }, { dayStart }] = await Promise.all([
-      import("./open-hooks.ts"),
-      import("../model/day.ts"),
-    ]);
-    const { settings, slots, apis, clock } = ports;
-    const opened = await openHooks({
-      ...ports,
-      broker: slots,
-      profile: (name) => settings.profile(name),
-      config: () => settings.config(),
-      dayStartMs: () => dayStart(clock(), settings.config().timezone),
-      relays: () => apis.relays,
-      variable: settings.variable,
-    });
-    return {
-      api: { hooks: opened },
-      start: () => opened.start(),
-      wants: (direction, channel) => opened.wants(direction, channel),
-      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-    };
-  },
+  open: async (ports) => (await import("./open-hooks.ts")).openHooks(ports),
 };

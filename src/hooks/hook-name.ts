@@ -1,16 +1,22 @@
 import { CortexError } from "../model/errors.ts";
 
-/** The name of a hook is that of its file without the ending, so it must be one on every system. */
+/** A hook is named after its file without the extension, so its name must be valid on every system. */
 export const HOOK_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 export function parseHookName(text: string): string {
   if (HOOK_NAME.test(text)) return text;
-  throw new CortexError("id_invalid", `${JSON.stringify(text.slice(0, 80))} is not a name for a hook`, {
-    hint: "A name has 1 to 64 lower-case letters, digits, - and _, such as `school-mails`.",
+  throw new CortexError("id_invalid", `Invalid hook name ${JSON.stringify(text.slice(0, 80))}`, {
+    hint: "Use 1 to 64 lower-case letters, digits, - and _, for example `school-mails`.",
   });
 }
 
-/** Those that take what nobody else wants. A hook with `exclusive: true` silences them for its event. */
+/** Default hooks take what no other hook wants. One with `exclusive: true` silences them for its event. */
 export function isDefaultHook(name: string): boolean {
   return name.startsWith("default-");
+}
+
+export function hookUnknown(name: string): CortexError {
+  return new CortexError("hook_unknown", `Unknown hook "${name.slice(0, 80)}"`, {
+    hint: "Run `cortex hooks` to list hooks. A new file is read while a server runs.",
+  });
 }

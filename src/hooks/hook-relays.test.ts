@@ -68,17 +68,17 @@ test("an event and a hook start one relay, also where they meet again after a cr
     smart: false,
     context: {},
   } as const;
-  const parts = {
+  const ports = {
     store: cortex.store,
-    config: cortex.config(),
+    settings: { config: () => cortex.config() },
     clock: Date.now,
     mintId: () => "x",
-    relays: () => cortex.relays,
+    relays: cortex.relays,
   };
   for (const name of ["mail", "copy"])
-    expect(await dispatchFor(stored, name, verdict, parts)).toBeUndefined();
+    expect(await dispatchFor(stored, name, verdict, ports)).toBeUndefined();
   const otherwise = { ...verdict, context: { prompt: "What a model says this time." } };
-  expect(await dispatchFor(stored, "mail", otherwise, parts)).toBeUndefined();
+  expect(await dispatchFor(stored, "mail", otherwise, ports)).toBeUndefined();
   expect((await cortex.relays.list()).items).toHaveLength(2);
 });
 
@@ -105,6 +105,6 @@ test("what cannot be started is an error of the hook", async () => {
   const errors = Object.fromEntries(runs.map(({ hook: name, error }) => [name, error]));
   expect(errors).toEqual({
     gone: expect.stringContaining('"gone"'),
-    mute: expect.stringContaining("the event says nothing"),
+    mute: expect.stringContaining("the event has no content"),
   });
 });

@@ -242,7 +242,7 @@ test("a file that is dropped into the folder is a hook at once, and one that is 
   await expect.poll(() => cortex.store.hooks.get("broken")).toMatchObject({ state: "errored" });
   await expect.poll(() => cortex.hooks.wants("received")).toBe(true); // what is noted is in use a moment later
   expect((await accept(cortex, { sourceId: "after" })).dispatches).toMatchObject([{ hook: "fires" }]);
-  await expect.poll(() => lines.join("\n")).toContain("The hook broken cannot be loaded: SyntaxError");
+  await expect.poll(() => lines.join("\n")).toContain("Cannot load hook broken: SyntaxError");
 });
 
 test("a hook is enabled and disabled while it is at work", async () => {

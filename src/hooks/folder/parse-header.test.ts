@@ -36,7 +36,7 @@ test("a template that was not filled in means the first", () => {
 
 test("a tag that means nothing is an error", () => {
   expect(parseHeader("/** @mode oneshot\n * @starts paused */").error).toBe(
-    '@mode is persistent or one-shot, and not "oneshot"; @starts is active or disabled, and not "paused"',
+    'expected @mode persistent or one-shot, got "oneshot"; expected @starts active or disabled, got "paused"',
   );
 });
 

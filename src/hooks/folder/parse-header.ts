@@ -1,4 +1,4 @@
-/** What a hook's file says about itself, read from its text: nothing is run for it. */
+/** What a hook's file says about itself, read from its text without running it. */
 import type { HookMode, HookOrigin } from "../../store/store.ts";
 
 export interface Header {
@@ -7,23 +7,25 @@ export interface Header {
   readonly mode?: HookMode;
   readonly origin?: HookOrigin;
   readonly startsDisabled?: true;
-  /** A tag whose value means nothing: the hook would not do what its author thinks. */
+  /** A tag with an invalid value: the hook would not do what its author thinks. */
   readonly error?: string;
 }
 
-/** hook: it is to be loaded. unfinished: it looks like a hook and exports none. other: it is none of ours. */
-export type Kind = "hook" | "unfinished" | "other";
+/** hook: to be loaded. unfinished: looks like a hook but exports none. other: not a hook. */
+export type ScriptKind = "hook" | "unfinished" | "other";
 
-/** A list ends before the next brace, so that looking for the end of each never reads the rest of the file again. */
-const EXPORTS = /(?:^|[;}])[ \t]*export\s+(?:(?<one>default\b|const\s+hook\b)|\{(?<list>[^{}]*)\})/gm;
+export const NO_DEFAULT_EXPORT = "No default export: write `export default async function (ctx) { … }`";
+
+/** A list ends before the next brace, so looking for its end never rereads the rest of the file. */
+const EXPORTS = /(?:^|[;}])[ \t]*export\s+(?:(default\b|const\s+hook\b)|\{([^{}]*)\})/gm;
 const AS_HOOK = /\b(?:as\s+default|hook)\b/;
-/** The folder also holds scripts of relays, which have neither. */
+/** The folder also holds relay scripts, which have neither. */
 const LOOKS_LIKE_ONE = /\bHookContext\b|["']cortexd\/hooks["']/;
-const COMMENT = /^(?:﻿)?(?:#!.*\n)?(?:\s|\/\/.*\n)*\/\*\*(?<text>[\s\S]*?)\*\//;
+const COMMENT = /^(?:﻿)?(?:#!.*\n)?(?:\s|\/\/.*\n)*\/\*\*([\s\S]*?)\*\//;
 
-export function kindOf(text: string): Kind {
-  for (const { groups } of text.matchAll(EXPORTS))
-    if (groups!["one"] !== undefined || AS_HOOK.test(groups!["list"]!)) return "hook";
+export function kindOf(text: string): ScriptKind {
+  for (const [, single, list = ""] of text.matchAll(EXPORTS))
+    if (single !== undefined || AS_HOOK.test(list)) return "hook";
   return LOOKS_LIKE_ONE.test(text) || tagsOf(text).has("mode") ? "unfinished" : "other";
 }
 
@@ -49,23 +51,23 @@ export function parseHeader(text: string): Header {
   };
 }
 
-/** Of the first comment; a text goes on over several lines until the next tag. */
+/** The tags of the first comment. A value runs over several lines until the next tag. */
 function tagsOf(text: string): ReadonlyMap<string, string> {
-  const comment = COMMENT.exec(text)?.groups!["text"] ?? "";
+  const comment = COMMENT.exec(text)?.[1] ?? "";
   const tags = new Map<string, string[]>();
   let current: string[] | undefined;
   for (const raw of comment.split("\n")) {
     const line = raw.replace(/^\s*\*?\s?/, "").trim();
-    const tag = /^@(?<name>\w+)\s*(?<value>.*)$/s.exec(line)?.groups;
-    if (tag !== undefined) {
-      current = tags.has(tag["name"]!) ? undefined : [tag["value"]!];
-      if (current !== undefined) tags.set(tag["name"]!, current);
+    const [, name, value = ""] = /^@(\w+)\s*(.*)$/s.exec(line) ?? [];
+    if (name !== undefined) {
+      current = tags.has(name) ? undefined : [value];
+      if (current !== undefined) tags.set(name, current);
     } else if (line !== "") current?.push(line);
   }
   return new Map(Array.from(tags, ([name, lines]) => [name, lines.join(" ").trim()]));
 }
 
-/** A template that was left as it is, `persistent | one-shot`, means the first. */
+/** A template left unchanged, `persistent | one-shot`, means the first. */
 function modeOf(text: string | undefined): string | undefined {
   return text !== undefined && /^persistent\s*\|\s*one-shot$/.test(text) ? "persistent" : text;
 }
@@ -73,5 +75,5 @@ function modeOf(text: string | undefined): string | undefined {
 function wrong(tag: string, value: string | undefined, known: readonly string[]): string[] {
   return value === undefined || known.includes(value)
     ? []
-    : [`@${tag} is ${known.join(" or ")}, and not ${JSON.stringify(value.slice(0, 80))}`];
+    : [`expected @${tag} ${known.join(" or ")}, got ${JSON.stringify(value.slice(0, 80))}`];
 }

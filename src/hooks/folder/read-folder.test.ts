@@ -20,9 +20,9 @@ test("only hooks are taken for hooks", async () => {
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
   mkdirSync(join(folder.path, "folder.ts"));
-  const { hooks } = await readFolder(folder.path);
+  const { scripts } = await readFolder(folder.path);
   expect(
-    hooks.map(({ file, isLoadable }) => ({
+    scripts.map(({ file, isLoadable }) => ({
       name: file.name,
       title: file.title,
       mode: file.mode,
@@ -44,12 +44,12 @@ test("what is wrong with a file is said without loading it", async () => {
     "unfinished.ts": `/** @mode one-shot */`,
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
-  const { hooks } = await readFolder(folder.path);
-  expect(hooks.map(({ file, isLoadable }) => [file.name, isLoadable, file.error])).toEqual([
-    ["Two Words", false, expect.stringContaining("is no name for a hook")],
+  const { scripts } = await readFolder(folder.path);
+  expect(scripts.map(({ file, isLoadable }) => [file.name, isLoadable, file.error])).toEqual([
+    ["Two Words", false, expect.stringContaining("Invalid hook name")],
     ["mode", false, expect.stringContaining('"sometimes"')],
-    ["twice", false, "twice.ts is one of two files of this name"],
-    ["unfinished", false, expect.stringContaining("no default export")],
+    ["twice", false, "Two files have this name: twice.ts"],
+    ["unfinished", false, expect.stringContaining("No default export")],
   ]);
 });
 
@@ -59,11 +59,11 @@ test("a file that is too large or cannot be read is told of, and the others are 
   writeFileSync(join(folder.path, "fits.ts"), padded(MAX_HOOK_FILE_BYTES));
   writeFileSync(join(folder.path, "large.ts"), padded(MAX_HOOK_FILE_BYTES + 1));
   symlinkSync("circle.ts", join(folder.path, "circle.ts"));
-  const { hooks } = await readFolder(folder.path);
-  expect(hooks.map(({ file, isLoadable }) => [file.name, isLoadable, file.error])).toEqual([
-    ["circle", false, expect.stringContaining("It cannot be read: ELOOP")],
+  const { scripts } = await readFolder(folder.path);
+  expect(scripts.map(({ file, isLoadable }) => [file.name, isLoadable, file.error])).toEqual([
+    ["circle", false, expect.stringContaining("Cannot be read: ELOOP")],
     ["fits", true, undefined],
-    ["large", false, `It has more than ${MAX_HOOK_FILE_BYTES} bytes`],
+    ["large", false, `Larger than ${MAX_HOOK_FILE_BYTES} bytes`],
   ]);
 });
 
@@ -71,16 +71,16 @@ test("of too many files, the first that is not read says so", async () => {
   using folder = temporaryFolder();
   for (let i = 0; i < MAX_HOOK_FILES + 2; i++)
     writeFileSync(join(folder.path, `h${String(i).padStart(5, "0")}.js`), "");
-  const { hooks } = await readFolder(folder.path);
-  expect(hooks.map(({ file }) => [file.name, file.error])).toEqual([
-    [`h0${MAX_HOOK_FILES}`, `It is not read, because a folder has at most ${MAX_HOOK_FILES} scripts`],
+  const { scripts } = await readFolder(folder.path);
+  expect(scripts.map(({ file }) => [file.name, file.error])).toEqual([
+    [`h0${MAX_HOOK_FILES}`, `Not read: the folder has more than ${MAX_HOOK_FILES} scripts`],
   ]);
 });
 
 test("the digest is that of all scripts, because hooks import from one another", async () => {
   using folder = temporaryFolder();
   const missing = await readFolder(join(folder.path, "nowhere"));
-  expect(missing.hooks).toEqual([]);
+  expect(missing.scripts).toEqual([]);
   writeFileSync(join(folder.path, "beside.ts"), "export const x = 1;");
   const before = await readFolder(folder.path);
   writeFileSync(join(folder.path, "beside.ts"), "export const x = 2;");

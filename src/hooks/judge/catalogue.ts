@@ -1,55 +1,55 @@
 /**
- * The hooks that there are, in step with their folder: what changes there is loaded, told to the store, and in use
- * at once. A file that is wrong is errored, and is the only one that is.
+ * The known hooks, in step with their folder: a change there is loaded, recorded in the store and in use at once. A bad
+ * file is errored, and affects no other.
  */
 import type { Direction } from "../../model/event.ts";
+import { errorText } from "../../model/errors.ts";
 import { matches } from "../../model/permissions.ts";
+import { present } from "../../model/present.ts";
 import { ownerPatterns } from "../../patterns/matcher.ts";
 import { CIRCUIT_REST_MS, type HookFile, type Store, type StoredHook } from "../../store/store.ts";
 import { compileFilter, type CompiledFilter } from "./filter.ts";
 import type { HookPool } from "../run/pool.ts";
-import { type FoundHook, readFolder } from "../folder/read-folder.ts";
-import type { Facts, HookSource } from "../run/lane-protocol.ts";
-
-export interface CatalogueParts {
-  readonly folder: string;
-  readonly store: { readonly hooks: Pick<Store["hooks"], "sync" | "list" | "get"> };
-  readonly pool: Pick<HookPool, "reload" | "inspect">;
-}
+import { type HookScript, readFolder } from "../folder/read-folder.ts";
+import type { HookFacts, HookSource } from "../run/lane-protocol.ts";
 
 /** A hook that can be asked. */
-export interface Entry {
+export interface ReadyHook {
   readonly source: HookSource;
   readonly filter: CompiledFilter;
   readonly stored: StoredHook;
 }
 
-/** How many answers are kept: there are few channels, and their names come from outside. */
+/** How many answers are cached: channels are few, but their names come from outside. */
 const MAX_WANTED = 1_000;
 
 export class Catalogue {
-  readonly #parts: CatalogueParts;
-  readonly #entries = new Map<string, Entry>();
-  /** Those that are switched off. Their filters are not read before somebody wants to see what they would say. */
-  readonly #off = new Map<string, Omit<Entry, "filter">>();
-  /** Answers of `wants`, until a hook changes: it is asked about every event. */
+  readonly #folder: string;
+  readonly #hooks: Pick<Store["hooks"], "sync" | "list" | "get">;
+  readonly #pool: Pick<HookPool, "reload" | "inspect">;
+  readonly #enabled = new Map<string, ReadyHook>();
+  /** Their filters are compiled only when one of them is tested. */
+  readonly #disabled = new Map<string, Omit<ReadyHook, "filter">>();
+  /** Answers of `wants`, which is asked about every event, until a hook changes. */
   readonly #wanted = new Map<string, boolean>();
   #digest: string | undefined;
   #syncing: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: CatalogueParts) {
-    this.#parts = parts;
+  constructor(folder: string, { hooks }: Pick<Store, "hooks">, pool: Pick<HookPool, "reload" | "inspect">) {
+    this.#folder = folder;
+    this.#hooks = hooks;
+    this.#pool = pool;
   }
 
-  /** Looks at the folder, and resolves when what is there is in use. True: something has changed. */
+  /** Reads the folder, and resolves when its hooks are in use. True: something changed. */
   sync(): Promise<boolean> {
     return this.#queue(() => this.#sync());
   }
 
-  /** Reads a hook's state again, and loads it where that was not allowed before. */
+  /** Rereads a hook's state, and loads the hook if it may be loaded now. */
   async take(name: string): Promise<void> {
     const stored = await this.refresh(name);
-    if (stored?.enabled !== true || this.#entries.has(name)) return;
+    if (stored?.enabled !== true || this.#enabled.has(name)) return;
     await this.#queue(() => {
       this.#digest = undefined;
       return this.#sync();
@@ -58,36 +58,36 @@ export class Catalogue {
 
   #queue(sync: () => Promise<boolean>): Promise<boolean> {
     const next = this.#syncing.then(sync);
-    this.#syncing = next.catch(() => undefined); // told to whoever asked for it
+    this.#syncing = next.catch(() => undefined); // the caller gets the failure
     return next;
   }
 
-  /** A hook that can be asked, be it switched off. */
-  async find(name: string): Promise<Entry | undefined> {
-    const off = this.#off.get(name);
-    if (off === undefined) return this.#entries.get(name);
-    return { ...off, filter: await compile(off.stored.filter) };
+  /** A hook that can be asked, even if it is disabled. */
+  async find(name: string): Promise<ReadyHook | undefined> {
+    const disabled = this.#disabled.get(name);
+    if (disabled === undefined) return this.#enabled.get(name);
+    return { ...disabled, filter: await compile(disabled.stored.filter) };
   }
 
-  /** Those that are enabled. Due: active, or paused for long enough to be tried again. */
-  *enabled(nowMs: number): Iterable<{ readonly entry: Entry; readonly isDue: boolean }> {
-    for (const entry of this.#entries.values()) {
-      const { state, openedAtMs = 0 } = entry.stored;
-      if (state === "active") yield { entry, isDue: true };
-      else if (state === "open") yield { entry, isDue: nowMs - openedAtMs >= CIRCUIT_REST_MS };
+  /** The enabled hooks. Due: active, or paused for long enough to be tried again. */
+  *enabled(nowMs: number): Iterable<{ readonly hook: ReadyHook; readonly isDue: boolean }> {
+    for (const hook of this.#enabled.values()) {
+      const { state, openedAtMs = 0 } = hook.stored;
+      if (state === "active") yield { hook, isDue: true };
+      else if (state === "open") yield { hook, isDue: nowMs - openedAtMs >= CIRCUIT_REST_MS };
     }
   }
 
   names(): string[] {
-    return [...this.#entries.keys(), ...this.#off.keys()];
+    return [...this.#enabled.keys(), ...this.#disabled.keys()];
   }
 
-  /** Whether a hook could want events of this direction, on this channel: where none does, they are not judged. */
+  /** Whether a hook could want events of this direction, on this channel. If none does, they are not judged. */
   wants(direction: Direction, channel?: string): boolean {
     const key = `${direction} ${channel}`;
     const known = this.#wanted.get(key);
     if (known !== undefined) return known;
-    const wanted = [...this.#entries.values()].some(
+    const wanted = [...this.#enabled.values()].some(
       ({ stored: { state }, filter: { directions, channels } }) =>
         (state === "active" || state === "open") &&
         directions.has(direction) &&
@@ -97,46 +97,43 @@ export class Catalogue {
     return wanted;
   }
 
-  /** Reads a hook's state and counters again. */
+  /** Rereads a hook's state and counters. */
   async refresh(name: string): Promise<StoredHook | undefined> {
-    const stored = await this.#parts.store.hooks.get(name);
-    const entry = this.#entries.get(name);
-    if (stored !== undefined && entry !== undefined) {
-      this.#entries.set(name, { ...entry, stored });
-      if (stored.state !== entry.stored.state) this.#wanted.clear();
+    const stored = await this.#hooks.get(name);
+    const hook = this.#enabled.get(name);
+    if (stored !== undefined && hook !== undefined) {
+      this.#enabled.set(name, { ...hook, stored });
+      if (stored.state !== hook.stored.state) this.#wanted.clear();
     }
     return stored;
   }
 
   async #sync(): Promise<boolean> {
-    const { folder, store, pool } = this.#parts;
-    const found = await readFolder(folder);
-    if (found.digest === this.#digest) return false;
-    const before = new Map((await store.hooks.list()).map((hook) => [hook.name, hook]));
+    const { scripts, digest } = await readFolder(this.#folder);
+    if (digest === this.#digest) return false;
+    const before = byName(await this.#hooks.list());
     if (this.#digest !== undefined) {
-      const changed = found.hooks.filter(({ file }) => before.get(file.name)?.digest !== file.digest);
-      pool.reload(changed.map(({ file }) => file.name));
+      const changed = scripts.filter(({ file }) => before.get(file.name)?.digest !== file.digest);
+      this.#pool.reload(changed.map(({ file }) => file.name));
     }
-    const read = await Promise.all(found.hooks.map((hook) => this.#read(hook, before.get(hook.file.name))));
-    const stored = new Map(
-      (await store.hooks.sync(read.map(({ file }) => file))).map((hook) => [hook.name, hook]),
-    );
-    this.#entries.clear();
-    this.#off.clear();
+    const read = await Promise.all(scripts.map((script) => this.#read(script, before.get(script.file.name))));
+    const stored = byName(await this.#hooks.sync(read.map(({ file }) => file)));
+    this.#enabled.clear();
+    this.#disabled.clear();
     this.#wanted.clear();
     for (const { file, path, filter } of read) {
       const known = stored.get(file.name);
       if (filter === undefined || known === undefined) continue;
-      const entry = { source: { name: file.name, path }, stored: known };
-      if (filter === "unread") this.#off.set(file.name, entry);
-      else this.#entries.set(file.name, { ...entry, filter });
+      const hook = { source: { name: file.name, path }, stored: known };
+      if (filter === "unread") this.#disabled.set(file.name, hook);
+      else this.#enabled.set(file.name, { ...hook, filter });
     }
-    this.#digest = found.digest;
+    this.#digest = digest;
     return true;
   }
 
-  /** What was loaded before with the same content is known, and need not be loaded to be known again. */
-  async #read({ file, path, isLoadable }: FoundHook, known: StoredHook | undefined): Promise<ReadHook> {
+  /** A hook that was loaded before with the same content need not be loaded again to be described. */
+  async #read({ file, path, isLoadable }: HookScript, known: StoredHook | undefined): Promise<ReadHook> {
     if (!isLoadable || !mayLoad(file, known)) return { file, path };
     const wasLoaded = file.origin !== "agent" || known?.filter !== undefined;
     const isKnown =
@@ -147,35 +144,40 @@ export class Catalogue {
     try {
       return { file: described, path, filter: await compile(described.filter) };
     } catch (error) {
-      return { file: { ...described, error: (error as Error).message }, path };
+      return { file: { ...described, error: errorText(error) }, path };
     }
   }
 
   async #inspect(file: HookFile, path: string): Promise<HookFile> {
-    const answer = await this.#parts.pool.inspect({ name: file.name, path });
+    const answer = await this.#pool.inspect({ name: file.name, path });
     if ("error" in answer) return { ...file, error: answer.error };
     const { problem, filter, ...exported } = answer.inspected;
+    const { title, description } = exported;
+    // The header of the file wins over what it exports.
     return {
-      ...ofExports(exported),
+      ...present({ title, description }),
       ...file,
       ...modeOf(exported, file),
-      ...(filter === undefined ? {} : { filter }),
-      ...(problem === undefined ? {} : { error: problem }),
+      ...present({ filter, error: problem }),
     };
   }
 }
 
-/** Throws what is wrong with it. */
+/** Throws if the filter is invalid. */
 async function compile(filter: unknown): Promise<CompiledFilter> {
   const compiled = compileFilter(filter);
   if (compiled.match !== undefined) await ownerPatterns.check([compiled.match]);
   return compiled;
 }
 
+function byName(hooks: readonly StoredHook[]): ReadonlyMap<string, StoredHook> {
+  return new Map(hooks.map((hook) => [hook.name, hook]));
+}
+
 interface ReadHook {
   readonly file: HookFile;
   readonly path: string;
-  /** Undefined: it cannot be asked. */
+  /** Undefined: the hook cannot be asked. */
   readonly filter?: CompiledFilter | "unread";
 }
 
@@ -183,16 +185,11 @@ function describedBefore(file: HookFile, { title, description, mode, filter }: S
   return { ...file, title, description, mode, ...(filter === undefined ? {} : { filter }) };
 }
 
-/** To load a file is to run it: what an agent wrote waits for a person's yes, to what it is now. */
+/** Loading a file runs it: what an agent wrote waits until a person has enabled its current content. */
 function mayLoad({ origin, digest }: HookFile, known: StoredHook | undefined): boolean {
   return origin !== "agent" || (known?.enabled === true && known.digest === digest);
 }
 
-/** The header of the file wins over what it exports. */
-function ofExports({ title, description }: Facts): Partial<HookFile> {
-  return { ...(title === undefined ? {} : { title }), ...(description === undefined ? {} : { description }) };
-}
-
-function modeOf({ mode }: Facts, file: HookFile): Pick<HookFile, "mode"> {
+function modeOf({ mode }: HookFacts, file: HookFile): Pick<HookFile, "mode"> {
   return { mode: mode === "one-shot" ? "one-shot" : file.mode };
 }

@@ -1,7 +1,8 @@
-/** What a fired hook becomes: a message to a session, or a relay, with the permissions of whoever sent the event. */
+/** Turns a firing into a message to a session or a relay, with the permissions of the event's sender. */
 import type { Config } from "../../config/config.ts";
+import type { Settings } from "../../config/settings.ts";
 import { deliveriesOf, parseDelivery } from "../../delivery/address.ts";
-import type { Fired } from "./judge.ts";
+import type { Firing } from "./judge.ts";
 import type { Destination } from "./normalise-result.ts";
 import { checkChain } from "../../model/chain.ts";
 import { CortexError } from "../../model/errors.ts";
@@ -14,26 +15,24 @@ import {
   TEAM_ADAPTER,
   splitEventId,
 } from "../../model/event.ts";
-import type { DispatchId, ItemId } from "../../model/ids.ts";
+import { dispatchIds } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { Route } from "../../model/target.ts";
 import { type Grant, grantFor } from "../../personas/authority.ts";
 import { resolveRoute } from "../../routing/resolve.ts";
 import { sessionOfEvent } from "../../routing/session-of-event.ts";
-import type { NewDelivery, NewDispatch, Store, StoredEvent } from "../../store/store.ts";
+import type { NewDelivery, NewDispatch, StoredEvent } from "../../store/store.ts";
+import type { Ports } from "../../feature/ports.ts";
 import { queueing } from "../../intake/messages.ts";
 import { keyOfHook } from "../../relay/record/keys.ts";
 import type { Relays } from "../../relay/relays.ts";
 
-export interface HookDispatchParts {
-  readonly store: Store;
-  readonly config: Config;
-  readonly clock: () => number;
-  readonly mintId: () => string;
-  readonly relays: () => Pick<Relays, "run">;
-}
+type DispatchPorts = Pick<Ports, "store" | "clock" | "mintId"> & {
+  readonly settings: Pick<Settings, "config">;
+  readonly relays: Pick<Relays, "run">;
+};
 
-/** Of what our own agents say. */
+/** Adapters of events that agents cause. */
 const OURS: ReadonlySet<string> = new Set([
   ANSWER_ADAPTER,
   AGENT_ADAPTER,
@@ -43,20 +42,21 @@ const OURS: ReadonlySet<string> = new Set([
   HOOK_ADAPTER,
 ]);
 
-/** Undefined: the sender is a guest, for whom nothing is done; or it is a relay, and has begun. */
+/** As `DispatchFor`. Undefined: the sender is a guest, for whom nothing is done, or a relay was started. */
 export async function dispatchFor(
   event: StoredEvent,
   hook: string,
-  { destination, smart, queueMode, context, delivery }: Fired,
-  parts: HookDispatchParts,
+  { destination, smart, queueMode, context, delivery }: Firing,
+  { store, settings, clock, mintId, relays }: DispatchPorts,
 ): Promise<Omit<NewDispatch, "hook"> | undefined> {
-  const { store, config, mintId } = parts;
+  const config = settings.config();
   const grant = grantOf(event, config);
   if (grant.authority === "guest") return undefined;
   parseDelivery(delivery);
   checkChain(event, config.broker, "chain_ended");
   if (destination.kind === "relay") {
-    await startRelay({ event, hook, relay: destination.relay, context, delivery, grant }, parts);
+    const run = { event, hook, relay: destination.relay, context, delivery, grant };
+    await startRelay(run, { relays, mintId });
     return undefined;
   }
   const target = await resolveRoute(
@@ -65,11 +65,14 @@ export async function dispatchFor(
   );
   const sender = grant.authority === "source" ? "agent" : "person";
   return {
-    id: mintId() as DispatchId,
-    item: mintId() as ItemId,
+    ...dispatchIds(mintId),
     target,
-    ...(await queueing({ mode: queueMode, channel: event.channel, sender }, target, parts)),
-    ...(Object.keys(context).length === 0 ? {} : { context: context as Json }),
+    ...(await queueing({ mode: queueMode, channel: event.channel, sender }, target, {
+      store,
+      config,
+      clock,
+    })),
+    ...(Object.keys(context).length === 0 ? {} : { context }),
     ...(context.prompt === undefined && context.extracted === undefined
       ? {}
       : { late: lateText(hook, event) }),
@@ -78,7 +81,7 @@ export async function dispatchFor(
   };
 }
 
-/** What stands below the context of a hook where the turn of its event has begun without it. */
+/** Follows the context of a hook that answered after the turn of its event had begun. */
 function lateText(hook: string, { content }: StoredEvent): string {
   const said = content === null ? "" : `, on the message: ${firstWords(content)}`;
   return `(Late: the above is what the hook ${hook} has to say${said})`;
@@ -91,14 +94,14 @@ function firstWords(text: string): string {
   return flat.length <= MAX_QUOTE_LENGTH ? flat : `${flat.slice(0, MAX_QUOTE_LENGTH).toWellFormed()}…`;
 }
 
-/** What an agent says is nobody's order: it is a source like any other program of the owner's. */
+/** An agent's words are not an order: they are a source, like any other program of the owner. */
 function grantOf(event: StoredEvent, config: Config): Grant {
   return OURS.has(splitEventId(event.id).adapter)
     ? { authority: "source", permissions: { authority: "source" } }
     : grantFor(event, config);
 }
 
-interface RelayWish extends Pick<Fired, "context"> {
+interface HookRelay extends Pick<Firing, "context"> {
   readonly delivery: Json | undefined;
   readonly event: StoredEvent;
   readonly hook: string;
@@ -106,10 +109,10 @@ interface RelayWish extends Pick<Fired, "context"> {
   readonly grant: Exclude<Grant, { authority: "guest" }>;
 }
 
-/** Once for an event and a hook, however often the two meet: before the firing is recorded, the process may end. */
+/** Starts one relay per event and hook, even if a crash before the firing is recorded makes this run again. */
 async function startRelay(
-  { event, hook, relay, context, delivery, grant }: RelayWish,
-  { relays, mintId }: HookDispatchParts,
+  { event, hook, relay, context, delivery, grant }: HookRelay,
+  { relays, mintId }: Pick<DispatchPorts, "relays" | "mintId">,
 ): Promise<void> {
   const { prompt, extracted } = context;
   const message = [prompt, event.content].filter(
@@ -128,21 +131,21 @@ async function startRelay(
     ...(grant.authority === "owner" ? {} : { permissions: grant.permissions }),
   };
   try {
-    await relays().run(request);
+    await relays.run(request);
   } catch (error) {
-    // Asked again after a crash, a hook may say something else; the relay of the first time goes on.
+    // After a crash a hook may answer differently; the relay of its first answer goes on.
     if (!(error instanceof CortexError && error.code === "idempotency_conflict")) throw error;
   }
 }
 
-/** As a dispatch says it. */
+/** The address in the form that dispatches have. */
 function addressOf({ target, replyTo }: NewDelivery): Json {
   return { ...target, ...(replyTo === undefined ? {} : { replyTo }) };
 }
 
 function relayWithoutMessage(relay: string): CortexError {
-  return new CortexError("hook_failed", `The relay "${relay}" cannot be started: the event says nothing`, {
-    hint: "Return a `context.prompt`: it is what the relay is asked.",
+  return new CortexError("hook_failed", `Cannot start the relay "${relay}": the event has no content`, {
+    hint: "Return a `context.prompt` to tell the relay what to do.",
   });
 }
 

@@ -13,7 +13,6 @@ import {
   missedMinute,
   passes,
 } from "./filter.ts";
-import { filterOfTriggers } from "../run/triggers.ts";
 
 async function does(
   filter: unknown,
@@ -101,9 +100,9 @@ test("a hook has missed nothing of the time before it was there", async () => {
 });
 
 test.each([
-  [[], "is an object"],
+  [[], "expected an object"],
   [{ chanels: ["a"] }, '"chanels"'],
-  [{ channels: [7] }, "texts as `channels`"],
+  [{ channels: [7] }, "strings as `channels`"],
   [{ directions: ["in"] }, '"in"'],
   [{ match: "x".repeat(MAX_PATTERN_LENGTH + 1) }, `at most ${MAX_PATTERN_LENGTH}`],
   [{ cron: "61 * * * *" }, "The schedule"],
@@ -112,24 +111,4 @@ test.each([
   [{ metadata: "x" }, "as `metadata`"],
 ])("the filter %j is refused", (filter, message) => {
   expect(() => compileFilter(filter)).toThrow(message);
-});
-
-test("triggers are a filter too", () => {
-  const event = { channels: ["sms"], types: ["text"], direction: "inbound", metadata: { a: 1 } };
-  expect(filterOfTriggers({ event, principal: { name: "ada" } }, undefined)).toEqual({
-    channels: ["sms"],
-    types: ["text"],
-    directions: ["received"],
-    metadata: { a: 1 },
-    senders: ["ada"],
-  });
-  expect(filterOfTriggers({ principal: { type: "owner" } }, { match: "x" })).toEqual({
-    senders: ["owner"],
-    match: "x",
-  });
-  expect(filterOfTriggers(undefined, { match: "x" })).toEqual({ match: "x" });
-  expect(() => filterOfTriggers({ principal: { relationship: "mother" } }, undefined)).toThrow(
-    '"relationship"',
-  );
-  expect(() => filterOfTriggers({ principal: { type: "alien" } }, undefined)).toThrow('"alien"');
 });

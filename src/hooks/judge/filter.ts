@@ -1,10 +1,10 @@
 /**
- * Filters: which events a hook is asked about, judged here and not by the hook, so that a thousand hooks cost little
- * for an event that none of them wants. They are read once. Patterns are matched in `patterns/`.
+ * Filters decide which events a hook is asked about. They are applied here and not by the hook, so a thousand hooks cost
+ * little for an event that none of them wants. They are compiled once. Patterns are matched in `patterns/`.
  */
 import { type Direction, TIMER_ADAPTER } from "../../model/event.ts";
 import { CortexError } from "../../model/errors.ts";
-import { canonicalJson, type Json } from "../../model/json.ts";
+import { canonicalJson, isJsonObject, type Json } from "../../model/json.ts";
 import { matches } from "../../model/permissions.ts";
 import { matchesMinute, missedSince, parseSchedule, type Schedule } from "../../model/schedule.ts";
 import { ownerPatterns } from "../../patterns/matcher.ts";
@@ -20,11 +20,9 @@ export interface CompiledFilter {
   readonly schedule: Schedule | undefined;
   readonly timezone: string | undefined;
   readonly catchUp: "skip" | "once";
-  /** As it is kept and shown. */
-  readonly json: Json | undefined;
 }
 
-/** So much of a content is matched, from its beginning. */
+/** Patterns are matched against this much of the content, from its start. */
 export const MAX_MATCHED_CHARACTERS = 16 * 1024;
 export const MAX_PATTERN_LENGTH = 1_000;
 
@@ -42,7 +40,7 @@ const FIELDS = [
 ] as const;
 type Fields = Readonly<Partial<Record<(typeof FIELDS)[number], unknown>>>;
 
-/** Throws `hook_failed` or `schedule_invalid`. Whether `match` is a pattern is for `patterns/` to say. */
+/** Throws `hook_failed` or `schedule_invalid`. Does not check `match`: `patterns/` does. */
 export function compileFilter(filter: unknown): CompiledFilter {
   const fields = readFields(filter);
   const timezone = readText("timezone", fields.timezone);
@@ -57,24 +55,23 @@ export function compileFilter(filter: unknown): CompiledFilter {
     schedule: cron === undefined ? undefined : parseSchedule(cron, timezone),
     timezone,
     catchUp: readCatchUp(fields.catchUp),
-    json: filter === undefined || filter === null ? undefined : (filter as Json),
   };
 }
 
 export interface Circumstances {
-  /** Of the configuration: for schedules that name none. */
+  /** The configured one, for schedules without their own. */
   readonly timezone: string;
-  /** Since when there has been the hook: it has missed nothing before. */
+  /** When the hook was created: it missed nothing before. */
   readonly createdAtMs: number;
 }
 
-/** Whether a hook is to be asked about an event, as far as everything but its pattern says. */
+/** Whether a hook is asked about an event, leaving its pattern aside. */
 export function passes(filter: CompiledFilter, event: StoredEvent, given: Circumstances): boolean {
-  return isMeant(filter, event) && (filter.schedule === undefined || isScheduled(filter, event, given));
+  return concerns(filter, event) && (filter.schedule === undefined || isScheduled(filter, event, given));
 }
 
-/** Whether an event is one for the hook, at whatever time, its pattern aside. */
-function isMeant(filter: CompiledFilter, event: StoredEvent): boolean {
+/** Whether an event concerns the hook at any time, leaving its pattern and schedule aside. */
+function concerns(filter: CompiledFilter, event: StoredEvent): boolean {
   const { channels, senders, types, metadata, match, schedule } = filter;
   if (match !== undefined && event.content === null) return false;
   if (!filter.directions.has(event.direction)) return false;
@@ -85,41 +82,35 @@ function isMeant(filter: CompiledFilter, event: StoredEvent): boolean {
   return metadata.every(([field, value]) => fieldOf(event.metadata, field) === value);
 }
 
-/**
- * For each filter, whether its pattern occurs in what an event says. An error: it could not be found out, and that is
- * the pattern's fault.
- */
+/** For each filter, whether its pattern occurs in an event's content. An error: the pattern could not be matched. */
 export async function matchPatterns(
   filters: readonly Pick<CompiledFilter, "match">[],
   { content }: Pick<StoredEvent, "content">,
 ): Promise<(boolean | CortexError)[]> {
   const patterns = [...new Set(filters.flatMap(({ match }) => match ?? []))];
-  const found = content === null ? new Map() : await findPatterns(patterns, content);
+  const found = content === null ? NO_PATTERNS : await findPatterns(patterns, content);
   return filters.map(({ match }) => match === undefined || (found.get(match) ?? false));
 }
 
-async function findPatterns(
-  patterns: readonly string[],
-  content: string,
-): Promise<ReadonlyMap<string, boolean | CortexError>> {
-  if (patterns.length === 0) return new Map();
+type PatternMatches = ReadonlyMap<string, boolean | CortexError>;
+const NO_PATTERNS: PatternMatches = new Map();
+
+/** All patterns at once or, if that fails, one by one: a pattern that cannot be matched fails alone. */
+async function findPatterns(patterns: readonly string[], content: string): Promise<PatternMatches> {
+  if (patterns.length === 0) return NO_PATTERNS;
   try {
-    const [found] = await ownerPatterns.test(patterns, [content.slice(0, MAX_MATCHED_CHARACTERS)]);
-    return new Map(patterns.map((pattern, at) => [pattern, found![at]!]));
+    const [found = []] = await ownerPatterns.test(patterns, [content.slice(0, MAX_MATCHED_CHARACTERS)]);
+    return new Map(patterns.map((pattern, at) => [pattern, found[at] ?? false]));
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
-    if (patterns.length === 1) return new Map([[patterns[0]!, error]]);
-    const found = new Map<string, boolean | CortexError>();
-    for (const pattern of patterns)
-      found.set(pattern, (await findPatterns([pattern], content)).get(pattern)!);
-    return found;
+    if (patterns.length === 1) return new Map(patterns.map((pattern) => [pattern, error]));
+    const found: (readonly [string, boolean | CortexError])[] = [];
+    for (const pattern of patterns) found.push(...(await findPatterns([pattern], content)));
+    return new Map(found);
   }
 }
 
-/**
- * The moment of a hook's schedule that was missed, where it is asked because of that: the newest of those without an
- * event, of which the next event tells.
- */
+/** The missed time of its schedule that a hook is asked about: the newest of those that the event reports. */
 export function missedMinute(
   filter: CompiledFilter,
   event: StoredEvent,
@@ -129,13 +120,14 @@ export function missedMinute(
   return newestMissed(filter, event, given);
 }
 
-/** The newest moment of a hook's schedule that was missed and is not made up for, because the hook does not want it. */
+/** The newest missed time of its schedule that a hook does not catch up on. */
 export function skippedMinute(
   filter: CompiledFilter,
   event: StoredEvent,
   given: Circumstances,
 ): number | undefined {
-  if (filter.schedule === undefined || filter.catchUp !== "skip" || !isMeant(filter, event)) return undefined;
+  if (filter.schedule === undefined || filter.catchUp !== "skip" || !concerns(filter, event))
+    return undefined;
   return newestMissed(filter, event, given);
 }
 
@@ -144,8 +136,8 @@ function newestMissed(
   { metadata }: StoredEvent,
   { timezone: usual, createdAtMs }: Circumstances,
 ): number | undefined {
-  const missed = objectOf(objectOf(metadata)?.["missed"]);
-  if (schedule === undefined || missed === undefined) return undefined;
+  const missed = fieldsOf(metadata)["missed"];
+  if (schedule === undefined || !isJsonObject(missed)) return undefined;
   const [fromMs, toMs] = [Number(missed["fromMs"]), Number(missed["toMs"])];
   return missedSince(schedule, Math.max(fromMs, createdAtMs) - 1, toMs, timezone ?? usual);
 }
@@ -163,26 +155,24 @@ function isDue(
 }
 
 function typesOf({ contentType, metadata }: StoredEvent): string[] {
-  const type = objectOf(metadata)?.["type"];
+  const { type } = fieldsOf(metadata);
   return [contentType, type].filter((text) => typeof text === "string");
 }
 
 function fieldOf(metadata: Json | undefined, field: string): string | undefined {
-  const value = objectOf(metadata)?.[field];
+  const value = fieldsOf(metadata)[field];
   return value === undefined ? undefined : canonicalJson(value);
 }
 
-function objectOf(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
-  return value !== null && typeof value === "object" && !Array.isArray(value)
-    ? (value as Readonly<Record<string, Json>>)
-    : undefined;
+function fieldsOf(value: Json | undefined): { readonly [field: string]: Json } {
+  return isJsonObject(value) ? value : {};
 }
 
 function readFields(filter: unknown): Fields {
   if (filter === undefined || filter === null) return {};
-  if (typeof filter !== "object" || Array.isArray(filter)) throw invalid("is an object", filter);
-  const unknown = Object.keys(filter).find((field) => !(FIELDS as readonly string[]).includes(field));
-  if (unknown !== undefined) throw invalid(`has ${FIELDS.join(", ")}`, unknown);
+  if (typeof filter !== "object" || Array.isArray(filter)) throw invalid("an object", filter);
+  const unknown = Object.keys(filter).find((field) => !FIELDS.some((known) => known === field));
+  if (unknown !== undefined) throw invalid(`only ${FIELDS.join(", ")}`, unknown);
   return filter;
 }
 
@@ -190,45 +180,45 @@ function readTexts(field: string, value: unknown): readonly string[] | undefined
   if (value === undefined || value === null) return undefined;
   const list: unknown[] = Array.isArray(value) ? value : [value];
   if (list.every((text) => typeof text === "string")) return list;
-  throw invalid(`has texts as \`${field}\``, value);
+  throw invalid(`strings as \`${field}\``, value);
 }
 
 function readText(field: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string") return value;
-  throw invalid(`has a text as \`${field}\``, value);
+  throw invalid(`a string as \`${field}\``, value);
 }
 
 function readDirections(value: unknown): readonly Direction[] {
-  const given = readTexts("directions", value) ?? ["received"];
-  const unknown = given.find((direction) => !(DIRECTIONS as readonly string[]).includes(direction));
-  if (unknown !== undefined) throw invalid(`has directions out of ${DIRECTIONS.join(", ")}`, unknown);
-  return given as readonly Direction[];
+  return (readTexts("directions", value) ?? ["received"]).map((name) => {
+    const direction = DIRECTIONS.find((known) => known === name);
+    if (direction === undefined) throw invalid(`${DIRECTIONS.join(", ")} as \`directions\``, name);
+    return direction;
+  });
 }
 
 function readMetadata(value: unknown): CompiledFilter["metadata"] {
   if (value === undefined || value === null) return [];
-  if (typeof value !== "object" || Array.isArray(value)) throw invalid("has an object as `metadata`", value);
+  if (typeof value !== "object" || Array.isArray(value)) throw invalid("an object as `metadata`", value);
   return Object.entries(value).map(([field, wanted]) => [field, canonicalJson(wanted)] as const);
 }
 
 function readCatchUp(value: unknown): "skip" | "once" {
   if (value === undefined || value === null || value === "skip") return "skip";
   if (value === "once") return "once";
-  throw invalid('has "skip" or "once" as `catchUp`', value);
+  throw invalid('"skip" or "once" as `catchUp`', value);
 }
 
 function readPattern(value: unknown): string | undefined {
   const pattern = readText("match", value);
   if (pattern !== undefined && pattern.length > MAX_PATTERN_LENGTH)
-    throw invalid(`has at most ${MAX_PATTERN_LENGTH} characters in \`match\``, pattern);
+    throw invalid(`at most ${MAX_PATTERN_LENGTH} characters in \`match\``, pattern);
   return pattern;
 }
 
-function invalid(rule: string, value: unknown): CortexError {
-  return new CortexError(
-    "hook_failed",
-    `A filter ${rule}, and this one has ${JSON.stringify(value).slice(0, 200)}`,
-    { hint: "The type Filter of cortexd/hooks says what it may hold." },
-  );
+function invalid(expected: string, value: unknown): CortexError {
+  const got = JSON.stringify(value).slice(0, 200);
+  return new CortexError("hook_failed", `Invalid filter: expected ${expected}, got ${got}`, {
+    hint: "See the type Filter of cortexd/hooks.",
+  });
 }

@@ -2,25 +2,32 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
+import { loadFiles } from "../../../test/support/config-home.ts";
 import { openTestStore } from "../../../test/support/open-store.ts";
 import { alice, event, session, toSession } from "../../../test/support/sample.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { HOUR_MS, MINUTE_MS } from "../../model/durations.ts";
 import { CortexError } from "../../model/errors.ts";
-import type { DispatchId, EventId, ItemId } from "../../model/ids.ts";
+import { dispatchIds, type EventId } from "../../model/ids.ts";
 import {
   CIRCUIT_ERRORS,
   CIRCUIT_REST_MS,
+  type Claim,
   type HookRun,
+  type LeaseRequest,
   type NewEvent,
   type Store,
 } from "../../store/store.ts";
 import { Catalogue } from "./catalogue.ts";
-import { Judge, MAX_HOLD_MS, MAX_JUDGING } from "./judge.ts";
+import { type DispatchFor, Judge, MAX_HOLD_MS, MAX_JUDGING } from "./judge.ts";
 import { HookPool, type PoolLimits } from "../run/pool.ts";
 
 const FIRES = `export default async () => ({ fire: true, routing: { session: "work" } });`;
 const SILENT = `export default async () => ({ fire: false });`;
+
+type Act<Result> = (
+  request: LeaseRequest | undefined,
+) => Promise<{ result: Result; claim: Claim | undefined }>;
 
 /** A store, a folder of hooks, and what judges events by them; it can be ended as by a crash and begin again. */
 async function openScene(
@@ -39,6 +46,7 @@ async function openScene(
   /** How much of an event was recorded when its chain was told to be at its end. */
   const endings: number[] = [];
   let ids = 0;
+  const { config } = await loadFiles({ "cortex.json": { timezone: "UTC", hooks: { gatherMs: 200 } } });
 
   const begin = async () => {
     const { store, clock } = opened;
@@ -53,34 +61,29 @@ async function openScene(
       onLate: () => {},
       limits,
     });
-    const catalogue = new Catalogue({ folder, store, pool });
-    const judge = new Judge({
+    const catalogue = new Catalogue(folder, store, pool);
+    const dispatchFor: DispatchFor = async (_, _hook, { destination, context }) => {
+      if (destination.kind === "relay") return startRelay({ folder, store }).then(() => undefined);
+      const label = destination.kind === "session" ? destination.session : "main";
+      const ofHook = dispatchIds(() => `${process.pid}-${++ids}`);
+      return { ...ofHook, target: toSession(label), mode: "followup", context };
+    };
+    const ports = {
       store,
-      catalogue,
-      pool,
       clock,
-      timezone: () => "UTC",
-      dispatchFor: async (_, _hook, { destination, context }) => {
-        if (destination.kind === "relay") return startRelay({ folder, store }).then(() => undefined);
-        const label = destination.kind === "session" ? destination.session : "main";
-        const id = `${process.pid}-${++ids}`;
-        return {
-          id: `d${id}` as DispatchId,
-          item: `i${id}` as ItemId,
-          target: toSession(label),
-          mode: "followup",
-          context: context as never,
-        };
-      },
-      gatherMs: () => 200,
-      withSlot: (record) => record(undefined),
-      onChainEnded: async (id) => {
+      settings: { config: () => config },
+      slots: { withSlot: async <Result>(act: Act<Result>) => (await act(undefined)).result },
+      onChainEnded: async (id: EventId) => {
         for (let write = 0; write < 10; write++) await store.events.index(1); // it takes its time
         endings.push((await store.hooks.ofEvent(id)).length);
       },
-      onOpened: ({ name }) => paused.push(name),
-      onProblem: (error) => problems.push(error),
-    });
+      log(line: string) {
+        const name = /^Hook (\S+) is paused/.exec(line)?.[1];
+        if (name === undefined) problems.push(line);
+        else paused.push(name);
+      },
+    };
+    const judge = new Judge(ports, { catalogue, pool, dispatchFor });
     await catalogue.sync();
     return { pool, catalogue, judge };
   };

@@ -1,99 +1,81 @@
 /**
- * 2: hooks judge every event, each for itself and all at the same time.
+ * 2: hooks judge every event, independently and at the same time.
  *
- * What is to be judged is in the store, and so is which hook has judged what: an event that was left by a crash is
- * judged again, and hooks that have judged it are not asked again. As soon as a hook fires, its dispatch is made in
- * the commit that records it; those that do not fire are recorded together, when the last has been heard.
+ * The store holds what has to be judged and which hook has judged what: an event left by a crash is judged again, and
+ * hooks that have judged it are not asked again. As soon as a hook fires, its dispatch is made in the commit that records
+ * it; hooks that do not fire are recorded together, once the last one has answered.
  *
- * What several hooks ask for of one event is one turn. So a dispatch waits while others have not answered, for
- * `gatherMs` at most; it is the queue item that waits, in the store, and not the judge. What comes later is in the turn
- * that has begun, or after it.
+ * What several hooks ask for on one event is one turn. So a dispatch waits for hooks that have not answered, for
+ * `gatherMs` at most; the queue item waits, in the store, not the judge. What comes later joins the turn that has begun,
+ * or follows it.
  */
 import { CortexError } from "../../model/errors.ts";
 import { DIRECT_HOOK } from "../../model/hook-order.ts";
-import type { EventId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
-import type {
-  LeaseRequest,
-  NewDispatch,
-  NewHookRun,
-  Recorded,
-  SilentHookRun,
-  Store,
-  StoredEvent,
-  StoredHook,
-  Unjudged,
-} from "../../store/store.ts";
-import type { Catalogue, Entry } from "./catalogue.ts";
+import type { NewDispatch, NewHookRun, SilentHookRun, StoredEvent, Unjudged } from "../../store/store.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Ports } from "../../feature/ports.ts";
+import type { Catalogue, ReadyHook } from "./catalogue.ts";
 import { matchPatterns, missedMinute, passes, skippedMinute } from "./filter.ts";
+import type { HookEvent } from "../hook.ts";
 import { toHookEvent } from "../hook-event.ts";
 import { isDefaultHook } from "../hook-name.ts";
 import { normaliseResult, type Verdict } from "./normalise-result.ts";
 import type { CallOutcome, HookPool, ToAsk } from "../run/pool.ts";
 
-export type Fired = Extract<Verdict, { fire: true }>;
+/** The verdict of a hook that fires. */
+export type Firing = Extract<Verdict, { fire: true }>;
 
-export interface JudgeParts {
-  readonly store: Pick<Store, "onWake"> & {
-    readonly hooks: Pick<Store["hooks"], "unjudged" | "judged" | "record" | "hold">;
-    readonly events: Pick<Store["events"], "dispatches">;
-  };
+/**
+ * Makes the dispatch of a hook that fires. Undefined: the sender may not ask for anything, or the request is already
+ * carried out and is not a message. After a crash it may be called again for the same event and hook. What it throws, an
+ * unknown target for example, is an error of the hook.
+ */
+export type DispatchFor = (
+  event: StoredEvent,
+  hook: string,
+  verdict: Firing,
+) => Promise<Omit<NewDispatch, "hook"> | undefined>;
+
+type JudgePorts = Pick<Ports, "store" | "clock" | "slots" | "onChainEnded" | "log"> & {
+  readonly settings: Pick<Settings, "config">;
+};
+
+/** The hooks, and what answers for them. */
+export interface HookBench {
   readonly catalogue: Catalogue;
   readonly pool: HookPool;
-  readonly clock: () => number;
-  readonly timezone: () => string;
-  /** How long what a hook asks for waits for hooks that have not answered. */
-  readonly gatherMs: () => number;
-  /**
-   * What a fired hook asks for. Undefined: its sender may not ask for anything, so nothing is done; or what it asked
-   * for is done, and it is no message. It may be asked again for the same event and hook, after a crash. What it
-   * throws, a target that does not exist say, is an error of the hook.
-   */
-  readonly dispatchFor: (
-    event: StoredEvent,
-    hook: string,
-    verdict: Fired,
-  ) => Promise<Omit<NewDispatch, "hook"> | undefined>;
-  /** Records with a request for a lease where a slot is free, and carries the claim out that comes of it. */
-  readonly withSlot: (record: (claim: LeaseRequest | undefined) => Promise<Recorded>) => Promise<Recorded>;
-  /**
-   * Told of an event whose chain is as long as it may be, and the hook that wanted to add to it, before that is recorded:
-   * after a crash in between it is told again.
-   */
-  readonly onChainEnded: (event: EventId, hook: string) => Promise<void>;
-  /** Told of a hook that failed too often and is paused from now on. */
-  readonly onOpened: (hook: StoredHook) => void;
-  /** Told of what is judged again later, and why. */
-  readonly onProblem: (error: unknown, event: StoredEvent | undefined) => void;
+  readonly dispatchFor: DispatchFor;
 }
 
-/** How many events are judged at the same time. One waits for its slowest hook, so it is a large number. */
+/** How many events are judged at the same time. Large, because each waits for its slowest hook. */
 export const MAX_JUDGING = 1_000;
 const PAGE = 100;
-/** Wake-ups can be lost, and so can what the store could not write just now. */
+/** Catches up on lost wake-ups and on what the store could not write. */
 const POLL_MS = 2_000;
-/** How long what default hooks have asked for waits, at most, for the relay of an exclusive hook to start. */
+/** How long dispatches of default hooks wait, at most, for the relay of an exclusive hook to start. */
 export const MAX_HOLD_MS = 60_000;
 
 export class Judge implements AsyncDisposable {
-  readonly #parts: JudgeParts;
+  readonly #ports: JudgePorts;
+  readonly #bench: HookBench;
   readonly #judging = new Map<string, Promise<void>>();
-  /** Hooks that are paused and being tried again, by their one try. */
+  /** Paused hooks that are being tried again, once. */
   readonly #trying = new Set<string>();
   readonly #taking: WakeLoop;
   #stopping = false;
-  /** The place of the last event that was taken up. */
+  /** The position of the last event that was taken up. */
   #after = 0;
 
-  constructor(parts: JudgeParts) {
-    this.#parts = parts;
-    const { store, onProblem } = parts;
+  constructor(ports: JudgePorts, bench: HookBench) {
+    this.#ports = ports;
+    this.#bench = bench;
     this.#taking = new WakeLoop({
       round: ({ isPoll }) => this.#takeAll(isPoll),
-      listen: (wake) => store.onWake("hooks", wake),
+      listen: (wake) => ports.store.onWake("hooks", wake),
       pollMs: POLL_MS,
-      onProblem: (error) => onProblem(error, undefined),
+      onProblem: (error) => this.#postpone(error),
       keepsAlive: true,
     });
   }
@@ -102,20 +84,20 @@ export class Judge implements AsyncDisposable {
     this.#taking.start();
   }
 
-  /** Takes no more events. Those whose hooks have not ended are judged after the next start. */
+  /** Takes no more events. Those with unfinished hooks are judged after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping = true;
     await this.#taking[Symbol.asyncDispose]();
     await Promise.all(this.#judging.values());
   }
 
-  /** A poll looks at all that is not judged, also at what failed. */
+  /** A poll starts over with everything that is not judged, also what failed. */
   async #takeAll(isPoll: boolean): Promise<void> {
     if (isPoll) this.#after = 0;
     while (!this.#stopping) {
       const limit = Math.min(PAGE, MAX_JUDGING - this.#judging.size);
       if (limit === 0) return; // whoever makes room wakes us
-      const found = await this.#parts.store.hooks.unjudged({ limit, after: this.#after });
+      const found = await this.#ports.store.hooks.unjudged({ limit, after: this.#after });
       for (const unjudged of found) this.#take(unjudged);
       if (found.length < limit) return;
     }
@@ -127,7 +109,7 @@ export class Judge implements AsyncDisposable {
     if (this.#judging.has(event.id) || this.#stopping) return;
     const judging = this.#judge(unjudged)
       .catch((error: unknown) => {
-        if (!this.#stopping) this.#parts.onProblem(error, event);
+        if (!this.#stopping) this.#postpone(error, event);
       })
       .finally(() => {
         const wasFull = this.#judging.size >= MAX_JUDGING;
@@ -138,125 +120,115 @@ export class Judge implements AsyncDisposable {
   }
 
   async #judge({ event, asked }: Unjudged): Promise<void> {
-    const { store, pool, clock, timezone } = this.#parts;
+    const { store, clock } = this.#ports;
     const nowMs = clock();
-    const { entries, broken, paused } = await this.#wanted(event, asked, nowMs);
+    const { hooks, broken, paused } = await this.#select(event, asked, nowMs);
     const skipped = this.#skipped(event, nowMs);
     const unasked = [...skipped, ...paused.map((name) => [name, PAUSED] as const)].filter(
-      ([name]) => !asked.includes(name) && !entries.some(({ stored }) => stored.name === name),
+      ([name]) => !asked.includes(name) && !hooks.some(({ stored }) => stored.name === name),
     );
     const silent = unasked.map(([hook, reason]) => skippedRun(hook, reason, nowMs));
-    if (entries.length + broken.length === 0) return store.hooks.judged(event.id, silent);
+    if (hooks.length + broken.length === 0) return store.hooks.judged(event.id, silent);
     const hookEvent = toHookEvent(event, await this.#explicitTarget(event));
-    // A schedule is judged by the minute that the event stands for, however late that is.
-    const outcomes = pool.judge(
-      hookEvent,
-      event.channel === "timer" ? event.atMs : nowMs,
-      entries.map((entry) => toAsk(entry, event, timezone())),
-    );
-    let open = outcomes.length;
     const exclusive: Promise<boolean>[] = [];
+    let open = hooks.length;
     const runs = await Promise.all([
-      ...outcomes.map(async (outcome, at) => {
+      ...this.#ask(hooks, event, hookEvent, nowMs).map(async ({ hook, outcome }) => {
         const answered = await outcome;
-        const entry = entries[at]!;
-        const reason = skipped.get(entry.stored.name);
         try {
-          return await this.#conclude(event, entry, answered, {
-            othersAreOpen: open > 1,
-            exclusive,
-            skipped: reason,
-          });
+          const skippedTime = skipped.get(hook.stored.name);
+          const others = { areOpen: open > 1, exclusive };
+          return await this.#conclude(event, hook, answered, others, skippedTime);
         } finally {
-          open--; // only now: one that has answered may still silence the others
+          open--; // only now: a hook that has answered may still silence the others
         }
       }),
-      ...broken.map(({ entry, error }) =>
-        this.#conclude(event, entry, notAsked(error, nowMs, clock()), {
-          othersAreOpen: false,
-          exclusive,
-          skipped: undefined,
-        }),
+      ...broken.map(({ hook, error }) =>
+        this.#conclude(event, hook, notAsked(error, nowMs, clock()), { areOpen: false, exclusive }),
       ),
     ]);
-    if (this.#stopping && runs.includes("left")) return; // and is judged after the next start
+    if (this.#stopping && runs.includes("left")) return; // judged after the next start
     await store.hooks.judged(event.id, [...runs.filter((run) => typeof run === "object"), ...silent]);
   }
 
-  /** Which hooks have missed a time that they do not want to make up for, and why that is. */
+  #ask(
+    hooks: readonly ReadyHook[],
+    event: StoredEvent,
+    hookEvent: HookEvent,
+    nowMs: number,
+  ): { readonly hook: ReadyHook; readonly outcome: Promise<CallOutcome> }[] {
+    const { timezone } = this.#ports.settings.config();
+    const asks = hooks.map((hook) => toAsk(hook, event, timezone));
+    // A schedule is judged by the minute that the event stands for, however late that is.
+    const outcomes = this.#bench.pool.judge(hookEvent, event.channel === "timer" ? event.atMs : nowMs, asks);
+    return hooks.map((hook, at) => ({ hook, outcome: outcomes[at]! }));
+  }
+
+  /** Hooks that missed a time and do not catch up on it, with the reason. */
   #skipped(event: StoredEvent, nowMs: number): Map<string, string> {
-    const { catalogue, timezone } = this.#parts;
+    const { timezone } = this.#ports.settings.config();
     const skipped = new Map<string, string>();
-    for (const { entry, isDue } of catalogue.enabled(nowMs)) {
+    for (const { hook, isDue } of this.#bench.catalogue.enabled(nowMs)) {
       if (!isDue) continue;
-      const { filter, stored } = entry;
-      const missedMs = skippedMinute(filter, event, {
-        timezone: timezone(),
-        createdAtMs: stored.createdAtMs,
-      });
-      if (missedMs !== undefined) skipped.set(stored.name, skipReason(missedMs));
+      const { name, createdAtMs } = hook.stored;
+      const missedMs = skippedMinute(hook.filter, event, { timezone, createdAtMs });
+      if (missedMs !== undefined) skipped.set(name, skipReason(missedMs));
     }
     return skipped;
   }
 
-  /**
-   * Those to ask; those whose pattern could not be matched, which is an error of theirs; and those that would be asked
-   * if they were not paused.
-   */
-  async #wanted(event: StoredEvent, asked: readonly string[], nowMs: number): Promise<Wanted> {
-    const { catalogue, timezone } = this.#parts;
-    const usual = timezone();
-    const passing = [...catalogue.enabled(nowMs)].filter(
-      ({ entry: { filter, stored } }) =>
-        !asked.includes(stored.name) &&
-        passes(filter, event, { timezone: usual, createdAtMs: stored.createdAtMs }),
+  async #select(event: StoredEvent, asked: readonly string[], nowMs: number): Promise<Selection> {
+    const { timezone } = this.#ports.settings.config();
+    const passing = [...this.#bench.catalogue.enabled(nowMs)].filter(
+      ({ hook: { filter, stored } }) =>
+        !asked.includes(stored.name) && passes(filter, event, { timezone, createdAtMs: stored.createdAtMs }),
     );
     const matched = await matchPatterns(
-      passing.map(({ entry }) => entry.filter),
+      passing.map(({ hook }) => hook.filter),
       event,
     );
-    const wanted: Wanted = { entries: [], broken: [], paused: [] };
-    for (const [at, { entry, isDue }] of passing.entries()) {
-      const { name, state } = entry.stored;
-      const found = matched[at]!;
-      if (found === false) continue;
+    const selection: Selection = { hooks: [], broken: [], paused: [] };
+    for (const [at, { hook, isDue }] of passing.entries()) {
+      const { name, state } = hook.stored;
+      const match = matched[at]!;
+      if (match === false) continue;
       if (!isDue || this.#trying.has(name)) {
-        wanted.paused.push(name);
+        selection.paused.push(name);
         continue;
       }
       if (state === "open") this.#trying.add(name);
-      if (found === true) wanted.entries.push(entry);
-      else wanted.broken.push({ entry, error: found.message });
+      if (match === true) selection.hooks.push(hook);
+      else selection.broken.push({ hook, error: match.message });
     }
-    return wanted;
+    return selection;
   }
 
   /** The session of a message that was sent with a target. */
   async #explicitTarget({ id }: StoredEvent): Promise<SessionKey | undefined> {
-    const dispatches = await this.#parts.store.events.dispatches(id);
+    const dispatches = await this.#ports.store.events.dispatches(id);
     return dispatches.find(({ hook }) => hook === DIRECT_HOOK)?.session;
   }
 
-  /** Records what a hook said, at once where something follows from it. Gives back what can be recorded with the rest. */
+  /** Records an answer, at once if something follows from it. Returns what can be recorded with the rest. */
   async #conclude(
     event: StoredEvent,
-    entry: Entry,
+    { stored: { name } }: ReadyHook,
     outcome: CallOutcome,
-    { othersAreOpen, exclusive, skipped }: Beside,
+    others: OtherHooks,
+    skipped?: string,
   ): Promise<SilentHookRun | "recorded" | "left"> {
-    const { name } = entry.stored;
     const wasTried = this.#trying.has(name);
     try {
       if (outcome.isPassedOver) return "left";
-      const judged = this.#read(outcome);
-      const run = toRun(name, outcome, judged, skipped);
-      if (judged.verdict?.fire !== true) {
-        if (judged.error === undefined && !judged.verdict.disable && !wasTried) return run;
+      const answer = readAnswer(outcome);
+      const run = toRun(name, outcome, answer, skipped);
+      if (answer.verdict?.fire !== true) {
+        if (answer.error === undefined && !answer.verdict.disable && !wasTried) return run;
         await this.#record({ ...run, event: event.id, fired: false });
         return "recorded";
       }
-      const firing = this.#fire(event, run, judged.verdict, { othersAreOpen, exclusive });
-      if (judged.verdict.exclusive) exclusive.push(firing);
+      const firing = this.#fire(event, run, answer.verdict, others);
+      if (answer.verdict.exclusive) others.exclusive.push(firing);
       await firing;
       return "recorded";
     } finally {
@@ -264,29 +236,22 @@ export class Judge implements AsyncDisposable {
     }
   }
 
-  #read({ value, error }: CallOutcome): Judged {
-    if (error !== undefined) return { error };
-    try {
-      return { verdict: normaliseResult(value) };
-    } catch (problem) {
-      if (!(problem instanceof CortexError)) throw problem;
-      return { error: problem.message };
-    }
-  }
-
+  /** False: it failed. */
   async #fire(
     event: StoredEvent,
     run: SilentHookRun,
-    verdict: Fired,
-    { othersAreOpen, exclusive }: Omit<Beside, "skipped">,
+    verdict: Firing,
+    { areOpen, exclusive }: OtherHooks,
   ): Promise<boolean> {
-    const { store, dispatchFor, catalogue, gatherMs } = this.#parts;
+    const { store, settings, onChainEnded } = this.#ports;
+    const { catalogue, dispatchFor } = this.#bench;
+    const { gatherMs } = settings.config().hooks;
     const { disable } = verdict;
     const isDefault = isDefaultHook(run.hook);
     const waits = isDefault && !verdict.exclusive; // two that silence each other must not wait for each other
     const silences = verdict.exclusive ? catalogue.names().filter(isDefaultHook) : [];
     try {
-      // What they have asked for is taken back when this firing is recorded; until then it must not begin.
+      // Their dispatches are taken back when this firing is recorded; until then they must not start.
       if (silences.length > 0) await store.hooks.hold(event.id, silences, MAX_HOLD_MS);
       const isSilenced = waits && (await isTaken(exclusive));
       const dispatch = isSilenced ? undefined : await dispatchFor(event, run.hook, verdict);
@@ -298,33 +263,41 @@ export class Judge implements AsyncDisposable {
         disable,
         ...(verdict.exclusive ? { silences } : {}),
         yields: isDefault,
-        ...(dispatch === undefined
-          ? {}
-          : { dispatch: othersAreOpen ? { ...dispatch, gatherMs: gatherMs() } : dispatch }),
+        ...(dispatch === undefined ? {} : { dispatch: areOpen ? { ...dispatch, gatherMs } : dispatch }),
       });
       return true;
     } catch (error) {
       if (!isOfTheHook(error)) throw error;
-      if (error.code === "chain_ended") await this.#parts.onChainEnded(event.id, run.hook);
+      // Before it is recorded: after a crash in between, the owner is told again.
+      if (error.code === "chain_ended") await onChainEnded(event.id, `the hook ${run.hook}`);
       await this.#record({ ...run, event: event.id, fired: false, error: error.message });
       return false;
     }
   }
 
   async #record(run: NewHookRun): Promise<void> {
-    const { store, catalogue, pool, withSlot, onOpened } = this.#parts;
+    const { store, slots, log } = this.#ports;
+    const { catalogue, pool } = this.#bench;
     const { state } =
       run.dispatch === undefined
         ? await store.hooks.record(run)
-        : await withSlot((claim) => store.hooks.record(claim === undefined ? run : { ...run, claim }));
+        : await slots.withSlot(async (claim) => {
+            const result = await store.hooks.record(claim === undefined ? run : { ...run, claim });
+            return { result, claim: result.dispatched?.claim };
+          });
     const stored = await catalogue.refresh(run.hook);
     if (state === "active") return;
     pool.giveUp(run.hook);
-    if (state === "open" && stored !== undefined) onOpened(stored);
+    if (state === "open") log(`Hook ${run.hook} is paused after repeated failures: ${stored?.error}`);
+  }
+
+  #postpone(error: unknown, event?: StoredEvent): void {
+    const what = event === undefined ? "Judging events" : `Judging the event ${event.id}`;
+    this.#ports.log(`${what} failed and is retried: ${String(error)}`);
   }
 }
 
-/** Whether one of these firings has silenced the default hooks. All are recorded then, also those added meanwhile. */
+/** Whether one of these firings silenced the default hooks. All are recorded by then, also those added meanwhile. */
 async function isTaken(exclusive: readonly Promise<boolean>[]): Promise<boolean> {
   for (;;) {
     const count = exclusive.length;
@@ -334,7 +307,7 @@ async function isTaken(exclusive: readonly Promise<boolean>[]): Promise<boolean>
 }
 
 /** What a hook is told beside the event. */
-export function toAsk({ source, stored, filter }: Entry, event: StoredEvent, timezone: string): ToAsk {
+export function toAsk({ source, stored, filter }: ReadyHook, event: StoredEvent, timezone: string): ToAsk {
   const { name, title, createdAtMs, triggers, triggeredAtMs } = stored;
   return {
     source,
@@ -349,17 +322,19 @@ export function toAsk({ source, stored, filter }: Entry, event: StoredEvent, tim
   };
 }
 
-/** What goes on beside a hook that has answered. */
-interface Beside {
-  readonly othersAreOpen: boolean;
+/** The other hooks of the same event. */
+interface OtherHooks {
+  /** Whether some of them have not answered yet. */
+  readonly areOpen: boolean;
   /** Firings that silence the default hooks, some of them not recorded yet. False: it failed. */
   readonly exclusive: Promise<boolean>[];
-  readonly skipped: string | undefined;
 }
 
-interface Wanted {
-  readonly entries: Entry[];
-  readonly broken: { readonly entry: Entry; readonly error: string }[];
+interface Selection {
+  readonly hooks: ReadyHook[];
+  /** Hooks whose pattern could not be matched: an error of the hook. */
+  readonly broken: { readonly hook: ReadyHook; readonly error: string }[];
+  /** Hooks that would be asked if they were not paused. */
   readonly paused: string[];
 }
 
@@ -367,14 +342,24 @@ function notAsked(error: string, startedAtMs: number, endedAtMs: number): CallOu
   return { value: undefined, error, isPassedOver: false, llmCalls: 0, costUsd: 0, startedAtMs, endedAtMs };
 }
 
-type Judged =
+type Answer =
   | { readonly verdict: Verdict; readonly error?: undefined }
   | { readonly verdict?: undefined; readonly error: string };
+
+function readAnswer({ value, error }: CallOutcome): Answer {
+  if (error !== undefined) return { error };
+  try {
+    return { verdict: normaliseResult(value) };
+  } catch (problem) {
+    if (!(problem instanceof CortexError)) throw problem;
+    return { error: problem.message };
+  }
+}
 
 function toRun(
   hook: string,
   outcome: CallOutcome,
-  { verdict, error }: Judged,
+  { verdict, error }: Answer,
   skipped: string | undefined,
 ): SilentHookRun {
   const { llmCalls, costUsd, startedAtMs, endedAtMs } = outcome;
@@ -394,7 +379,7 @@ function skippedRun(hook: string, skipped: string, nowMs: number): SilentHookRun
   return { hook, result, startedAtMs: nowMs, endedAtMs: nowMs, wasSkipped: true };
 }
 
-/** Why a hook was not asked that would have been. */
+/** Why a hook that would have been asked was not. */
 const PAUSED = "was not asked: it is paused after repeated failures";
 
 function skipReason(missedMs: number): string {

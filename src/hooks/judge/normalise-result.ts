@@ -1,8 +1,8 @@
 /**
- * What a hook returned, checked and brought into one form.
+ * Checks what a hook returned and brings it into one form.
  *
- * Routing was written in several ways over time, in snake and in camel case; all of them are read here. Anything that
- * is not understood is an error of the hook: a routing with a misspelt field would else go to the main session.
+ * Routing can be written in several ways, in snake and in camel case; all are read here. Anything else is an error of the
+ * hook: a routing with a misspelt field would otherwise go to the main session.
  */
 import { CortexError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
@@ -32,12 +32,12 @@ export type Destination =
   | { readonly kind: "agent"; readonly agent: string }
   | { readonly kind: "relay"; readonly relay: string };
 
-/** What is kept with the dispatch, for the turn. */
-interface TurnContext {
+/** Stored with the dispatch, for the turn. A type, not an interface: it is stored as JSON. */
+type TurnContext = {
   readonly prompt?: string;
   readonly extracted?: Json;
   readonly includeHistory?: boolean;
-}
+};
 
 const FIELDS = ["fire", "routing", "context", "delivery", "disable_hook", "exclusive"];
 
@@ -95,7 +95,8 @@ function readDestination(fields: Fields, routing: unknown): Destination {
   if (named.length > 1) throw conflict(named, routing);
   const [field] = named;
   if (field === undefined) return { kind: "default" };
-  return toDestination(field, field === "agent" ? agent! : readText(fields, field)!);
+  const value = field === "agent" ? agent : readText(fields, field);
+  return value === undefined ? { kind: "default" } : toDestination(field, value);
 }
 
 /** `{mode, target}`. An agent beside a session says whose session it is; alone, it is the target. */
@@ -119,9 +120,9 @@ function readMode(mode: string, agent: string | undefined, fields: Fields, routi
 }
 
 function sessionOf(agent: string, session: string, routing: unknown): string {
-  const whole = /^agent:(?<owner>[^:]*):/i.exec(session)?.groups;
-  if (whole === undefined) return `agent:${agent}:${session}`;
-  if (whole["owner"]!.toLowerCase() !== agent.toLowerCase()) throw conflict(["session", "agent"], routing);
+  const owner = /^agent:([^:]*):/i.exec(session)?.[1];
+  if (owner === undefined) return `agent:${agent}:${session}`;
+  if (owner.toLowerCase() !== agent.toLowerCase()) throw conflict(["session", "agent"], routing);
   return session;
 }
 
@@ -183,8 +184,9 @@ function readDelivery(delivery: unknown): Json | undefined {
   const address: Record<string, Json> = {};
   for (const [name, value] of Object.entries(fields)) {
     if (isAbsent(value)) continue;
-    const field = DELIVERY[name]!;
-    if ((typeof value !== "string" && typeof value !== "number") || field in address)
+    const field = DELIVERY[name];
+    const isText = typeof value === "string" || typeof value === "number";
+    if (!isText || field === undefined || field in address)
       throw invalid(
         `\`delivery\` has ${[...new Set(Object.values(DELIVERY))].join(", ")}, each once`,
         delivery,

@@ -24,18 +24,16 @@ const MAX_STACK_LENGTH = 8 * 1024;
 
 /** The first place of the stack that is in the folder: `name.ts:12:5`. */
 function placeIn(stack: string, folder: string): string | undefined {
-  for (const { groups } of stack.matchAll(
-    /(?<path>(?:file:\/\/)?\/[^\s()]+?)(?<at>:\d+(?::\d+)?)(?=[)\s]|$)/g,
-  )) {
-    const path = toPath(groups!["path"]!);
-    if (path.startsWith(`${folder}/`)) return `${basename(path)}${groups!["at"]!}`;
+  for (const [, file = "", at] of stack.matchAll(/((?:file:\/\/)?\/[^\s()]+?)(:\d+(?::\d+)?)(?=[)\s]|$)/g)) {
+    const path = toPath(file);
+    if (path.startsWith(`${folder}/`)) return `${basename(path)}${at}`;
   }
   return undefined;
 }
 
 function toPath(text: string): string {
   try {
-    return text.startsWith("file:") ? fileURLToPath(text).split("?")[0]! : text;
+    return text.startsWith("file:") ? fileURLToPath(text).replace(/\?.*$/, "") : text;
   } catch {
     return text;
   }

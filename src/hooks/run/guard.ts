@@ -1,22 +1,22 @@
 /**
- * Watches over a process that runs hooks, from a second thread of it: in the middle of a loop the first one hears
- * nothing. It ends the process when that takes too much memory, or when nobody is left who would end it.
+ * Watches a process that runs hooks from a second thread of it, because a busy loop blocks the first. Kills the process
+ * when it takes too much memory or its parent is gone.
  */
 import { Worker } from "node:worker_threads";
 
-export interface GuardParts extends GuardLimits {
-  /** The process id of whoever started this one. It may be gone before this one can look who it was. */
+export interface GuardOrders extends GuardLimits {
+  /** Its process id. The parent may be gone before this process can ask for it. */
   readonly parent: number;
 }
 
 export interface GuardLimits {
-  /** What hooks may take, beside what the process takes without them. */
+  /** What hooks may use, on top of what the process uses without them. */
   readonly memoryMb: number;
-  /** How often it looks while a hook is at work. */
+  /** How often it checks while a hook runs. */
   readonly lookMs: number;
 }
 
-/** While no hook is at work, what one has left behind may still grow. */
+/** While no hook runs: what one left behind may still grow. */
 const IDLE_LOOK_MS = 1_000;
 
 const WATCH = `
@@ -28,8 +28,8 @@ for (;;) {
   else Atomics.wait(working, 0, 0, idleLookMs);
 }`;
 
-/** Gives the function that tells it how many calls are under way. */
-export function startGuard({ memoryMb, lookMs, parent }: GuardParts): (calls: number) => void {
+/** Returns a function that tells it how many calls are running. */
+export function startGuard({ memoryMb, lookMs, parent }: GuardOrders): (calls: number) => void {
   const working = new Int32Array(new SharedArrayBuffer(4));
   const allowedBytes = process.memoryUsage.rss() + memoryMb * 1024 * 1024;
   new Worker(WATCH, {

@@ -12,7 +12,7 @@ import type { HookContext } from "../hook.ts";
 import { inspectHook } from "./inspect-hook.ts";
 import { type LoadedHook, loadHook } from "./load-hook.ts";
 import { resolveImportsIn } from "./resolve-imports.ts";
-import type { Ask, FromLane, HookSource, LaneData, Service, ToLane } from "./lane-protocol.ts";
+import type { Ask, FromLane, HookSource, LaneData, ServiceCall, ToLane } from "./lane-protocol.ts";
 
 const { folder, dbPath, guard } = JSON.parse(process.argv[2]!) as LaneData;
 const post = process.send!.bind(process);
@@ -108,7 +108,7 @@ function load({ path }: HookSource): Promise<LoadedHook> {
   return known;
 }
 
-function request(call: number, service: Service): Promise<unknown> {
+function request(call: number, service: ServiceCall): Promise<unknown> {
   const id = ++lastRequest;
   const answered = Promise.withResolvers<unknown>();
   requests.set(id, answered);

@@ -1,13 +1,13 @@
-/** What goes back and forth between the pool and a process that runs hooks. */
+/** The messages between the pool and a process that runs hooks. */
 import type { Json } from "../../model/json.ts";
-import type { GuardParts } from "./guard.ts";
+import type { GuardOrders } from "./guard.ts";
 import type { HookEvent, HookSelf } from "../hook.ts";
 
 export interface LaneData {
-  /** The folder of the hooks: what is imported from here finds the packages of the program too. */
+  /** The hooks folder: imports from here also find the packages of the program. */
   readonly folder: string;
   readonly dbPath: string | null;
-  readonly guard: GuardParts;
+  readonly guard: GuardOrders;
 }
 
 export interface HookSource {
@@ -19,17 +19,17 @@ export interface Ask {
   readonly call: number;
   readonly source: HookSource;
   readonly self: Omit<HookSelf, "config">;
-  /** Of its schedule, where it is asked because of that. */
+  /** The missed time of its schedule that it is asked about, if any. */
   readonly missedMs: number | undefined;
 }
 
 export type ToLane =
-  /** One event for many hooks: it is copied once. */
+  /** One event for many hooks, copied once. */
   | {
       readonly kind: "judge";
       readonly event: HookEvent;
       readonly nowMs: number;
-      /** For schedules that name none, as it is configured now. */
+      /** The configured one, for schedules without their own. */
       readonly timezone: string;
       readonly asks: readonly Ask[];
     }
@@ -42,35 +42,40 @@ export type ToLane =
 export type FromLane =
   | { readonly kind: "ready" }
   | { readonly kind: "pong" }
-  /** As JSON, because a hook may return anything. Undefined: it returned nothing. */
+  /** JSON, because a hook may return anything. Undefined: it returned nothing. */
   | { readonly kind: "done"; readonly call: number; readonly json: string | undefined }
   | { readonly kind: "failed"; readonly call: number; readonly error: string }
-  | { readonly kind: "request"; readonly call: number; readonly request: number; readonly service: Service }
-  /** Something that a hook began has failed after its result was given. */
+  | {
+      readonly kind: "request";
+      readonly call: number;
+      readonly request: number;
+      readonly service: ServiceCall;
+    }
+  /** Something a hook started failed after the hook had returned. */
   | { readonly kind: "late"; readonly hook: string | undefined; readonly error: string };
 
-/** What a hook asks of the main process. */
-export type Service =
+/** A request of a hook to the main process. */
+export type ServiceCall =
   | { readonly kind: "query"; readonly sql: string; readonly params: readonly unknown[] }
   | { readonly kind: "search"; readonly text: string; readonly options: unknown }
   | { readonly kind: "llm"; readonly prompt: string; readonly options: unknown };
 
-/** What a file says of itself beside its header. */
-export interface Facts {
+/** What a file exports about itself, beside its header. */
+export interface HookFacts {
   readonly title?: string;
   readonly description?: string;
   readonly mode?: string;
 }
 
 /** What a file exports. */
-export interface Exported extends Facts {
+export interface HookExports extends HookFacts {
   readonly filter?: unknown;
   readonly triggers?: unknown;
 }
 
-/** The same, looked at: the triggers are part of the filter, and both are as they will be kept. */
-export interface Inspected extends Facts {
+/** The exports as they will be stored, with the triggers merged into the filter. */
+export interface HookInspection extends HookFacts {
   readonly filter?: Json;
-  /** What is wrong with the filter. */
+  /** Why the filter is invalid. */
   readonly problem?: string;
 }

@@ -1,14 +1,17 @@
 /** Loads a hook's file in the process that will run it. */
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+import { systemErrorCode } from "../../model/errors.ts";
+import { present } from "../../model/present.ts";
+import { NO_DEFAULT_EXPORT } from "../folder/parse-header.ts";
 import type { Hook } from "../hook.ts";
 import { OURS } from "./resolve-imports.ts";
-import type { Exported } from "./lane-protocol.ts";
+import type { HookExports } from "./lane-protocol.ts";
 
 export interface LoadedHook {
   readonly handler: Hook;
   readonly config: unknown;
-  readonly exported: Exported;
+  readonly exported: HookExports;
 }
 
 /** Rejects with an Error whose message is for the author. */
@@ -16,10 +19,10 @@ export async function loadHook(path: string): Promise<LoadedHook> {
   return readExports(await importFile(path));
 }
 
-/** Node takes the types out itself; what it refuses, an `enum` for instance, is left to jiti. */
+/** Node strips the types itself; jiti handles what Node refuses, such as an `enum`. */
 async function importFile(path: string): Promise<Exports> {
   try {
-    return (await import(pathToFileURL(path).href)) as Exports;
+    return await import(pathToFileURL(path).href);
   } catch (error) {
     if (!isSyntax(error) || !path.endsWith("ts")) throw error;
     return importWithJiti(path).catch((other: unknown) => {
@@ -31,7 +34,7 @@ async function importFile(path: string): Promise<Exports> {
 async function importWithJiti(path: string): Promise<Exports> {
   const { createJiti } = await import("jiti");
   const alias = Object.fromEntries(Object.entries(OURS).map(([name, url]) => [name, fileURLToPath(url)]));
-  // Its cache would outlive the file in a folder that is nobody's.
+  // A cache would outlive the file.
   const jiti = createJiti(import.meta.url, { alias, fsCache: false, interopDefault: false });
   return jiti.import<Exports>(path);
 }
@@ -45,48 +48,55 @@ function readExports(module: Exports): LoadedHook {
   }
   const definition = hook ?? main;
   if (definition === undefined) {
-    throw new Error("It has no default export: write `export default async function (ctx) { … }`");
+    throw new Error(NO_DEFAULT_EXPORT);
   }
   if (definition === null || typeof definition !== "object" || !("handler" in definition)) {
-    throw new Error("What it exports is neither a function nor {handler, triggers}");
+    throw new Error("Expected a function or {handler, triggers} as its export");
   }
-  const { handler, name, description, mode, triggers, filter: own, config: settings } = definition as Exports;
-  if (typeof handler !== "function") throw new Error("The `handler` of its hook is not a function");
+  const {
+    handler,
+    name,
+    description,
+    mode,
+    triggers,
+    filter: own,
+    config: settings,
+  }: Exports = {
+    ...definition,
+  };
+  if (typeof handler !== "function") throw new Error("`handler` is not a function");
   return {
     handler: (handler as Hook).bind(definition),
     config: settings ?? config ?? {},
     exported: {
-      ...textOf("title", name),
-      ...textOf("description", description),
-      ...textOf("mode", mode),
+      ...present({ title: textOf(name), description: textOf(description), mode: textOf(mode) }),
       filter: toPlain(own ?? filter),
       triggers,
     },
   };
 }
 
-/** A regular expression cannot be written as JSON: as a text, the flags stand before it. */
+/** JSON has no regular expressions: they become texts that begin with their flags. */
 function toPlain(filter: unknown): unknown {
-  const match = filter !== null && typeof filter === "object" && "match" in filter ? filter.match : undefined;
+  if (filter === null || typeof filter !== "object" || !("match" in filter)) return filter;
+  const { match } = filter;
   if (!(match instanceof RegExp)) return filter;
   const flags = match.flags.replaceAll(/[^ims]/g, "");
-  return { ...(filter as object), match: flags === "" ? match.source : `(?${flags})${match.source}` };
+  return { ...filter, match: flags === "" ? match.source : `(?${flags})${match.source}` };
 }
 
-function textOf<Name extends string>(field: Name, value: unknown): { [Key in Name]?: string } {
-  return typeof value === "string" ? ({ [field]: value } as { [Key in Name]: string }) : {};
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function isSyntax(error: unknown): boolean {
   return (
-    isUnsupported(error) || error instanceof SyntaxError || codeOf(error) === "ERR_INVALID_TYPESCRIPT_SYNTAX"
+    isUnsupported(error) ||
+    error instanceof SyntaxError ||
+    systemErrorCode(error) === "ERR_INVALID_TYPESCRIPT_SYNTAX"
   );
 }
 
 function isUnsupported(error: unknown): boolean {
-  return codeOf(error) === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX";
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
+  return systemErrorCode(error) === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX";
 }

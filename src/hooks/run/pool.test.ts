@@ -87,9 +87,9 @@ test("a file that cannot be loaded says why", async () => {
   const outcomes = await hooks.ask(["broken", "nothing", "number", "unhandled", "missing", "thrown"]);
   const errors = outcomes.map(({ error }) => error);
   expect(errors[0]).toMatch(/SyntaxError.*broken\.ts/);
-  expect(errors[1]).toContain("It has no default export");
-  expect(errors[2]).toContain("neither a function nor");
-  expect(errors[3]).toContain("neither a function nor");
+  expect(errors[1]).toContain("No default export");
+  expect(errors[2]).toContain("a function or {handler, triggers}");
+  expect(errors[3]).toContain("a function or {handler, triggers}");
   expect(errors[4]).toContain("Cannot find package 'no-such-package'");
   expect(errors[5]).toContain("while loading");
 });

@@ -12,7 +12,7 @@
 import type { GuardLimits } from "./guard.ts";
 import type { HookEvent } from "../hook.ts";
 import { Lane, type LaneEnd } from "./lane.ts";
-import type { Ask, FromLane, HookSource, Inspected, LaneData, Service } from "./lane-protocol.ts";
+import type { Ask, FromLane, HookSource, HookInspection, LaneData, ServiceCall } from "./lane-protocol.ts";
 
 export interface PoolParts {
   readonly data: Omit<LaneData, "guard">;
@@ -139,13 +139,13 @@ export class HookPool implements AsyncDisposable {
   }
 
   /** Loads a file and says what it exports. */
-  async inspect(source: HookSource): Promise<{ inspected: Inspected } | { error: string }> {
+  async inspect(source: HookSource): Promise<{ inspected: HookInspection } | { error: string }> {
     const [outcome] = await Promise.all(this.#place([this.#call(source, { kind: "inspect" })]));
     const { value, error, isPassedOver } = outcome!;
     if (error !== undefined) return { error };
     return isPassedOver
       ? { error: "It was not loaded: Cortex is stopping" }
-      : { inspected: value as Inspected };
+      : { inspected: value as HookInspection };
   }
 
   /** Files have changed: hooks are loaded anew when they are asked next. */
@@ -336,7 +336,7 @@ export class HookPool implements AsyncDisposable {
     }
   }
 
-  async #carryOut(service: Service, call: Call, lane: Lane<Call>): Promise<unknown> {
+  async #carryOut(service: ServiceCall, call: Call, lane: Lane<Call>): Promise<unknown> {
     const { query, search, llm } = this.#parts.services;
     switch (service.kind) {
       case "query":

@@ -5,6 +5,7 @@ import { CortexError } from "../../model/errors.ts";
 import { parseSchedule } from "../../model/schedule.ts";
 import { readConfigured } from "../../config/configured.ts";
 import { findHookFile, writeNewHook } from "../folder/files.ts";
+import { hookUnknown } from "../hook-name.ts";
 import { upcoming } from "./schedule.ts";
 import { type HookRunView, hookRunView, type HookView, hookView, readHooks } from "./views.ts";
 import { pageOf } from "../../feature/page.ts";
@@ -211,10 +212,4 @@ function runCells(run: HookRunView): string[] {
   const outcome = error !== null ? "failed" : fired ? "fired" : skipped !== null ? "skipped" : "no";
   const note = error ?? skipped ?? (llmCalls === 0 ? "" : count(llmCalls, "model call"));
   return [moment(startedAt), outcome, duration(durationMs), eventId, firstLine(note, MAX_TEXT_LENGTH)];
-}
-
-function hookUnknown(name: string): CortexError {
-  return new CortexError("hook_unknown", `No hook is called "${name.slice(0, 80)}"`, {
-    hint: "`cortex hooks` lists them. A new file is read as soon as a server runs.",
-  });
 }

@@ -22,7 +22,7 @@ async function open() {
     return { ...header, name, mode, digest: source };
   };
   const sync = () => store.hooks.sync([...files].map(toFile));
-  const tools = createHookTools({
+  const tools = createHookTools(() => ({
     list: () => store.hooks.list(),
     async add(name, source) {
       if (files.has(name)) throw new CortexError("state_conflict", `There is a hook ${name}`, { hint: "" });
@@ -31,7 +31,7 @@ async function open() {
       return (await store.hooks.get(name))!;
     },
     setEnabled: (name, enabled) => store.hooks.setEnabled(name, enabled),
-  });
+  }));
   return {
     store,
     files,

@@ -20,12 +20,12 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "between an event and its judging",
     JUDGE,
-    "    const { entries, broken, paused } = await this.#wanted(event, asked, nowMs);\n",
+    "    const { hooks, broken, paused } = await this.#select(event, asked, nowMs);\n",
   ),
   before(
     "between a judgement and its note",
     JUDGE,
-    "      const firing = this.#fire(event, run, judged.verdict, { othersAreOpen, exclusive });\n",
+    "      const firing = this.#fire(event, run, answer.verdict, others);\n",
   ),
   before(
     "between the note of a judgement and that all hooks have judged",

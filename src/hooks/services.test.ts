@@ -6,7 +6,7 @@ import { CortexError } from "../model/errors.ts";
 import { assistantMessage } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import { NO_USAGE } from "../model/usage.ts";
-import { createHookLlm, MAX_PROMPT_LENGTH } from "./llm.ts";
+import { createHookLlm, MAX_PROMPT_LENGTH } from "./services.ts";
 
 const { signal } = new AbortController();
 
@@ -36,15 +36,20 @@ function openLlm(
   let dayMs = 0;
   const llm = createHookLlm({
     agentFor: async () => agent,
-    profile: (name): Profile => ({ name, backend: "offline", fallback: name === "first" ? ["second"] : [] }),
-    config: () => ({ hooks: { profile: "first", llmUsdPerDay: 1 } }) as Config,
+    settings: {
+      profile: (name): Profile => ({
+        name,
+        backend: "offline",
+        fallback: name === "first" ? ["second"] : [],
+      }),
+      config: () => ({ timezone: "UTC", hooks: { profile: "first", llmUsdPerDay: 1 } }) as Config,
+    },
     store: {
       hooks: { spentUsd: async (sinceMs) => (sinceMs === 0 ? spentUsd : 0), countUsage: async () => {} },
       turns: { usedSince: async () => [] },
     },
-    clock: () => 0,
+    clock: () => dayMs,
     mintId: () => String(++ids),
-    dayStartMs: () => dayMs,
   });
   return { llm, asked, nextDay: () => void (dayMs = 86_400_000) };
 }

@@ -1,0 +1,81 @@
+/** Dry runs: what a hook would say to an event. Nothing is recorded and nothing is done. */
+import { type Incoming, toEvent } from "../../events/incoming.ts";
+import type { Ports } from "../../feature/ports.ts";
+import { CortexError, errorText } from "../../model/errors.ts";
+import type { EventId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
+import type { Store, StoredEvent } from "../../store/store.ts";
+import { toHookEvent } from "../hook-event.ts";
+import { hookUnknown } from "../hook-name.ts";
+import type { HookPool } from "../run/pool.ts";
+import type { Catalogue, ReadyHook } from "./catalogue.ts";
+import { matchPatterns, passes } from "./filter.ts";
+import { toAsk } from "./judge.ts";
+import { normaliseResult } from "./normalise-result.ts";
+
+export interface HookTrial {
+  readonly hook: string;
+  /** False: the event does not pass its filter, and the hook was not asked. */
+  readonly matches: boolean;
+  readonly fired: boolean;
+  /** Normalised, as results are recorded. */
+  readonly result: Json;
+  readonly error: string | null;
+  readonly llmCalls: number;
+  readonly costUsd: number | null;
+  readonly durationMs: number;
+}
+
+/** Asks a hook about an event of the ledger or a made-up one. Throws `hook_unknown`, `hook_failed`, `event_unknown`. */
+export async function tryHook(
+  name: string,
+  given: EventId | Incoming,
+  { catalogue, pool }: { readonly catalogue: Catalogue; readonly pool: HookPool },
+  { store, settings, clock }: Pick<Ports, "store" | "settings" | "clock">,
+): Promise<HookTrial> {
+  const [hook, event] = await Promise.all([
+    findHook(name, catalogue, store),
+    findEvent(given, store, clock()),
+  ]);
+  const { timezone } = settings.config();
+  const trial = { hook: name, matches: true, fired: false, result: null, error: null };
+  const free = { llmCalls: 0, costUsd: 0, durationMs: 0 };
+  const { createdAtMs } = hook.stored;
+  const [match = false] = passes(hook.filter, event, { timezone, createdAtMs })
+    ? await matchPatterns([hook.filter], event)
+    : [];
+  if (match === false) return { ...trial, matches: false, ...free };
+  if (match !== true) return { ...trial, error: match.message, ...free };
+  const nowMs = event.channel === "timer" ? event.atMs : clock();
+  const [asked] = pool.judge(toHookEvent(event, undefined), nowMs, [toAsk(hook, event, timezone)]);
+  const { value, error, llmCalls, costUsd, startedAtMs, endedAtMs } = await asked!;
+  const cost = { llmCalls, costUsd, durationMs: endedAtMs - startedAtMs };
+  if (error !== undefined) return { ...trial, error, ...cost };
+  try {
+    const verdict = normaliseResult(value);
+    return { ...trial, fired: verdict.fire, result: verdict, ...cost };
+  } catch (problem) {
+    return { ...trial, error: errorText(problem), ...cost };
+  }
+}
+
+async function findHook(name: string, catalogue: Catalogue, store: Store): Promise<ReadyHook> {
+  const hook = await catalogue.find(name);
+  if (hook !== undefined) return hook;
+  const stored = await store.hooks.get(name);
+  if (stored === undefined) throw hookUnknown(name);
+  const why = stored.present ? (stored.error ?? "written by an agent and disabled") : "its file is gone";
+  throw new CortexError("hook_failed", `Hook ${name} cannot run: ${why}`, {
+    hint: "Read its file in the folder hooks/, fix or enable it, and try again.",
+  });
+}
+
+async function findEvent(given: EventId | Incoming, store: Store, nowMs: number): Promise<StoredEvent> {
+  if (typeof given !== "string")
+    return { ...toEvent(given), receivedAtMs: nowMs, differing: 0, depth: 0, returned: 0 };
+  const event = await store.events.get(given);
+  if (event !== undefined) return event;
+  throw new CortexError("event_unknown", `Unknown event "${given}"`, {
+    hint: "Run `cortex events` to list events.",
+  });
+}
