@@ -128,6 +128,6 @@ test("a page without a tag is read in parts, between which others get their turn
 });
 
 test("a skill whose keys are nested maps is refused at once", async () => {
-  const { problems } = await checkSkill(`---\n${"? ".repeat(200)}a\n---\n`, "a");
-  expect(problems.join()).toContain("keys that are no texts");
+  const { problems } = checkSkill(`---\n${"? ".repeat(200)}a\n---\n`, "a");
+  expect(problems.join()).toContain("keys that are not strings");
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
+import { MAX_FRONTMATTER_LENGTH } from "../model/frontmatter.ts";
 import {
   checkSkill,
   MAX_COMPATIBILITY_LENGTH,
   MAX_DESCRIPTION_LENGTH,
-  MAX_FRONTMATTER_BYTES,
   MAX_SKILL_NAME_LENGTH,
 } from "./skill-file.ts";
 
@@ -15,7 +15,7 @@ function skill(frontmatter: string): string {
 const GOOD = "name: pdf\ndescription: Fills forms.";
 
 test("a skill says what it is called and what it is for", async () => {
-  expect(await checkSkill(skill(GOOD), "pdf")).toEqual({
+  expect(checkSkill(skill(GOOD), "pdf")).toEqual({
     head: { name: "pdf", description: "Fills forms." },
     problems: [],
     notes: [],
@@ -26,7 +26,7 @@ test("all fields of the format are understood, and all values are texts", async 
   const text = skill(
     `${GOOD}\nlicense: MIT\ncompatibility: needs git\nmetadata:\n  version: 1.0\n  author: ann\nallowed-tools: Read  Bash(git:*)`,
   );
-  expect((await checkSkill(text, "pdf")).head).toEqual({
+  expect(checkSkill(text, "pdf").head).toEqual({
     name: "pdf",
     description: "Fills forms.",
     license: "MIT",
@@ -37,23 +37,23 @@ test("all fields of the format are understood, and all values are texts", async 
 });
 
 test("tools may also be a list, as Claude Code has them", async () => {
-  const { head } = await checkSkill(skill(`${GOOD}\nallowed-tools: [Read, Grep]`), "pdf");
+  const { head } = checkSkill(skill(`${GOOD}\nallowed-tools: [Read, Grep]`), "pdf");
   expect(head!.allowedTools).toEqual(["Read", "Grep"]);
 });
 
 test("a description of several lines becomes one", async () => {
   const text = skill("name: pdf\ndescription: |\n  Fills forms.\n\n  And more.");
-  expect((await checkSkill(text, "pdf")).head!.description).toBe("Fills forms. And more.");
+  expect(checkSkill(text, "pdf").head!.description).toBe("Fills forms. And more.");
 });
 
 test("Windows line ends, a byte order mark and names in other scripts are fine", async () => {
   const text = `\uFEFF${skill("name: форма-2\ndescription: x")}`.replaceAll("\n", "\r\n");
-  expect((await checkSkill(text, "форма-2")).problems).toEqual([]);
-  expect((await checkSkill("---\nname: pdf\ndescription: x\n---", "pdf")).problems).toEqual([]);
+  expect(checkSkill(text, "форма-2").problems).toEqual([]);
+  expect(checkSkill("---\nname: pdf\ndescription: x\n---", "pdf").problems).toEqual([]);
 });
 
 test("fields of other programs are passed over, and it is said", async () => {
-  const { head, notes } = await checkSkill(skill(`${GOOD}\nmodel: opus\nuser-invocable: true`), "pdf");
+  const { head, notes } = checkSkill(skill(`${GOOD}\nmodel: opus\nuser-invocable: true`), "pdf");
   expect(head!.name).toBe("pdf");
   expect(notes).toEqual(["unknown fields: model, user-invocable"]);
 });
@@ -78,15 +78,19 @@ test.each<[string, string, RegExp]>([
   ],
   [
     "frontmatter that is too long",
-    skill(`${GOOD}\nlicense: ${long(MAX_FRONTMATTER_BYTES)}`),
+    skill(`${GOOD}\nlicense: ${long(MAX_FRONTMATTER_LENGTH)}`),
     /at most 16 KiB/,
   ],
-  ["broken YAML", skill("name: [pdf"), /its frontmatter/],
-  ["a key twice", skill(`${GOOD}\nname: pdf`), /its frontmatter/],
-  ["a list", skill("- name\n- description"), /its frontmatter is not a YAML mapping/],
-  ["nothing", skill(""), /its frontmatter is not a YAML mapping/],
-  ["an alias", skill(`name: &n pdf\ndescription: *n`), /its frontmatter/],
-  ["a bomb of aliases", skill(`a: &a [x, x]\nb: &b [*a, *a]\nname: pdf\ndescription: x`), /its frontmatter/],
+  ["broken YAML", skill("name: [pdf"), /is invalid YAML/],
+  ["a key twice", skill(`${GOOD}\nname: pdf`), /is invalid YAML/],
+  ["a list", skill("- name\n- description"), /is not a YAML mapping/],
+  ["nothing", skill(""), /is not a YAML mapping/],
+  ["an alias", skill(`name: &n pdf\ndescription: *n`), /uses YAML aliases/],
+  [
+    "a bomb of aliases",
+    skill(`a: &a [x, x]\nb: &b [*a, *a]\nname: pdf\ndescription: x`),
+    /uses YAML aliases/,
+  ],
   ["no name", skill("description: x"), /has no name/],
   ["a name that is no text", skill("name: [pdf]\ndescription: x"), /has no name/],
   [
@@ -146,7 +150,7 @@ test.each<[string, string, RegExp]>([
   ["metadata with a list in it", skill(`${GOOD}\nmetadata: { a: [1] }`), /metadata/],
   ["tools that are a map", skill(`${GOOD}\nallowed-tools: { Read: yes }`), /allowed-tools/],
 ])("a skill with %s is not used, and it is said why", async (_, text, problem) => {
-  const { head, problems } = await checkSkill(text, "pdf");
+  const { head, problems } = checkSkill(text, "pdf");
   expect(head).toBeUndefined();
   expect(problems.join("; ")).toMatch(problem);
 });
@@ -154,6 +158,6 @@ test.each<[string, string, RegExp]>([
 test("limits are inclusive, and all that is wrong is said at once", async () => {
   const name = long(MAX_SKILL_NAME_LENGTH);
   const text = skill(`name: ${name}\ndescription: ${long(MAX_DESCRIPTION_LENGTH)}`);
-  expect((await checkSkill(text, name)).problems).toEqual([]);
-  expect((await checkSkill(skill("compatibility: []\nmetadata: x"), "pdf")).problems).toHaveLength(4);
+  expect(checkSkill(text, name).problems).toEqual([]);
+  expect(checkSkill(skill("compatibility: []\nmetadata: x"), "pdf").problems).toHaveLength(4);
 });

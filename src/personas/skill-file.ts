@@ -1,7 +1,6 @@
 /** One SKILL.md, by the rules of the Agent Skills format. */
-import { isPlainYaml, isShortYaml, MAX_YAML_SIGNS } from "../model/yaml-keys.ts";
+import { MAX_FRONTMATTER_LENGTH, parseFrontmatter, splitFrontmatter } from "../model/frontmatter.ts";
 
-export const MAX_FRONTMATTER_BYTES = 16 * 1024;
 export const MAX_SKILL_NAME_LENGTH = 64;
 export const MAX_DESCRIPTION_LENGTH = 1_024;
 export const MAX_COMPATIBILITY_LENGTH = 500;
@@ -29,40 +28,21 @@ export interface CheckedSkill {
 const FIELDS = new Set(["name", "description", "license", "compatibility", "metadata", "allowed-tools"]);
 
 /** Checks the beginning of a SKILL.md that lies in a folder of this name. */
-export async function checkSkill(text: string, folder: string): Promise<CheckedSkill> {
-  const frontmatter = /^\uFEFF?---[ \t]*\r?\n([^]*?)(?<=\n)---[ \t]*(?:\r?\n|$)/.exec(text)?.[1];
-  if (frontmatter === undefined) return broken(NO_FRONTMATTER);
-  if (Buffer.byteLength(frontmatter) > MAX_FRONTMATTER_BYTES) return broken(NO_FRONTMATTER);
-  if (!isShortYaml(frontmatter))
-    return broken(`its frontmatter is too complex: more than ${MAX_YAML_SIGNS} lines and YAML indicators`);
-  const fields = await parseFields(frontmatter);
-  if (typeof fields === "string") return broken(fields);
-  return checkFields(fields, folder);
+export function checkSkill(text: string, folder: string): CheckedSkill {
+  const split = splitFrontmatter(text, text.startsWith("\uFEFF") ? 1 : 0);
+  if (split.kind !== "closed" || split.end - split.start > MAX_FRONTMATTER_LENGTH)
+    return broken(
+      `it does not start with YAML frontmatter between --- lines of at most ${MAX_FRONTMATTER_LENGTH / 1024} KiB`,
+    );
+  const yaml = text.slice(split.start, split.end);
+  const parsed = parseFrontmatter(yaml, { schema: "failsafe", resolvesAliases: false });
+  if (parsed.kind === "invalid") return broken(`its frontmatter ${parsed.message}`);
+  const fields: unknown = parsed.document.toJS({ maxAliasCount: 0 });
+  return isMap(fields) ? checkFields(fields, folder) : broken("its frontmatter is not a YAML mapping");
 }
 
-const NO_FRONTMATTER = `it does not start with YAML frontmatter between --- lines of at most ${MAX_FRONTMATTER_BYTES / 1024} KiB`;
-
+/** All values are texts: nobody means a number by a version. */
 type Fields = Readonly<Record<string, unknown>>;
-
-/** A text says why they cannot be read. All values are texts: nobody means a number by a version. */
-async function parseFields(frontmatter: string): Promise<Fields | string> {
-  const { parseDocument } = await import("yaml");
-  try {
-    const document = parseDocument(frontmatter, {
-      schema: "failsafe",
-      prettyErrors: false,
-      logLevel: "silent",
-    });
-    if (document.errors[0] !== undefined) throw document.errors[0];
-    if (!(await isPlainYaml(document)))
-      return "its frontmatter uses YAML aliases or keys that are not strings";
-    const parsed: unknown = document.toJS({ maxAliasCount: 0 });
-    if (isMap(parsed)) return parsed;
-    return "its frontmatter is not a YAML mapping";
-  } catch (error) {
-    return `its frontmatter is invalid YAML: ${(error as Error).message.split("\n")[0]}`;
-  }
-}
 
 function checkFields(fields: Fields, folder: string): CheckedSkill {
   const problems = [

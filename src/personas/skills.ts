@@ -4,11 +4,12 @@
  */
 import { basename, dirname, join, relative } from "node:path";
 
+import { MAX_FRONTMATTER_LENGTH } from "../model/frontmatter.ts";
 import { matches } from "../model/permissions.ts";
 import type { Setup } from "./lookup.ts";
 import { findPlugins, type FolderProblem, SKILL_FILE } from "./plugins.ts";
 import { type FileRead, foldersIn, readInside } from "./read-inside.ts";
-import { type CheckedSkill, checkSkill, MAX_FRONTMATTER_BYTES, type SkillHead } from "./skill-file.ts";
+import { type CheckedSkill, checkSkill, type SkillHead } from "./skill-file.ts";
 
 /** How many skills are looked at in one place. */
 export const MAX_SKILLS_IN_FOLDER = 500;
@@ -124,14 +125,14 @@ async function readPlace({ folder, folders, source, root }: Place): Promise<Foun
 /** Undefined: there is no skill. */
 async function readSkill(folder: string, source: Skill["source"], root = folder): Promise<Found | undefined> {
   const path = join(folder, SKILL_FILE);
-  const read = await readInside(relative(root, path), root, MAX_FRONTMATTER_BYTES + FENCES);
+  const read = await readInside(relative(root, path), root, MAX_FRONTMATTER_LENGTH + FENCES);
   switch (read.kind) {
     case "absent":
       return undefined;
     case "refused":
       return { path, problems: [`it ${read.reason}`], notes: [] };
     case "read": {
-      const { head, problems, notes } = await check(read, basename(folder));
+      const { head, problems, notes } = check(read, basename(folder));
       if (head === undefined) return { path, problems, notes };
       return {
         path,
@@ -144,9 +145,9 @@ async function readSkill(folder: string, source: Skill["source"], root = folder)
 }
 
 /** What was found out about a file that has not changed since is not found out again. */
-const checked = new WeakMap<FileRead, Promise<CheckedSkill>>();
+const checked = new WeakMap<FileRead, CheckedSkill>();
 
-function check(read: Extract<FileRead, { kind: "read" }>, name: string): Promise<CheckedSkill> {
+function check(read: Extract<FileRead, { kind: "read" }>, name: string): CheckedSkill {
   const known = checked.get(read) ?? checkSkill(read.text, name);
   checked.set(read, known);
   return known;

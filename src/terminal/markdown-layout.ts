@@ -166,7 +166,7 @@ class BlockReader {
       ...lines,
       isSettled: false,
       layout: (columns) => [
-        layoutTable(table, columns - width).map((row, at) => [...(at === 0 ? first : next), ...row]),
+        layoutTable(table, columns - width).map((row, at) => (at === 0 ? first : next).concat(row)),
       ],
     });
   }

@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 
 import { cortexSchema } from "../config/cortex-schema.ts";
 import { MAX_IDENTITY_FILE_LENGTH } from "../personas/identity-files.ts";
+import { MAX_FRONTMATTER_LENGTH } from "../model/frontmatter.ts";
 import {
   MAX_COMPATIBILITY_LENGTH,
   MAX_DESCRIPTION_LENGTH,
-  MAX_FRONTMATTER_BYTES,
   MAX_SKILL_NAME_LENGTH,
 } from "../personas/skill-file.ts";
 import { MAX_ATTACHMENT_LINE_LENGTH, MAX_ATTACHMENT_LINES } from "./attachments.ts";
@@ -33,7 +33,7 @@ test.each([
   `1 to ${MAX_SKILL_NAME_LENGTH} lowercase`,
   `1 to ${MAX_DESCRIPTION_LENGTH} characters`,
   `at most ${MAX_COMPATIBILITY_LENGTH} characters`,
-  `at most ${MAX_FRONTMATTER_BYTES / 1024} KiB`,
+  `at most ${MAX_FRONTMATTER_LENGTH / 1024} KiB`,
 ])("the page on context says: %s", (claim) => {
   expect(text).toContain(claim);
 });

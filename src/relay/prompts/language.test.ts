@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { MAX_FRONTMATTER_LENGTH } from "../../model/frontmatter.ts";
 import { MAX_YAML_SIGNS } from "../../model/yaml-keys.ts";
 import { CortexError } from "../../model/errors.ts";
-import { MAX_FRONTMATTER_LENGTH } from "./frontmatter.ts";
 import {
   composePrompt,
   type ComposedPrompt,
@@ -145,9 +145,9 @@ test.each([
     `${EXTENDS}@fill(x)\n@endfill\n@fill(x)\n@endfill\n`,
     'a.md:6: the block "x" is filled twice, first on line 4',
   ],
-  ["YAML that is none", "---\na: 1\nb: [1\n---\n", /^a\.md:\d+: the frontmatter is not YAML/],
-  ["a key that is there twice", "---\na: 1\na: 2\n---\n", /^a\.md:3: the frontmatter is not YAML/],
-  ["prose between rules", "---\nsome words\n---\n", "a.md:2: the frontmatter is not a list of key: value"],
+  ["YAML that is none", "---\na: 1\nb: [1\n---\n", /^a\.md:\d+: the frontmatter is invalid YAML/],
+  ["a key that is there twice", "---\na: 1\na: 2\n---\n", /^a\.md:3: the frontmatter is invalid YAML/],
+  ["prose between rules", "---\nsome words\n---\n", "a.md:2: the frontmatter is not a YAML mapping"],
   ["a list as a variable", "---\nx: y\na: [1, 2]\n---\n", "a.md:3: a is not a text"],
   [
     "a file that extends itself",
@@ -237,7 +237,7 @@ test("frontmatter has a limit of its own", async () => {
     "a.md:1: the frontmatter has more than 16384 characters",
   );
   await expect(textOf(`---\n${"]".repeat(MAX_YAML_SIGNS)}\n---\nx`)).rejects.toThrow(
-    `a.md:1: the frontmatter has more than ${MAX_YAML_SIGNS} lines and signs`,
+    `a.md:1: the frontmatter is too complex: more than ${MAX_YAML_SIGNS} lines`,
   );
 });
 

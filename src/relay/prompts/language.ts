@@ -4,7 +4,7 @@
  *
  * `{{names}}` are left alone: they are for the moment when a step is asked for.
  */
-import { type Frontmatter, type PromptVariable, readFrontmatter, splitFrontmatter } from "./frontmatter.ts";
+import { type Frontmatter, type PromptVariable, readFrontmatter, splitPrompt } from "./frontmatter.ts";
 import { parseBody, type ParsedBody, promptInvalid, type PromptNode } from "./syntax.ts";
 
 export interface PromptSource {
@@ -32,7 +32,7 @@ export async function composePrompt(
 ): Promise<ComposedPrompt> {
   const levels: Level[] = [];
   for (let next: PromptSource | undefined = source; next !== undefined;) {
-    const level: Level | undefined = await readLevel(next, levels.length > 0);
+    const level: Level | undefined = readLevel(next, levels.length > 0);
     if (level === undefined) return { text: withLineFeeds(next.text), warnings: [] };
     levels.push(level);
     const base: string | undefined = level.frontmatter.extends;
@@ -48,11 +48,11 @@ interface Level extends ParsedBody {
 }
 
 /** Undefined where the file is no template. A file that another one extends is always one. */
-async function readLevel({ file, text }: PromptSource, isBase: boolean): Promise<Level | undefined> {
-  const { yaml, body, firstLine } = splitFrontmatter(withLineFeeds(text));
+function readLevel({ file, text }: PromptSource, isBase: boolean): Level | undefined {
+  const { yaml, body, firstLine } = splitPrompt(withLineFeeds(text));
   if (yaml === undefined && !isBase) return undefined;
   const frontmatter: Frontmatter =
-    yaml === undefined ? { variables: new Map() } : await readFrontmatter(yaml, file);
+    yaml === undefined ? { variables: new Map() } : readFrontmatter(yaml, file);
   const parsed = parseBody(body, { file, firstLine });
   const [fill] = parsed.fills.values();
   if (frontmatter.extends === undefined && fill !== undefined) {

@@ -5,14 +5,9 @@
  * the YAML parser, which is loaded only then. Aliases are not taken: nobody needs them here, and a few of them can
  * stand for gigabytes.
  */
-import { createRequire } from "node:module";
-import type * as Yaml from "yaml";
-
-import { isShortYaml, MAX_YAML_SIGNS } from "../../model/yaml-keys.ts";
+import { MAX_FRONTMATTER_LENGTH, parseFrontmatter, splitFrontmatter } from "../../model/frontmatter.ts";
 import { type Line, lineAt, startOf } from "./outline.ts";
 import type { FileProblem } from "./task.ts";
-
-export const MAX_FRONTMATTER_LENGTH = 16_384;
 
 export interface Frontmatter {
   /** Values that are texts, by name. */
@@ -26,24 +21,23 @@ export interface Frontmatter {
 }
 
 export function readFrontmatter(text: string): Frontmatter {
-  const opening = lineAt(text, startOf(text), 1);
-  const none = { fields: new Map<string, string>(), lines: undefined, bodyStart: opening.start, bodyLine: 1 };
-  if (!isRule(text, opening)) return { ...none, problems: [] };
-  const lines: Line[] = [];
-  for (let start = opening.next; start < text.length;) {
-    const line = lineAt(text, start, lines.length + 2);
-    if (line.end > MAX_FRONTMATTER_LENGTH) break;
-    if (isRule(text, line)) {
-      const written = text.slice(opening.next, line.start);
-      const rest = { lines, bodyStart: line.next, bodyLine: line.line + 1 };
-      return { ...readFields(written), ...rest };
-    }
-    lines.push(line);
-    start = line.next;
+  const from = startOf(text);
+  const none = { fields: new Map<string, string>(), lines: undefined, bodyStart: from, bodyLine: 1 };
+  const split = splitFrontmatter(text, from);
+  if (split.kind === "none") return { ...none, problems: [] };
+  if (split.kind === "open" || split.end > MAX_FRONTMATTER_LENGTH) {
+    const message = `the frontmatter has no end within ${MAX_FRONTMATTER_LENGTH} characters, so it is not read`;
+    const hint = "Write a line --- below its last field.";
+    return { ...none, problems: [{ line: 1, rule: "frontmatter-open", message, hint }] };
   }
-  const message = `the frontmatter has no end within ${MAX_FRONTMATTER_LENGTH} characters, so it is not read`;
-  const hint = "Write a line --- below its last field.";
-  return { ...none, problems: [{ line: 1, rule: "frontmatter-open", message, hint }] };
+  const { start, end, bodyStart } = split;
+  const lines: Line[] = [];
+  for (let at = start; at < end;) {
+    const line = lineAt(text, at, lines.length + 2);
+    lines.push(line);
+    at = line.next;
+  }
+  return { ...readFields(text.slice(start, end)), lines, bodyStart, bodyLine: lines.length + 3 };
 }
 
 const KEY = /^([A-Za-z_][\w-]*):(?:[ \t]+|$)/;
@@ -75,55 +69,24 @@ function readFields(written: string): Fields {
     if (line.trim() === "" || line.startsWith("#")) continue;
     const field = fieldAt(line);
     const value = field && plainValue(field.value);
-    if (value === undefined || fields.has(field!.name))
-      return isShortYaml(written) ? readYaml(written) : tooManySigns(written);
+    if (value === undefined || fields.has(field!.name)) return readYaml(written);
     fields.set(field!.name, value);
   }
   return { fields, problems: [] };
 }
 
-function tooManySigns(written: string): Fields {
-  const message = `the frontmatter has more than ${MAX_YAML_SIGNS} lines and signs`;
-  const hint = "Put long texts below it.";
-  return {
-    fields: guessFields(written),
-    problems: [{ line: 1, rule: "frontmatter-invalid", message, hint }],
-  };
-}
-
 function readYaml(written: string): Fields {
-  // Reading a note is synchronous, and an import is not.
-  const { isMap, isScalar, LineCounter, parseDocument, visit } = createRequire(import.meta.url)(
-    "yaml",
-  ) as typeof Yaml;
-  const lineCounter = new LineCounter();
-  const document = parseDocument(written, {
-    schema: "failsafe",
-    lineCounter,
-    prettyErrors: false,
-    logLevel: "silent",
-  });
-  const refuse = (offset: number, message: string): Fields => ({
-    fields: guessFields(written),
-    problems: [
-      {
-        line: lineCounter.linePos(offset).line + 1,
-        rule: "frontmatter-invalid",
-        message: `the frontmatter is not what a note has: ${message}`,
-        hint: "Write name: value in each line, and put texts with special characters into quotes.",
-      },
-    ],
-  });
-  const [error] = document.errors;
-  if (error !== undefined) return refuse(error.pos[0], error.message);
-  let alias: number | undefined;
-  visit(document, { Alias: (_, node) => void (alias ??= node.range?.[0] ?? 0) });
-  if (alias !== undefined) return refuse(alias, "it has an alias");
-  const { contents } = document;
-  if (!isMap(contents)) return refuse(0, "it is no list of fields");
+  const parsed = parseFrontmatter(written, { schema: "failsafe", resolvesAliases: false });
+  if (parsed.kind === "invalid") {
+    const message = `the frontmatter ${parsed.message}`;
+    const hint =
+      "Write name: value in each line, put special characters into quotes, and long texts below it.";
+    const problem = { line: parsed.line + 1, rule: "frontmatter-invalid", message, hint } as const;
+    return { fields: guessFields(written), problems: [problem] };
+  }
   const fields = new Map<string, string>();
-  for (const { key, value } of contents.items)
-    if (isScalar<string>(key) && isScalar<string | null>(value)) fields.set(key.value, value.value ?? "");
+  for (const { name, scalar } of parsed.fields)
+    if (scalar !== undefined) fields.set(name, typeof scalar?.value === "string" ? scalar.value : "");
   return { fields, problems: [] };
 }
 
@@ -136,8 +99,4 @@ function guessFields(written: string): Map<string, string> {
       fields.set(field.name, plainValue(field.value) ?? field.value);
   }
   return fields;
-}
-
-function isRule(text: string, { start, end }: Line): boolean {
-  return text.startsWith("---", start) && text.slice(start, end).trimEnd() === "---";
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { MAX_FRONTMATTER_LENGTH } from "./frontmatter.ts";
+import { MAX_FRONTMATTER_LENGTH } from "../../model/frontmatter.ts";
 import { readNote } from "./read-note.ts";
 
 /** As the protocol shows it. */
