@@ -12,7 +12,5 @@ export interface ListOptions {
   readonly cursor?: string;
 }
 
-/** What was given, with every optional field there: undefined where it was left out. */
-export type Filled<T> = {
-  readonly [Name in keyof T]-?: Record<never, never> extends Pick<T, Name> ? T[Name] | undefined : T[Name];
-};
+/** The same fields, none of them optional: undefined where one was left out. */
+export type Filled<T> = { readonly [Name in keyof Required<T>]: T[Name] };

@@ -1,11 +1,11 @@
 import type { Database } from "better-sqlite3";
 
-import type { ApprovalState } from "../store.ts";
+import type { ApprovalAnswer, ApprovalState } from "../store.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareSessionRun } from "./session-run.ts";
-import { json, record, text } from "./wire.ts";
+import { json, record, text, textOf } from "./wire.ts";
 
 interface ApprovalRow {
   readonly key: number;
@@ -18,7 +18,7 @@ interface ApprovalRow {
   readonly turn: number;
 }
 
-const STATE_AFTER: Readonly<Record<string, ApprovalState>> = {
+const STATE_AFTER: Readonly<Record<ApprovalAnswer["kind"], ApprovalState>> = {
   approve: "approved",
   deny: "denied",
   answer: "answered",
@@ -27,24 +27,27 @@ const STATE_AFTER: Readonly<Record<string, ApprovalState>> = {
 /** What a question cannot be answered with, and an approval cannot. */
 const UNFIT: Readonly<Record<string, string>> = { question: "approve", approval: "answer" };
 
-export const answerApproval = operation(record({ id: text, kind: text, answer: json }), (db) => {
-  const find = prepareFind(db);
-  const settle = db.prepare("update approval set state = ?, answer = ?, answered_ms = ? where key = ?");
-  const changes = prepareRecorder(db);
-  const wakeAsker = prepareWakeAsker(db);
-  return ({ id, kind, answer }, moment): null | Refusal => {
-    const approval = find(id);
-    if (approval instanceof Refusal) return approval;
-    if (approval.answer === answer) return null; // the same call came before
-    const refused = checkOpen(id, approval, kind, moment.nowMs);
-    if (refused !== undefined) return refused;
-    const state = STATE_AFTER[kind]!;
-    settle.run(state, answer, moment.nowMs, approval.key);
-    changes.approval(approval.key, state);
-    wakeAsker(approval.run, moment);
-    return null;
-  };
-});
+export const answerApproval = operation(
+  record({ id: text, kind: textOf<ApprovalAnswer["kind"]>(), answer: json }),
+  (db) => {
+    const find = prepareFind(db);
+    const settle = db.prepare("update approval set state = ?, answer = ?, answered_ms = ? where key = ?");
+    const changes = prepareRecorder(db);
+    const wakeAsker = prepareWakeAsker(db);
+    return ({ id, kind, answer }, moment): null | Refusal => {
+      const approval = find(id);
+      if (approval instanceof Refusal) return approval;
+      if (approval.answer === answer) return null; // the same call came before
+      const refused = checkOpen(id, approval, kind, moment.nowMs);
+      if (refused !== undefined) return refused;
+      const state = STATE_AFTER[kind];
+      settle.run(state, answer, moment.nowMs, approval.key);
+      changes.approval(approval.key, state);
+      wakeAsker(approval.run, moment);
+      return null;
+    };
+  },
+);
 
 export const useApproval = operation(record({ lease: leaseCodec, run: text, id: text }), (db) => {
   const findHeld = prepareHeld(db);

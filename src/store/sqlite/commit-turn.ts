@@ -1,6 +1,5 @@
 import type { Database } from "better-sqlite3";
 
-import type { ToolStatus } from "../../model/message.ts";
 import { prepareAborts } from "./abort.ts";
 import { prepareRequests } from "./approval-requests.ts";
 import { claimCodec, type ClaimRow, prepareClaims } from "./claim.ts";
@@ -22,7 +21,7 @@ import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { prepareReadJournal } from "./read-journal.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareUnjudged } from "./unjudged.ts";
-import { list, number, optional, record, text, textOrNull } from "./wire.ts";
+import { list, number, optional, record, text, textOf, textOrNull } from "./wire.ts";
 
 /** The note that an aborted turn leaves with what works for it. */
 const GIVER_ABORTED = "the turn that gave the work was aborted";
@@ -38,7 +37,7 @@ export const commitTurn = operation(
     run: text,
     turn: text,
     parent: textOrNull,
-    status: text,
+    status: textOf<NewTurn["status"]>(),
     facts: factsCodec,
     messages: list(messageCodec),
     used: usedCodec,
@@ -102,7 +101,7 @@ export const commitTurn = operation(
       usage.ofSession(held.key, input.used, nowMs);
       for (const call of input.toolCalls) {
         insertToolCall(base, call);
-        changes.call(held.run, call.ordinal, call.status as ToolStatus);
+        changes.call(held.run, call.ordinal, call.status);
       }
 
       insertTurn(
@@ -134,7 +133,7 @@ export const commitTurn = operation(
       requests.takeBack(input.turn);
       if (input.status === "aborted") aborts.cancelGiven(held.turn, GIVER_ABORTED, moment);
       endRun.run(input.status, nowMs, held.epoch, held.run);
-      changes.run(held.run, input.status as NewTurn["status"]);
+      changes.run(held.run, input.status);
       const { key, epoch } = held;
       const label = input.lease.session;
       const session = { key, label, epoch, head: held.turn, head_id: input.turn, run: null, ready_ms: null };

@@ -3,7 +3,8 @@
  */
 import type { Database } from "better-sqlite3";
 
-import type { ToolStatus } from "../../model/message.ts";
+import type { MessageId } from "../../model/ids.ts";
+import type { Role, ToolStatus } from "../../model/message.ts";
 import { type Held, leaseCodec, prepareHeld } from "./held.ts";
 import { prepareCountUsage, usedCodec } from "./count-usage.ts";
 import { firstKey } from "./keys.ts";
@@ -20,11 +21,18 @@ import {
   realOrNull,
   record,
   text,
+  textOf,
   textOrNull,
   words,
 } from "./wire.ts";
 
-export const messageCodec = record({ id: text, role: text, content: words, body: jsonOrNull, atMs: number });
+export const messageCodec = record({
+  id: textOf<MessageId>(),
+  role: textOf<Role>(),
+  content: words,
+  body: jsonOrNull,
+  atMs: number,
+});
 
 export type MessageInput = Decoded<typeof messageCodec>;
 
@@ -33,7 +41,7 @@ export const toolCallCodec = record({
   callId: words,
   tool: words,
   params: json,
-  status: text,
+  status: textOf<ToolStatus>(),
   result: jsonOrNull,
   childSession: textOrNull,
   startedAtMs: number,
@@ -44,7 +52,7 @@ export type ToolCallInput = Decoded<typeof toolCallCodec>;
 
 const resultCodec = record({
   ordinal: number,
-  status: text,
+  status: textOf<Exclude<ToolStatus, "started">>(),
   result: json,
   childSession: textOrNull,
   completedAtMs: number,
@@ -215,7 +223,7 @@ export function prepareJournal(
         : conflict(`call ${ordinal}`, "another result");
     }
     finishCall.run(status, result, childSession, completedAtMs, base + ordinal);
-    changes.call(run.run, ordinal, status as ToolStatus);
+    changes.call(run.run, ordinal, status);
     return true;
   }
 }

@@ -4,12 +4,22 @@
  */
 import type { Database } from "better-sqlite3";
 
-import type { DeliveryState } from "../store.ts";
+import type { ChunkOutcome, DeliveryState } from "../store.ts";
 import { leaseCodec, prepareHeld } from "./held.ts";
 import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
-import { type Decoded, number, numberOrNull, list, record, text, words, wordsOrNull } from "./wire.ts";
+import {
+  type Decoded,
+  number,
+  numberOrNull,
+  list,
+  record,
+  text,
+  textOf,
+  words,
+  wordsOrNull,
+} from "./wire.ts";
 
 const fenceCodec = record({ delivery: text, epoch: number });
 
@@ -116,7 +126,7 @@ export const settleChunk = operation(
   record({
     fence: fenceCodec,
     chunk: number,
-    kind: text,
+    kind: textOf<ChunkOutcome["kind"]>(),
     platformId: wordsOrNull,
     error: wordsOrNull,
     retryAtMs: numberOrNull,
@@ -163,7 +173,7 @@ export const settleChunk = operation(
 
 /** Nothing could be sent at all: no chunk is touched. */
 export const failDelivery = operation(
-  record({ fence: fenceCodec, kind: text, error: words, retryAtMs: numberOrNull }),
+  record({ fence: fenceCodec, kind: textOf<"retry" | "dead">(), error: words, retryAtMs: numberOrNull }),
   (db) => {
     const find = prepareFence(db);
     const end = prepareEnd(db);
@@ -264,30 +274,35 @@ function prepareEnd(db: Database) {
   const changes = prepareRecorder(db);
   return (
     delivery: number,
-    outcome: { readonly kind: string; readonly error: string | null; readonly retryAtMs: number | null },
+    outcome: {
+      readonly kind: ChunkOutcome["kind"];
+      readonly error: string | null;
+      readonly retryAtMs: number | null;
+    },
     nowMs: number,
   ): void => {
     const { kind, error, retryAtMs } = outcome;
     const dead = kind === "dead";
-    const state = STATE_AFTER[kind]!;
+    const state = STATE_AFTER[kind];
     leave.run(state, error, dead ? null : retryAtMs, dead ? nowMs : null, delivery);
     changes.delivery(delivery, state);
   };
 }
 
-const STATE_AFTER: Readonly<Record<string, DeliveryState>> = {
+const STATE_AFTER: Readonly<Record<ChunkOutcome["kind"], DeliveryState>> = {
+  sent: "sent",
   dead: "dead",
   unknown: "unknown",
   retry: "pending",
 };
 
-function prepareIsSettled(db: Database): (fence: Fence, kind: string) => boolean {
+function prepareIsSettled(db: Database): (fence: Fence, kind: ChunkOutcome["kind"]) => boolean {
   const find = db
     .prepare<[string, number, string], number>(
       "select 1 from delivery where id = ? and epoch = ? and state = ?",
     )
     .pluck();
-  return (fence, kind) => find.get(fence.delivery, fence.epoch, STATE_AFTER[kind] ?? "sent") !== undefined;
+  return (fence, kind) => find.get(fence.delivery, fence.epoch, STATE_AFTER[kind]) !== undefined;
 }
 
 function prepareFence(db: Database): (fence: Fence) => DeliveryRow | Refusal {

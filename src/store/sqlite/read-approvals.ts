@@ -23,7 +23,7 @@ import { json, maybe } from "./row.ts";
 
 interface ApprovalRow {
   readonly key: number;
-  readonly id: string;
+  readonly id: ApprovalId;
   readonly kind: Approval["kind"];
   readonly call_hash: string;
   readonly request: string;
@@ -32,11 +32,11 @@ interface ApprovalRow {
   readonly expires_ms: number;
   readonly asked_ms: number;
   readonly answered_ms: number | null;
-  readonly session: string;
-  readonly chat: string | null;
-  readonly notice: string | null;
-  readonly turn: string;
-  readonly run: string;
+  readonly session: SessionKey;
+  readonly chat: SessionKey | null;
+  readonly notice: DeliveryId | null;
+  readonly turn: TurnId;
+  readonly run: RunId;
 }
 
 const COLUMNS = `a.key, a.id, a.kind, a.call_hash, a.request, a.state, a.answer, a.expires_ms, a.asked_ms,
@@ -121,16 +121,16 @@ function placeValues({ channel, account, place, topic }: DeliveryTarget): PlaceV
 
 function toApproval(row: ApprovalRow): Approval {
   return {
-    id: row.id as ApprovalId,
+    id: row.id,
     kind: row.kind,
     callHash: row.call_hash,
     request: JSON.parse(row.request) as Json,
     expiresAtMs: row.expires_ms === NEVER_MS ? undefined : row.expires_ms,
-    session: row.session as SessionKey,
-    chat: (row.chat ?? row.session) as SessionKey,
-    notice: (row.notice ?? undefined) as DeliveryId | undefined,
-    turn: row.turn as TurnId,
-    run: row.run as RunId,
+    session: row.session,
+    chat: row.chat ?? row.session,
+    notice: row.notice ?? undefined,
+    turn: row.turn,
+    run: row.run,
     state: row.state,
     answer: json(row.answer) as ApprovalAnswer | undefined,
     askedAtMs: row.asked_ms,

@@ -11,10 +11,10 @@ import { defined, maybe } from "./row.ts";
 interface MessageRow {
   readonly kind: "message";
   readonly place: number;
-  readonly id: string;
-  readonly turn: string;
-  readonly session: string;
-  readonly event: string;
+  readonly id: ItemId;
+  readonly turn: TurnId;
+  readonly session: SessionKey;
+  readonly event: EventId;
   readonly error: string;
   readonly attempts: number;
   readonly died: number;
@@ -23,10 +23,10 @@ interface MessageRow {
 interface DeliveryRow {
   readonly kind: "delivery";
   readonly place: number;
-  readonly id: string;
-  readonly turn: string | null;
-  readonly session: string | null;
-  readonly event: string | null;
+  readonly id: DeliveryId;
+  readonly turn: TurnId | null;
+  readonly session: SessionKey | null;
+  readonly event: EventId | null;
   readonly error: string | null;
   readonly attempts: number;
   readonly died: number;
@@ -91,10 +91,10 @@ function toLetter(row: MessageRow | DeliveryRow): DeadLetter {
   const { channel, account, at: place, topic } = row;
   return {
     kind: "delivery",
-    delivery: row.id as DeliveryId,
-    turn: (row.turn ?? undefined) as TurnId | undefined,
-    session: (row.session ?? undefined) as SessionKey | undefined,
-    event: (row.event ?? undefined) as EventId | undefined,
+    delivery: row.id,
+    turn: row.turn ?? undefined,
+    session: row.session ?? undefined,
+    event: row.event ?? undefined,
     target: { channel, account, place, ...defined({ topic }) },
     error: row.error ?? "",
     attempts: row.attempts,
@@ -105,10 +105,10 @@ function toLetter(row: MessageRow | DeliveryRow): DeadLetter {
 function toMessage(row: MessageRow): DeadMessage {
   return {
     kind: "message",
-    item: row.id as ItemId,
-    turn: row.turn as TurnId,
-    session: row.session as SessionKey,
-    event: row.event as EventId,
+    item: row.id,
+    turn: row.turn,
+    session: row.session,
+    event: row.event,
     error: row.error,
     attempts: row.attempts,
     diedAtMs: row.died,

@@ -8,15 +8,15 @@ import { json, maybe } from "./row.ts";
 
 interface DelegationRow {
   readonly key: number;
-  readonly id: string;
-  readonly caller: string;
-  readonly caller_turn: string;
+  readonly id: DelegationId;
+  readonly caller: SessionKey;
+  readonly caller_turn: TurnId;
   readonly ordinal: number;
-  readonly session: string;
-  readonly item: string;
+  readonly session: SessionKey;
+  readonly item: ItemId;
   readonly waits: number;
   readonly state: DelegationState;
-  readonly turn: string | null;
+  readonly turn: TurnId | null;
   readonly error: string | null;
   readonly deadline_ms: number | null;
   readonly detail: string | null;
@@ -91,15 +91,15 @@ function prepareList(db: Database, { caller, session, state }: Filter) {
 
 function toDelegation(row: DelegationRow): Delegation {
   return {
-    id: row.id as DelegationId,
-    caller: row.caller as SessionKey,
-    callerTurn: row.caller_turn as TurnId,
+    id: row.id,
+    caller: row.caller,
+    callerTurn: row.caller_turn,
     ordinal: row.ordinal,
-    session: row.session as SessionKey,
-    item: row.item as ItemId,
+    session: row.session,
+    item: row.item,
     waits: row.waits === 1,
     state: row.state,
-    turn: (row.turn ?? undefined) as TurnId | undefined,
+    turn: row.turn ?? undefined,
     error: row.error ?? undefined,
     deadlineMs: row.deadline_ms ?? undefined,
     detail: json(row.detail),

@@ -17,7 +17,7 @@ import {
 import { selectFields } from "./columns.ts";
 import { EVENT_FIELDS, type eventFieldsCodec } from "./insert-event.ts";
 import { listPage, START } from "./page.ts";
-import { defined, json, maybe } from "./row.ts";
+import { defined, json, maybe, without } from "./row.ts";
 import type { Decoded } from "./wire.ts";
 
 export interface EventRow extends Decoded<typeof eventFieldsCodec> {
@@ -90,7 +90,7 @@ export function prepareReadEvents(db: Database) {
           return list.all({ channel, direction, sinceMs, atMs, seq: before, limit });
         },
         place: (row) => [row.atMs, row.seq],
-        toItem: ({ seq: _, ...row }) => toEvent(row),
+        toItem: (row) => toEvent(without(row, "seq")),
       });
     },
     filed: (): string[] => readFiled.all(),
@@ -121,23 +121,23 @@ interface ListedRow extends EventRow {
 type ChainRow = Readonly<Record<"id" | "channel", string> & { depth: number }>;
 
 interface DispatchRow {
-  readonly id: string;
+  readonly id: DispatchId;
   readonly hook: string;
-  readonly session: string;
-  readonly item: string;
+  readonly session: SessionKey;
+  readonly item: ItemId;
   readonly outcome: DispatchOutcome;
-  readonly turn: string | null;
+  readonly turn: TurnId | null;
   readonly at_ms: number;
 }
 
 function toDispatch(row: DispatchRow): EventDispatch {
   return {
-    id: row.id as DispatchId,
+    id: row.id,
     hook: row.hook,
-    session: row.session as SessionKey,
-    item: row.item as ItemId,
+    session: row.session,
+    item: row.item,
     outcome: row.outcome,
-    turn: (row.turn ?? undefined) as TurnId | undefined,
+    turn: row.turn ?? undefined,
     atMs: row.at_ms,
   };
 }

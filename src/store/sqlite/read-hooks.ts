@@ -42,7 +42,7 @@ const COLUMNS = `name, title, description, mode, digest, filter, origin, state, 
 interface RunRow {
   readonly key: number;
   readonly hook: string;
-  readonly event: string;
+  readonly event: EventId;
   readonly fired: number;
   readonly exclusive: number;
   readonly result: string | null;
@@ -170,7 +170,7 @@ function toHook(row: HookRow): StoredHook {
 function toRun(row: RunRow): HookRun {
   return {
     hook: row.hook,
-    event: row.event as EventId,
+    event: row.event,
     fired: row.fired === 1,
     exclusive: row.exclusive === 1,
     result: json(row.result),

@@ -1,20 +1,11 @@
 import type { Database } from "better-sqlite3";
 
-import type { RunId, TurnId } from "../../model/ids.ts";
-import type { SessionKey } from "../../model/session-key.ts";
-import { MAX_PULSE_RUNS, type Pulse } from "../store.ts";
+import { MAX_PULSE_RUNS, type Pulse, type RunPulse } from "../store.ts";
 import { FIRST_KEY_OF_RUN, LAST_KEY_OF_RUN } from "./keys.ts";
 
 interface WaitingRow {
   readonly sessions: number;
   readonly oldest: number | null;
-}
-
-interface RunRow {
-  readonly run: string;
-  readonly turn: string;
-  readonly session: string;
-  readonly moved: number;
 }
 
 /** Calls of one message run side by side, and an early one may end last. */
@@ -29,7 +20,7 @@ export function prepareReadPulse(db: Database): { pulse(nowMs: number): Pulse } 
        join session s on s.key = w.session left join run r on r.key = s.run
      where r.state is null or r.state <> 'suspended'`,
   );
-  const findRuns = db.prepare<[number], RunRow>(
+  const findRuns = db.prepare<[number], RunPulse>(
     `select r.id as run, r.turn_id as turn, s.label as session,
        max(r.started_ms,
            coalesce((select at_ms from message where key between ${FIRST_KEY_OF_RUN} and ${LAST_KEY_OF_RUN}
@@ -37,9 +28,9 @@ export function prepareReadPulse(db: Database): { pulse(nowMs: number): Pulse } 
            coalesce((select max(moved_ms)
                      from (select max(started_ms, coalesce(completed_ms, 0)) as moved_ms from tool_call
                            where key between ${FIRST_KEY_OF_RUN} and ${LAST_KEY_OF_RUN}
-                           order by key desc limit ${CALLS_LOOKED_AT})), 0)) as moved
+                           order by key desc limit ${CALLS_LOOKED_AT})), 0)) as movedAtMs
      from session s indexed by session_ready join run r on r.key = s.run
-     where s.ready_ms is not null and s.holder is not null order by moved, r.key limit ?`,
+     where s.ready_ms is not null and s.holder is not null order by movedAtMs, r.key limit ?`,
   );
   const findUnknown = db
     .prepare<[], number | null>(
@@ -56,12 +47,7 @@ export function prepareReadPulse(db: Database): { pulse(nowMs: number): Pulse } 
     return {
       sessionsWaiting: sessions,
       waitingSinceMs: oldest ?? undefined,
-      runs: findRuns.all(MAX_PULSE_RUNS).map(({ run, turn, session, moved }) => ({
-        run: run as RunId,
-        turn: turn as TurnId,
-        session: session as SessionKey,
-        movedAtMs: moved,
-      })),
+      runs: findRuns.all(MAX_PULSE_RUNS),
       unknownSinceMs: findUnknown.get() ?? undefined,
       unjudgedSinceMs: findUnjudged.get(),
     };

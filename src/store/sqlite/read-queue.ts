@@ -22,7 +22,7 @@ interface ItemRow extends EventRow {
 }
 
 interface DispatchRow {
-  readonly id: string;
+  readonly id: DispatchId;
   readonly hook: string;
   readonly message: string | null;
   readonly context: string | null;
@@ -149,12 +149,12 @@ export function prepareReadQueue(db: Database) {
 
 interface OutcomeRow {
   readonly state: ItemState;
-  readonly session: string;
-  readonly turn: string | null;
+  readonly session: SessionKey;
+  readonly turn: TurnId | null;
   readonly policy: string | null;
   readonly settled: number | null;
   readonly error: string | null;
-  readonly caller: string | null;
+  readonly caller: SessionKey | null;
 }
 
 /**
@@ -162,14 +162,14 @@ interface OutcomeRow {
  * that was told of it.
  */
 function toOutcome({ state, session, turn, policy, settled, error, caller }: OutcomeRow): ItemOutcome {
-  const known = (turn ?? undefined) as TurnId | undefined;
+  const known = turn ?? undefined;
   return {
     state,
-    session: session as SessionKey,
+    session,
     turn: state === "dropped" ? undefined : known,
     policy: policy ?? undefined,
     error: error ?? undefined,
-    caller: (caller ?? undefined) as SessionKey | undefined,
+    caller: caller ?? undefined,
     formerTurn: state === "dropped" ? known : undefined,
     settledAtMs: settled ?? undefined,
   };
@@ -178,7 +178,7 @@ function toOutcome({ state, session, turn, policy, settled, error, caller }: Out
 function toDispatch(row: DispatchRow): DispatchInput {
   const { id, hook, message, profile } = row;
   return {
-    id: id as DispatchId,
+    id,
     hook,
     ...defined({
       message,

@@ -8,7 +8,7 @@ import { json, maybe } from "./row.ts";
 
 interface RelayRow {
   readonly key: number;
-  readonly id: string;
+  readonly id: RelayId;
   readonly template: string | null;
   readonly state: RelayState;
   readonly version: number;
@@ -27,8 +27,8 @@ interface StepRow {
   readonly slot: string;
   readonly record: string;
   readonly state: "running" | "ended";
-  readonly item: string | null;
-  readonly session: string | null;
+  readonly item: ItemId | null;
+  readonly session: SessionKey | null;
   readonly wait: Wait["kind"] | null;
   readonly started_ms: number;
   readonly ended_ms: number | null;
@@ -50,7 +50,7 @@ export function prepareReadRelays(db: Database) {
      where p.relay = (select key from relay where id = ?) order by p.step`,
   );
   const findDue = db
-    .prepare<[number], string>("select id from relay where due_ms is not null order by due_ms, key limit ?")
+    .prepare<[number], RelayId>("select id from relay where due_ms is not null order by due_ms, key limit ?")
     .pluck();
   const findOpen = db.prepare<[], number>("select 1 from relay where ended_ms is null limit 1").pluck();
   const findEnded = db.prepare<[number, number], RelayRow>(
@@ -76,7 +76,7 @@ export function prepareReadRelays(db: Database) {
       });
     },
     steps: (id: RelayId): StoredRelayStep[] => findSteps.all(id).map(toStep),
-    due: ({ limit }: { limit?: number } = {}): RelayId[] => findDue.all(checkPage(limit)) as RelayId[],
+    due: ({ limit }: { limit?: number } = {}): RelayId[] => findDue.all(checkPage(limit)),
     anyOpen: (): boolean => findOpen.get() !== undefined,
     endedBefore: (atMs: number, { limit }: { limit?: number } = {}): StoredRelay[] =>
       findEnded.all(atMs, checkPage(limit)).map(toRelay),
@@ -100,7 +100,7 @@ function prepareList(db: Database, { states, channel }: Filter) {
 
 function toRelay(row: RelayRow): StoredRelay {
   return {
-    id: row.id as RelayId,
+    id: row.id,
     template: row.template,
     state: row.state,
     version: row.version,
@@ -121,8 +121,8 @@ function toStep(row: StepRow): StoredRelayStep {
     slot: row.slot,
     record: json(row.record)!,
     state: row.state,
-    item: (row.item ?? undefined) as ItemId | undefined,
-    session: (row.session ?? undefined) as SessionKey | undefined,
+    item: row.item ?? undefined,
+    session: row.session ?? undefined,
     wait: row.wait ?? undefined,
     startedAtMs: row.started_ms,
     endedAtMs: row.ended_ms ?? undefined,

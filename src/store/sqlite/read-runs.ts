@@ -13,10 +13,10 @@ import { runUnknown } from "./unknown.ts";
 
 interface RunRow {
   readonly key: number;
-  readonly id: string;
-  readonly turn_id: string;
-  readonly session: string;
-  readonly source_event: string | null;
+  readonly id: RunId;
+  readonly turn_id: TurnId;
+  readonly session: SessionKey;
+  readonly source_event: EventId | null;
   readonly attempt: number;
   readonly state: RunState;
   readonly interruptions: number;
@@ -24,7 +24,7 @@ interface RunRow {
   readonly wait_kind: Wait["kind"] | null;
   readonly wait_detail: string | null;
   readonly abort: string | null;
-  readonly aborted_by: string | null;
+  readonly aborted_by: EventId | null;
   readonly error: string | null;
   readonly compacting_ms: number | null;
   readonly started_ms: number;
@@ -111,16 +111,16 @@ export function prepareReadRuns(db: Database) {
 
 function toRun(row: RunRow): StoredRun {
   return {
-    id: row.id as RunId,
-    turn: row.turn_id as TurnId,
-    session: row.session as SessionKey,
-    sourceEvent: (row.source_event ?? undefined) as EventId | undefined,
+    id: row.id,
+    turn: row.turn_id,
+    session: row.session,
+    sourceEvent: row.source_event ?? undefined,
     attempt: row.attempt,
     state: row.state,
     interruptions: row.interruptions,
     wait: toWait(row),
     abort: row.abort ?? undefined,
-    abortedBy: (row.aborted_by ?? undefined) as EventId | undefined,
+    abortedBy: row.aborted_by ?? undefined,
     error: row.error ?? undefined,
     isCompacting: row.state === "running" && row.compacting_ms !== null,
     startedAtMs: row.started_ms,

@@ -9,23 +9,23 @@ import { sessionUnknown } from "./unknown.ts";
 
 interface SessionRow {
   readonly key: number;
-  readonly label: string;
-  readonly agent: string;
-  readonly persona: string;
+  readonly label: SessionKey;
+  readonly agent: AgentId;
+  readonly persona: PersonaId;
   readonly channel: string | null;
-  readonly parent: string | null;
-  readonly parent_turn: string | null;
+  readonly parent: SessionKey | null;
+  readonly parent_turn: TurnId | null;
   readonly parent_call: string | null;
   readonly worker: string | null;
   readonly children: number;
   readonly settings: string | null;
-  readonly head: string | null;
+  readonly head: TurnId | null;
   readonly model: string | null;
   readonly limit_reached: number;
   readonly turns: number;
   readonly messages: number;
   readonly queued: number;
-  readonly run: string | null;
+  readonly run: RunId | null;
   readonly run_state: RunState | null;
   readonly wait_kind: Wait["kind"] | null;
   readonly calling: number;
@@ -80,12 +80,12 @@ export function prepareReadSessions(db: Database) {
      select ${COLUMNS} from ancestor a join ${TABLES.replace("session s", "session s on s.key = a.key")}
      order by a.distance`,
   );
-  const findHead = db.prepare<[string], { head: string | null }>(
+  const findHead = db.prepare<[string], { head: TurnId | null }>(
     "select t.id as head from session s left join turn t on t.key = s.head where s.label = ?",
   );
   return {
     head: (session: SessionKey): TurnId | undefined =>
-      (known(findHead.get(session), sessionUnknown, session).head ?? undefined) as TurnId | undefined,
+      known(findHead.get(session), sessionUnknown, session).head ?? undefined,
     get: (session: SessionKey): StoredSession | undefined => maybe(find.get(session), toSession),
     list: (options: ListOptions & { readonly open?: boolean } = {}): Listed<StoredSession> =>
       listPage({
@@ -103,10 +103,10 @@ export function prepareReadSessions(db: Database) {
 
 function toSession(row: SessionRow): StoredSession {
   return {
-    key: row.label as SessionKey,
-    agent: row.agent as AgentId,
-    persona: row.persona as PersonaId,
-    head: (row.head ?? undefined) as TurnId | undefined,
+    key: row.label,
+    agent: row.agent,
+    persona: row.persona,
+    head: row.head ?? undefined,
     model: row.model ?? undefined,
     limitReached: row.limit_reached === 1,
     turnCount: row.turns,
@@ -115,14 +115,14 @@ function toSession(row: SessionRow): StoredSession {
     isClosed: row.closed === 1,
     wait: row.run_state === "suspended" ? (row.wait_kind ?? undefined) : undefined,
     channel: row.channel ?? undefined,
-    parentSession: (row.parent ?? undefined) as SessionKey | undefined,
-    parentTurn: (row.parent_turn ?? undefined) as TurnId | undefined,
+    parentSession: row.parent ?? undefined,
+    parentTurn: row.parent_turn ?? undefined,
     parentCall: row.parent_call ?? undefined,
     worker: json(row.worker),
     children: row.children,
     settings: row.settings === null ? {} : (JSON.parse(row.settings) as Settings),
     queued: row.queued,
-    run: (row.run ?? undefined) as RunId | undefined,
+    run: row.run ?? undefined,
     holder: row.holder ?? undefined,
     createdAtMs: row.created_ms,
     usedAtMs: row.used_ms,

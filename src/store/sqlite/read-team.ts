@@ -8,7 +8,7 @@ interface MemberRow {
   readonly team: string;
   readonly member: string;
   readonly state: string;
-  readonly item: string | null;
+  readonly item: ItemId | null;
   readonly updated_ms: number;
 }
 
@@ -29,7 +29,7 @@ function toMember({ team, member, state, item, updated_ms }: MemberRow): StoredM
     team,
     member,
     state: json(state)!,
-    item: (item ?? undefined) as ItemId | undefined,
+    item: item ?? undefined,
     updatedAtMs: updated_ms,
   };
 }

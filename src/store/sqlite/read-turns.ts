@@ -1,8 +1,8 @@
 import type { Database } from "better-sqlite3";
 
-import type { AgentId, EventId, MessageId, PersonaId, TurnId } from "../../model/ids.ts";
+import type { AgentId, EventId, PersonaId, TurnId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
-import type { Message, Role, ToolCall, ToolStatus } from "../../model/message.ts";
+import type { Message, ToolCall } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Context, StoredTurn, TurnContent, TurnFacts } from "../store.ts";
 import { prepareAncestor } from "./ancestry.ts";
@@ -13,14 +13,14 @@ import { turnUnknown } from "./unknown.ts";
 
 interface TurnRow {
   readonly key: number;
-  readonly id: string;
-  readonly parent: string | null;
+  readonly id: TurnId;
+  readonly parent: TurnId | null;
   readonly depth: number;
   readonly type: "normal" | "compaction";
   readonly status: "completed" | "aborted";
-  readonly session: string;
-  readonly agent: string;
-  readonly persona: string;
+  readonly session: SessionKey;
+  readonly agent: AgentId;
+  readonly persona: PersonaId;
   readonly role: "manager" | "worker";
   readonly profile: string;
   readonly provider: string;
@@ -33,7 +33,7 @@ interface TurnRow {
   readonly cost_usd: number | null;
   readonly tool_calls: number;
   readonly permissions: string | null;
-  readonly source: string | null;
+  readonly source: EventId | null;
   readonly started_ms: number;
   readonly completed_ms: number;
   readonly hash: string;
@@ -119,7 +119,7 @@ export function prepareReadTurns(db: Database) {
     )
     .pluck();
   const ancestorKey = prepareAncestor(db);
-  const idOf = db.prepare<[number], string>("select id from turn where key = ?").pluck();
+  const idOf = db.prepare<[number], TurnId>("select id from turn where key = ?").pluck();
 
   return {
     get: (id: TurnId): StoredTurn | undefined => maybe(findTurn.get(id), toTurn),
@@ -143,7 +143,7 @@ export function prepareReadTurns(db: Database) {
     },
     ancestor(id: TurnId, depth: number): TurnId | undefined {
       const key = ancestorKey(known(findKey.get(id), turnUnknown, id), depth);
-      return key === undefined ? undefined : (idOf.get(key) as TurnId);
+      return key === undefined ? undefined : idOf.get(key);
     },
   };
 
@@ -167,14 +167,14 @@ export function prepareReadTurns(db: Database) {
 function toTurn(row: TurnRow): StoredTurn {
   const permissions = json(row.permissions) as TurnFacts["permissions"] | undefined;
   return {
-    id: row.id as TurnId,
-    parent: (row.parent ?? undefined) as TurnId | undefined,
+    id: row.id,
+    parent: row.parent ?? undefined,
     depth: row.depth,
     type: row.type,
     status: row.status,
-    session: row.session as SessionKey,
-    agent: row.agent as AgentId,
-    persona: row.persona as PersonaId,
+    session: row.session,
+    agent: row.agent,
+    persona: row.persona,
     facts: {
       role: row.role,
       profile: row.profile,
@@ -192,7 +192,7 @@ function toTurn(row: TurnRow): StoredTurn {
     },
     toolCallCount: row.tool_calls,
     childCount: row.children,
-    sourceEvent: (row.source ?? undefined) as EventId | undefined,
+    sourceEvent: row.source ?? undefined,
     startedAtMs: row.started_ms,
     completedAtMs: row.completed_ms,
     hash: row.hash,
@@ -202,7 +202,7 @@ function toTurn(row: TurnRow): StoredTurn {
 
 export function toMessage(row: MessageInput): Message {
   const { id, role, content, body, atMs } = row;
-  return { id: id as MessageId, role: role as Role, content, ...defined({ body: json(body) }), atMs };
+  return { id, role, content, ...defined({ body: json(body) }), atMs };
 }
 
 export function toToolCall(row: ToolCallInput): ToolCall {
@@ -212,7 +212,7 @@ export function toToolCall(row: ToolCallInput): ToolCall {
     callId,
     tool,
     params: JSON.parse(params) as Json,
-    status: status as ToolStatus,
+    status,
     startedAtMs,
     ...(row.result === null ? {} : { result: JSON.parse(row.result) as Json }), // which may be null itself
     ...defined({

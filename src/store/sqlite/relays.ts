@@ -24,6 +24,7 @@ import {
   realOrNull,
   record,
   text,
+  textOf,
   textOrNull,
   wordsOrNull,
 } from "./wire.ts";
@@ -45,7 +46,7 @@ export const createRelay = operation(
   record({
     id: text,
     template: textOrNull,
-    state: text,
+    state: textOf<RelayState>(),
     record: json,
     detail: jsonOrNull,
     config: optional(configCodec),
@@ -94,7 +95,7 @@ export const createRelay = operation(
       );
       const key = Number(inserted.lastInsertRowid);
       for (const step of input.steps) rows.putStep(key, step, null, nowMs);
-      changes.relay(key, state as RelayState);
+      changes.relay(key, state);
       moment.wake("queue");
       return { fresh: true };
     };
@@ -118,7 +119,7 @@ export const saveRelay = operation(
   record({
     id: text,
     version: number,
-    state: text,
+    state: textOf<RelayState>(),
     record: json,
     detail: jsonOrNull,
     config: optional(configCodec),
@@ -202,7 +203,7 @@ export const saveRelay = operation(
         shareTrust(key, relay.caller);
         waitingTurns.wakeIfTold(relay.caller, relay.caller_turn!, moment);
       }
-      changes.relay(key, state as RelayState);
+      changes.relay(key, state);
       if (input.due !== 0 || stop !== null) moment.wake("queue");
       return { version: readVersion.get(key)!, claim }; // what it has stopped may have ended steps
     };

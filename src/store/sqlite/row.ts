@@ -30,6 +30,11 @@ type WithoutNull<Row> = {
   readonly [Name in keyof Row]: null extends Row[Name] ? Exclude<Row[Name], null> | undefined : Row[Name];
 };
 
+export function without<Row, Name extends keyof Row>(row: Row, name: Name): Omit<Row, Name> {
+  const { [name]: _omitted, ...rest } = row;
+  return rest;
+}
+
 export function json(text: string | null): Json | undefined {
   return text === null ? undefined : (JSON.parse(text) as Json);
 }

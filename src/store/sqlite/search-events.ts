@@ -152,8 +152,8 @@ export function prepareSearchEvents(db: Database): (request: SearchRequest) => S
   function toHit({ doc, score }: Ranking, text: string): SearchHit {
     const row = readHit.get(doc.seq)!;
     return {
-      event: row.id as EventId,
-      turn: (row.turn ?? undefined) as TurnId | undefined,
+      event: row.id,
+      turn: row.turn ?? undefined,
       channel: row.channel,
       direction: row.direction,
       sender: row.sender ?? undefined,
@@ -215,13 +215,13 @@ interface DocRow {
 }
 
 interface HitRow {
-  readonly id: string;
+  readonly id: EventId;
   readonly at_ms: number;
   readonly channel: string;
   readonly direction: Direction;
   readonly sender: string | null;
   readonly place: string | null;
-  readonly turn: string | null;
+  readonly turn: TurnId | null;
 }
 
 interface Ranking {

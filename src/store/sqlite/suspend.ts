@@ -7,14 +7,14 @@ import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
 import { prepareSessionRun } from "./session-run.ts";
 import { prepareWaitingTurns } from "./waiting-turns.ts";
-import { json, list, record, text, words } from "./wire.ts";
+import { json, list, record, text, textOf, words } from "./wire.ts";
 
 export const suspend = operation(
   record({
     lease: leaseCodec,
     run: text,
     id: text,
-    kind: text,
+    kind: textOf<Wait["kind"]>(),
     detail: json,
     requests: list(requestCodec),
   }),
@@ -44,7 +44,7 @@ export const suspend = operation(
       if (isDecided instanceof Refusal) return isDecided;
       park.run(id, kind, detail, held.run);
       leave.run(held.key);
-      changes.run(held.run, "suspended", kind as Wait["kind"]);
+      changes.run(held.run, "suspended", kind);
       moment.wake("runs");
       // Whoever asked for the end, gave an answer or told of a result found a run at work and woke nobody.
       const parked = runs.findByKey(held.run);

@@ -27,7 +27,7 @@ export function verifyDatabase(path: string): Verdict {
 
 interface VerifiedRow {
   readonly key: number;
-  readonly id: string;
+  readonly id: TurnId;
   readonly hash: Buffer;
   readonly depth: number;
   readonly parent: number | null;
@@ -67,7 +67,7 @@ export function verifyTurns(db: Database): Verdict {
     const rows = page.all(last, PAGE);
     for (const row of rows) {
       const problem = check(row);
-      if (problem !== undefined) return { ok: false, turn: row.id as TurnId, problem };
+      if (problem !== undefined) return { ok: false, turn: row.id, problem };
       if (row.pruned_ms !== null) pruned++;
     }
     turns += rows.length;

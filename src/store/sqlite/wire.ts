@@ -41,7 +41,7 @@ export const realOrNull: Codec<number | null, number | null | undefined> = cell(
 
 /** Text of a narrower type: an id, a state. */
 export function textOf<T extends string>(): Codec<T> {
-  return text as Codec<string> as Codec<T>;
+  return text as Codec<T>;
 }
 
 type Fields = Readonly<Record<string, Codec<unknown>>>;
