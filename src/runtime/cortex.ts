@@ -7,25 +7,22 @@ import { hostname } from "node:os";
 import { toEvent, toForeignEvent } from "../events/incoming.ts";
 import type { Config } from "../config/config.ts";
 import type { Flags } from "../config/overrides.ts";
-import { CortexError } from "../model/errors.ts";
 import type { Permissions } from "../model/permissions.ts";
 import type { Redact } from "../model/redact.ts";
-import type { ItemId, PersonaId } from "../model/ids.ts";
+import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
-import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { Tool } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import { gatherTurn, selectSteering } from "../queue/join.ts";
-import { findMainSession, forkLabel } from "../routing/resolve.ts";
 import { subAgentGuidance } from "../delegation/sub-agents/guidance.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
 import { openSqliteStore, type SqliteOptions } from "../store/sqlite/sqlite-store.ts";
 import { authorityOf } from "../personas/authority.ts";
 import type { Setup } from "../personas/lookup.ts";
-import { MAX_PAGE, type QueueItem, type SearchHit, type Store, type StoredSession } from "../store/store.ts";
+import { type QueueItem, type SearchHit, type Store } from "../store/store.ts";
 import { CoolDowns } from "../turns/cool-downs.ts";
 import { watchApprovalDeadlines } from "../intake/approvals.ts";
 import { acceptEvent } from "../intake/accept-event.ts";
@@ -35,6 +32,8 @@ import type { Ports } from "../feature/ports.ts";
 import { createBackends, windowOf } from "./backends.ts";
 import { FEATURES } from "./features.ts";
 import { OpenFeatures } from "./open-features.ts";
+import { recordPersonas } from "./record-personas.ts";
+import { sessionCalls } from "./session-calls.ts";
 import { toolNamesOf } from "./tool-names.ts";
 import { createChainNotices } from "../intake/chain-notices.ts";
 import { createChannels } from "./channels.ts";
@@ -154,10 +153,10 @@ async function assemble(parts: Parts): Promise<Cortex> {
     wantsTimer: () => open.wants("received", "timer"),
     log,
   });
-  await keepPersonas(store, settings.config());
+  await recordPersonas(store, settings.config());
   parts.watch(() => {
-    keepPersonas(store, settings.config()).catch((error: unknown) =>
-      log(`The personas could not be kept in the ledger: ${String(error)}`),
+    recordPersonas(store, settings.config()).catch((error: unknown) =>
+      log(`Personas were not recorded in the ledger: ${String(error)}`),
     );
     void sandbox.lookAgain();
     inbound.lookAgain();
@@ -261,12 +260,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const resumed = (await store.runs.active({ limit: 1_000 })).filter(
     ({ state }) => state !== "suspended",
   ).length;
-  async function findSession(name: string): Promise<StoredSession> {
-    const session = normalizeSessionKey(name);
-    const found = await store.sessions.get(session);
-    if (found === undefined) throw sessionUnknown(session);
-    return found;
-  }
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
@@ -304,57 +297,8 @@ async function assemble(parts: Parts): Promise<Cortex> {
     outcome: (item, signal) => outcomes.wait(item, signal),
     accept: async (incoming) => acceptEvent(toForeignEvent(incoming), ports),
     receiveWebhook: (name, request) => inbound.receiveWebhook(name, request),
-    fork: (turn, label) =>
-      store.sessions.fork(turn, label === undefined ? forkLabel(mintId()) : normalizeSessionKey(label)),
-    getChildSessions: async (session) =>
-      store.sessions.children((await findSession(session)).key, { limit: MAX_PAGE }),
-    async getParentSession(session) {
-      const { parentSession } = await findSession(session);
-      return parentSession === undefined ? undefined : store.sessions.get(parentSession);
-    },
-    countChildSessions: async (session) => (await findSession(session)).children,
-    async abort(session) {
-      const found = await findSession(session);
-      const reason = "the owner asked for it";
-      const aborted = found.run !== undefined && (await store.runs.requestAbort(found.run, reason));
-      // What a turn has given away that is over goes on without it, and is meant too.
-      const cancelled = await store.delegations.cancel(found.key, reason);
-      return aborted || cancelled > 0;
-    },
-    async answer(run, result, ordinal) {
-      const found = await store.runs.get(run);
-      if (found?.wait === undefined) return false;
-      const { calls } = found.wait.detail as { calls: readonly { ordinal: number }[] };
-      const call = ordinal === undefined ? calls[0] : calls.find((waiting) => waiting.ordinal === ordinal);
-      if (call === undefined) return false;
-      return store.runs.resume(run, found.wait.id, [
-        {
-          kind: "result",
-          ordinal: call.ordinal,
-          status: result.isError === true ? "error" : "ok",
-          result: result as unknown as Json,
-          completedAtMs: clock(),
-        },
-      ]);
-    },
+    ...sessionCalls(ports),
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-/** For whoever queries the ledger: the configuration stays the authority. */
-function keepPersonas(store: Store, config: Config): Promise<void> {
-  const personas = Object.entries(config.personas).map(([id, { identity, permissions }]) => ({
-    id: id as PersonaId,
-    identity: identity as unknown as Json,
-    permissions: permissions as unknown as Json,
-    mainSession: findMainSession(id as PersonaId, config),
-  }));
-  return store.syncPersonas(personas);
-}
-
-function sessionUnknown(session: SessionKey): CortexError {
-  return new CortexError("session_unknown", `No session is called "${session}"`, {
-    hint: "`cortex sessions` lists the sessions there are.",
-  });
 }

@@ -1,0 +1,16 @@
+import type { Config } from "../config/config.ts";
+import type { PersonaId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import { findMainSession } from "../routing/resolve.ts";
+import type { Store } from "../store/store.ts";
+
+/** Records the personas for queries over the ledger. The configuration stays the authority. */
+export function recordPersonas(store: Store, config: Config): Promise<void> {
+  const personas = Object.entries(config.personas).map(([id, { identity, permissions }]) => ({
+    id: id as PersonaId,
+    identity: identity as unknown as Json,
+    permissions: permissions as unknown as Json,
+    mainSession: findMainSession(id as PersonaId, config),
+  }));
+  return store.syncPersonas(personas);
+}
