@@ -22,8 +22,7 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "node_modules/.cach
 export default defineConfig({
   test: {
     projects: [
-      // What stands beside the sources keeps nothing between files: one process runs many of them, one after another.
-      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"], isolate: false } },
+      { extends: true, test: { name: "src", include: ["src/**/*.test.ts"] } },
       {
         extends: true,
         test: {
@@ -36,10 +35,12 @@ export default defineConfig({
       { extends: true, test: { name: "long", include: ["test/**/*.long.test.ts"] } },
     ],
     exclude: ["**/node_modules/**"],
+    // Tests keep nothing between files: one process runs many of them, one after another, and loads the sources once.
+    isolate: false,
     // Child processes of ours do real work on the same cores: a test that waits for one is not stuck.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: 90_000, interval: 20 } },
+    expect: { requireAssertions: true, poll: { timeout: 90_000, interval: 20 } },
     // Much of the time is spent waiting for child processes and disks: more files at once than there are cores.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     globalSetup: "./test/support/compile-once.ts",

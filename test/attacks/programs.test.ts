@@ -1,12 +1,13 @@
 /** The same for programs, and for calls that are too much: see attacks.test.ts. */
-import { expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 
 import { findSandbox } from "../support/sandbox.ts";
 import { LABOURS } from "./attacks.ts";
 import { carryOutAll } from "./carry-out.ts";
 
 // OpenAI's client complains of calls that are no JSON to the console.
-vi.spyOn(console, "error").mockReturnValue();
+const complaints = vi.spyOn(console, "error").mockReturnValue();
+afterAll(() => complaints.mockRestore());
 
 const found = await findSandbox("attacks by programs in the sandbox");
 

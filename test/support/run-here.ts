@@ -35,7 +35,8 @@ export async function runHere(
     return { code: await runCommandLine(COMMANDS, { argv, environment }), ...said };
   } finally {
     for (const spy of spies) spy.mockRestore();
-    process.env["HOME"] = HOME;
+    if (HOME === undefined) delete process.env["HOME"];
+    else process.env["HOME"] = HOME;
     isRunning = false;
   }
 }
