@@ -42,7 +42,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { requireAssertions: true, poll: { timeout: 90_000, interval: 20 } },
     // Much of the time is spent waiting for child processes and disks: more files at once than there are cores.
-    maxWorkers: Math.ceil(1.5 * availableParallelism()),
+    maxWorkers: 2 * availableParallelism(),
     globalSetup: "./test/support/compile-once.ts",
     sequence: { sequencer: LongestFirst },
     reporters: ["default", "./test/support/closing-line.ts"],

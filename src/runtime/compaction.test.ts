@@ -1,120 +1,29 @@
 /** What happens to a conversation that is longer than its model takes. The model here counts as real ones do. */
 import { expect, test } from "vitest";
 
-import { type HomeFiles, openTestCortex, testTool, writeHome } from "../../test/support/home.ts";
-import { type ModelRequest, type Reply, startModelServer } from "../../test/support/model-server.ts";
+import { openTestCortex, testTool, writeHome } from "../../test/support/home.ts";
+import {
+  ask,
+  compactions,
+  COMPACTED_ONCE,
+  continueThread,
+  homeOf,
+  isSummary,
+  size,
+  startCountingServer,
+} from "../../test/support/long-conversation.ts";
+import { startModelServer } from "../../test/support/model-server.ts";
 import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
-import { dispatch, event, message, testClock, toSession, turnFor } from "../../test/support/sample.ts";
-import type { TurnId } from "../model/ids.ts";
+import { testClock } from "../../test/support/sample.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
-import type { Claim, Store } from "../store/store.ts";
-import type { Cortex } from "./cortex.ts";
 import { databasePath } from "../config/home.ts";
 
 /** 625 tokens. */
 const LONG = "word ".repeat(500);
-const NEVER = new AbortController().signal;
 
-/** A model that takes so many tokens, and refuses more in the words of a real provider. */
-async function startCountingServer(
-  window: number,
-  answer: (request: ModelRequest) => Reply = () => ({ text: "Yes." }),
-  beforeSummary?: () => Promise<void>,
-) {
-  const server = await startModelServer({
-    strict: true,
-    answer(request) {
-      const input = size(request);
-      if (input > window) {
-        const tooLong = `This model's maximum context length is ${window} tokens. However, you requested ${input} tokens.`;
-        return { fault: { status: 400, body: { error: { message: tooLong } } } };
-      }
-      const reply: Reply = isSummary(request)
-        ? { text: "SUMMARY: the code word is heron.", ...(beforeSummary && { gate: beforeSummary() }) }
-        : answer(request);
-      return { ...reply, usage: { input, output: Math.ceil((reply.text ?? "").length / 4) } };
-    },
-  });
-  return Object.assign(server, {
-    summaries: () => server.requests.filter(isSummary),
-    turns: () => server.requests.filter((request) => !isSummary(request)),
-  });
-}
-
-function size({ body }: ModelRequest): number {
-  return Math.ceil(JSON.stringify(body).length / 4);
-}
-
-function isSummary({ messages }: Pick<ModelRequest, "messages">): boolean {
-  return messages[0]!.text.startsWith("You sum up a conversation");
-}
-
-function homeOf(server: { readonly openaiUrl: string }, contextWindow: number): HomeFiles {
-  const own = { provider: "openai-compatible", baseUrl: server.openaiUrl, model: "m", contextWindow };
-  const agents = { main: { tools: ["Big"], systemPrompt: "Be brief." } };
-  return {
-    cortex: {
-      broker: { retryMs: 0 },
-      agents,
-      personas: { atlas: { permissions: { spendUsdPerDay: 1_000_000 } } },
-    },
-    profiles: { defaultProfile: "own", profiles: { own } },
-  };
-}
-
-async function ask(cortex: Cortex, content: string, thread?: TurnId) {
-  const { item } = await cortex.send({ content, ...(thread !== undefined && { thread }) });
-  const outcome = (await cortex.outcome(item, NEVER))!;
-  const turn = outcome.kind === "turn" ? await cortex.store.turns.read(outcome.turn) : undefined;
-  return { outcome, turn, text: turn?.messages.at(-1)?.content };
-}
-
-async function compactions(store: Store): Promise<readonly unknown[]> {
-  return store.query("select id from agent_turns where turn_type = 'compaction'");
-}
-
-/** A home whose main session has so many turns already. */
-async function writeThread(home: string, turns: number): Promise<TurnId[]> {
-  await using store = await openSqliteStore({ path: databasePath(home), clock: Date.now });
-  const lease = { holder: "before", ttlMs: 60_000 };
-  const ids: TurnId[] = [];
-  for (let i = 0; i < turns; i++) {
-    const work = { dispatch: dispatch(`d${i}`, toSession("main")), claim: lease };
-    const accepted = await store.events.accept(event(`e${i}`, { content: `question ${i}` }), work);
-    const claim: Claim = accepted.dispatched!.claim!;
-    const answered = message(claim.turn, "assistant", `Answer ${i}: ${"all is as it was. ".repeat(5)}`);
-    const asked = message(`q${i}`, "user", `question ${i}`);
-    await store.turns.commit(turnFor(claim, { messages: [asked, answered] }));
-    ids.push(claim.turn);
-  }
-  return ids;
-}
-
-test("a thread of 10,000 turns goes on in a small window, and is compacted once", async () => {
-  using folder = temporaryFolder(memoryParent());
-  const home = folder.path;
-  await using server = await startCountingServer(8_000);
-  writeHome(home, homeOf(server, 8_000));
-  const turns = await writeThread(home, 10_000);
-  await using cortex = await openTestCortex({}, { home });
-
-  for (let i = 0; i < 10; i++) expect((await ask(cortex, `and ${i}?`)).text).toBe("Yes.");
-  expect(await compactions(cortex.store)).toHaveLength(1);
-  expect(server.summaries()).toHaveLength(1);
-  expect(Math.max(...server.requests.map(size))).toBeLessThan(8_000 * 0.85);
-  const [first] = server.turns();
-  expect(first!.messages.map(({ text }) => text)).toContain("SUMMARY: the code word is heron.");
-  expect(first!.messages.at(-2)!.text).toContain("Answer 9999");
-
-  const head = (await cortex.store.sessions.head(MAIN_SESSION))!;
-  expect((await cortex.store.turns.context(head)).turns.length).toBeLessThan(100);
-  expect(await cortex.store.turns.ancestor(head, 17)).toBe(turns[17]);
-  const forked = await ask(cortex, "and then?", turns[17]);
-  expect(forked.turn!.turn).toMatchObject({ parent: turns[17], depth: 18 });
-  expect(await compactions(cortex.store)).toHaveLength(1);
-  expect(await cortex.store.verify()).toMatchObject({ ok: true });
-  expect(server.problems).toEqual([]);
+test("a thread of 1,000 turns goes on in a small window, and is compacted once", async () => {
+  expect(await continueThread(1_000)).toEqual(COMPACTED_ONCE);
 });
 
 test("a thread that goes on for long is compacted again and again, and never refused", async () => {
