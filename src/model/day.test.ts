@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { dateOf, dayStart, dayStarts } from "./day.ts";
+import { dateOf, dayStart, dayStarts, localTime } from "./day.ts";
 
 test.each<[string, string, string]>([
   ["2026-11-15T15:00:00Z", "UTC", "2026-11-15T00:00:00Z"],
@@ -37,4 +37,13 @@ test("days follow one another without a gap, and each moment is in the last of t
       expect(new Set(starts.map((start) => dateOf(start, timezone))).size).toBe(5);
     }),
   );
+});
+
+test.each<[string, string]>([
+  ["UTC", "2026-04-16T16:00:59Z"],
+  ["Europe/Berlin", "2026-04-16T18:00:59+02:00"],
+  ["America/St_Johns", "2026-04-16T13:30:59-02:30"],
+  ["Asia/Kathmandu", "2026-04-16T21:45:59+05:45"],
+])("the time in %s is %s, with its offset", (timezone, expected) => {
+  expect(localTime(Date.parse("2026-04-16T16:00:59.999Z"), timezone)).toBe(expected);
 });

@@ -19,6 +19,17 @@ export function dateOf(atMs: number, timezone: string): string {
   return [year, String(month).padStart(2, "0"), String(day).padStart(2, "0")].join("-");
 }
 
+/** As 2026-04-16T18:00:00+02:00. */
+export function localTime(atMs: number, timezone: string): string {
+  const offset = offsetMs(atMs, timezone);
+  const minutes = Math.abs(offset) / MINUTE_MS;
+  const zone = [minutes / 60, minutes % 60]
+    .map((part) => String(Math.trunc(part)).padStart(2, "0"))
+    .join(":");
+  const local = new Date(atMs + offset).toISOString().slice(0, "2026-04-16T18:00:00".length);
+  return `${local}${offset === 0 ? "Z" : `${offset < 0 ? "-" : "+"}${zone}`}`;
+}
+
 interface CalendarDate {
   readonly year: number;
   /** From 1. */

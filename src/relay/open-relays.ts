@@ -1,210 +1,205 @@
-/** Relays, opened: the engine at work, the templates watched, and what people and agents may do to a relay. */
-import { endStrays } from "../agents/process/strays.ts";
+/** Relays, opened: the engine runs, the templates are watched, and people and agents can act on relays. */
+import { join } from "node:path";
+
+import type { Ports } from "../feature/ports.ts";
 import { count } from "../model/count.ts";
 import { CortexError } from "../model/errors.ts";
 import { DEFAULT_AGENT, isRelayId, type RelayId, type TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { Listed, StoredRelay } from "../store/store.ts";
 import { readArtifact, readKept, workspaceOf } from "./artifact/artifact.ts";
-import { asksMessage } from "./engine/build-prompt.ts";
+import { addTo } from "./engine/add-agent.ts";
 import { dryRunRelay } from "./engine/dry-run.ts";
+import type { EnginePorts } from "./engine/engine-ports.ts";
 import { Engine } from "./engine/engine.ts";
 import { recover } from "./engine/recover.ts";
 import { archiveOld } from "./engine/retention.ts";
 import { sayTo } from "./engine/say.ts";
-import { activeAgent, agentUnknown, checkFolder, contentFor, slotOf, startRelay } from "./engine/start.ts";
-import { addAgent, finish, resume } from "./record/ending.ts";
-import {
-  type KeptRelay,
-  type RelayDetail,
-  relayUnknown,
-  toRecord,
-  updateRelay,
-} from "./record/kept-relay.ts";
-import { addPending } from "./record/pending-messages.ts";
+import { activeAgent, agentUnknown, checkFolder, contentFor, startRelay } from "./engine/start.ts";
+import { finish, resume } from "./record/ending.ts";
+import { type RelayDetail, relayUnknown, toRecord, updateRelay } from "./record/kept-relay.ts";
 import { asShown } from "./record/phases.ts";
 import { isTerminal, type RelayRecord } from "./record/record.ts";
 import { keepTurn, viewTurn } from "./record/relay-of-turn.ts";
 import { importThreads } from "./record/threads-file.ts";
-import { relayParts, relayScriptsFile } from "./relay-parts.ts";
-import type { Ports } from "../feature/ports.ts";
-import type { RelayRequest, Relays } from "./relays.ts";
-import { resolveStage } from "./templates/endpoint.ts";
+import type {
+  DryRun,
+  RelayAddition,
+  RelayListOptions,
+  RelayRequest,
+  Relays,
+  RelaySaid,
+  RelaySender,
+} from "./relays.ts";
+import { ScriptProcesses } from "./scripts/script-processes.ts";
 import { parseExtraHooks } from "./templates/resolve.ts";
-import { agentIn, type RelayConfig, type RelayScripts, takeSnapshot } from "./templates/snapshot.ts";
+import type { RelayConfig, SnapshotContent } from "./templates/snapshot.ts";
 import { WatchedRelayConfig } from "./templates/watched-config.ts";
-import type { StoredRelay } from "../store/store.ts";
 
-export async function openRelays(ports: Ports): Promise<Relays> {
-  const { store, home, clock, settings, log } = ports;
-  const extras = new Map<RelayId, RelayScripts>();
-  const parts = relayParts(ports, {
-    extraScripts: (id) => extras.get(id),
-    onEnded: (id) => void extras.delete(id),
-  });
-  const engine = new Engine(parts);
-  const imported = await importThreads(store, home, clock());
-  if (imported?.problem !== undefined)
-    log(`No relays were taken over from threads.json for now: ${imported.problem}`);
-  else if (imported !== undefined)
-    log(
-      `${count(imported.relays, "relay was", "relays were")} taken over from threads.json, ${count(imported.skipped, "invalid entry was", "invalid entries were")} skipped.`,
-    );
-  await endStrays(relayScriptsFile(home), log);
+/** Deals with what the previous process was at work on before the engine runs. */
+export async function openRelays(ports: Ports): Promise<OpenRelays> {
+  const { store, home, clock, settings } = ports;
+  const scripts = new ScriptProcesses(ports, join(home, "data", "relay-scripts.json"));
+  await importOldRelays(ports);
+  await scripts.endStrays();
   await archiveOld(store, home, clock());
   await recover(store, settings.config().relay.onRestart, clock);
-  engine.start();
-  const watched = new WatchedRelayConfig(ports);
-  const config = (): Promise<RelayConfig> => watched.read();
+  return new OpenRelays({ ...ports, run: scripts.runner(), extraScripts: new Map() });
+}
 
-  async function contentOf(request: RelayRequest) {
-    const known = await config();
-    const { session } = request.startedBy ?? {};
-    const running = session === undefined ? undefined : await store.sessions.get(session);
-    return contentFor(request, known, activeAgent(running?.agent ?? DEFAULT_AGENT, known));
+async function importOldRelays({ store, home, clock, log }: Ports): Promise<void> {
+  const imported = await importThreads(store, home, clock());
+  if (imported === undefined) return;
+  const { relays, skipped, problem } = imported;
+  log(
+    problem === undefined
+      ? `Imported ${count(relays, "relay")} from threads.json; skipped ${count(skipped, "invalid entry", "invalid entries")}.`
+      : `No relays were imported from threads.json for now: ${problem}`,
+  );
+}
+
+export class OpenRelays implements Relays, AsyncDisposable {
+  readonly #ports: Ports & EnginePorts;
+  readonly #engine: Engine;
+  readonly #watched: WatchedRelayConfig;
+
+  constructor(ports: Ports & EnginePorts) {
+    this.#ports = ports;
+    this.#engine = new Engine(ports);
+    this.#engine.start();
+    this.#watched = new WatchedRelayConfig(ports);
   }
 
-  async function show(stored: StoredRelay): Promise<RelayRecord> {
-    const rows = await store.relays.steps(stored.id);
+  /** Reads the templates again: their files changed, or the profiles that they name. */
+  filesChanged(files?: readonly string[]): void {
+    this.#watched.lookAgain(files);
+  }
+
+  config(): Promise<RelayConfig> {
+    return this.#watched.read();
+  }
+
+  async run(request: RelayRequest): Promise<RelayRecord> {
+    const { settings, extraScripts } = this.#ports;
+    if (request.profile !== undefined) settings.profile(request.profile);
+    if (request.dir !== undefined) checkFolder(request.dir);
+    const { extraHooks = request.extraScripts } = request;
+    const scripts = extraHooks === undefined ? undefined : parseExtraHooks(extraHooks);
+    const content = await this.#contentOf(request);
+    return startRelay(request, content, this.#ports, (id) => {
+      if (scripts !== undefined) extraScripts.set(id, scripts);
+    });
+  }
+
+  async add({ id, turn, agent, message, delivery }: RelayAddition): Promise<RelayRecord> {
+    const { store, clock } = this.#ports;
+    const config = await this.config();
+    if (!config.agents.has(agent) && id === undefined) throw agentUnknown(agent, config);
+    const relay = id ?? (await keepTurn(requireTurn(turn), store));
+    return updateRelay(relay, store, async (kept) => ({
+      ...addTo(kept, { agent, ...(message === undefined ? {} : { message }) }, await this.config(), clock()),
+      detail: wanted(kept.detail, delivery),
+      stop: `${agent} goes on with the relay`, // no longer waits for an answer to the step that asked
+    }));
+  }
+
+  async cancel(id: RelayId): Promise<boolean> {
+    const { store, clock } = this.#ports;
+    const cancelled = await updateRelay(id, store, ({ record }) => {
+      const ended = finish(record, { stopReason: "cancelled" }, clock());
+      return ended === record ? undefined : { record: ended, stop: "the relay was cancelled" };
+    });
+    if (cancelled === undefined) return false;
+    this.#engine.interrupt(id);
+    return true;
+  }
+
+  resume(id: RelayId): Promise<RelayRecord> {
+    const { store, clock } = this.#ports;
+    return updateRelay(id, store, ({ record, detail }) => ({
+      record: resume(record, clock()),
+      detail: wanted(detail),
+    }));
+  }
+
+  say(id: RelayId, text: string, from?: RelaySender): Promise<RelaySaid> {
+    return sayTo(id, text, from, this.#ports);
+  }
+
+  async get(id: RelayId | TurnId): Promise<RelayRecord | undefined> {
+    const { store } = this.#ports;
+    if (!isRelayId(id)) return viewTurn(id, store);
+    const stored = await store.relays.get(id);
+    return stored === undefined ? undefined : this.#show(stored);
+  }
+
+  async list({ running, ...options }: RelayListOptions = {}): Promise<Listed<RelayRecord>> {
+    const states = running === true ? (["running", "waiting"] as const) : undefined;
+    const page = await this.#ports.store.relays.list({
+      ...options,
+      ...(states === undefined ? {} : { states }),
+    });
+    return { items: await Promise.all(page.items.map((stored) => this.#show(stored))), next: page.next };
+  }
+
+  async artifact(id: RelayId, step?: number): Promise<string | undefined> {
+    const { home } = this.#ports;
+    const { steps } = await this.#require(id);
+    if (step === undefined) {
+      const read = await readArtifact(workspaceOf(home, id));
+      if (read.kind === "read") return read.text;
+    }
+    const kept =
+      step === undefined ? steps.findLast(({ artifactHash }) => artifactHash !== null) : steps[step - 1];
+    const hash = kept?.artifactHash ?? null;
+    return hash === null ? undefined : readKept(home, hash);
+  }
+
+  async dryRun(request: RelayRequest): Promise<DryRun> {
+    return dryRunRelay(request, await this.#contentOf(request), this.#ports);
+  }
+
+  async ended(id: RelayId, signal: AbortSignal): Promise<RelayRecord | undefined> {
+    for (;;) {
+      const changed = nextChange(this.#ports, signal);
+      const record = await this.#require(id);
+      if (isTerminal(record)) return record;
+      if (signal.aborted) return undefined;
+      await changed;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#engine[Symbol.asyncDispose]();
+    await this.#watched[Symbol.asyncDispose]();
+  }
+
+  async #contentOf(request: RelayRequest): Promise<SnapshotContent> {
+    const config = await this.config();
+    const { session } = request.startedBy ?? {};
+    const starter = session === undefined ? undefined : await this.#ports.store.sessions.get(session);
+    return contentFor(request, config, activeAgent(starter?.agent ?? DEFAULT_AGENT, config));
+  }
+
+  async #require(id: RelayId): Promise<RelayRecord> {
+    const stored = await this.#ports.store.relays.get(id);
+    if (stored === undefined) throw relayUnknown(id);
+    return this.#show(stored);
+  }
+
+  async #show(stored: StoredRelay): Promise<RelayRecord> {
+    const rows = await this.#ports.store.relays.steps(stored.id);
     return asShown(toRecord(stored, rows), rows);
   }
-
-  async function shown(id: RelayId): Promise<RelayRecord> {
-    const stored = await store.relays.get(id);
-    if (stored === undefined) throw relayUnknown(id);
-    return show(stored);
-  }
-
-  async function extend(relay: KeptRelay, name: string, message: string | undefined) {
-    const known = await config();
-    const isTemplates = relay.content.template?.agents.some((agent) => agent.name === name) === true;
-    const agent = (isTemplates ? agentIn(relay.content, name) : undefined) ?? known.agents.get(name);
-    if (agent === undefined) throw agentUnknown(name, known);
-    const others = relay.content.added.filter((added) => added.name !== name);
-    const content = isTemplates ? relay.content : { ...relay.content, added: [...others, agent] };
-    const snapshot = takeSnapshot(content);
-    // Of several steps that run side by side, some may be at work: they are not to be ended.
-    const isAtWork = relay.rows.some(({ state, wait }) => state === "running" && wait === undefined);
-    const shown = isAtWork ? relay.record : asShown(relay.record, relay.rows);
-    const stage = resolveStage(agent, null);
-    const isAsked = message === undefined || asksMessage({ agent, stage, isAdHoc: !isTemplates });
-    const record = addAgent(
-      isAsked ? shown : addPending(shown, message),
-      {
-        slot: slotOf(agent),
-        stage,
-        configHash: snapshot.hash,
-        ...(message === undefined || !isAsked ? {} : { message }),
-      },
-      clock(),
-    );
-    return { record, config: snapshot };
-  }
-
-  return {
-    start: async () => {},
-    config,
-    lookAgain: (files) => watched.lookAgain(files),
-
-    async run(request) {
-      if (request.profile !== undefined) settings.profile(request.profile);
-      if (request.dir !== undefined) checkFolder(request.dir);
-      const { extraHooks = request.extraScripts } = request;
-      const scripts = extraHooks === undefined ? undefined : parseExtraHooks(extraHooks);
-      const content = await contentOf(request);
-      return startRelay(request, content, {
-        store,
-        home,
-        clock,
-        onId: (id) => void (scripts !== undefined && extras.set(id, scripts)),
-      });
-    },
-
-    async add({ id, turn, agent, message, delivery }) {
-      const known = await config();
-      if (!known.agents.has(agent) && id === undefined) throw agentUnknown(agent, known);
-      const relay = id ?? (await keepTurn(requireTurn(turn), store));
-      const record = await updateRelay(relay, store, async (kept) => ({
-        ...(await extend(kept, agent, message)),
-        detail: wanted(kept.detail, delivery),
-        // The step that waits for an answer is not waited for any more.
-        stop: `${agent} goes on with the relay`,
-      }));
-      return record!;
-    },
-
-    async cancel(id) {
-      const cancelled = await updateRelay(id, store, ({ record }) => {
-        const ended = finish(record, { stopReason: "cancelled" }, clock());
-        return ended === record ? undefined : { record: ended, stop: "the relay was cancelled" };
-      });
-      if (cancelled === undefined) return false;
-      engine.interrupt(id);
-      return true;
-    },
-
-    async resume(id) {
-      const record = await updateRelay(id, store, (relay) => ({
-        record: resume(relay.record, clock()),
-        detail: wanted(relay.detail),
-      }));
-      return record!;
-    },
-
-    say: (id, text, from) => sayTo(id, text, from, { store }),
-
-    async get(id) {
-      if (!isRelayId(id)) return viewTurn(id, store);
-      const stored = await store.relays.get(id);
-      return stored === undefined ? undefined : show(stored);
-    },
-
-    async list({ running, ...options } = {}) {
-      const states = running === true ? (["running", "waiting"] as const) : undefined;
-      const page = await store.relays.list({ ...options, ...(states === undefined ? {} : { states }) });
-      return { items: await Promise.all(page.items.map(show)), next: page.next };
-    },
-
-    async artifact(id, step) {
-      const record = await shown(id);
-      if (step === undefined) {
-        const read = await readArtifact(workspaceOf(home, id));
-        if (read.kind === "read") return read.text;
-      }
-      const last =
-        step === undefined
-          ? record.steps.findLast((each) => each.artifactHash !== null)
-          : record.steps[step - 1];
-      return typeof last?.artifactHash === "string" ? readKept(home, last.artifactHash) : undefined;
-    },
-
-    async dryRun(request) {
-      return dryRunRelay(request, await contentOf(request), ports);
-    },
-
-    async ended(id, signal) {
-      for (;;) {
-        const changed = nextChange(ports, signal);
-        const record = await shown(id);
-        if (isTerminal(record)) return record;
-        if (signal.aborted) return undefined;
-        await changed;
-      }
-    },
-
-    async [Symbol.asyncDispose]() {
-      await engine[Symbol.asyncDispose]();
-      await watched[Symbol.asyncDispose]();
-    },
-  };
 }
 
 /** Somebody wants it again, and perhaps to be told elsewhere. */
-function wanted(detail: RelayDetail, delivery?: Json): Json {
+function wanted(detail: RelayDetail, delivery?: Json): RelayDetail {
   const { unwanted: _, ...kept } = detail;
   return { ...kept, ...(delivery === undefined ? {} : { delivery }) };
 }
 
-/** Wake-ups can be lost; this is how long the end of a relay then goes unnoticed. */
+/** How long the end of a relay goes unnoticed if its wake-up is lost. */
 const POLL_MS = 1_000;
 
 function nextChange({ store }: Ports, signal: AbortSignal): Promise<void> {
@@ -220,7 +215,7 @@ function nextChange({ store }: Ports, signal: AbortSignal): Promise<void> {
 
 function requireTurn(turn: TurnId | undefined): TurnId {
   if (turn !== undefined) return turn;
-  throw new CortexError("request_invalid", "Nothing is named that the agent is to be added to", {
+  throw new CortexError("request_invalid", "Missing relay or turn to add the agent to", {
     hint: "Give the id of a relay, or of a turn.",
   });
 }

@@ -1,44 +1,112 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { configFolder } from "../config/read.ts";
+import { FolderWatch } from "../config/watch-folders.ts";
 import type { OpenFeature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
-import type { RelayId } from "../model/ids.ts";
-import { authorityOf } from "../personas/authority.ts";
-import { PreparedSessionScripts } from "./prepare-session-scripts.ts";
-import { prepareRelays } from "./prepare-relays.ts";
-import { readRelayResult } from "./record/summary.ts";
-import { carryOutRelay } from "./surface/chat-commands.ts";
+import { isRelayId, type RelayId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import { OpenOnUse } from "../model/open-on-use.ts";
+import type { OpenRelays } from "./open-relays.ts";
+import { SHORTEST_KEPT_MS } from "./engine/retention.ts";
+import { THREADS_FILE } from "./record/threads-file.ts";
+import { SessionScriptsOnFile } from "./scripts/session-scripts-on-file.ts";
 import { parseRelayCommand, RELAY_USAGE } from "./surface/chat-command-syntax.ts";
+import { templateFile, templateFolders, TEMPLATES_DEBOUNCE_MS } from "./templates/folders.ts";
 
+/**
+ * Opens relays when they are first used, because many a Cortex runs for months without one. A start only looks for
+ * relays to continue, and a change of their files opens them too: their owner wants to know what is wrong with it.
+ */
 export function openRelay(ports: Ports): OpenFeature {
-  const { home, store, settings, clock, slots } = ports;
-  const withSlot = slots.withSlot.bind(slots);
-  const relays = prepareRelays(ports);
-  const sessionScripts = new PreparedSessionScripts({
-    ...ports,
-    variable: settings.variable,
-    isPerson: (sender) => ["owner", "paired"].includes(authorityOf(sender, settings.config())),
-    withSlot,
-  });
+  const { home, store, clock, log } = ports;
+  const relays = new OpenOnUse<OpenRelays>(async () => (await import("./open-relays.ts")).openRelays(ports));
+  const api = relays.methods();
+  const sessionScripts = new SessionScriptsOnFile(ports);
+  let firstChange: FolderWatch | undefined;
+
+  async function continueRelays(): Promise<void> {
+    try {
+      if (await hasWork(ports)) await relays.open();
+    } catch (error) {
+      log(`Relays are not continued for now: ${String(error)}`);
+    }
+  }
+
+  async function openAfter(files: readonly string[]): Promise<void> {
+    try {
+      (await relays.open()).filesChanged(files);
+    } catch (error) {
+      log(`Relay files could not be read: ${String(error)}`);
+    }
+  }
+
   return {
-    api: { relays },
+    api: { relays: api },
     chat: {
       usage: RELAY_USAGE.split("\n"),
       parse(text) {
         const command = parseRelayCommand(text);
-        return command && ((origin) => carryOutRelay(command, origin, { relays, store, clock }));
+        return (
+          command &&
+          (async (origin) => {
+            const { carryOutRelay } = await import("./surface/chat-commands.ts");
+            return carryOutRelay(command, origin, { relays: api, store, clock });
+          })
+        );
       },
     },
     async recover() {
-      await relays.start();
+      firstChange = watchFirstChange(home, openAfter);
+      await continueRelays();
       await sessionScripts.start();
     },
-    configChanged: () => relays.lookAgain(),
+    configChanged: () => void relays.opened().then((opened) => opened?.filesChanged()),
     async readWait(detail) {
-      const { relay } = detail as { readonly relay?: RelayId };
-      return relay === undefined ? undefined : readRelayResult(relay, { home, store });
+      const id = relayIn(detail);
+      if (id === undefined) return undefined;
+      const { readRelayResult } = await import("./record/summary.ts");
+      return readRelayResult(id, ports);
     },
     async [Symbol.asyncDispose]() {
+      firstChange?.[Symbol.dispose]();
       await sessionScripts[Symbol.asyncDispose]();
-      await relays[Symbol.asyncDispose]();
+      await (await relays.opened())?.[Symbol.asyncDispose]();
     },
   };
+}
+
+async function hasWork({ store, clock, home }: Ports): Promise<boolean> {
+  const [isOpen, [ended]] = await Promise.all([
+    store.relays.anyOpen(),
+    store.relays.endedBefore(clock() - SHORTEST_KEPT_MS, { limit: 1 }),
+  ]);
+  return isOpen || ended !== undefined || existsSync(join(home, THREADS_FILE));
+}
+
+/** The relay that a suspended call waits for. */
+function relayIn(detail: Json): RelayId | undefined {
+  const id = typeof detail === "object" && detail !== null && "relay" in detail ? detail.relay : undefined;
+  return typeof id === "string" && isRelayId(id) ? id : undefined;
+}
+
+/** Reports the first change only: opened relays watch their files themselves. */
+function watchFirstChange(home: string, onChange: (files: readonly string[]) => Promise<void>): FolderWatch {
+  const folders = { home, config: configFolder(home) };
+  const touched = new Set<string>();
+  const watch = new FolderWatch({
+    folders: () => templateFolders(folders),
+    onTouched(path) {
+      const file = templateFile(path, folders);
+      if (file !== undefined) touched.add(file);
+    },
+    onChange() {
+      if (touched.size === 0) return;
+      watch[Symbol.dispose]();
+      void onChange([...touched].toSorted());
+    },
+    debounceMs: TEMPLATES_DEBOUNCE_MS,
+  });
+  return watch;
 }

@@ -77,16 +77,9 @@ export interface DryStep {
   readonly output: string | null;
 }
 
-export interface Relays extends AsyncDisposable {
-  /** Deals with what the process before this one was at work on. To be awaited before any turn is taken up again. */
-  start(): Promise<void>;
+export interface Relays {
   /** As it is now. */
   config(): Promise<RelayConfig>;
-  /**
-   * Looks at the templates now: profiles that they name may have changed. With files of theirs that have changed, also where
-   * nobody has needed them yet.
-   */
-  lookAgain(files?: readonly string[]): void;
   /** `template_unknown` where the name is neither a template's nor an agent's. Resolves when it is kept and begins. */
   run(request: RelayRequest): Promise<RelayRecord>;
   /** `relay_unknown`, `turn_unknown`, `agent_unknown`, `state_conflict`. */

@@ -2,15 +2,16 @@
  * The engine of relays on a real store, with real files and scripts. Only the turns of the steps are played: the test
  * says what each of them writes and answers. It can crash at any save, and go on with what is left.
  */
+import assert from "node:assert/strict";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
 import { runGroup } from "../../src/programs/run-group.ts";
-import type { AgentId, DeliveryId, PersonaId, RelayId } from "../../src/model/ids.ts";
+import type { AgentId, RelayId } from "../../src/model/ids.ts";
 import type { Json } from "../../src/model/json.ts";
 import { createUlidSource } from "../../src/model/ulid.ts";
 import { readArtifact, workspaceOf } from "../../src/relay/artifact/artifact.ts";
 import { Engine } from "../../src/relay/engine/engine.ts";
-import type { EngineParts } from "../../src/relay/engine/engine-parts.ts";
+import type { EnginePorts } from "../../src/relay/engine/engine-ports.ts";
 import { readRelay } from "../../src/relay/record/kept-relay.ts";
 import { isTerminal, type RelayRecord } from "../../src/relay/record/record.ts";
 import { recover } from "../../src/relay/engine/recover.ts";
@@ -19,6 +20,7 @@ import { activeAgent, contentFor, startRelay } from "../../src/relay/engine/star
 import type { RelayRequest } from "../../src/relay/relays.ts";
 import type { SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Claim, Store } from "../../src/store/store.ts";
+import { loadFiles } from "./config-home.ts";
 import { openTestStore } from "./open-store.ts";
 import { relayHome } from "./relay-home.ts";
 import { alice, facts, message, turnFor } from "./sample.ts";
@@ -87,6 +89,9 @@ const ENVIRONMENT = { PATH: process.env["PATH"]! };
 
 export async function openStage(config: object, cast: Cast, options: StageOptions = {}): Promise<Stage> {
   const folder = relayHome({ "config/thread-templates.json": config, ...options.files });
+  const { config: settings } = await loadFiles({
+    "cortex.json": { relay: { usdPerDay: options.usdPerDay } },
+  });
   const kept = await openTestStore();
   const { home } = folder.folders;
   const { clock } = kept;
@@ -101,7 +106,7 @@ export async function openStage(config: object, cast: Cast, options: StageOption
   let isDown = false;
   let saves = 0;
   let store = watched(kept.store);
-  let engine = new Engine(parts());
+  let engine = open();
   let unlisten = listen();
   engine.start();
 
@@ -115,6 +120,7 @@ export async function openStage(config: object, cast: Cast, options: StageOption
       async save(...args) {
         if (isDown) throw new Error("the process has ended");
         saves++;
+        told.push(...(args[2].deliveries ?? []).map(({ content }) => content));
         const isNow = plan !== undefined && saves >= plan.save; // one that is refused is none
         if (isNow && plan?.when === "before") return goDown();
         const number = saves;
@@ -138,29 +144,22 @@ export async function openStage(config: object, cast: Cast, options: StageOption
     throw new Error("the process ends");
   }
 
-  function parts(): EngineParts {
-    return {
+  function open(): Engine {
+    const ports: EnginePorts = {
       store,
       home,
       clock,
       mintId,
-      localTime: (ms) => new Date(ms).toISOString(),
-      agentFor: (name) => ({ agent: name.toLowerCase() as AgentId, persona: "atlas" as PersonaId }),
+      settings: { config: () => settings },
+      slots: { withSlot: async (act) => (await act(undefined)).result },
+      log: (line) => void problems.push(line),
       run: (program) => runGroup({ ...program, environment: ENVIRONMENT, graceMs: 500, drainMs: 500 }),
-      extraScripts: () => options.extraScripts,
-      onEnded: () => {},
-      usdPerDay: () => options.usdPerDay,
-      dayStartMs: () => 0,
-      deliver: (_, text) => {
-        told.push(text);
-        const target = { channel: "test", place: "p" };
-        return [{ id: mintId() as DeliveryId, target, content: text }];
-      },
-      withSlot: async (act) => (await act(undefined)).result,
-      onProblem: (error) => void problems.push(error),
+      extraScripts: { get: () => options.extraScripts, set: () => assert.fail(), delete: () => true },
+    };
+    return new Engine(ports, {
       retryMs: 10,
       ...(options.pollMs === undefined ? {} : { pollMs: options.pollMs }),
-    };
+    });
   }
 
   function listen(): () => void {
@@ -301,7 +300,7 @@ export async function openStage(config: object, cast: Cast, options: StageOption
       plan = undefined;
       crashed = Promise.withResolvers<void>();
       await recover(store, onRestart, clock);
-      engine = new Engine(parts());
+      engine = open();
       unlisten = listen();
       engine.start();
     },

@@ -1,9 +1,9 @@
 /** Records of relays, for tests. */
-import { newRecord, type NewRelay } from "../../src/relay/record/new-record.ts";
+import { newRecord, type NewRecord } from "../../src/relay/record/new-record.ts";
 import type { RelayRecord } from "../../src/relay/record/record.ts";
 import { recordStep, type StepOutcome, type StepStart } from "../../src/relay/record/record-step.ts";
 
-export function testRecord(relay: Partial<NewRelay> = {}): RelayRecord {
+export function testRecord(relay: Partial<NewRecord> = {}): RelayRecord {
   return newRecord({
     id: "thr_0a1b2c3d",
     templateName: "test",

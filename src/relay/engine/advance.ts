@@ -8,7 +8,7 @@
 import { readArtifact, workspaceOf } from "../artifact/artifact.ts";
 import { beginLeg } from "./begin-steps.ts";
 import { conclude, type Draft, isRunning, newDraft } from "./draft.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EnginePorts } from "./engine-ports.ts";
 import { judgeInserted, judgeLeg } from "./judge-leg.ts";
 import { recordEnds } from "./record-ends.ts";
 import type { KeptRelay } from "../record/kept-relay.ts";
@@ -30,17 +30,17 @@ export interface DueScript {
   readonly script: RelayScript;
 }
 
-export async function advance(relay: KeptRelay, parts: EngineParts): Promise<Move> {
+export async function advance(relay: KeptRelay, ports: EnginePorts): Promise<Move> {
   const draft = newDraft(relay.record);
-  await recordEnds(draft, relay, parts);
-  if (relay.detail.unwanted !== undefined) conclude(draft, { stopReason: "cancelled" }, parts.clock());
+  await recordEnds(draft, relay, ports);
+  if (relay.detail.unwanted !== undefined) conclude(draft, { stopReason: "cancelled" }, ports.clock());
   for (;;) {
     const { phase } = draft.record;
     const next =
       phase.kind === "script"
-        ? await passScript(draft, phase, relay, parts)
+        ? await passScript(draft, phase, relay, ports)
         : phase.kind === "steps"
-          ? await passSteps(draft, relay, parts)
+          ? await passSteps(draft, relay, ports)
           : "wait";
     if (next === "wait") return { ...draft, script: undefined };
     if (next !== "on") return { ...draft, script: next };
@@ -49,24 +49,24 @@ export async function advance(relay: KeptRelay, parts: EngineParts): Promise<Mov
 
 type Next = "on" | "wait" | DueScript;
 
-async function passSteps(draft: Draft, relay: KeptRelay, parts: EngineParts): Promise<Next> {
+async function passSteps(draft: Draft, relay: KeptRelay, ports: EnginePorts): Promise<Next> {
   const next = nextSteps(draft.record, relay.content.template);
-  if (next.length > 0) return (await beginLeg(draft, next, relay, parts)) ? "wait" : "on";
+  if (next.length > 0) return (await beginLeg(draft, next, relay, ports)) ? "wait" : "on";
   if (stepsOfLeg(draft.record).some(isRunning) && draft.abort === undefined) return "wait";
-  return (await judgeLeg(draft, relay, parts)) ? "on" : "wait";
+  return (await judgeLeg(draft, relay, ports)) ? "on" : "wait";
 }
 
 async function passScript(
   draft: Draft,
   phase: Extract<Phase, { kind: "script" }>,
   relay: KeptRelay,
-  parts: EngineParts,
+  ports: EnginePorts,
 ): Promise<Next> {
   const { point, source, state } = phase;
-  const { clock } = parts;
+  const { clock } = ports;
   // The agent that a script asked for is at work. Or the relay ends: what runs is recorded before that is told.
   if ((state === "inserted" || point === "end") && draft.record.steps.some(isRunning)) return "wait";
-  const extra = parts.extraScripts(relay.id);
+  const extra = ports.extraScripts.get(relay.id);
   const script = scriptAt(phase, relay.content, extra);
   if (state === "due" && script !== undefined) {
     draft.record = markScript(draft.record, "begun", clock());
@@ -74,15 +74,15 @@ async function passScript(
   }
   // Whoever runs a script waits for its end, so that one which has begun is one that a crash has cut off.
   draft.record = recordCutOff(draft.record, script?.command ?? "", clock());
-  if (state === "inserted" && point !== "end") await judgeInserted(draft, relay, parts);
+  if (state === "inserted" && point !== "end") await judgeInserted(draft, relay, ports);
   if (draft.record.phase !== phase) return "on"; // it was cut off, or it aborts
   const hasExtra = scriptAt({ point, source: "extra" }, relay.content, extra) !== undefined;
   draft.record = afterScript(draft.record, hasExtra, clock());
-  if (isTerminal(draft.record)) draft.farewell = await sumUp(draft.record, parts);
+  if (isTerminal(draft.record)) draft.farewell = await sumUp(draft.record, ports);
   return "on";
 }
 
-async function sumUp(record: RelayRecord, { home, clock }: EngineParts): Promise<string> {
+async function sumUp(record: RelayRecord, { home, clock }: EnginePorts): Promise<string> {
   const read = await readArtifact(workspaceOf(home, record.id));
   const output = finalOutput(record, read.kind === "read" ? read.text : undefined);
   const summary = summarise(record, clock());

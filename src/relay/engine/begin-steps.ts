@@ -5,12 +5,13 @@
  * Repeating it after a crash is harmless: files are created only where they are missing, and the messages count once
  * they are saved together with the record.
  */
+import { dayStart, localTime } from "../../model/day.ts";
 import { CortexError } from "../../model/errors.ts";
 import { normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
 import { makeSection, makeWorkspace, workspaceOf } from "../artifact/artifact.ts";
 import { buildPrompt, type StepPrompt } from "./build-prompt.ts";
 import { conclude, type Draft, fail, nameOf } from "./draft.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EnginePorts } from "./engine-ports.ts";
 import { orderStep } from "./messages.ts";
 import { keepNow } from "./record-ends.ts";
 import { changesBefore, keepFiles, namesChanges, NO_CHANGES } from "./step-files.ts";
@@ -27,11 +28,11 @@ export async function beginLeg(
   draft: Draft,
   next: readonly NextStep[],
   relay: KeptRelay,
-  parts: EngineParts,
+  ports: EnginePorts,
 ): Promise<boolean> {
-  const left = await leftToSpend(draft.record, relay, parts);
+  const left = await leftToSpend(draft.record, relay, ports);
   if (left <= 0) {
-    conclude(draft, { stopReason: "cost_limit" }, parts.clock());
+    conclude(draft, { stopReason: "cost_limit" }, ports.clock());
     return false;
   }
   const share = left / draft.record.active.length;
@@ -40,13 +41,13 @@ export async function beginLeg(
   );
   try {
     const { record } = draft;
-    const begun = await beginNext(draft, limited, relay, parts);
+    const begun = await beginNext(draft, limited, relay, ports);
     draft.record = begun.record;
     for (const [step, order] of begun.orders) draft.orders.set(step, order);
     draft.notices.push(boundary(begun.record, record.steps.length));
     return true;
   } catch (error) {
-    fail(draft, error, parts.clock());
+    fail(draft, error, ports.clock());
     return false;
   }
 }
@@ -60,9 +61,9 @@ async function beginNext(
   draft: Draft,
   next: readonly NextStep[],
   { detail, content }: KeptRelay,
-  parts: EngineParts,
+  ports: EnginePorts,
 ): Promise<BegunSteps> {
-  const { clock, home } = parts;
+  const { clock, home } = ports;
   const record = await withWorkspace(draft.record, home);
   const artifactBefore = draft.artifact?.hash ?? (await keepNow(record, home)).hash;
   const orders = new Map<number, RelayStepOrder>();
@@ -75,23 +76,23 @@ async function beginNext(
     const { systemPrompt, prompt } = await promptFor(
       { ...planned, agent, session },
       { record, detail, content },
-      parts,
+      ports,
     );
     const step = record.steps.length + offset;
     const wanted = { step, slot, stage, session, agent, systemPrompt, prompt, maxCostUsd };
-    orders.set(step, orderStep(wanted, { record, detail }, parts));
+    orders.set(step, orderStep(wanted, { record, detail }, ports));
     starts.push({ kind: "agent", slot, stage, input: prompt, session, artifactBefore });
   }
-  await keepFiles({ record, detail, content }, [...orders.keys()], parts);
+  await keepFiles({ record, detail, content }, [...orders.keys()], ports);
   return { record: withoutPending(beginSteps(record, starts, clock()), pendingOf(record)), orders };
 }
 
 async function promptFor(
   { slot, agent, stage, message, isResumed, section, session }: NextStep & { readonly agent: RelayAgent },
   { record, detail, content }: Pick<KeptRelay, "record" | "detail" | "content">,
-  parts: EngineParts,
+  ports: EnginePorts,
 ): Promise<StepPrompt> {
-  const workspace = workspaceOf(parts.home, record.id);
+  const workspace = workspaceOf(ports.home, record.id);
   return buildPrompt({
     agent,
     stage,
@@ -99,12 +100,12 @@ async function promptFor(
     message,
     previousOutput: previousOutput(record),
     isAdHoc: content.template === undefined || content.added.some(({ name }) => name === slot),
-    isResumed: isResumed && (await hasHead(session, parts)),
+    isResumed: isResumed && (await hasHead(session, ports)),
     artifactPath: record.artifactPath,
     sectionPath: section === undefined ? null : await makeSection(workspace, section),
-    ...(namesChanges(agent, stage) ? await changesBefore({ record, detail }, parts) : NO_CHANGES),
+    ...(namesChanges(agent, stage) ? await changesBefore({ record, detail }, ports) : NO_CHANGES),
     pending: pendingOf(record),
-    currentDateTime: parts.localTime(parts.clock()),
+    currentDateTime: localTime(ports.clock(), ports.settings.config().timezone),
   });
 }
 
@@ -115,7 +116,7 @@ async function withWorkspace(record: RelayRecord, home: string): Promise<RelayRe
 }
 
 /** Whether a session has a turn to continue from. */
-export async function hasHead(session: SessionKey, { store }: Pick<EngineParts, "store">): Promise<boolean> {
+export async function hasHead(session: SessionKey, { store }: Pick<EnginePorts, "store">): Promise<boolean> {
   return (await store.sessions.get(session))?.head !== undefined;
 }
 
@@ -135,15 +136,15 @@ function boundary({ steps }: RelayRecord, first: number): string {
 export async function leftToSpend(
   record: RelayRecord,
   { record: saved, content, detail }: Pick<KeptRelay, "record" | "content" | "detail">,
-  { store, usdPerDay, dayStartMs }: Pick<EngineParts, "store" | "usdPerDay" | "dayStartMs">,
+  { store, settings, clock }: Pick<EnginePorts, "store" | "settings" | "clock">,
 ): Promise<number> {
   const ofTemplate = moneyLeft(record, content.template) ?? Infinity;
   const left = Math.min(ofTemplate, (detail.budgetUsd ?? Infinity) - record.totalCostUsd);
-  const perDay = usdPerDay();
-  if (left <= 0 || perDay === undefined) return Math.max(0, left);
+  const { timezone, relay } = settings.config();
+  if (left <= 0 || relay.usdPerDay === undefined) return Math.max(0, left);
   const unsaved = record.totalCostUsd - saved.totalCostUsd;
-  const isDaySpent = (await store.relays.spentUsd(dayStartMs())) + unsaved >= perDay;
-  return isDaySpent ? 0 : left;
+  const spentToday = (await store.relays.spentUsd(dayStart(clock(), timezone))) + unsaved;
+  return spentToday >= relay.usdPerDay ? 0 : left;
 }
 
 function slotUnknown(slot: string, id: string): CortexError {

@@ -8,12 +8,13 @@
 import type { CortexError } from "../../model/errors.ts";
 import type { RelayId } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
+import { noticesTo } from "../../delivery/address.ts";
 import { readArtifact, workspaceOf } from "../artifact/artifact.ts";
 import { advance, type DueScript, type Move } from "./advance.ts";
 import { isLasting } from "./draft.ts";
 import { finish } from "../record/ending.ts";
 import { endMessage } from "./messages.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EnginePorts } from "./engine-ports.ts";
 import { changeTo, isOvertaken, type KeptRelay, readRelay, updateRelay } from "../record/kept-relay.ts";
 import type { RelayRecord, ScriptPoint } from "../record/record.ts";
 import { runScript } from "../scripts/script.ts";
@@ -29,8 +30,13 @@ const POLL_MS = 5_000;
 /** After a failure. */
 const RETRY_MS = 2_000;
 
+interface EngineTimes {
+  readonly pollMs?: number;
+  readonly retryMs?: number;
+}
+
 export class Engine implements AsyncDisposable {
-  readonly #parts: EngineParts;
+  readonly #ports: EnginePorts;
   /** The relays that are worked on. */
   readonly #works = new Map<RelayId, Promise<void>>();
   /** The scripts that they wait for. */
@@ -38,16 +44,18 @@ export class Engine implements AsyncDisposable {
   /** Those that have failed just now: they are tried again later. */
   readonly #resting = new Set<RelayId>();
   readonly #loop: WakeLoop;
+  readonly #retryMs: number;
   #isClosed = false;
 
-  constructor(parts: EngineParts) {
-    this.#parts = parts;
-    const { store, onProblem, pollMs = POLL_MS } = parts;
+  constructor(ports: EnginePorts, { pollMs = POLL_MS, retryMs = RETRY_MS }: EngineTimes = {}) {
+    this.#ports = ports;
+    this.#retryMs = retryMs;
+    const { store, log } = ports;
     this.#loop = new WakeLoop({
       round: () => this.#look(),
       listen: (wake) => store.onWake("queue", wake),
       pollMs,
-      onProblem: (error) => onProblem(error, undefined),
+      onProblem: (error) => log(`Relays will be retried: ${String(error)}`),
     });
   }
 
@@ -71,25 +79,24 @@ export class Engine implements AsyncDisposable {
 
   async #look(): Promise<void> {
     const busy = this.#works.size + this.#resting.size;
-    const due = await this.#parts.store.relays.due({ limit: Math.min(BATCH + busy, 1_000) });
+    const due = await this.#ports.store.relays.due({ limit: Math.min(BATCH + busy, 1_000) });
     for (const id of due) {
       if (!this.#isClosed && !this.#works.has(id) && !this.#resting.has(id)) this.#begin(id);
     }
   }
 
   #begin(id: RelayId): void {
-    const { onProblem, retryMs = RETRY_MS } = this.#parts;
     const done = this.#work(id).then(
       () => this.#end(id),
       (error: unknown) => {
         this.#end(id);
         if (this.#isClosed) return;
-        onProblem(error, id);
+        this.#ports.log(`Relay ${id} will be retried: ${String(error)}`);
         this.#resting.add(id);
         setTimeout(() => {
           this.#resting.delete(id);
           this.#loop.wake();
-        }, retryMs).unref();
+        }, this.#retryMs).unref();
       },
     );
     this.#works.set(id, done);
@@ -102,11 +109,11 @@ export class Engine implements AsyncDisposable {
   }
 
   async #work(id: RelayId): Promise<void> {
-    const { store } = this.#parts;
+    const { store } = this.#ports;
     while (!this.#isClosed) {
       const relay = await readRelay(id, store);
       if (relay === undefined || !relay.isDue) return;
-      const move = await advance(relay, this.#parts);
+      const move = await advance(relay, this.#ports);
       try {
         if (!(await this.#make(move, relay))) return;
       } catch (error) {
@@ -126,7 +133,7 @@ export class Engine implements AsyncDisposable {
     // Whoever cancels the relay right after the save finds the script, though it has not begun.
     if (script !== undefined) this.#scripts.set(id, { point: script.point, abort });
     await this.#save(relay, move);
-    if (move.farewell !== undefined) this.#parts.onEnded(id);
+    if (move.farewell !== undefined) this.#ports.extraScripts.delete(id);
     if (script === undefined) return false;
     await this.#runScript(script, record, relay, abort.signal);
     return true;
@@ -134,7 +141,7 @@ export class Engine implements AsyncDisposable {
 
   /** Nothing that could be kept comes of it. False: it is coming to its end already. */
   async #giveUp(id: RelayId, { message, hint }: CortexError): Promise<boolean> {
-    const { store, clock } = this.#parts;
+    const { store, clock } = this.#ports;
     const failed = await updateRelay(id, store, ({ record }) => {
       const ended = finish(record, { stopReason: "failed", error: `${message}. ${hint}` }, clock());
       return ended === record ? undefined : { record: ended, stop: "the relay has failed" };
@@ -144,16 +151,16 @@ export class Engine implements AsyncDisposable {
 
   /** A relay whose script is about to run stays due: after a crash somebody has to see that it was cut off. */
   async #save(relay: KeptRelay, move: Move): Promise<void> {
-    const { store, deliver, withSlot } = this.#parts;
-    const { id, version, detail } = relay;
+    const { store, mintId, slots } = this.#ports;
+    const { id, version } = relay;
+    const { delivery } = relay.detail;
     const { record, orders, notices, farewell, stop, script } = move;
     const texts = [...notices, ...(farewell === undefined ? [] : [farewell])];
-    const tell = farewell === undefined ? undefined : await endMessage(relay, farewell, this.#parts);
+    const tell = farewell === undefined ? undefined : await endMessage(relay, farewell, this.#ports);
     const change = {
       ...changeTo(relay.record, record, orders),
       due: script !== undefined,
-      deliveries:
-        detail.delivery === undefined ? [] : texts.flatMap((text) => deliver(detail.delivery!, text)),
+      deliveries: delivery === undefined ? [] : texts.flatMap((text) => noticesTo(delivery, text, mintId)),
       ...(stop === undefined ? {} : { stop }),
       ...(tell === undefined ? {} : { tell }),
     };
@@ -161,7 +168,7 @@ export class Engine implements AsyncDisposable {
       await store.relays.save(id, version, change);
       return;
     }
-    await withSlot(async (claim) => {
+    await slots.withSlot(async (claim) => {
       const saved = await store.relays.save(id, version, {
         ...change,
         ...(claim === undefined ? {} : { claim }),
@@ -177,11 +184,11 @@ export class Engine implements AsyncDisposable {
     relay: KeptRelay,
     signal: AbortSignal,
   ): Promise<void> {
-    const { store, clock } = this.#parts;
+    const { store, clock } = this.#ports;
     const begun = { ...due, startedAtMs: clock() };
     const answer = await this.#ask(due, record, relay, signal);
     const take = (taken: ScriptAnswer) =>
-      updateRelay(relay.id, store, (kept) => takeAnswer(kept, begun, taken, this.#parts));
+      updateRelay(relay.id, store, (kept) => takeAnswer(kept, begun, taken, this.#ports));
     try {
       await take(answer);
     } catch (error) {
@@ -196,7 +203,7 @@ export class Engine implements AsyncDisposable {
     { content }: KeptRelay,
     signal: AbortSignal,
   ): Promise<ScriptAnswer> {
-    const { home, run } = this.#parts;
+    const { home, run } = this.#ports;
     const read = await readArtifact(workspaceOf(home, record.id));
     if (signal.aborted || this.#isClosed) return { kind: "failed", error: "It was stopped before it began" };
     const context = scriptContext(record, point, read.kind === "read" ? read.text : undefined);

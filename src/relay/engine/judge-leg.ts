@@ -12,7 +12,7 @@ import {
   writeArtifact,
 } from "../artifact/artifact.ts";
 import { conclude, type Draft, fail, isLasting, isRunning } from "./draft.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EnginePorts } from "./engine-ports.ts";
 import { decide } from "./transitions.ts";
 import { findAbort } from "../record/abort-marker.ts";
 import type { KeptRelay } from "../record/kept-relay.ts";
@@ -20,13 +20,11 @@ import { sectionFiles } from "../record/next-step.ts";
 import { follow, stepsOfLeg } from "../record/record-step.ts";
 import type { RelayStep } from "../record/record.ts";
 
-type Parts = Pick<EngineParts, "home" | "clock">;
-
 /** False: others that run side by side with them have to end first. */
 export async function judgeLeg(
   draft: Draft,
   { content }: Pick<KeptRelay, "content">,
-  { home, clock }: Parts,
+  { home, clock }: Pick<EnginePorts, "home" | "clock">,
 ): Promise<boolean> {
   // What a step left that failed is not what the one did that was begun again in its place.
   const leg = stepsOfLeg(draft.record).filter(({ status }) => status !== "failed");
@@ -52,7 +50,7 @@ export async function judgeLeg(
 export async function judgeInserted(
   draft: Draft,
   { record: saved }: Pick<KeptRelay, "record">,
-  { home, clock }: Parts,
+  { home, clock }: Pick<EnginePorts, "home" | "clock">,
 ): Promise<void> {
   const step = draft.record.steps.at(-1);
   const hasJustEnded = step !== undefined && saved.steps[step.stepIndex]?.status === "running";

@@ -6,7 +6,8 @@ import { present } from "../../model/present.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Worker } from "../../model/worker.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import { agentFor } from "../../personas/lookup.ts";
+import type { EnginePorts } from "./engine-ports.ts";
 import type { KeptRelay, RelayDetail } from "../record/kept-relay.ts";
 import type { RelayRecord } from "../record/record.ts";
 import { ABORT_TOOL } from "./record-ends.ts";
@@ -30,10 +31,11 @@ export interface StepRequest {
 export function orderStep(
   request: StepRequest,
   { record, detail }: { readonly record: RelayRecord; readonly detail: RelayDetail },
-  { agentFor, clock, mintId }: Pick<EngineParts, "agentFor" | "clock" | "mintId">,
+  { settings, clock, mintId }: Pick<EnginePorts, "settings" | "clock" | "mintId">,
 ): RelayStepOrder {
   const { step, slot, stage, session, prompt } = request;
   const folder = detail.dir ?? record.workspacePath;
+  const runner = agentFor(settings.config(), request.agent.name, { startedBy: detail.persona, folder });
   const worker = workerOf(request, record, { ...detail, workspace: folder });
   return {
     event: {
@@ -53,7 +55,8 @@ export function orderStep(
       target: {
         kind: "session",
         session,
-        ...agentFor(request.agent.name, { startedBy: detail.persona, folder }),
+        agent: runner.id,
+        persona: runner.personaId,
       },
       mode: "followup",
       ...(detail.permissions === undefined ? {} : { permissions: withFolder(detail.permissions, record) }),
@@ -98,7 +101,7 @@ function toldBy({ steps, leg }: RelayRecord, { session }: RelayDetail): SessionK
 export async function endMessage(
   { id, version, detail, rows }: Pick<KeptRelay, "id" | "version" | "detail" | "rows">,
   content: string,
-  { store, clock, mintId }: Pick<EngineParts, "store" | "clock" | "mintId">,
+  { store, clock, mintId }: Pick<EnginePorts, "store" | "clock" | "mintId">,
 ): Promise<RelayChange["tell"]> {
   if (detail.tells !== true || detail.session === undefined) return undefined;
   const session = await store.sessions.get(detail.session);

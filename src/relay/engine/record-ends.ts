@@ -1,7 +1,7 @@
 /** Takes the ends of steps into the record: what they answered, what they cost, and what the artifact was like then. */
 import { keepArtifact, readArtifact, workspaceOf } from "../artifact/artifact.ts";
 import { conclude, type Draft, type ArtifactState, nameOf } from "./draft.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EnginePorts } from "./engine-ports.ts";
 import { keepChanges } from "./step-files.ts";
 import type { Abort } from "../record/abort-marker.ts";
 import type { KeptRelay } from "../record/kept-relay.ts";
@@ -13,7 +13,7 @@ import { MAX_PAGE, type Store, type StoredRelayStep, type StoredTurn } from "../
 export async function recordEnds(
   draft: Draft,
   relay: Pick<KeptRelay, "rows" | "detail" | "content">,
-  { store, home, clock }: Pick<EngineParts, "store" | "home" | "clock">,
+  { store, home, clock }: Pick<EnginePorts, "store" | "home" | "clock">,
 ): Promise<void> {
   for (const row of relay.rows) {
     const step = draft.record.steps[row.step]!;

@@ -13,13 +13,11 @@ const MAX_REMEMBERED = 100;
 
 const OWNER = { name: "owner", isOwner: true };
 
-type Parts = { readonly store: Pick<Store, "relays" | "approvals"> };
-
 export async function sayTo(
   id: RelayId,
   text: string,
   { event, answerer = OWNER }: RelaySender = {},
-  { store }: Parts,
+  { store }: { readonly store: Pick<Store, "relays" | "approvals"> },
 ): Promise<RelaySaid> {
   const relay = await readRelay(id, store);
   if (relay === undefined) throw relayUnknown(id);
@@ -42,7 +40,7 @@ export async function sayTo(
     return {
       record: addPending(kept.record, text),
       due: kept.isDue,
-      ...(said === undefined ? {} : { detail: { ...kept.detail, said } as never }),
+      ...(said === undefined ? {} : { detail: { ...kept.detail, said } }),
     };
   });
   return { ...countOf(record ?? relay.record), answered: null };

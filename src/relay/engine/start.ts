@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 
+import type { Ports } from "../../feature/ports.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { AgentId, RelayId } from "../../model/ids.ts";
 import { canonicalJson, type Json } from "../../model/json.ts";
@@ -11,7 +12,7 @@ import { present } from "../../model/present.ts";
 import { resolveStage } from "../templates/endpoint.ts";
 import { makeWorkspace } from "../artifact/artifact.ts";
 import { type RelayDetail, toRecord, toStored } from "../record/kept-relay.ts";
-import { newRecord, newRelayId } from "../record/new-record.ts";
+import { type NewRecord, newRecord, newRelayId } from "../record/new-record.ts";
 import type { RelayRecord } from "../record/record.ts";
 import { problemsHint } from "../templates/reload-texts.ts";
 import { bindActive } from "../templates/resolve.ts";
@@ -21,27 +22,20 @@ import {
   type SnapshotContent,
   takeSnapshot,
 } from "../templates/snapshot.ts";
-import type { NewRelay, Store, StoredRelay } from "../../store/store.ts";
+import type { NewRelay, StoredRelay } from "../../store/store.ts";
 import { isStartedWith, relayIdOf } from "../record/keys.ts";
 import type { RelayRequest } from "../relays.ts";
-
-export interface StartParts {
-  readonly store: Pick<Store, "relays" | "sessions">;
-  readonly home: string;
-  readonly clock: () => number;
-  /** Told the id before the relay can begin. */
-  readonly onId?: (id: RelayId) => void;
-}
 
 /** How many ids are drawn before one gives up: each is taken with a chance of one in thousands at most. */
 const MAX_DRAWS = 20;
 
+/** `onId` is told the id before the relay can begin. */
 export async function startRelay(
   request: RelayRequest,
   content: SnapshotContent,
-  parts: StartParts,
+  { store, home, clock }: Pick<Ports, "store" | "home" | "clock">,
+  onId?: (id: RelayId) => void,
 ): Promise<RelayRecord> {
-  const { store, home } = parts;
   const { idempotencyKey: key } = request;
   for (let draw = 0; draw < MAX_DRAWS; draw++) {
     const id = key === undefined ? (newRelayId() as RelayId) : relayIdOf(key, draw);
@@ -49,8 +43,8 @@ export async function startRelay(
     if (there === undefined) {
       // A workspace that nobody uses is left where the process dies here; the same key uses it again.
       const workspace = await makeWorkspace(home, id);
-      const record = recordOf(request, content, { id, workspace }, parts);
-      parts.onId?.(id);
+      const record = recordOf(request, content, { id, workspace, nowMs: clock() });
+      onId?.(id);
       const { fresh } = await store.relays.create(keep(request, content, record));
       if (fresh) return record;
     }
@@ -87,8 +81,7 @@ export function checkFolder(path: string): void {
 function recordOf(
   request: RelayRequest,
   content: SnapshotContent,
-  { id, workspace }: { readonly id: RelayId; readonly workspace: { path: string; artifact: string } },
-  { clock }: StartParts,
+  { id, workspace, nowMs }: Required<Pick<NewRecord, "workspace" | "nowMs">> & { readonly id: RelayId },
 ): RelayRecord {
   const { template, added } = content;
   const [agent] = added;
@@ -107,7 +100,7 @@ function recordOf(
     userMessage: message,
     workspace,
     ...(Object.keys(given).length === 0 ? {} : { metadata: given }),
-    nowMs: clock(),
+    nowMs,
   });
 }
 

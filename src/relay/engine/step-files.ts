@@ -13,7 +13,7 @@ import { renderDiffs, renderFiles } from "../artifact/changes.ts";
 import { touchesOfCalls } from "../artifact/tool-changes.ts";
 import { lastAnswered } from "../record/next-step.ts";
 import type { RelayStep } from "../record/record.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EnginePorts } from "./engine-ports.ts";
 import { type FileChange, mergeChanges, replayTouches } from "../artifact/file-changes.ts";
 import {
   compareSnapshots,
@@ -27,18 +27,25 @@ import type { RelayAgent, SnapshotContent } from "../templates/snapshot.ts";
 import { writeWhole } from "../../store/write-whole.ts";
 
 type Relay = Pick<KeptRelay, "record" | "detail" | "content">;
-type Parts = Pick<EngineParts, "home" | "clock">;
 
 /** Keeps what the files are like that these steps, which are about to begin, may change. */
-export async function keepFiles(relay: Relay, steps: readonly number[], parts: Parts): Promise<void> {
+export async function keepFiles(
+  relay: Relay,
+  steps: readonly number[],
+  ports: Pick<EnginePorts, "home" | "clock">,
+): Promise<void> {
   if (!asksForChanges(relay.content)) return; // nobody would be told
-  const { files, isWhole } = await snapshotFolders(await placeOf(relay, parts.home), parts.clock);
+  const { files, isWhole } = await snapshotFolders(await placeOf(relay, ports.home), ports.clock);
   const kept: KeptFiles = { isWhole, files: [...files] };
-  for (const step of steps) await writeJson(pathOf(parts.home, relay.record.id, step, "before"), kept);
+  for (const step of steps) await writeJson(pathOf(ports.home, relay.record.id, step, "before"), kept);
 }
 
 /** Keeps what has become of them, now that the step has ended. */
-export async function keepChanges(relay: Relay, step: number, { home, clock }: Parts): Promise<void> {
+export async function keepChanges(
+  relay: Relay,
+  step: number,
+  { home, clock }: Pick<EnginePorts, "home" | "clock">,
+): Promise<void> {
   if (!asksForChanges(relay.content)) return;
   const { id } = relay.record;
   const path = pathOf(home, id, step, "changes");
@@ -62,7 +69,7 @@ export const NO_CHANGES = { modifiedFiles: "", modifiedFilesWithDiff: "" };
 /** What the steps before have done to files. */
 export async function changesBefore(
   { record, detail }: Pick<KeptRelay, "record" | "detail">,
-  { store, home }: EngineParts,
+  { store, home }: EnginePorts,
 ): Promise<typeof NO_CHANGES> {
   const folder = detail.dir ?? record.workspacePath;
   const called: FileChange[] = [];

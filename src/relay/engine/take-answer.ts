@@ -1,15 +1,16 @@
 /** What a relay does with the answer of its script. */
+import { localTime } from "../../model/day.ts";
 import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import { buildSessionKey, normalizeSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { DueScript } from "./advance.ts";
 import { hasHead, leftToSpend } from "./begin-steps.ts";
 import { buildMessage, fillPrompt, type StepPrompt } from "./build-prompt.ts";
-import type { EngineParts } from "./engine-parts.ts";
+import type { EnginePorts } from "./engine-ports.ts";
 import { orderStep } from "./messages.ts";
 import { keepNow } from "./record-ends.ts";
 import { changesBefore, keepFiles, NO_CHANGES } from "./step-files.ts";
 import { names } from "../prompts/runtime-variables.ts";
-import type { KeptRelay, Update } from "../record/kept-relay.ts";
+import type { KeptRelay, RelayUpdate } from "../record/kept-relay.ts";
 import { previousOutput, scriptSession, targetSession } from "../record/next-step.ts";
 import { markScript } from "../record/phases.ts";
 import { beginSteps, recordFailedScript, scriptSlot } from "../record/record-step.ts";
@@ -22,11 +23,11 @@ export async function takeAnswer(
   relay: KeptRelay,
   due: DueScript & { readonly startedAtMs: number },
   answer: ScriptAnswer,
-  parts: EngineParts,
-): Promise<Update | undefined> {
+  ports: EnginePorts,
+): Promise<RelayUpdate | undefined> {
   const { record } = relay;
   const { phase } = record;
-  const { clock } = parts;
+  const { clock } = ports;
   const { point, source, script, startedAtMs } = due;
   const isOurs =
     phase.kind === "script" && phase.point === point && phase.source === source && phase.state === "begun";
@@ -41,8 +42,8 @@ export async function takeAnswer(
     case "insert":
     case "target":
       return (
-        (await insertStep(relay, point, answer, parts)) ??
-        takeAnswer(relay, due, { kind: "failed", error: NO_MONEY }, parts)
+        (await insertStep(relay, point, answer, ports)) ??
+        takeAnswer(relay, due, { kind: "failed", error: NO_MONEY }, ports)
       );
   }
 }
@@ -57,23 +58,23 @@ async function insertStep(
   relay: KeptRelay,
   point: ScriptPoint,
   answer: Extract<ScriptAnswer, { kind: "insert" | "target" }>,
-  parts: EngineParts,
-): Promise<Update | undefined> {
+  ports: EnginePorts,
+): Promise<RelayUpdate | undefined> {
   const { record, detail } = relay;
-  const { home, clock } = parts;
-  const left = await leftToSpend(record, relay, parts);
+  const { home, clock } = ports;
+  const left = await leftToSpend(record, relay, ports);
   if (left <= 0) return undefined;
   const step = record.steps.length;
   const { slot, agent, session, systemPrompt, prompt } =
     answer.kind === "insert"
-      ? inserted(record, point, await filled(relay, answer.prompt, parts))
-      : await targeted(relay, answer.agent, await filled(relay, answer.prompt, parts), parts);
+      ? inserted(record, point, await filled(relay, answer.prompt, ports))
+      : await targeted(relay, answer.agent, await filled(relay, answer.prompt, ports), ports);
   const { profile = agent.profile } = answer;
   const { hash: artifactBefore } = await keepNow(record, home);
-  await keepFiles(relay, [step], parts);
+  await keepFiles(relay, [step], ports);
   const asked = { step, slot, stage: null, session, agent: { ...agent, profile }, systemPrompt, prompt };
   const maxCostUsd = Number.isFinite(left) ? left : undefined;
-  const order = orderStep({ ...asked, maxCostUsd }, { record, detail }, parts);
+  const order = orderStep({ ...asked, maxCostUsd }, { record, detail }, ports);
   const start = { kind: "inserted", slot, stage: null, input: prompt, session, artifactBefore } as const;
   return {
     record: markScript(beginSteps(record, [start], clock()), "inserted", clock()),
@@ -89,7 +90,7 @@ interface InsertedStep extends StepPrompt {
 }
 
 /** With all that the prompts of files may name. What came before is whatever has ended last, of this leg too. */
-async function filled({ record, detail }: KeptRelay, prompt: string, parts: EngineParts): Promise<string> {
+async function filled({ record, detail }: KeptRelay, prompt: string, ports: EnginePorts): Promise<string> {
   const before = { ...record, leg: NO_LEG };
   const namesChanges = CHANGES.some((variable) => names(prompt, variable));
   return fillPrompt(prompt, {
@@ -98,8 +99,8 @@ async function filled({ record, detail }: KeptRelay, prompt: string, parts: Engi
     isAdHoc: false,
     artifactPath: record.artifactPath,
     sectionPath: null,
-    ...(namesChanges ? await changesBefore({ record: before, detail }, parts) : NO_CHANGES),
-    currentDateTime: parts.localTime(parts.clock()),
+    ...(namesChanges ? await changesBefore({ record: before, detail }, ports) : NO_CHANGES),
+    currentDateTime: localTime(ports.clock(), ports.settings.config().timezone),
   });
 }
 
@@ -122,7 +123,7 @@ async function targeted(
   { record, content }: KeptRelay,
   slot: string,
   prompt: string,
-  parts: EngineParts,
+  ports: EnginePorts,
 ): Promise<InsertedStep> {
   const agent = agentIn(content, slot)!;
   const key = { kind: "relay", relay: record.id, slot } as const;
@@ -130,10 +131,10 @@ async function targeted(
   const session = normalizeSessionKey(targetSession(record, slot) ?? own);
   const facts = {
     agent,
-    isResumed: await hasHead(session, parts),
+    isResumed: await hasHead(session, ports),
     artifactPath: record.artifactPath === "" ? null : record.artifactPath,
     sectionPath: null,
-    currentDateTime: parts.localTime(parts.clock()),
+    currentDateTime: localTime(ports.clock(), ports.settings.config().timezone),
   };
   return { slot, agent, session, ...buildMessage(facts, prompt) };
 }

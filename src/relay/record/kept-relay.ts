@@ -119,25 +119,36 @@ export function changeTo(
 }
 
 /**
- * Changes a relay, again where something else has changed it meanwhile. A function that gives undefined leaves it as it
- * is. `relay_unknown`.
+ * Changes a relay, again if something else has changed it in the meantime. Undefined: the function left it as it is.
+ * `relay_unknown`.
  */
+export function updateRelay(
+  id: RelayId,
+  store: Pick<Store, "relays">,
+  change: (relay: KeptRelay) => Promise<RelayUpdate> | RelayUpdate,
+): Promise<RelayRecord>;
+export function updateRelay(
+  id: RelayId,
+  store: Pick<Store, "relays">,
+  change: (relay: KeptRelay) => Promise<RelayUpdate | undefined> | RelayUpdate | undefined,
+): Promise<RelayRecord | undefined>;
 export async function updateRelay(
   id: RelayId,
   store: Pick<Store, "relays">,
-  change: (relay: KeptRelay) => Promise<Update | undefined> | Update | undefined,
+  change: (relay: KeptRelay) => Promise<RelayUpdate | undefined> | RelayUpdate | undefined,
 ): Promise<RelayRecord | undefined> {
   for (;;) {
     const relay = await readRelay(id, store);
     if (relay === undefined) throw relayUnknown(id);
     const update = await change(relay);
     if (update === undefined) return undefined;
-    const { record, orders, ...rest } = update;
+    const { record, orders, detail, ...rest } = update;
     try {
       await store.relays.save(id, relay.version, {
         ...changeTo(relay.record, record, orders),
         due: !isTerminal(record),
         ...rest,
+        ...(detail === undefined ? {} : { detail: { ...detail } }),
       });
       return record;
     } catch (error) {
@@ -146,8 +157,9 @@ export async function updateRelay(
   }
 }
 
-export interface Update extends Omit<RelayChange, "state" | "record" | "steps"> {
+export interface RelayUpdate extends Omit<RelayChange, "state" | "record" | "steps" | "detail"> {
   readonly record: RelayRecord;
+  readonly detail?: RelayDetail;
   readonly orders?: ReadonlyMap<number, RelayStepOrder>;
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Endpoint } from "../templates/endpoint.ts";
 import type { RelayMetadata, RelayRecord, Slot } from "./record.ts";
 
-export interface NewRelay {
+export interface NewRecord {
   readonly id: string;
   readonly templateName: string | null;
   readonly configHash: string;
@@ -18,7 +18,7 @@ export interface NewRelay {
   readonly nowMs: number;
 }
 
-export function newRecord(relay: NewRelay): RelayRecord {
+export function newRecord(relay: NewRecord): RelayRecord {
   const now = timestamp(relay.nowMs);
   return {
     id: relay.id,

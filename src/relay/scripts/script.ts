@@ -4,9 +4,6 @@
  * A script is not ours and may do anything: hang, write without end, leave processes behind, answer nonsense. Nothing of
  * that fails the relay. Whatever does not end as agreed is a value that says what happened.
  */
-import type { StrayNotes } from "../../agents/process/strays.ts";
-import { childEnvironment, type Variables } from "../../programs/environment.ts";
-import { runGroup } from "../../programs/run-group.ts";
 import { parseScriptAnswer, type ScriptAnswer } from "./script-answer.ts";
 import type { RelayScript } from "../templates/snapshot.ts";
 
@@ -116,36 +113,4 @@ function withErrors(problem: string, errors: Buffer): string {
     .replace(/^\uFFFD+/, "")
     .trim();
   return tail === "" ? problem : `${problem}\n${tail}`;
-}
-
-/** How long a script has between being told to end and being killed. */
-const SCRIPT_GRACE_MS = 2_000;
-/** How long those that a script left behind have to finish what they write. */
-const SCRIPT_DRAIN_MS = 250;
-
-interface ScriptParts {
-  readonly environment: Variables;
-  /** Looks one up that a script names, in our environment or in `config/.env`. */
-  readonly variable: (name: string) => string | undefined;
-  /** What Cortex tells the script. */
-  readonly told?: Readonly<Record<string, string>>;
-  readonly strays: StrayNotes;
-}
-
-/** Scripts are the owner's own, and are given the variables that they name. */
-export function scriptRunner({ environment, variable, told = {}, strays }: ScriptParts): RunProgram {
-  const times = { graceMs: SCRIPT_GRACE_MS, drainMs: SCRIPT_DRAIN_MS };
-  return async ({ env, ...program }) => {
-    const given = { ...childEnvironment(environment, { names: env, variable }), ...told };
-    let begun: number | undefined;
-    const onBegun = (group: number): void => {
-      begun = group;
-      void strays.add(group); // it never rejects, and is done before it is removed
-    };
-    try {
-      return await runGroup({ ...program, ...times, environment: given, onBegun });
-    } finally {
-      if (begun !== undefined) await strays.remove(begun);
-    }
-  };
 }

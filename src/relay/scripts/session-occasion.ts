@@ -1,12 +1,15 @@
 /** What a script of sessions is told, and where what it writes belongs. */
+import type { Config } from "../../config/config.ts";
+import type { Ports } from "../../feature/ports.ts";
 import { SCRIPT_ADAPTER } from "../../model/event.ts";
 import type { AgentId, DispatchId, EventId, ItemId, PersonaId, TurnId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import { present } from "../../model/present.ts";
+import { authorityOf } from "../../personas/authority.ts";
 import type { SessionMoment } from "../templates/session-scripts-file.ts";
 import { forkLabel } from "../../routing/resolve.ts";
-import type { Change, NewDispatch, NewEvent, QueueItem, Store, StoredEvent } from "../../store/store.ts";
+import type { Change, NewDispatch, QueueItem, Store, StoredEvent } from "../../store/store.ts";
 
 export interface Occasion {
   readonly moment: SessionMoment;
@@ -34,15 +37,10 @@ interface SessionScriptContext {
   readonly timestampIso: string;
 }
 
-interface OccasionParts {
-  readonly store: Pick<Store, "queue" | "sessions" | "turns" | "query">;
-  readonly isPerson: (sender: Pick<NewEvent, "channel" | "sender">) => boolean;
-}
-
 /** Undefined: no script is for it. */
 export async function describeOccasion(
   change: Change,
-  { store, isPerson }: OccasionParts,
+  { store, settings }: Pick<Ports, "store" | "settings">,
 ): Promise<Occasion | undefined> {
   if (change.kind !== "turn" && change.kind !== "session") return undefined;
   const moment = change.kind === "turn" ? "onMessageEnd" : "onNew";
@@ -54,7 +52,9 @@ export async function describeOccasion(
     id === undefined ? [] : store.queue.itemsOf(id),
   ]);
   if (session === undefined) return undefined;
-  const item = items.find(({ event }) => event.direction === "received" && isPerson(event));
+  const item = items.find(
+    ({ event }) => event.direction === "received" && isPersons(event, settings.config()),
+  );
   if (moment === "onMessageEnd" && item === undefined) return undefined;
   const { agent, persona } = session;
   return {
@@ -76,6 +76,10 @@ export async function describeOccasion(
       timestampIso: new Date(atMs).toISOString(),
     },
   };
+}
+
+function isPersons(event: StoredEvent, config: Config): boolean {
+  return ["owner", "paired"].includes(authorityOf(event, config));
 }
 
 /** The same, for scripts that read no JSON. */

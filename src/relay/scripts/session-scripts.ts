@@ -9,16 +9,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { endStrays, StrayNotes } from "../../agents/process/strays.ts";
 import { configFolder, SESSION_SCRIPTS_FILE } from "../../config/read.ts";
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
-import type { Variables } from "../../programs/environment.ts";
-import { runCommand, scriptRunner } from "./script.ts";
+import type { Ports } from "../../feature/ports.ts";
+import { runCommand } from "./script.ts";
+import { ScriptProcesses } from "./script-processes.ts";
 import { readSessionScripts, type SessionMoment } from "../templates/session-scripts-file.ts";
 import type { RelayScript } from "../templates/snapshot.ts";
-import type { Change, Claim, LeaseRequest, NewEvent, Store } from "../../store/store.ts";
+import type { Change, NewEvent } from "../../store/store.ts";
 import { type Begun, ScriptLog } from "./session-script-log.ts";
 import { describeOccasion, dispatchFor, type Occasion, variablesOf } from "./session-occasion.ts";
 
@@ -31,26 +31,10 @@ const LOOK_MS = 1_000;
 /** Changes that are read at a time. */
 const BATCH = 500;
 
-export interface SessionScriptParts {
-  readonly home: string;
-  readonly store: Store;
-  readonly clock: () => number;
-  readonly mintId: () => string;
-  readonly isPerson: (sender: Pick<NewEvent, "channel" | "sender">) => boolean;
-  readonly environment: Variables;
-  readonly variable: (name: string) => string | undefined;
-  readonly withSlot: <Result>(
-    act: (claim: LeaseRequest | undefined) => Promise<{ result: Result; claim: Claim | undefined }>,
-  ) => Promise<Result>;
-  readonly log: (line: string) => void;
-  /** The file was not there when Cortex started: what happened before is not meant. */
-  readonly isNew: boolean;
-}
-
 export class SessionScriptRunner implements AsyncDisposable {
-  readonly #parts: SessionScriptParts;
+  readonly #ports: Ports;
   readonly #ledger: ScriptLog;
-  readonly #strays: StrayNotes;
+  readonly #processes: ScriptProcesses;
   readonly #running = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   readonly #loop: WakeLoop;
@@ -59,12 +43,13 @@ export class SessionScriptRunner implements AsyncDisposable {
   #isNew: boolean;
   #told = "";
 
-  constructor(parts: SessionScriptParts) {
-    this.#parts = parts;
-    this.#ledger = new ScriptLog(parts);
-    this.#strays = new StrayNotes(this.#strayFile, parts.log);
-    this.#isNew = parts.isNew;
-    const { store, log } = parts;
+  /** A file that is new does not mean what happened before it was there. */
+  constructor(ports: Ports, { isNew }: { readonly isNew: boolean }) {
+    this.#ports = ports;
+    this.#ledger = new ScriptLog(ports);
+    this.#processes = new ScriptProcesses(ports, join(ports.home, "data", "session-scripts.json"));
+    this.#isNew = isNew;
+    const { store, log } = ports;
     this.#loop = new WakeLoop({
       round: () => this.#look(),
       listen: (wake) => store.onWake("changes", wake),
@@ -75,7 +60,7 @@ export class SessionScriptRunner implements AsyncDisposable {
 
   /** To be awaited before anything is taken up: what happens from then on is seen. */
   async start(): Promise<void> {
-    await endStrays(this.#strayFile, this.#parts.log);
+    await this.#processes.endStrays();
     if (this.#isThere()) this.#at = await this.#begin().catch(() => undefined); // and once more below
     this.#loop.start();
   }
@@ -88,16 +73,12 @@ export class SessionScriptRunner implements AsyncDisposable {
     if (this.#at !== undefined) await this.#ledger.mark(this.#at);
   }
 
-  get #strayFile(): string {
-    return join(this.#parts.home, "data", "session-scripts.json");
-  }
-
   get #isClosed(): boolean {
     return this.#abort.signal.aborted;
   }
 
   #isThere(): boolean {
-    return existsSync(join(configFolder(this.#parts.home), SESSION_SCRIPTS_FILE));
+    return existsSync(join(configFolder(this.#ports.home), SESSION_SCRIPTS_FILE));
   }
 
   async #look(): Promise<void> {
@@ -119,13 +100,13 @@ export class SessionScriptRunner implements AsyncDisposable {
         await this.#fail(begun, "Cortex ended in the middle of it");
       return position;
     }
-    const at = await this.#parts.store.changes.last();
+    const at = await this.#ports.store.changes.last();
     await this.#ledger.mark(at);
     return at;
   }
 
   async #follow(): Promise<void> {
-    const { store, clock, log } = this.#parts;
+    const { store, clock, log } = this.#ports;
     let late = 0;
     for (;;) {
       const { changes, seq, gap } = await store.changes.since(this.#at!, { limit: BATCH });
@@ -147,7 +128,7 @@ export class SessionScriptRunner implements AsyncDisposable {
   async #consider(change: Change, moment: SessionMoment): Promise<void> {
     const script = await this.#scriptFor(moment);
     if (script === undefined) return;
-    const occasion = await describeOccasion(change, this.#parts);
+    const occasion = await describeOccasion(change, this.#ports);
     if (occasion === undefined) return;
     while (this.#running.size >= MAX_SESSION_SCRIPTS) await Promise.race(this.#running);
     if (this.#isClosed) return;
@@ -155,29 +136,29 @@ export class SessionScriptRunner implements AsyncDisposable {
     const begun = await this.#ledger.begin(change.seq, { moment, session, turn, command: script.command });
     if (begun === undefined) return;
     const run = this.#run(begun, script, occasion)
-      .catch((error: unknown) => this.#parts.log(`${describe(begun)}: ${String(error)}`))
+      .catch((error: unknown) => this.#ports.log(`${describe(begun)}: ${String(error)}`))
       .finally(() => this.#running.delete(run));
     this.#running.add(run);
   }
 
   /** What is wrong with the file is said once. */
   async #scriptFor(moment: SessionMoment): Promise<RelayScript | undefined> {
-    const { scripts, problems } = await readSessionScripts(configFolder(this.#parts.home));
+    const { scripts, problems } = await readSessionScripts(configFolder(this.#ports.home));
     const text = problems.map(({ source, path, message }) => `${source} ${path} ${message}`).join("; ");
-    if (text !== "" && text !== this.#told) this.#parts.log(`The scripts of sessions are wrong: ${text}`);
+    if (text !== "" && text !== this.#told) this.#ports.log(`The scripts of sessions are wrong: ${text}`);
     this.#told = text;
     return scripts[moment];
   }
 
   async #run(begun: Begun, script: RelayScript, occasion: Occasion): Promise<void> {
-    const { home, environment, variable } = this.#parts;
+    const { home } = this.#ports;
     const { context } = occasion;
     const end = await runCommand({
       script,
       home,
       context,
       signal: this.#abort.signal,
-      run: scriptRunner({ environment, variable, told: variablesOf(context), strays: this.#strays }),
+      run: this.#processes.runner(variablesOf(context)),
     });
     if (end.kind === "failed") return this.#fail(begun, end.error);
     const output = end.output.trim();
@@ -192,9 +173,9 @@ export class SessionScriptRunner implements AsyncDisposable {
 
   /** What the script wrote, as a message to the session: one commit with the record that it has ended. */
   async #say(begun: Begun, content: string, occasion: Occasion): Promise<void> {
-    const { store, mintId, withSlot } = this.#parts;
+    const { store, mintId, slots } = this.#ports;
     const dispatch = dispatchFor(occasion, mintId);
-    await withSlot(async (claim) => {
+    await slots.withSlot(async (claim) => {
       const accepted = await store.events.accept(
         { ...this.#ledger.endOf(begun, content), ...causeOf(occasion) },
         {
@@ -208,7 +189,7 @@ export class SessionScriptRunner implements AsyncDisposable {
 
   async #fail(begun: Begun, error: string): Promise<void> {
     const line = `${describe(begun)}: ${error.replaceAll(/\s+/g, " ").trim()}`;
-    this.#parts.log(line);
+    this.#ports.log(line);
     await this.#ledger.fail(begun, line);
   }
 }

@@ -1,0 +1,14 @@
+import type { Settings } from "../../config/settings.ts";
+import type { Ports } from "../../feature/ports.ts";
+import type { RelayId } from "../../model/ids.ts";
+import type { RunProgram } from "../scripts/script.ts";
+import type { RelayScripts } from "../templates/snapshot.ts";
+
+/** The ports of Cortex, and the scripts that run beside steps. */
+export interface EnginePorts extends Pick<Ports, "home" | "store" | "clock" | "mintId" | "slots" | "log"> {
+  readonly settings: Pick<Settings, "config">;
+  /** Runs a script of the owner. */
+  readonly run: RunProgram;
+  /** Scripts that callers gave with their requests. They are not stored: after a restart there are none. */
+  readonly extraScripts: Pick<Map<RelayId, RelayScripts>, "get" | "set" | "delete">;
+}
