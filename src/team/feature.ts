@@ -18,7 +18,7 @@ export const team: Feature = {
   async tools(ports) {
     const [{ createTeamTools }, { teamToolParts }] = await Promise.all([
       import("./surface/tools.ts"),
-      import("./surface/tool-parts.ts"),
+      import("./surface/turn-origin.ts"),
     ]);
     return createTeamTools(() => teamToolParts(ports()));
   },

@@ -13,15 +13,15 @@ import { type DispatchedTask, memberOf, type TaskWish } from "./members/dispatch
 import { Heart, type HeartParts } from "./work/heart.ts";
 import { giveUpTeam, keepTeam } from "./work/keeper.ts";
 import { type NewMember, type Registered, registerMember } from "./members/register-member.ts";
-import type { TeamRelays } from "./work/work-parts.ts";
-import { askCoordinator } from "./work/ask-coordinator.ts";
+import type { TeamRelays } from "./work/workplace.ts";
+import { askCoordinator } from "./work/tell-owner.ts";
 import { isAlive } from "../programs/is-alive.ts";
 import { readRelayResult } from "../relay/record/summary.ts";
 import type { Relays } from "../relay/relays.ts";
 import type { Settings } from "../config/settings.ts";
 import type { TickReport } from "./teamwork.ts";
-import { type OpenTeamFiles, openTeamFiles } from "./open-files.ts";
-import { watchTeam } from "./watch-team.ts";
+import { type OpenTeamFiles, openTeamFiles } from "./files/team-directory.ts";
+import { watchTeam } from "./files/watch-team.ts";
 
 export interface TeamSources extends Pick<HeartParts, "clock" | "mintId" | "withSlot"> {
   readonly home: string;

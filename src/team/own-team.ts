@@ -5,12 +5,12 @@ import { relative, resolve, sep } from "node:path";
 import { readTeamConfig } from "../config/team-config.ts";
 import type { TeamFinding } from "./reports/lint.ts";
 import { readConfigured } from "../config/configured.ts";
-import { openTeamFiles } from "./open-files.ts";
+import { openTeamFiles } from "./files/team-directory.ts";
 import { hasTeam, teamMissing } from "./files/team-missing.ts";
 import type { TeamSetupSources } from "./members/setup.ts";
 import type { TeamFiles } from "./teamwork.ts";
 import { isoTime } from "../feature/views.ts";
-import { watchTeam } from "./watch-team.ts";
+import { watchTeam } from "./files/watch-team.ts";
 
 export type { TeamFinding } from "./reports/lint.ts";
 

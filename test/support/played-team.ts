@@ -7,7 +7,7 @@ import type { Store } from "../../src/store/store.ts";
 import { Heart } from "../../src/team/work/heart.ts";
 import { TeamFolder } from "../../src/team/files/team-folder.ts";
 import { TeamReader } from "../../src/team/files/team-reader.ts";
-import type { WorkParts } from "../../src/team/work/work-parts.ts";
+import type { WorkParts } from "../../src/team/work/workplace.ts";
 import { Workers } from "../../src/team/work/worker.ts";
 import { openTestStore } from "./open-store.ts";
 import { alice, message, turnFor } from "./sample.ts";

@@ -11,7 +11,7 @@ import { findTask, readTasks } from "../markdown/read-tasks.ts";
 import { causeOfTask } from "./task-causes.ts";
 import type { Task } from "../markdown/task.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
-import type { WorkParts } from "./work-parts.ts";
+import type { WorkParts } from "./workplace.ts";
 
 export type Begun =
   | { readonly kind: "turn"; readonly item: ItemId }

@@ -22,7 +22,7 @@ import { formatReview, reviewFacts } from "../reports/review.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import { causeOfFlag } from "./task-causes.ts";
 import { COORDINATOR, findMember, type Team } from "../files/team.ts";
-import type { WorkParts } from "./work-parts.ts";
+import type { WorkParts } from "./workplace.ts";
 
 export interface CoordinatorParts extends Pick<
   WorkParts,

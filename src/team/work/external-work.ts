@@ -8,7 +8,7 @@ import type { MemberFiles } from "../members/member-files.ts";
 import { refOf } from "./member-state.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import type { Task } from "../markdown/task.ts";
-import type { WorkParts } from "./work-parts.ts";
+import type { WorkParts } from "./workplace.ts";
 
 export interface ExternalReport {
   /** open: its runner is at work. lost: the file cannot be read, which was reported. */

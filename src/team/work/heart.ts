@@ -15,7 +15,7 @@ import { memberUnknown } from "../members/member-files.ts";
 import { readState } from "./member-state.ts";
 import type { TaskRef } from "../markdown/task.ts";
 import { COORDINATOR, findMember, type Member } from "../files/team.ts";
-import type { WorkParts } from "./work-parts.ts";
+import type { WorkParts } from "./workplace.ts";
 import { Workers } from "./worker.ts";
 
 export interface HeartParts extends Omit<WorkParts, "onEnded" | "isKept">, CoordinatorParts {

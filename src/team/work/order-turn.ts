@@ -10,7 +10,7 @@ import type { TeamGift, TeamOrder } from "../../store/store.ts";
 import { type MemberState, type Work, writeState } from "./member-state.ts";
 import { causeOfTask, eventOfWork } from "./task-causes.ts";
 import { COORDINATOR_TOOLS, FLAG_TOOL } from "./tool-names.ts";
-import type { WorkParts } from "./work-parts.ts";
+import type { WorkParts } from "./workplace.ts";
 
 /** The name of the hook that stands for a team. */
 export const TEAM_HOOK = "team";

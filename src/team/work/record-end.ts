@@ -8,7 +8,7 @@ import { toStamp } from "../markdown/stamp.ts";
 import { gistOf } from "../markdown/task-gist.ts";
 import type { Task, TaskFile } from "../markdown/task.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
-import type { WorkEnd } from "./turn-end.ts";
+import type { WorkEnd } from "./work-end.ts";
 
 export interface EndedMember {
   readonly tasksPath: string;

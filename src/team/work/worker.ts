@@ -30,8 +30,8 @@ import { eventOfWork, withCause, withoutCause } from "./task-causes.ts";
 import { gistOf } from "../markdown/task-gist.ts";
 import { externalPathOf, type TaskRef } from "../markdown/task.ts";
 import type { Team } from "../files/team.ts";
-import { readTurnEnd, type WorkEnd } from "./turn-end.ts";
-import type { WorkParts } from "./work-parts.ts";
+import { readTurnEnd, type WorkEnd } from "./work-end.ts";
+import type { WorkParts } from "./workplace.ts";
 
 /** How many tasks of one member are looked at in a row. A heartbeat later it goes on. */
 const MAX_TASKS_AT_ONCE = 100;

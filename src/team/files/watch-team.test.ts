@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import { PATIENT } from "../../test/support/server.ts";
-import { member, teamDirectory } from "../../test/support/team-directory.ts";
-import { openTeamFiles } from "./open-files.ts";
+import { PATIENT } from "../../../test/support/server.ts";
+import { member, teamDirectory } from "../../../test/support/team-directory.ts";
+import { openTeamFiles } from "./team-directory.ts";
 import { watchTeam } from "./watch-team.ts";
 
 const READY = "## Work\n**Status:** ready\n\nDo it.\n";

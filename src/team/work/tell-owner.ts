@@ -2,8 +2,8 @@ import type { ItemId } from "../../model/ids.ts";
 import { SILENCE } from "../../model/reply-tool.ts";
 import type { DeliveryTarget, NewDispatch, Store } from "../../store/store.ts";
 import type { Notice } from "./order-notice.ts";
-import { readTurnEnd } from "./turn-end.ts";
-import type { WorkParts } from "./work-parts.ts";
+import { readTurnEnd } from "./work-end.ts";
+import type { WorkParts } from "./workplace.ts";
 
 export interface AskParts extends Pick<WorkParts, "withSlot" | "settled"> {
   readonly store: Store;

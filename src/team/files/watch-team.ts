@@ -1,8 +1,8 @@
 /** Looks at the files of a team whenever somebody has changed them. */
 import { basename, join, relative, sep } from "node:path";
 
-import { FolderWatch } from "../config/watch-folders.ts";
-import type { OpenTeamFiles } from "./open-files.ts";
+import { FolderWatch } from "../../config/watch-folders.ts";
+import type { OpenTeamFiles } from "./team-directory.ts";
 
 export interface TeamWatchParts {
   /** Told when the files say something else than before. */

@@ -1,13 +1,13 @@
 /** What can be done with the files of a team, with a server or without. */
-import { adoptMember } from "./members/adopt-member.ts";
-import { briefingFacts, formatBriefing } from "./reports/briefing.ts";
-import { dispatchTask } from "./members/dispatch-task.ts";
-import { housekeep, type Housekept } from "./reports/housekeeping.ts";
-import { formatReview, reviewFacts } from "./reports/review.ts";
-import { TeamFolder } from "./files/team-folder.ts";
-import { TeamReader } from "./files/team-reader.ts";
-import type { Team } from "./files/team.ts";
-import type { TeamFiles } from "./teamwork.ts";
+import { adoptMember } from "../members/adopt-member.ts";
+import { briefingFacts, formatBriefing } from "../reports/briefing.ts";
+import { dispatchTask } from "../members/dispatch-task.ts";
+import { housekeep, type Housekept } from "../reports/housekeeping.ts";
+import { formatReview, reviewFacts } from "../reports/review.ts";
+import { TeamFolder } from "./team-folder.ts";
+import { TeamReader } from "./team-reader.ts";
+import type { Team } from "./team.ts";
+import type { TeamFiles } from "../teamwork.ts";
 
 export interface TeamFilesSources {
   readonly root: string;
