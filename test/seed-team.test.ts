@@ -43,7 +43,7 @@ test(
     const command = "cortex team adopt billing-dev";
     {
       await using cortex = await seed.open();
-      const { members } = await cortex.team.tick("billing-dev");
+      const { members } = await (await cortex.team.open()).tick("billing-dev");
       expect(members).toMatchObject([{ state: "foreign", detail: expect.stringContaining(command) }]);
     }
     expect(seed.read(TASKS)).toBe(SEED_TEAM[TASKS]);
@@ -67,7 +67,11 @@ test("with adopt: true the task of a literal team is done, and the coordinator w
   await using cortex = await seed.open();
   await expect.poll(() => seed.read(TASKS), PATIENT).toContain("**Status:** done");
   await expect.poll(() => seed.read("agents/chief-of-staff/tasks.md"), PATIENT).toContain("cortex:last-tick");
-  expect((await cortex.team.status()).members.map(({ isManaged }) => isManaged)).toEqual([true, true, true]);
+  expect((await (await cortex.team.open()).status()).members.map(({ isManaged }) => isManaged)).toEqual([
+    true,
+    true,
+    true,
+  ]);
   expect(seed.read("agents/billing-dev/billing-dev.md")).not.toContain("runtime");
 });
 

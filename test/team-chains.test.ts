@@ -50,7 +50,7 @@ test(
     await using cortex = await home.open();
     const asked = await askFor(cortex);
     expect(home.tasks("dev")).not.toContain(asked.id);
-    await cortex.team.tick("dev");
+    await (await cortex.team.open()).tick("dev");
     await expect.poll(isDone(home), PATIENT).toBe(true);
     const [task] = await eventsOf(cortex, "team:");
     expect(task).toMatchObject({ cause: asked.id, depth: 1 });
@@ -66,10 +66,10 @@ test(
     using home = makeHome({ script: GIVES + WORKS });
     await using cortex = await home.open();
     await askFor(cortex);
-    await cortex.team.tick("dev");
+    await (await cortex.team.open()).tick("dev");
     await expect.poll(isDone(home), PATIENT).toBe(true);
     home.write("agents/dev/tasks.md", `${home.tasks("dev")}\n## Add tests\n**Status:** ready\n\nFor all.\n`);
-    await cortex.team.tick("dev");
+    await (await cortex.team.open()).tick("dev");
     await expect.poll(() => eventsOf(cortex, "team:"), PATIENT).toMatchObject([{ depth: 1 }, { depth: 0 }]);
   },
 );
@@ -85,7 +85,7 @@ export default async () => ({ fire: true, routing: { session: "${CHIEF}" }, cont
   const lines: string[] = [];
   await using cortex = await home.open({ log: (line) => void lines.push(line) });
   const asked = await askFor(cortex);
-  await cortex.team.tick("dev");
+  await (await cortex.team.open()).tick("dev");
   await expect
     .poll(() => lines, PATIENT)
     .toContainEqual(
@@ -105,7 +105,7 @@ test("the steps of a relay that a dispatched task is run as belong to its chain"
   });
   await using cortex = await home.open();
   const asked = await askFor(cortex);
-  await cortex.team.tick("dev");
+  await (await cortex.team.open()).tick("dev");
   await expect.poll(isDone(home), PATIENT).toBe(true);
   const steps = await eventsOf(cortex, "relay:");
   expect(steps.map(({ cause, depth }) => ({ cause, depth }))).toEqual([
@@ -118,7 +118,7 @@ test("what the coordinator is told of a flag is a link deeper than the task", PA
   using home = makeHome({ script: GIVES + FLAGS + SILENT });
   await using cortex = await home.open();
   await askFor(cortex);
-  await cortex.team.tick("dev");
+  await (await cortex.team.open()).tick("dev");
   const notices = () => eventsOf(cortex, "team:flag:");
   await expect.poll(notices, PATIENT).toHaveLength(1);
   const task = (await eventsOf(cortex, "team:")).find(({ id }) => !id.startsWith("team:flag:"))!;
@@ -135,7 +135,7 @@ test("a flag that another runner writes carries what led to the task", PATIENT, 
     .replace("ready", "in-progress\n**Started:** 2026-03-28T08:00")
     .concat("\n### Progress\n- 2026-03-28T09:00 flagged: no access\n");
   home.write("agents/dev/tasks.md", flagged);
-  await cortex.team.tick("chief-of-staff");
+  await (await cortex.team.open()).tick("chief-of-staff");
   await expect
     .poll(() => eventsOf(cortex, "team:flag:"), PATIENT)
     .toMatchObject([{ cause: asked.id, depth: 1 }]);
@@ -148,9 +148,9 @@ test("a task whose attempts fail stays in its chain", PATIENT, async () => {
   });
   await using cortex = await home.open();
   const asked = await askFor(cortex);
-  await cortex.team.tick("dev");
+  await (await cortex.team.open()).tick("dev");
   await expect.poll(() => home.tasks("dev"), PATIENT).toContain("attempt 1 failed");
-  await cortex.team.tick("dev");
+  await (await cortex.team.open()).tick("dev");
   const attempts = async () =>
     (await eventsOf(cortex, "team:")).filter(({ id }) => !id.startsWith("team:flag:"));
   await expect.poll(async () => (await attempts()).length, PATIENT).toBeGreaterThan(1);

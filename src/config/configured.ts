@@ -3,7 +3,7 @@ import { addEntry, type NewEntry } from "./add-entry.ts";
 import type { Config } from "./config.ts";
 import { formatPath } from "./problem.ts";
 import { type LoadedConfig, readConfig } from "./read.ts";
-import { readTeamConfig, type TeamConfigSources } from "./team-config.ts";
+import { readTeamConfig, type TeamLocation } from "./team-config.ts";
 import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
 import { refuseFile } from "./home.ts";
 import { systemTimezone } from "./system-timezone.ts";
@@ -31,7 +31,7 @@ export async function readConfigured(sources: Sources): Promise<Configured> {
 }
 
 /** Those of the team, by their names in `config.yaml`, as they were written. Throws `config_invalid`. */
-export async function readTeamSettings(sources: TeamConfigSources): Promise<Setting[]> {
+export async function readTeamSettings(sources: TeamLocation): Promise<Setting[]> {
   const { settings } = await readTeamConfig(sources);
   return settings.map(({ key, text, origin }) => ({ path: key, value: text, origin }));
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { listProblems } from "../../test/support/config-home.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { readTeamConfig, type TeamConfig, type TeamConfigSources } from "./team-config.ts";
+import { readTeamConfig, type TeamConfig, type TeamLocation } from "./team-config.ts";
 import { MAX_TEAM_CONFIG_LENGTH } from "./team-config-file.ts";
 import { MAX_HEARTBEAT_MINUTES } from "./team-settings.ts";
 
@@ -11,7 +11,7 @@ const HOME = { HOME: "/home/ada" };
 
 async function load(
   yaml: string | undefined,
-  given: Partial<TeamConfigSources> & { env?: string } = {},
+  given: Partial<TeamLocation> & { env?: string } = {},
 ): Promise<TeamConfig> {
   using home = temporaryFolder();
   const { env, ...sources } = given;

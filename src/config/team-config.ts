@@ -49,7 +49,8 @@ export interface TeamSetting {
   readonly origin: string;
 }
 
-export interface TeamConfigSources {
+/** Where the settings of a team come from. */
+export interface TeamLocation {
   readonly home: string;
   /** The variables of the process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -60,12 +61,12 @@ export interface TeamConfigSources {
 }
 
 /** Throws one `config_invalid` that lists all that is wrong. */
-export async function readTeamConfig(sources: TeamConfigSources): Promise<TeamConfig> {
+export async function readTeamConfig(sources: TeamLocation): Promise<TeamConfig> {
   return loadTeamConfig(sources, await readText(sources.home, TEAM_CONFIG_FILE));
 }
 
 /** As `readTeamConfig`, of a file that is not there yet. */
-export async function loadTeamConfig(sources: TeamConfigSources, file: FileText): Promise<TeamConfig> {
+export async function loadTeamConfig(sources: TeamLocation, file: FileText): Promise<TeamConfig> {
   const env = await readText(configFolder(sources.home), ".env", { isSecret: true });
   const environment = mergeEnvironment(
     sources.environment,
@@ -73,7 +74,7 @@ export async function loadTeamConfig(sources: TeamConfigSources, file: FileText)
   );
   const { entries, problems: ofFile } = await parseTeamConfig(file);
   const problems = [...ofFile];
-  const written = new Map<TeamKey, Given>();
+  const written = new Map<TeamKey, SettingValue>();
   const foreignKeys: { key: string; source: string }[] = [];
   for (const { key, text, position } of entries) {
     if (!isTeamKey(key)) {
@@ -124,7 +125,7 @@ export function shortenPath(path: string, user: string | undefined): string {
   return path.startsWith(own + sep) ? `~/${path.slice(own.length + 1)}` : path;
 }
 
-interface Given {
+interface SettingValue {
   readonly text: string;
   /** For whoever has to correct it. */
   readonly source: string;
@@ -133,12 +134,12 @@ interface Given {
   readonly from: string;
 }
 
-function given(text: string | undefined, origin: string, from: string): Given | undefined {
+function given(text: string | undefined, origin: string, from: string): SettingValue | undefined {
   return text === undefined ? undefined : { text, source: origin, origin, from };
 }
 
 function build(
-  chosen: ReadonlyMap<TeamKey, Given>,
+  chosen: ReadonlyMap<TeamKey, SettingValue>,
   user: string | undefined,
 ): Omit<TeamConfig, "foreignKeys"> {
   const textOf = (key: TeamKey): string => chosen.get(key)!.text;

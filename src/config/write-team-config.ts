@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { readText } from "./json-file.ts";
 import { type Composed, rewriteFile } from "./rewrite-file.ts";
-import { loadTeamConfig, type TeamConfig, type TeamConfigSources } from "./team-config.ts";
+import { loadTeamConfig, type TeamConfig, type TeamLocation } from "./team-config.ts";
 import { parseTeamConfig, TEAM_CONFIG_FILE } from "./team-config-file.ts";
 import { TEAM_KEYS, type TeamKey } from "./team-settings.ts";
 
@@ -14,11 +14,11 @@ export type TeamValues = Readonly<Partial<Record<TeamKey, string>>>;
  * `config_invalid`, where it would not be valid or is not now, `state_conflict` and `home_unwritable`; nothing is
  * written then.
  */
-export async function writeTeamConfig(sources: TeamConfigSources, values: TeamValues): Promise<TeamConfig> {
+export async function writeTeamConfig(sources: TeamLocation, values: TeamValues): Promise<TeamConfig> {
   return rewriteFile(join(sources.home, TEAM_CONFIG_FILE), () => compose(sources, values));
 }
 
-async function compose(sources: TeamConfigSources, values: TeamValues): Promise<Composed<TeamConfig>> {
+async function compose(sources: TeamLocation, values: TeamValues): Promise<Composed<TeamConfig>> {
   const file = await readText(sources.home, TEAM_CONFIG_FILE);
   if (file !== undefined) await loadTeamConfig(sources, file); // what is wrong already is to be said as such
   const old = file !== undefined && "text" in file ? file.text : NEW_FILE;

@@ -1,11 +1,11 @@
 import type { Feature } from "../feature/feature.ts";
 import { TEAM, TEAM_OPTIONS } from "./surface/commands.ts";
 import { COORDINATOR_TOOLS, FLAG_TOOL } from "./work/tool-names.ts";
-import type { Teamwork } from "./teamwork.ts";
+import type { HomeTeam } from "./home-team.ts";
 
 declare module "../feature/cortex.ts" {
   interface Apis {
-    readonly team: Teamwork;
+    readonly team: HomeTeam;
   }
 }
 
@@ -16,11 +16,7 @@ export const team: Feature = {
   upOptions: TEAM_OPTIONS,
   toolNames: [...COORDINATOR_TOOLS, FLAG_TOOL],
   async tools(ports) {
-    const [{ createTeamTools }, { teamToolParts }] = await Promise.all([
-      import("./surface/tools.ts"),
-      import("./surface/turn-origin.ts"),
-    ]);
-    return createTeamTools(() => teamToolParts(ports()));
+    return (await import("./surface/tools.ts")).createTeamTools(ports);
   },
   async routes() {
     const [{ teamRoutes: routes }, { teamSchemas: schemas }] = await Promise.all([
@@ -30,5 +26,5 @@ export const team: Feature = {
     return { routes, schemas };
   },
   check: async (home) => (await import("./surface/check.ts")).checkTeam(home),
-  open: async (ports) => (await import("./open.ts")).openTeamwork(ports),
+  open: async (ports) => (await import("./home-team.ts")).openTeam(ports),
 };

@@ -29,7 +29,7 @@ function movable(ms = TEN_MS): (() => number) & { ms: number } {
 }
 
 async function tick(cortex: Cortex, agent?: string) {
-  const { members } = await cortex.team.tick(agent);
+  const { members } = await (await cortex.team.open()).tick(agent);
   return members.map(({ agent: slug, state }) => `${slug} ${state}`);
 }
 
@@ -45,7 +45,9 @@ describe("a worker", () => {
   test("claims, works on, summarises and reports a task that was dispatched", PATIENT, async () => {
     using home = teamHome({ "billing-dev": {} }, { script: works("Implemented POST /webhooks/stripe.") });
     await using cortex = await home.open({ clock: movable() });
-    await cortex.team.dispatch({
+    await (
+      await cortex.team.open()
+    ).dispatch({
       agent: "Billing-Dev",
       title: "Add Stripe webhook endpoint",
       body: "Verify signature.",
@@ -400,7 +402,7 @@ Implemented POST /webhooks/stripe.
       await expect.poll(() => statuses(home, "billing-dev"), PATIENT).toEqual(["in-progress", "done"]);
       expect(home.tasks("billing-dev")).toContain("Progress: 1 of 2 done, 1 blocked");
       writeFileSync(todo, Buffer.from([0xff, 0xfe]));
-      const [member] = (await cortex.team.status()).members;
+      const [member] = (await (await cortex.team.open()).status()).members;
       expect(member!.notices).toEqual([
         expect.stringMatching(/^"Their list" waits: .*todo\.md cannot be read/),
       ]);
@@ -415,14 +417,14 @@ Implemented POST /webhooks/stripe.
   test("does not get back a task that a person deleted, and people are told of it", PATIENT, async () => {
     using home = teamHome({ theirs: { isForeign: true } });
     await using cortex = await home.open();
-    await cortex.team.dispatch({ agent: "theirs", title: "Keep", body: "It." });
+    await (await cortex.team.open()).dispatch({ agent: "theirs", title: "Keep", body: "It." });
     const kept = home.tasks("theirs");
-    await cortex.team.dispatch({ agent: "theirs", title: "Delete me" });
+    await (await cortex.team.open()).dispatch({ agent: "theirs", title: "Delete me" });
     home.write("agents/theirs/tasks.md", kept);
-    const notices = async () => (await cortex.team.status()).members[0]!.notices.join("\n");
+    const notices = async () => (await (await cortex.team.open()).status()).members[0]!.notices.join("\n");
     await expect.poll(notices, PATIENT).toContain('Removed from tasks.md, and not worked on: "Delete me"');
     expect(home.tasks("theirs")).toBe(kept);
-    expect((await cortex.team.status()).problems).toMatchObject([{ rule: "task-removed" }]);
+    expect((await (await cortex.team.open()).status()).problems).toMatchObject([{ rule: "task-removed" }]);
   });
 
   test("that is inactive or run by others gets no ticks", PATIENT, async () => {
@@ -436,10 +438,10 @@ Implemented POST /webhooks/stripe.
     await using cortex = await home.open({ clock: movable() });
     expect(await tick(cortex)).toEqual(["gone inactive", "theirs foreign"]);
     expect(home.tasks("gone") + home.tasks("theirs")).not.toContain("tick");
-    await expect(cortex.team.dispatch({ agent: "gone", title: "x" })).rejects.toMatchObject({
+    await expect((await cortex.team.open()).dispatch({ agent: "gone", title: "x" })).rejects.toMatchObject({
       code: "state_conflict",
     });
-    await expect(cortex.team.dispatch({ agent: "nobody", title: "x" })).rejects.toMatchObject({
+    await expect((await cortex.team.open()).dispatch({ agent: "nobody", title: "x" })).rejects.toMatchObject({
       code: "member_unknown",
     });
   });
@@ -490,12 +492,12 @@ Implemented POST /webhooks/stripe.
     const first = await home.open({ clock, tools: [hold.tool] });
     await expect.poll(() => hold.tool.calls.length, PATIENT).toBe(1);
     await using cortex = await second.open({ clock });
-    expect((await cortex.team.status()).members).toHaveLength(1);
-    await expect(cortex.team.tick()).rejects.toMatchObject({ code: "state_conflict" });
+    expect((await (await cortex.team.open()).status()).members).toHaveLength(1);
+    await expect((await cortex.team.open()).tick()).rejects.toMatchObject({ code: "state_conflict" });
     hold.release();
     await expect.poll(() => statuses(home, "billing-dev"), PATIENT).toEqual(["done", "done"]);
     await first.stop();
-    await cortex.team.dispatch({ agent: "billing-dev", title: "For the next" });
+    await (await cortex.team.open()).dispatch({ agent: "billing-dev", title: "For the next" });
     expect(await tick(cortex)).toEqual(["billing-dev working"]);
     await expect.poll(() => statuses(home, "billing-dev"), PATIENT).toEqual(["done", "done", "done"]);
     expect(await turnsOf(cortex)).toBe(1);

@@ -1,59 +1,117 @@
-/** A team as the rest of the runtime and its surfaces see it: look at it, give it work, let it work. */
+/** A team that Cortex works on: its heartbeats, and what people and agents ask of it. */
+import { hostname } from "node:os";
+
+import type { TeamConfig } from "../config/team-config.ts";
+import type { Ports } from "../feature/ports.ts";
+import { dateOf } from "../model/day.ts";
 import type { EventId } from "../model/ids.ts";
-import type { Adopted } from "./members/adopt-member.ts";
-import type { DispatchedTask, TaskWish } from "./members/dispatch-task.ts";
-import type { BriefingFacts } from "./reports/briefing.ts";
-import type { Beat } from "./work/heart.ts";
-import type { Housekept } from "./reports/housekeeping.ts";
-import type { NewMember, Registered } from "./members/register-member.ts";
-import type { ReviewFacts } from "./reports/review.ts";
+import { isAlive } from "../programs/is-alive.ts";
+import { TeamDirectory } from "./files/team-directory.ts";
 import type { Team } from "./files/team.ts";
+import { watchTeam } from "./files/watch-team.ts";
+import { type Adoption, adoptMember } from "./members/adopt-member.ts";
+import { type DispatchedTask, dispatchTask, memberOf, type TaskWish } from "./members/dispatch-task.ts";
+import { type NewMember, type Registration, registerMember } from "./members/register-member.ts";
+import { composeBriefing } from "./reports/briefing.ts";
+import { housekeep, type HousekeepingReport } from "./reports/housekeeping.ts";
+import { composeReview } from "./reports/review.ts";
+import { type Beat, Heart } from "./work/heart.ts";
+import { giveUpTeam } from "./work/keeper.ts";
 
-/** What can be done with the files of a team alone, with a server or without. */
-export interface TeamFiles {
-  /** The team directory, absolute. */
-  readonly root: string;
-  /** All that the files say, as they are now. */
-  status(): Promise<Team>;
+export class Teamwork implements AsyncDisposable {
+  readonly directory: TeamDirectory;
+  readonly #ports: Ports;
+  readonly #heart: Heart;
+  /** In the order in which they were opened. */
+  readonly #resources = new AsyncDisposableStack();
+
+  private constructor(config: TeamConfig, ports: Ports) {
+    const { clock, log, settings, home } = ports;
+    const { timezone } = settings.config();
+    const team = new TeamDirectory({ config, timezone, clock, log });
+    const keeping = { root: team.root, self: { home, host: hostname(), pid: process.pid }, clock, isAlive };
+    const closing = new AbortController();
+    this.directory = team;
+    this.#ports = ports;
+    this.#resources.defer(() =>
+      giveUpTeam(keeping).catch((error: unknown) => log(`The team is released late: ${String(error)}`)),
+    );
+    const place = { ...ports, team, closing: closing.signal, onProblem: problemLog(log) };
+    this.#heart = this.#resources.use(new Heart(place, keeping));
+    this.#resources.defer(() => closing.abort());
+  }
+
+  static async open(config: TeamConfig, ports: Ports): Promise<Teamwork> {
+    const team = new Teamwork(config, ports);
+    team.#resources.use(await watchTeam(team.directory, () => ports.live.announce("team.changed")));
+    await team.#heart.start();
+    return team;
+  }
+
+  /** Everything the files say, as they are now. */
+  status(): Promise<Team> {
+    return this.directory.read();
+  }
+
   /**
-   * Writes a task into the file of a member, with the status `ready`. `member_unknown`; `state_conflict` for one who has left;
-   * `request_invalid` where the title is none.
+   * Writes a ready task into the file of a member. The cause is the event that led to it; without one, it starts a chain
+   * of events. Throws `member_unknown`, `state_conflict` for a member who has left, and `request_invalid`.
    */
-  dispatch(wish: TaskWish): Promise<DispatchedTask>;
-  /** Makes a member Cortex's own. `member_unknown`, `state_conflict`. */
-  adopt(agent: string): Promise<Adopted>;
-  briefing(): Promise<TeamReport<BriefingFacts>>;
-  review(): Promise<TeamReport<ReviewFacts>>;
-  housekeeping(): Promise<Housekept>;
+  async dispatch(wish: TaskWish, cause?: EventId): Promise<DispatchedTask> {
+    if (cause !== undefined) return this.#heart.dispatch(wish, cause);
+    return dispatchTask(wish, await this.status(), this.directory.folder);
+  }
+
+  /** Makes a member Cortex's own. Throws `member_unknown`, `state_conflict`. */
+  async adopt(agent: string): Promise<Adoption> {
+    const adopted = await adoptMember(agent, await this.status(), this.directory.folder);
+    this.lookAgain();
+    return adopted;
+  }
+
+  /** Adds a member to the team. Throws `request_invalid`, `state_conflict`. */
+  register(member: NewMember): Promise<Registration> {
+    const { root, folder, timezone, config } = this.directory;
+    const today = dateOf(this.#ports.clock(), timezone);
+    return registerMember(folder, member, { today, user: config.user, workingDir: root });
+  }
+
+  async briefing(): Promise<ReturnType<typeof composeBriefing>> {
+    return composeBriefing(await this.status());
+  }
+
+  async review(): Promise<ReturnType<typeof composeReview>> {
+    return composeReview(await this.status());
+  }
+
+  async housekeeping(): Promise<HousekeepingReport> {
+    const { clock, environment } = this.#ports;
+    const { folder, timezone } = this.directory;
+    return housekeep(folder, await this.status(), { nowMs: clock(), timezone, environment });
+  }
+
+  /** A heartbeat now, of one member or of all that Cortex manages. Throws `member_unknown`, `state_conflict`. */
+  async tick(agent?: string): Promise<{ readonly members: readonly Beat[] }> {
+    const slug = agent === undefined ? undefined : memberOf(agent, await this.status()).slug;
+    return { members: await this.#heart.tick(slug) };
+  }
+
+  /** Looks now who is due. */
+  lookAgain(): void {
+    this.#heart.lookAgain();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#resources.disposeAsync();
+  }
 }
 
-/** Facts, and the same in words, as Markdown. */
-interface TeamReport<Facts> {
-  readonly facts: Facts;
-  readonly text: string;
-}
-
-/** A team at work: what is done with the files, and what Cortex does of its own accord. */
-export interface Teamwork extends Omit<TeamFiles, "root" | "dispatch">, AsyncDisposable {
-  /** As with files alone. The cause is the event that led to the task; without one, it begins a chain of events. */
-  dispatch(wish: TaskWish, cause?: EventId): Promise<DispatchedTask>;
-  /** The team directory, absolute, whether it is there or not. */
-  root(): Promise<string>;
-  /** Goes on with what the process before this one was at work on, and with the heartbeats. */
-  start(): Promise<void>;
-  /** Looks at the settings and the files now. */
-  lookAgain(): void;
-  /**
-   * A heartbeat now, of one member or of all that Cortex manages. `team_missing` where there is no team directory,
-   * `member_unknown`.
-   */
-  tick(agent?: string): Promise<TickReport>;
-  /** How members, tasks and projects stand, in Markdown. Undefined: the files cannot be read now. */
-  situation(): Promise<string | undefined>;
-  /** Takes somebody into the team. `request_invalid`, `state_conflict`. */
-  register(member: NewMember): Promise<Registered>;
-}
-
-export interface TickReport {
-  readonly members: readonly Beat[];
+/** Logs a failure once: the same line every minute would fill the log. */
+function problemLog(log: (line: string) => void): (error: unknown, slug: string) => void {
+  let last: string | undefined;
+  return (error, slug) => {
+    const line = `The team continues later (${slug}): ${String(error)}`;
+    if (line !== last) log(line);
+    last = line;
+  };
 }

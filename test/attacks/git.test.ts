@@ -73,7 +73,7 @@ test("a paired stranger gets nothing run by what an agent writes into the team's
   const { store } = scene.served.cortex;
   const writes = () => store.query("select status from agent_tool_calls where tool_name = 'Write'");
   await expect.poll(writes, PATIENT).toEqual([{ status: "error" }]);
-  const { committed, uncommitted } = await scene.served.cortex.team.housekeeping();
+  const { committed, uncommitted } = await (await scene.served.cortex.team.open()).housekeeping();
 
   expect(existsSync(marks)).toBe(false);
   expect({ committed, uncommitted }).toEqual({
@@ -125,7 +125,7 @@ test.each(PLANTED)(
 
     const cortex = await home.open({ environment: { ...GIT, ANTHROPIC_API_KEY: KEY } });
     await using _ = { [Symbol.asyncDispose]: () => cortex.stop() };
-    const { isPostponed, uncommitted } = await cortex.team.housekeeping();
+    const { isPostponed, uncommitted } = await (await cortex.team.open()).housekeeping();
 
     expect(existsSync(marks)).toBe(false);
     expect(isPostponed).toBe(true);
@@ -160,7 +160,7 @@ test("a repository in a parent, behind a .git file or of a linked work tree is l
     }
     const cortex = await home.open({ environment: { ...GIT, ANTHROPIC_API_KEY: KEY } });
     await using _ = { [Symbol.asyncDispose]: () => cortex.stop() };
-    const { isPostponed, uncommitted } = await cortex.team.housekeeping();
+    const { isPostponed, uncommitted } = await (await cortex.team.open()).housekeeping();
     expect({ kind, isPostponed, uncommitted }).toEqual({
       kind,
       isPostponed: true,

@@ -2,12 +2,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { AgentId, ItemId, PersonaId } from "../../src/model/ids.ts";
+import type { ItemId } from "../../src/model/ids.ts";
+import { readConfigured } from "../../src/config/configured.ts";
+import { readTeamConfig } from "../../src/config/team-config.ts";
 import type { Store } from "../../src/store/store.ts";
 import { Heart } from "../../src/team/work/heart.ts";
 import { TeamFolder } from "../../src/team/files/team-folder.ts";
-import { TeamReader } from "../../src/team/files/team-reader.ts";
-import type { WorkParts } from "../../src/team/work/workplace.ts";
+import { TeamDirectory } from "../../src/team/files/team-directory.ts";
+import type { Workplace } from "../../src/team/work/workplace.ts";
 import { Workers } from "../../src/team/work/worker.ts";
 import { openTestStore } from "./open-store.ts";
 import { alice, message, turnFor } from "./sample.ts";
@@ -75,20 +77,35 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
   const problems: unknown[] = [];
   let minted = 0;
 
+  const home = folder.path;
+  const environment = { HOME: folder.path };
+  const { config } = await readConfigured({ home, environment });
+  const teamConfig = await readTeamConfig({ home, environment, flags: { "team-dir": root } });
+
   /** Plays what waits. One at a time, as a broker does for a session. */
   let playing: Promise<void> = Promise.resolve();
   const playAll = (): Promise<void> => (playing = playing.then(() => playWaiting(store, plays)));
 
   /** `guarded`: what is done around every write. `isGone`: whether the process has ended. */
-  function workParts(guarded: Guard, isGone: () => boolean): Omit<WorkParts, "isKept" | "onEnded"> {
-    const files = new TeamFolder({ root, clock });
-    const editFrom = files.editFrom.bind(files);
-    files.editFrom = guarded(editFrom); // `edit` is made of it
+  function workplace(
+    guarded: Guard,
+    isGone: () => boolean,
+    heartbeatMinutes = teamConfig.heartbeatMinutes,
+  ): Workplace {
+    const team = new TeamDirectory({ config: { ...teamConfig, heartbeatMinutes }, timezone: "UTC", clock });
+    team.folder.editFrom = guarded(team.folder.editFrom.bind(team.folder)); // `edit` is made of it
+    const { queue, turns, events, sessions, outbox, relays } = store;
     return {
-      folder: files,
+      team,
+      home,
+      environment,
       store: {
-        queue: store.queue,
-        turns: store.turns,
+        queue,
+        turns,
+        events,
+        sessions,
+        outbox,
+        relays,
         team: {
           get: store.team.get.bind(store.team),
           list: store.team.list.bind(store.team),
@@ -98,19 +115,21 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
       },
       clock,
       mintId: () => `id-${++minted}`,
-      timezone: () => "UTC",
-      heartbeatMinutes: () => 15,
-      user: folder.path,
-      adopts: () => false,
-      workspaceOf: (slug) => join(folder.path, "workspaces", slug),
-      agentFor: (slug) => ({ agent: slug as AgentId, persona: "atlas" as PersonaId }),
-      withSlot: async (act) => (await act(undefined)).result,
-      settled: async (_: ItemId, signal) => {
-        if (!signal.aborted && !isGone()) await playAll();
+      settings: { config: () => config },
+      slots: { withSlot: async (act) => (await act(undefined)).result },
+      channels: () => [],
+      log: () => {},
+      closing: new AbortController().signal,
+      outcomes: {
+        async wait(_, signal) {
+          if (!signal.aborted && !isGone()) await playAll();
+          return undefined;
+        },
       },
-      relays: {
-        run: () => Promise.reject(new Error("There are no relays")),
-        ended: () => Promise.resolve(undefined),
+      apis: {
+        get relays(): never {
+          throw new Error("There are no relays");
+        },
       },
       onProblem: (error) => {
         if (!isGone()) problems.push(error);
@@ -139,29 +158,30 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
         }
         return result;
       };
-    const parts = workParts(guarded, () => isGone);
-    return new Workers({ ...parts, isKept: async () => true, onEnded: () => {} });
+    return new Workers(
+      workplace(guarded, () => isGone),
+      { isKept: async () => true, onEnded: () => {} },
+    );
   }
 
   function live(isUnreadable: () => boolean): Heart {
-    const reader = new TeamReader({ root, clock, timezone: "UTC", heartbeatMinutes: HEARTBEAT_MINUTES });
-    return new Heart({
-      ...workParts(
-        (act) => act,
-        () => false,
-      ),
-      heartbeatMinutes: () => HEARTBEAT_MINUTES,
-      settled: (_, signal) => new Promise((resolve) => signal.addEventListener("abort", resolve)),
-      readTeam: async () => {
-        if (isUnreadable()) throw new Error("The directory cannot be read");
-        return reader.read();
-      },
-      keep: async () => undefined,
-      times: () => ({ briefing: undefined, review: undefined }),
-      housekeep: () => Promise.reject(new Error("There is no coordinator")),
-      tell: async () => {},
-      ask: async () => {},
-    });
+    const place = workplace(
+      (act) => act,
+      () => false,
+      HEARTBEAT_MINUTES,
+    );
+    const { team } = place;
+    const read = team.read.bind(team);
+    team.read = async () => {
+      if (isUnreadable()) throw new Error("The directory cannot be read");
+      return read();
+    };
+    const outcomes = {
+      wait: (_: ItemId, signal: AbortSignal) =>
+        new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined))),
+    };
+    const self = { home, host: "here", pid: process.pid };
+    return new Heart({ ...place, outcomes }, { root, self, clock, isAlive: () => true });
   }
 
   return {

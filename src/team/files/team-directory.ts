@@ -1,57 +1,76 @@
-/** What can be done with the files of a team, with a server or without. */
-import { adoptMember } from "../members/adopt-member.ts";
-import { briefingFacts, formatBriefing } from "../reports/briefing.ts";
-import { dispatchTask } from "../members/dispatch-task.ts";
-import { housekeep, type Housekept } from "../reports/housekeeping.ts";
-import { formatReview, reviewFacts } from "../reports/review.ts";
+/** A team directory with the settings it is used with. What is read from it or written to it goes through here. */
+import { readConfigured } from "../../config/configured.ts";
+import { readTeamConfig, type TeamConfig, type TeamLocation } from "../../config/team-config.ts";
+import { isMarkedAsOurs } from "./adoption.ts";
 import { TeamFolder } from "./team-folder.ts";
+import { hasTeam, teamMissing } from "./team-missing.ts";
 import { TeamReader } from "./team-reader.ts";
 import type { Team } from "./team.ts";
-import type { TeamFiles } from "../teamwork.ts";
 
-export interface TeamFilesSources {
-  readonly root: string;
-  readonly clock: () => number;
+export interface TeamDirectoryOptions {
+  readonly config: TeamConfig;
   readonly timezone: string;
-  readonly heartbeatMinutes: number;
-  /** Whether notes that do not say who runs them belong to Cortex. */
-  readonly adopts?: boolean;
-  /** The user's own folder, for paths that begin with `~`. */
-  readonly user?: string | undefined;
-  /** That git is run with. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: () => number;
+  /** Told of edits that were redone, and of edits by others that only a snapshot holds. */
   readonly log?: (line: string) => void;
 }
 
-export interface OpenTeamFiles extends TeamFiles {
+/** Nothing of it needs to be closed. */
+export class TeamDirectory {
+  readonly root: string;
+  readonly config: TeamConfig;
+  readonly timezone: string;
+  readonly clock: () => number;
+  readonly log: (line: string) => void;
+  /** Writes single files. */
   readonly folder: TeamFolder;
+  /** Reads all of them. */
   readonly reader: TeamReader;
-  /** Of a team that was read just now. */
-  prune(team: Team): Promise<Housekept>;
+
+  constructor({ config, timezone, clock, log = () => {} }: TeamDirectoryOptions) {
+    const { teamDir: root, heartbeatMinutes, adopt: adopts, user } = config;
+    this.root = root;
+    this.config = config;
+    this.timezone = timezone;
+    this.clock = clock;
+    this.log = log;
+    this.folder = new TeamFolder({ root, clock, log });
+    this.reader = new TeamReader({ root, clock, timezone, heartbeatMinutes, adopts, user });
+  }
+
+  /** The user's own folder, for paths that start with `~`. */
+  get user(): string {
+    return this.config.user ?? this.root;
+  }
+
+  /** Whether members whose notes do not name a runtime belong to Cortex. */
+  get adopts(): boolean {
+    return this.config.adopt || isMarkedAsOurs(this.root);
+  }
+
+  /** The team as its files are now. */
+  read(): Promise<Team> {
+    return this.reader.read();
+  }
 }
 
-/** Opens nothing that would have to be closed. */
-export function openTeamFiles(sources: TeamFilesSources): OpenTeamFiles {
-  const { root, clock, timezone, heartbeatMinutes, adopts = false, user, environment, log } = sources;
-  const folder = new TeamFolder({ root, clock, ...(log === undefined ? {} : { log }) });
-  const reader = new TeamReader({ root: folder.root, clock, timezone, heartbeatMinutes, adopts, user });
-  const prune = (team: Team) => housekeep(folder, team, { nowMs: clock(), timezone, environment });
-  return {
-    root: folder.root,
-    folder,
-    reader,
-    prune,
-    status: () => reader.read(),
-    dispatch: async (wish) => dispatchTask(wish, await reader.read(), folder),
-    adopt: async (agent) => adoptMember(agent, await reader.read(), folder),
-    async briefing() {
-      const facts = briefingFacts(await reader.read());
-      return { facts, text: formatBriefing(facts) };
-    },
-    async review() {
-      const facts = reviewFacts(await reader.read());
-      return { facts, text: formatReview(facts) };
-    },
-    housekeeping: async () => prune(await reader.read()),
-  };
+/** The team directory of a home, whether it exists or not. Throws `config_invalid`. */
+export async function findTeamDirectory(
+  location: TeamLocation,
+  log?: (line: string) => void,
+): Promise<TeamDirectory> {
+  const config = await readTeamConfig(location);
+  const { home, environment } = location;
+  const { timezone } = (await readConfigured({ home, environment })).config; // which knows no flags of the team
+  return new TeamDirectory({ config, timezone, clock: Date.now, ...(log === undefined ? {} : { log }) });
+}
+
+/** As `findTeamDirectory`. Throws `team_missing` if it holds no team. */
+export async function openTeamDirectory(
+  location: TeamLocation,
+  log?: (line: string) => void,
+): Promise<TeamDirectory> {
+  const directory = await findTeamDirectory(location, log);
+  if (!hasTeam(directory.root)) throw teamMissing(directory.root);
+  return directory;
 }

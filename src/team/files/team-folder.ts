@@ -31,7 +31,7 @@ import {
 } from "./write-file.ts";
 import { CortexError } from "../../model/errors.ts";
 
-export interface TeamFolderParts {
+export interface TeamFolderOptions {
   /** Needs to be there when something is read or written. */
   readonly root: string;
   readonly clock: () => number;
@@ -55,7 +55,7 @@ export class TeamFolder {
   /** Writers of this process wait here and not for the lock: in the order in which they came. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor({ root, clock, log = () => {} }: TeamFolderParts) {
+  constructor({ root, clock, log = () => {} }: TeamFolderOptions) {
     this.root = root;
     this.#clock = clock;
     this.#log = log;

@@ -40,7 +40,7 @@ import {
   type TeamProblem,
 } from "./team.ts";
 
-export interface TeamReaderParts {
+export interface TeamReaderOptions {
   readonly root: string;
   readonly clock: () => number;
   readonly timezone: string;
@@ -74,14 +74,14 @@ interface MemberRead {
 }
 
 export class TeamReader {
-  readonly #parts: TeamReaderParts;
+  readonly #parts: TeamReaderOptions;
   readonly #folders: FolderCache;
   readonly #notes: ReadCache<MemberNote>;
   readonly #tasks: ReadCache<ReadTasks>;
   readonly #removed: ReadCache<TaskFile>;
   readonly #projects: ReadCache<ProjectNote>;
 
-  constructor(parts: TeamReaderParts) {
+  constructor(parts: TeamReaderOptions) {
     const { root, clock, timezone } = parts;
     this.#parts = parts;
     this.#folders = new FolderCache({ root, clock });

@@ -1,22 +1,17 @@
-/** Looks at the files of a team whenever somebody has changed them. */
+/** Watches the files of a team. */
 import { basename, join, relative, sep } from "node:path";
 
 import { FolderWatch } from "../../config/watch-folders.ts";
-import type { OpenTeamFiles } from "./team-directory.ts";
-
-export interface TeamWatchParts {
-  /** Told when the files say something else than before. */
-  readonly onChange: () => void;
-  readonly log: (line: string) => void;
-}
+import type { TeamDirectory } from "./team-directory.ts";
 
 /**
- * What we wrote and somebody has overwritten, hardly on purpose, is done again. That changes files too, so what is looked
- * at again is only what the system names: locks and files on their way have names that begin with a dot.
+ * Tells whenever the files say something else, until it is disposed of. What we wrote and somebody overwrote, hardly on
+ * purpose, is redone. That changes files too, so only named Markdown files are looked at: the names of locks and temporary
+ * files start with a dot.
  */
 export async function watchTeam(
-  { folder, root, reader }: Pick<OpenTeamFiles, "folder" | "root" | "reader">,
-  { onChange, log }: TeamWatchParts,
+  { folder, root, reader, log }: TeamDirectory,
+  onChange: () => void,
 ): Promise<AsyncDisposable> {
   let seen: string | undefined;
   let touched = new Set<string>();
@@ -54,7 +49,7 @@ export async function watchTeam(
   function lookSoon(): void {
     if (isClosed) return;
     looking ??= look()
-      .catch((error: unknown) => log(`The files of the team are looked at later: ${String(error)}`))
+      .catch((error: unknown) => log(`The files of the team are checked again later: ${String(error)}`))
       .finally(() => {
         looking = undefined;
         if (touched.size > 0) lookSoon();

@@ -5,7 +5,7 @@ import { checkManagedSlug } from "./register-member.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 import type { Team } from "../files/team.ts";
 
-export interface Adopted {
+export interface Adoption {
   readonly slug: string;
   readonly notePath: string;
   /** False: it was Cortex's already. */
@@ -15,7 +15,7 @@ export interface Adopted {
 }
 
 /** Twice is once. Throws `member_unknown`, and `state_conflict` for a name that only the owner's own session has. */
-export async function adoptMember(name: string, team: Team, folder: TeamFolder): Promise<Adopted> {
+export async function adoptMember(name: string, team: Team, folder: TeamFolder): Promise<Adoption> {
   const { slug, note, notePath, isInactive } = memberOf(name, team);
   checkManagedSlug(note.name || slug, slug);
   const edit = { kind: "field", name: "runtime", value: MANAGED_RUNTIME } as const;
@@ -23,7 +23,7 @@ export async function adoptMember(name: string, team: Team, folder: TeamFolder):
   return { slug, notePath, changed, isInactive };
 }
 
-export function describeAdopted({ slug, notePath, changed, isInactive }: Adopted): string {
+export function describeAdoption({ slug, notePath, changed, isInactive }: Adoption): string {
   if (isInactive)
     return `${slug} is Cortex's, but inactive: \`status: active\` in ${notePath} takes it back.`;
   return changed

@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { CortexError } from "../../model/errors.ts";
 import { isMarkedAsOurs, markAsOurs } from "../files/adoption.ts";
 import { readNote } from "../markdown/read-note.ts";
-import { composeMember, legacyNotePath, type Place } from "./register-member.ts";
+import { composeMember, legacyNotePath, type RegistrationContext } from "./register-member.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 import { TEMPLATES } from "./templates.ts";
 import { type GitPlace, GitRefused, readUserSettings, runGit } from "../../programs/git.ts";
 
-export interface TeamStart extends Place {
+export interface TeamStart extends RegistrationContext {
   /** Where the coordinator works. It is made where it does not exist. */
   readonly coordinatorProject: string;
   /** Somebody else runs the coordinator. */

@@ -7,7 +7,7 @@ import { readNote } from "../markdown/read-note.ts";
 import { toSlug } from "../markdown/slug.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 
-export interface Left {
+export interface Departure {
   readonly slug: string;
   readonly notePath: string;
   /** False: it had left already. */
@@ -23,7 +23,7 @@ export async function leaveTeam(
   folder: TeamFolder,
   name: string,
   { user }: { user: string | undefined },
-): Promise<Left> {
+): Promise<Departure> {
   const slug = toSlug(name);
   const notePath = `agents/${slug}/${slug}.md`;
   const note = await folder.read(notePath);

@@ -1,12 +1,13 @@
 /** The files of one member, read for its next move. */
 import { mkdir, realpath, stat } from "node:fs/promises";
-import { relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 
 import { expandPath } from "../../config/team-config.ts";
 import { CortexError } from "../../model/errors.ts";
 import { type MemberNote, readNote } from "../markdown/read-note.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import type { TaskFile } from "../markdown/task.ts";
+import type { TeamDirectory } from "../files/team-directory.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 import { COORDINATOR } from "../files/team.ts";
 
@@ -46,15 +47,6 @@ export async function readProjects(
   return (await Promise.all(read)).flatMap(({ slug, text }) => (text === undefined ? [] : [{ slug, text }]));
 }
 
-interface ProjectContext {
-  /** The team directory. */
-  readonly root: string;
-  /** The user's own folder, for paths that begin with `~`. */
-  readonly user: string;
-  /** The folder of a member without a project of its own. */
-  readonly workspaceOf: (slug: string) => string;
-}
-
 export type FoundProject =
   | { readonly kind: "found"; readonly path: string }
   | { readonly kind: "missing"; readonly why: string };
@@ -69,18 +61,19 @@ const CLOSED_FOLDERS: ReadonlySet<string> = new Set(["agents", "projects", "temp
  */
 export async function findProject(
   { slug, note }: Pick<MemberFiles, "slug" | "note">,
-  { root, user, workspaceOf }: ProjectContext,
+  { team: { root, user }, home }: { readonly team: TeamDirectory; readonly home: string },
 ): Promise<FoundProject> {
+  const workspace = join(home, "workspaces", slug);
   if (note.project === undefined)
     return slug === COORDINATOR
-      ? { kind: "found", path: await makeWorkspace(workspaceOf(slug)) }
+      ? { kind: "found", path: await makeFolder(workspace) }
       : { kind: "missing", why: "its note names no project" };
   const path = expandPath(note.project, { user, from: root });
   try {
     if (!(await stat(path)).isDirectory())
       return { kind: "missing", why: `the project ${path} is not a folder` };
     const way = relative(await realpath(root), await realpath(path)); // by a link, it is still the same folder
-    if (way === "") return { kind: "found", path: await makeWorkspace(workspaceOf(slug)) };
+    if (way === "") return { kind: "found", path: await makeFolder(workspace) };
     if (CLOSED_FOLDERS.has(way.split(sep, 1)[0]!))
       return { kind: "missing", why: `the project ${path} is among the files of the team` };
     return { kind: "found", path };
@@ -91,7 +84,7 @@ export async function findProject(
   }
 }
 
-async function makeWorkspace(path: string): Promise<string> {
+async function makeFolder(path: string): Promise<string> {
   await mkdir(path, { recursive: true });
   return path;
 }

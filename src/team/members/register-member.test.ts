@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type TestTeam, testTeam } from "../../../test/support/team-folder.ts";
 import { addProject } from "./add-project.ts";
-import { MAX_NAME_LENGTH, type NewMember, type Registered, registerMember } from "./register-member.ts";
+import { MAX_NAME_LENGTH, type NewMember, type Registration, registerMember } from "./register-member.ts";
 import { readNote } from "../markdown/read-note.ts";
 import { MAX_LINE_LENGTH } from "./templates.ts";
 
-async function register(team: TestTeam, given: Partial<NewMember> = {}): Promise<Registered> {
+async function register(team: TestTeam, given: Partial<NewMember> = {}): Promise<Registration> {
   const member = { name: "Billing Dev", project: team.project("Projects/billing-service"), ...given };
   return await registerMember(team.folder, member, {
     today: "2026-03-28",

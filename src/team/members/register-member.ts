@@ -27,7 +27,7 @@ export interface NewMember {
   readonly isForeign?: boolean | undefined;
 }
 
-export interface Place {
+export interface RegistrationContext {
   /** `2026-03-28`. */
   readonly today: string;
   /** The user's own folder, for paths that start with `~/`. */
@@ -36,7 +36,7 @@ export interface Place {
   readonly workingDir: string;
 }
 
-export interface Registered {
+export interface Registration {
   readonly slug: string;
   readonly name: string;
   /** Absolute. */
@@ -54,8 +54,8 @@ export const MAX_NAME_LENGTH = 100;
 export async function registerMember(
   folder: TeamFolder,
   newMember: NewMember,
-  place: Place,
-): Promise<Registered> {
+  place: RegistrationContext,
+): Promise<Registration> {
   const { member, note, projects } = await composeMember(folder, newMember, place);
   const { name, slug, notePath, tasksPath } = member;
   const agent = noteLine("project", `Agent: ${slug} at ${shortenPath(member.project, place.user)}`);
@@ -76,8 +76,8 @@ export function legacyNotePath(slug: string): string {
 export async function composeMember(
   folder: TeamFolder,
   { isForeign = false, ...given }: NewMember,
-  { today, user, workingDir }: Place,
-): Promise<{ member: Omit<Registered, "projectPaths">; note: string; projects: readonly string[] }> {
+  { today, user, workingDir }: RegistrationContext,
+): Promise<{ member: Omit<Registration, "projectPaths">; note: string; projects: readonly string[] }> {
   const name = noteLine("name", given.name, MAX_NAME_LENGTH);
   const slug = toSlug(name);
   if (!isForeign) checkManagedSlug(name, slug);
@@ -111,7 +111,7 @@ export async function composeMember(
 async function addMissingProjects(
   folder: TeamFolder,
   { projects, agent }: { projects: readonly string[]; agent: string },
-  place: Place,
+  place: RegistrationContext,
 ): Promise<string[]> {
   const paths: string[] = [];
   for (const name of projects) {

@@ -10,12 +10,12 @@ import {
   leaveOwnTeam,
   registerInTeam,
   setUpTeam,
-  type TeamSetupSources,
+  type SetupLocation,
 } from "./setup.ts";
 
 interface Machine extends Disposable {
   readonly path: string;
-  sources(given?: Partial<TeamSetupSources>): TeamSetupSources;
+  sources(given?: Partial<SetupLocation>): SetupLocation;
   read(path: string): string;
 }
 

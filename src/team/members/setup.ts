@@ -5,34 +5,38 @@ import { join } from "node:path";
 import { TEAM_CONFIG_FILE } from "../../config/team-config-file.ts";
 import {
   expandPath,
-  readTeamConfig,
   shortenPath,
   type TeamConfig,
-  type TeamConfigSources,
+  type TeamLocation,
   type TeamSetting,
 } from "../../config/team-config.ts";
 import { TEAM_KEYS, teamFlag } from "../../config/team-settings.ts";
 import { type TeamValues, writeTeamConfig } from "../../config/write-team-config.ts";
+import { dateOf } from "../../model/day.ts";
 import { CortexError } from "../../model/errors.ts";
 import { type AdapterFile, toRuntime, writeAdapter } from "./adapter.ts";
 import { type AddedProject, addProject, type NewProject } from "./add-project.ts";
 import { importLegacy, type ImportedTeam } from "./import-legacy.ts";
 import { type InitedTeam, initTeam } from "./init-team.ts";
-import { type Left, leaveTeam } from "./leave-team.ts";
+import { type Departure, leaveTeam } from "./leave-team.ts";
 import { memberUnknown } from "./member-files.ts";
 import { readNote } from "../markdown/read-note.ts";
-import { type NewMember, type Place, type Registered, registerMember } from "./register-member.ts";
+import {
+  type NewMember,
+  type Registration,
+  type RegistrationContext,
+  registerMember,
+} from "./register-member.ts";
 import { toSlug } from "../markdown/slug.ts";
 import { toStamp } from "../markdown/stamp.ts";
-import { TeamFolder } from "../files/team-folder.ts";
+import { findTeamDirectory, type TeamDirectory } from "../files/team-directory.ts";
 import { COORDINATOR } from "../files/team.ts";
-import { readConfigured } from "../../config/configured.ts";
 import { teamMissing } from "../files/team-missing.ts";
 
 /** By name without the dashes: `team-dir`. */
 export const TEAM_FLAGS: readonly string[] = TEAM_KEYS.map(teamFlag);
 
-export interface TeamSetupSources extends TeamConfigSources {
+export interface SetupLocation extends TeamLocation {
   /** From where relative paths that were typed count. */
   readonly workingDir: string;
 }
@@ -42,37 +46,37 @@ export interface TeamSetupSources extends TeamConfigSources {
  * of the environment too, so that the team that was made is the one that is found from now on.
  */
 export async function setUpTeam(
-  sources: TeamSetupSources,
+  location: SetupLocation,
   { isForeign }: { isForeign?: boolean } = {},
 ): Promise<
   InitedTeam & { readonly config: TeamConfig; readonly configFile: string; readonly isConfigNew: boolean }
 > {
-  const config = await readTeamConfig(sources);
-  const configFile = join(sources.home, TEAM_CONFIG_FILE);
+  const directory = await findTeamDirectory(location);
+  const { config, folder } = directory;
+  const configFile = join(location.home, TEAM_CONFIG_FILE);
   const isConfigNew = !existsSync(configFile);
-  const { folder, place } = await open(sources, config);
   const inited = await initTeam(folder, {
-    ...place,
+    ...contextOf(directory, location),
     coordinatorProject: config.chiefOfStaffProject,
     isForeign,
-    environment: sources.environment,
+    environment: location.environment,
   });
   const isRemembered = ({ origin }: TeamSetting): boolean =>
     origin.startsWith("flag ") || (isConfigNew && origin !== "default");
   const values = valuesOf(config, config.settings.filter(isRemembered));
-  if (isConfigNew || Object.keys(values).length > 0) await writeTeamConfig(sources, values);
+  if (isConfigNew || Object.keys(values).length > 0) await writeTeamConfig(location, values);
   return { ...inited, config, configFile, isConfigNew };
 }
 
 /** Throws `team_missing`, and what `registerMember` does. */
-export async function registerInTeam(sources: TeamSetupSources, member: NewMember): Promise<Registered> {
-  const { folder, place } = await openTeam(sources);
-  return registerMember(folder, member, place);
+export async function registerInTeam(location: SetupLocation, member: NewMember): Promise<Registration> {
+  const directory = await openExisting(location);
+  return registerMember(directory.folder, member, contextOf(directory, location));
 }
 
-export async function addTeamProject(sources: TeamSetupSources, project: NewProject): Promise<AddedProject> {
-  const { folder, place } = await openTeam(sources);
-  return addProject(folder, project, place);
+export async function addTeamProject(location: SetupLocation, project: NewProject): Promise<AddedProject> {
+  const directory = await openExisting(location);
+  return addProject(directory.folder, project, contextOf(directory, location));
 }
 
 /**
@@ -80,17 +84,17 @@ export async function addTeamProject(sources: TeamSetupSources, project: NewProj
  * `request_invalid` where its note names no project, and what `writeAdapter` does.
  */
 export async function adaptMember(
-  sources: TeamSetupSources,
+  location: SetupLocation,
   { agent, runtime }: { agent?: string | undefined; runtime: string },
 ): Promise<{ slug: string; project: string; files: readonly AdapterFile[] }> {
   const known = toRuntime(runtime);
-  const opened = await openTeam(sources);
-  const { config, folder } = opened;
-  const slug = agent === undefined ? await memberHere(opened) : toSlug(agent);
+  const directory = await openExisting(location);
+  const { config, folder } = directory;
+  const slug = agent === undefined ? await memberHere(directory, location.workingDir) : toSlug(agent);
   const text = await folder.read(`agents/${slug}/${slug}.md`);
   if (text === undefined) throw memberUnknown(agent ?? slug);
   const note = readNote(text);
-  const project = projectOf(note.project, opened);
+  const project = projectOf(note.project, directory);
   if (project === undefined || !existsSync(project)) throw projectMissing(slug, note.project);
   const isCoordinator = slug === COORDINATOR;
   const member = { slug, name: note.name || slug, project, teamRoot: folder.root, isCoordinator };
@@ -98,47 +102,41 @@ export async function adaptMember(
 }
 
 /** Without `agent`, the member whose project the working folder is. */
-export async function leaveOwnTeam(sources: TeamSetupSources, agent?: string): Promise<Left> {
-  const opened = await openTeam(sources);
-  const { config, folder } = opened;
-  return leaveTeam(folder, agent ?? (await memberHere(opened)), { user: config.user });
+export async function leaveOwnTeam(location: SetupLocation, agent?: string): Promise<Departure> {
+  const directory = await openExisting(location);
+  const { config, folder } = directory;
+  const name = agent ?? (await memberHere(directory, location.workingDir));
+  return leaveTeam(folder, name, { user: config.user });
 }
 
-export async function importTeam(sources: TeamSetupSources): Promise<ImportedTeam> {
-  const { config, folder, stamp } = await openTeam(sources);
-  return importLegacy(folder, { user: config.user, stamp });
+export async function importTeam(location: SetupLocation): Promise<ImportedTeam> {
+  const { config, folder, clock, timezone } = await openExisting(location);
+  return importLegacy(folder, { user: config.user, stamp: toStamp(clock(), timezone) });
 }
 
-interface Opened {
-  readonly config: TeamConfig;
-  readonly folder: TeamFolder;
-  readonly place: Place;
-  readonly stamp: string;
+/** Throws `team_missing`. */
+async function openExisting(location: SetupLocation): Promise<TeamDirectory> {
+  const directory = await findTeamDirectory(location);
+  if (!existsSync(directory.root)) throw teamMissing(directory.root);
+  return directory;
 }
 
-async function openTeam(sources: TeamSetupSources): Promise<Opened> {
-  const config = await readTeamConfig(sources);
-  if (existsSync(config.teamDir)) return open(sources, config);
-  throw teamMissing(config.teamDir);
+function contextOf(
+  { clock, timezone, config }: TeamDirectory,
+  { workingDir }: SetupLocation,
+): RegistrationContext {
+  return { today: dateOf(clock(), timezone), user: config.user, workingDir };
 }
 
-async function open(sources: TeamSetupSources, config: TeamConfig): Promise<Opened> {
-  const { home, environment } = sources;
-  const { timezone } = (await readConfigured({ home, environment })).config; // which knows no flags of the team
-  const stamp = toStamp(Date.now(), timezone);
-  const place = { today: stamp.slice(0, 10), user: config.user, workingDir: sources.workingDir };
-  return { config, folder: new TeamFolder({ root: config.teamDir, clock: Date.now }), place, stamp };
-}
-
-async function memberHere(opened: Opened): Promise<string> {
-  const { folder, place } = opened;
-  const here = realpathSync(place.workingDir);
+async function memberHere(directory: TeamDirectory, workingDir: string): Promise<string> {
+  const { folder } = directory;
+  const here = realpathSync(workingDir);
   const found: string[] = [];
   const agents = join(folder.root, "agents");
   for (const slug of existsSync(agents) ? readdirSync(agents).toSorted() : []) {
     if (!existsSync(join(agents, slug, `${slug}.md`))) continue;
     const { project } = readNote((await folder.read(`agents/${slug}/${slug}.md`)) ?? "");
-    const path = projectOf(project, opened);
+    const path = projectOf(project, directory);
     if (path !== undefined && existsSync(path) && realpathSync(path) === here) found.push(slug);
   }
   const [slug] = found;
@@ -149,8 +147,8 @@ async function memberHere(opened: Opened): Promise<string> {
   });
 }
 
-function projectOf(written: string | undefined, { config, folder }: Opened): string | undefined {
-  return written === undefined ? undefined : expandPath(written, { user: config.user, from: folder.root });
+function projectOf(written: string | undefined, { config, root }: TeamDirectory): string | undefined {
+  return written === undefined ? undefined : expandPath(written, { user: config.user, from: root });
 }
 
 /** As they are to stand in the file: there, a relative path would count from elsewhere. */

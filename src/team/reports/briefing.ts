@@ -34,6 +34,12 @@ export function briefingFacts(team: Team): BriefingFacts {
   };
 }
 
+/** The facts of a briefing, and the same in Markdown. */
+export function composeBriefing(team: Team): { readonly facts: BriefingFacts; readonly text: string } {
+  const facts = briefingFacts(team);
+  return { facts, text: formatBriefing(facts) };
+}
+
 export function formatBriefing(facts: BriefingFacts): string {
   const { problems } = facts;
   return [

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { member, teamDirectory } from "../../../test/support/team-directory.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { PRUNE_SUBJECT } from "./commit-prune.ts";
-import { housekeep, type Housekept } from "./housekeeping.ts";
+import { housekeep, type HousekeepingReport } from "./housekeeping.ts";
 import { stampMs } from "../markdown/stamp.ts";
 import { TeamFolder } from "../files/team-folder.ts";
 import { TeamReader } from "../files/team-reader.ts";
@@ -70,7 +70,7 @@ class Person implements Disposable {
     return readFileSync(join(this.team.path, path), "utf8");
   }
 
-  async housekeep(root = this.team.path, gitTimeoutMs = 60_000): Promise<Housekept> {
+  async housekeep(root = this.team.path, gitTimeoutMs = 60_000): Promise<HousekeepingReport> {
     const clock = (): number => NOW_MS;
     const team = await new TeamReader({ root, clock, timezone: TIMEZONE, heartbeatMinutes: 15 }).read();
     const folder = new TeamFolder({ root, clock });

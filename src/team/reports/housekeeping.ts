@@ -21,7 +21,7 @@ import type { Team } from "../files/team.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 import { count } from "../../model/count.ts";
 
-export interface Housekept {
+export interface HousekeepingReport {
   readonly removed: readonly { readonly slug: string; readonly title: string; readonly completed: string }[];
   /** Whose session logs were trimmed. */
   readonly trimmed: readonly string[];
@@ -35,7 +35,7 @@ export interface Housekept {
   readonly failed: readonly { readonly file: string; readonly message: string; readonly hint: string }[];
 }
 
-export interface HousekeepingParts {
+export interface HousekeepingOptions {
   readonly nowMs: number;
   readonly timezone: string;
   /** Ours, of which git sees a part. */
@@ -49,8 +49,8 @@ export const KEEP_DONE_DAYS = 7;
 export async function housekeep(
   folder: TeamFolder,
   team: Team,
-  parts: HousekeepingParts,
-): Promise<Housekept> {
+  parts: HousekeepingOptions,
+): Promise<HousekeepingReport> {
   const plans = await planAll(folder, team, parts);
   if (plans.length === 0) return { ...NOTHING_DONE, isPostponed: false };
   const commit = await commitPlans(folder.root, plans, parts);
@@ -76,7 +76,7 @@ interface Plan extends PrunedFile {
 }
 
 /** Read anew: what is to be committed must be what is about to be pruned. */
-async function planAll(folder: TeamFolder, { members }: Team, parts: HousekeepingParts): Promise<Plan[]> {
+async function planAll(folder: TeamFolder, { members }: Team, parts: HousekeepingOptions): Promise<Plan[]> {
   const oldest = oldestKept(parts);
   const plans: Plan[] = [];
   for (const { slug, tasksPath, notePath, tasks } of members) {
@@ -114,7 +114,7 @@ function planNote(slug: string, path: string, text: string): Plan[] {
 }
 
 /** The stamp before which what is done goes. */
-function oldestKept({ nowMs, timezone }: HousekeepingParts): string {
+function oldestKept({ nowMs, timezone }: HousekeepingOptions): string {
   const wallMs = Date.parse(`${toStamp(nowMs, timezone)}Z`);
   return toStamp(wallMs - KEEP_DONE_DAYS * DAY_MS, "UTC");
 }
@@ -152,7 +152,7 @@ type Committed =
 async function commitPlans(
   root: string,
   plans: readonly Plan[],
-  { environment, gitTimeoutMs: timeoutMs }: HousekeepingParts,
+  { environment, gitTimeoutMs: timeoutMs }: HousekeepingOptions,
 ): Promise<Committed> {
   const place = { folder: root, environment, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
   const state = await findRepository(place);
@@ -176,7 +176,7 @@ interface CarriedOut {
   readonly plan: Plan;
   /** Of the file afterwards. */
   readonly text?: string;
-  readonly failure?: Housekept["failed"][number];
+  readonly failure?: HousekeepingReport["failed"][number];
 }
 
 async function carryOut(folder: TeamFolder, plan: Plan): Promise<CarriedOut> {
@@ -195,7 +195,7 @@ function slugOf({ plan }: CarriedOut): string {
 }
 
 /** Somebody may have edited one of them since, and then it is still there. */
-function removedBy({ plan, text }: CarriedOut): Housekept["removed"] {
+function removedBy({ plan, text }: CarriedOut): HousekeepingReport["removed"] {
   if (text === undefined) return [];
   const left = readTasks(text).tasks;
   return plan.removed
@@ -207,7 +207,7 @@ function isSame(a: Task, b: Task): boolean {
   return a.title === b.title && a.started === b.started && a.completed === b.completed;
 }
 
-export function formatHousekeeping(done: Housekept): string {
+export function formatHousekeeping(done: HousekeepingReport): string {
   const { removed, trimmed, committed, uncommitted, isPostponed, failed } = done;
   if (isPostponed) return `Nothing was pruned: ${uncommitted ?? "git refused"}.`;
   const failures = failed.map(({ file, message }) => ` ${file} was left: ${message}.`).join("");

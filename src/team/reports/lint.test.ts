@@ -20,7 +20,7 @@ async function lintOf(files: Readonly<Record<string, string | Buffer>>): Promise
   mkdirSync(join(home.path, "Projects/billing"), { recursive: true });
   using directory = teamDirectory(files);
   const parts = { root: directory.path, clock: () => NOW_MS, timezone: "UTC", heartbeatMinutes: 15 };
-  return lint(await new TeamReader(parts).read(), { home: home.path });
+  return lint(await new TeamReader(parts).read(), home.path);
 }
 
 function shown({ file, line, rule }: TeamFinding): string {
@@ -228,7 +228,7 @@ test("only what cannot lose anything is said to be repairable", async () => {
   writeFileSync(join(directory.path, "agents/b/tasks (conflicted copy 2026-03-28 101500).md"), "");
   const parts = { root: directory.path, clock: () => NOW_MS, timezone: "UTC", heartbeatMinutes: 15 };
 
-  const findings = lint(await new TeamReader(parts).read(), { home: home.path });
+  const findings = lint(await new TeamReader(parts).read(), home.path);
 
   expect(findings.map(({ rule, isRepairable }) => [rule, isRepairable])).toEqual([
     ["status-unknown", false],

@@ -30,12 +30,8 @@ export interface TeamFinding extends TeamProblem {
   readonly isRepairable: boolean;
 }
 
-export interface LintParts {
-  /** Of the person whose `~` is meant. */
-  readonly home: string;
-}
-
-export function lint(team: Team, { home }: LintParts): TeamFinding[] {
+/** `home` is the folder that `~` stands for. */
+export function lint(team: Team, home: string): TeamFinding[] {
   const found: TeamProblem[] = [...team.problems, ...problemsOfWhole(team)];
   for (const member of team.members) {
     found.push(...problemsOfProject(member, team, home), ...foreignProblems(member, team));
@@ -181,9 +177,9 @@ function layoutOld(file: string): TeamProblem {
   };
 }
 
-type Place = Pick<TeamProblem, "file" | "line">;
+type ProblemLocation = Pick<TeamProblem, "file" | "line">;
 
-function nameDoubled(place: Place, name: string, first: Member, slug: string): TeamProblem {
+function nameDoubled(place: ProblemLocation, name: string, first: Member, slug: string): TeamProblem {
   return {
     ...place,
     rule: "name-doubled",
@@ -192,7 +188,7 @@ function nameDoubled(place: Place, name: string, first: Member, slug: string): T
   };
 }
 
-function nameWithoutSlug(place: Place, name: string): TeamProblem {
+function nameWithoutSlug(place: ProblemLocation, name: string): TeamProblem {
   return {
     ...place,
     rule: "name-odd",
@@ -201,7 +197,7 @@ function nameWithoutSlug(place: Place, name: string): TeamProblem {
   };
 }
 
-function projectMissing(place: Place, project: string): TeamProblem {
+function projectMissing(place: ProblemLocation, project: string): TeamProblem {
   return {
     ...place,
     rule: "project-missing",
@@ -210,7 +206,7 @@ function projectMissing(place: Place, project: string): TeamProblem {
   };
 }
 
-function projectUnknown(place: Place, project: string): TeamProblem {
+function projectUnknown(place: ProblemLocation, project: string): TeamProblem {
   return {
     ...place,
     rule: "project-unknown",

@@ -30,6 +30,12 @@ export function reviewFacts(team: Team): ReviewFacts {
   return { ...factsOf(team), date, doneToday: doneOn(date, team) };
 }
 
+/** The facts of a review, and the same in Markdown. */
+export function composeReview(team: Team): { readonly facts: ReviewFacts; readonly text: string } {
+  const facts = reviewFacts(team);
+  return { facts, text: formatReview(facts) };
+}
+
 export function formatReview(facts: ReviewFacts): string {
   const { doneToday } = facts;
   return [

@@ -15,8 +15,8 @@ export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promis
       return `${task.agent} has the task "${task.title}". It begins at its next heartbeat; \`!team tick ${task.agent}\` makes it begin now.`;
     }
     case "adopt": {
-      const { describeAdopted } = await import("../members/adopt-member.ts");
-      return describeAdopted(await team.adopt(command.agent));
+      const { describeAdoption } = await import("../members/adopt-member.ts");
+      return describeAdoption(await team.adopt(command.agent));
     }
     case "tick":
       return describeBeats((await team.tick(command.agent)).members);

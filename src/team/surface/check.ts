@@ -5,17 +5,13 @@ import { readTeamConfig, type TeamConfig } from "../../config/team-config.ts";
 import { TEAM_KEYS } from "../../config/team-settings.ts";
 import { count } from "../../model/count.ts";
 import { type Check, fail, failure, ok, warn } from "../../feature/check.ts";
+import type { CheckedHome } from "../../feature/feature.ts";
 import { hasTeam } from "../files/team-missing.ts";
 
-interface Sources {
-  readonly home: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-export async function checkTeam(sources: Sources): Promise<Check[]> {
+export async function checkTeam(home: CheckedHome): Promise<Check[]> {
   let config: TeamConfig;
   try {
-    config = await readTeamConfig(sources);
+    config = await readTeamConfig(home);
   } catch (error) {
     return [failure("team", error)];
   }
@@ -34,13 +30,12 @@ export async function checkTeam(sources: Sources): Promise<Check[]> {
     const { code } = error as NodeJS.ErrnoException;
     return [fail("team", `${folder} cannot be written to (${code})`, "Check its owner and its permissions.")];
   }
-  return [...foreign, await checkFiles(sources, folder)];
+  return [...foreign, await checkFiles(home, folder)];
 }
 
-async function checkFiles(sources: Sources, folder: string): Promise<Check> {
-  const { openOwnTeam } = await import("../own-team.ts");
-  const team = await openOwnTeam({ ...sources, flags: {}, workingDir: folder }, () => {});
-  const { members, problems } = await team.status();
+async function checkFiles(home: CheckedHome, folder: string): Promise<Check> {
+  const { openTeamDirectory } = await import("../files/team-directory.ts");
+  const { members, problems } = await (await openTeamDirectory(home)).read();
   const [first] = problems;
   if (first === undefined) return ok("team", `${folder}; ${count(members.length, "member")}`);
   const more = problems.length === 1 ? "a problem" : `${problems.length} problems`;

@@ -1,5 +1,5 @@
 /** The settings of the team that a command was given, and where it was given. */
-import { TEAM_FLAGS, type TeamSetupSources } from "../members/setup.ts";
+import { TEAM_FLAGS, type SetupLocation } from "../members/setup.ts";
 import { type Invocation, text } from "../../feature/command.ts";
 
 /** Only those that were given. */
@@ -12,7 +12,7 @@ export function teamFlags(given: Invocation): Readonly<Record<string, string>> {
   );
 }
 
-export function teamSources(given: Invocation): TeamSetupSources {
+export function teamLocation(given: Invocation): SetupLocation {
   const { home, environment } = given;
   return { home, environment, flags: teamFlags(given), workingDir: process.cwd() };
 }

@@ -3,10 +3,10 @@ import { createInterface, type Interface } from "node:readline/promises";
 
 import { CortexError } from "../../model/errors.ts";
 import { readTeamSettings } from "../../config/configured.ts";
-import { setUpTeam, type TeamSetupSources } from "../members/setup.ts";
+import { setUpTeam, type SetupLocation } from "../members/setup.ts";
 import type { Invocation } from "../../feature/command.ts";
 import { readAnswer } from "../../terminal/read-answer.ts";
-import { teamSources } from "./flags.ts";
+import { teamLocation } from "./flags.ts";
 import { harmless } from "../../terminal/text.ts";
 
 type Made = Awaited<ReturnType<typeof setUpTeam>>;
@@ -14,7 +14,7 @@ type Made = Awaited<ReturnType<typeof setUpTeam>>;
 /** False: whoever was asked went away, and nothing was made. */
 export async function init(given: Invocation): Promise<void | false> {
   const { options, print } = given;
-  const typed = teamSources(given);
+  const typed = teamLocation(given);
   const isAsking = process.stdin.isTTY && process.stdout.isTTY && !print.json && options["yes"] !== true;
   const sources = isAsking ? await askForSettings(typed) : typed;
   if (sources === undefined) {
@@ -42,7 +42,7 @@ const QUESTIONS: readonly { readonly key: string; readonly flag: string; readonl
 ];
 
 /** What somebody has set already is not asked for. Undefined: the terminal was closed. */
-async function askForSettings(typed: TeamSetupSources): Promise<TeamSetupSources | undefined> {
+async function askForSettings(typed: SetupLocation): Promise<SetupLocation | undefined> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
     let sources = typed;
@@ -62,9 +62,9 @@ async function askForSettings(typed: TeamSetupSources): Promise<TeamSetupSources
 /** Asked again until the answer can be used. */
 async function askOne(
   lines: Interface,
-  sources: TeamSetupSources,
+  sources: SetupLocation,
   { flag, question, unless }: { flag: string; question: string; unless: string },
-): Promise<TeamSetupSources | undefined> {
+): Promise<SetupLocation | undefined> {
   for (;;) {
     const answer = await readAnswer(lines, `${question} [${unless}] `);
     if (answer === undefined) return undefined;

@@ -1,20 +1,23 @@
 /** A team as its files say it is. Looking at it needs no server. */
-import { openOwnTeam, type OwnTeam } from "../own-team.ts";
+import type { Invocation } from "../../feature/command.ts";
+import { count, harmless } from "../../terminal/text.ts";
+import { openTeamDirectory, type TeamDirectory } from "../files/team-directory.ts";
 import { memberOf } from "../members/dispatch-task.ts";
+import { composeBriefing } from "../reports/briefing.ts";
+import { composeReview } from "../reports/review.ts";
+import { teamLocation } from "./flags.ts";
+import { describeMember, describeTeam, memberRows, NOBODY } from "./text.ts";
 import { memberView, teamView, wholeMemberView } from "./views.ts";
 import { withNulls } from "./with-nulls.ts";
-import { type Invocation } from "../../feature/command.ts";
-import { teamSources } from "./flags.ts";
-import { describeMember, describeTeam, memberRows, NOBODY } from "./text.ts";
-import { count, harmless } from "../../terminal/text.ts";
 
-export function openTeam(given: Invocation): Promise<OwnTeam> {
-  return openOwnTeam(teamSources(given), (line) => given.print.note(harmless(line)));
+/** Throws `team_missing` and `config_invalid`. */
+export function openTeam(given: Invocation): Promise<TeamDirectory> {
+  return openTeamDirectory(teamLocation(given), (line) => given.print.note(harmless(line)));
 }
 
 export async function list(given: Invocation): Promise<void> {
   const { print } = given;
-  const { members, problems } = await (await openTeam(given)).status();
+  const { members, problems } = await (await openTeam(given)).read();
   const items = members.map(memberView);
   print.data({ items, next: null }, () =>
     items.length === 0 ? print.advice(`Here, ${NOBODY}`) : memberRows(items, print.style).join("\n"),
@@ -26,7 +29,7 @@ export async function list(given: Invocation): Promise<void> {
 /** Of everybody, or of one. */
 export async function status(given: Invocation): Promise<void> {
   const { args, print } = given;
-  const team = await (await openTeam(given)).status();
+  const team = await (await openTeam(given)).read();
   const [wanted] = args;
   if (wanted !== undefined) {
     const member = wholeMemberView(memberOf(wanted, team), team);
@@ -37,11 +40,13 @@ export async function status(given: Invocation): Promise<void> {
 }
 
 export async function briefing(given: Invocation): Promise<void> {
-  const { facts, text } = await (await openTeam(given)).briefing();
-  given.print.data({ text, facts: withNulls(facts) }, () => harmless(text.trimEnd()));
+  showReport(composeBriefing(await (await openTeam(given)).read()), given);
 }
 
 export async function review(given: Invocation): Promise<void> {
-  const { facts, text } = await (await openTeam(given)).review();
-  given.print.data({ text, facts: withNulls(facts) }, () => harmless(text.trimEnd()));
+  showReport(composeReview(await (await openTeam(given)).read()), given);
+}
+
+function showReport({ facts, text }: { facts: unknown; text: string }, { print }: Invocation): void {
+  print.data({ text, facts: withNulls(facts) }, () => harmless(text.trimEnd()));
 }

@@ -1,15 +1,15 @@
 /** Who is in a team, what they work on, and what their projects tell other programs. */
 import { adaptMember, addTeamProject, importTeam, leaveOwnTeam, registerInTeam } from "../members/setup.ts";
-import { describeAdopted } from "../members/adopt-member.ts";
+import { adoptMember, describeAdoption } from "../members/adopt-member.ts";
 import { type Invocation, listOf, text } from "../../feature/command.ts";
 import { findServer } from "../../client/server.ts";
 import { openTeam } from "./look-commands.ts";
-import { teamSources } from "./flags.ts";
+import { teamLocation } from "./flags.ts";
 import { harmless, indent } from "../../terminal/text.ts";
 
 export async function register(given: Invocation): Promise<void> {
   const { args, options, print } = given;
-  const sources = teamSources(given);
+  const sources = teamLocation(given);
   const member = await registerInTeam(sources, {
     name: args[0]!,
     project: text(given, "project") ?? sources.workingDir,
@@ -39,7 +39,7 @@ export async function register(given: Invocation): Promise<void> {
 export async function project(given: Invocation): Promise<void> {
   const next = text(given, "next");
   const note = text(given, "note");
-  const made = await addTeamProject(teamSources(given), {
+  const made = await addTeamProject(teamLocation(given), {
     name: given.args[0]!,
     ...(next === undefined ? {} : { nextActions: [next] }),
     ...(note === undefined ? {} : { notes: [note] }),
@@ -49,16 +49,17 @@ export async function project(given: Invocation): Promise<void> {
 
 export async function adapter(given: Invocation): Promise<void> {
   const [runtime, agent] = given.args;
-  const adapted = await adaptMember(teamSources(given), { agent, runtime: runtime! });
+  const adapted = await adaptMember(teamLocation(given), { agent, runtime: runtime! });
   given.print.data(adapted, () =>
     harmless(`${adapted.slug}, in ${adapted.project}\n${indent(adapted.files.map(fileLine).join("\n"))}`),
   );
 }
 
 export async function adopt(given: Invocation): Promise<void> {
-  const adopted = await (await openTeam(given)).adopt(given.args[0]!);
+  const team = await openTeam(given);
+  const adopted = await adoptMember(given.args[0]!, await team.read(), team.folder);
   const { slug: agent, notePath: file, changed, isInactive } = adopted;
-  given.print.data({ agent, file, changed, isInactive }, () => harmless(describeAdopted(adopted)));
+  given.print.data({ agent, file, changed, isInactive }, () => harmless(describeAdoption(adopted)));
   const { print, home } = given;
   if (print.json || isInactive) return;
   print.note(
@@ -69,7 +70,7 @@ export async function adopt(given: Invocation): Promise<void> {
 }
 
 export async function leave(given: Invocation): Promise<void> {
-  const left = await leaveOwnTeam(teamSources(given), given.args[0]);
+  const left = await leaveOwnTeam(teamLocation(given), given.args[0]);
   const { slug, changed, notePath, files } = left;
   const said = changed ? `${slug} has left the team` : `${slug} had left the team already`;
   given.print.data({ ...left, project: left.project ?? null }, () =>
@@ -83,7 +84,7 @@ export async function leave(given: Invocation): Promise<void> {
 }
 
 export async function takeOver(given: Invocation): Promise<void> {
-  const imported = await importTeam(teamSources(given));
+  const imported = await importTeam(teamLocation(given));
   const { members, tasks, left } = imported;
   given.print.data(imported, () =>
     harmless(

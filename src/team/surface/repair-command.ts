@@ -1,16 +1,21 @@
 /** What is wrong with the files of a team, and what was written by mistake. */
-import type { TeamFinding } from "../own-team.ts";
+import { existsSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
+
+import { isoTime } from "../../feature/views.ts";
+import { lint as findProblems, type TeamFinding } from "../reports/lint.ts";
+import { repair } from "../reports/repair.ts";
 import { type Invocation } from "../../feature/command.ts";
 import { openTeam } from "./look-commands.ts";
 import { count, harmless, moment, table } from "../../terminal/text.ts";
 
-/** False: something is left that is not as it should be. */
+/** False: problems are left. */
 export async function lint(given: Invocation): Promise<void | false> {
   const { options, print } = given;
   const team = await openTeam(given);
-  const before = await team.lint();
-  const fixed = options["fix"] === true ? await team.repair(before) : [];
-  const findings = fixed.length === 0 ? before : await team.lint();
+  const before = findProblems(await team.read(), team.user);
+  const fixed = options["fix"] === true ? await repair(team.folder, before) : [];
+  const findings = fixed.length === 0 ? before : findProblems(await team.read(), team.user);
   const shown = findings.map(({ file, line, rule, message, hint, isRepairable }) => ({
     file,
     line,
@@ -30,16 +35,29 @@ export async function lint(given: Invocation): Promise<void | false> {
 export async function undo(given: Invocation): Promise<void> {
   const { args, options, print } = given;
   const team = await openTeam(given);
+  const file = args[0] === undefined ? undefined : pathWithin(team.root, args[0]);
   if (options["list"] === true) {
-    const items = team.history(args[0]);
+    const items = team.folder.history(file).map(savedFile).toReversed();
     return print.data({ items, next: null }, () =>
       items.length === 0
         ? "There is nothing to undo."
         : harmless(table(items.map(({ file, until, snapshot }) => [moment(until), file, snapshot]))),
     );
   }
-  const undone = await team.undo(args[0]);
+  const undone = savedFile(await team.folder.undo(file));
   print.data(undone, () => harmless(`${undone.file} is what it was until ${moment(undone.until)}.`));
+}
+
+/** What a file of the team held until then, and where that is kept. */
+function savedFile({ path, name, atMs }: { path: string; name: string; atMs: number }) {
+  return { file: path, until: isoTime(atMs), snapshot: `.cortex/snapshots/${path}/${name}` };
+}
+
+/** People name a file by its path below the team directory, or as the shell completes it. */
+function pathWithin(root: string, file: string): string {
+  const below = relative(root, resolve(file));
+  const isTyped = existsSync(resolve(file)) && !below.startsWith("..");
+  return isTyped && below !== "" ? below.split(sep).join("/") : file;
 }
 
 function describe({ file, line, rule, message, hint, isRepairable }: TeamFinding): string {

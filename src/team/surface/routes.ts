@@ -13,7 +13,7 @@ export const teamRoutes = [
     query: TeamQuery,
     answers: { 200: schemas.Team },
     async handle({ query: { tasks } }, { cortex }) {
-      return { status: 200, body: teamView(await cortex.team.status(), tasks) };
+      return { status: 200, body: teamView(await (await cortex.team.open()).status(), tasks) };
     },
   }),
   route({
@@ -23,7 +23,7 @@ export const teamRoutes = [
     body: schemas.TeamTaskRequest,
     answers: { 201: schemas.TeamTask },
     async handle({ body }, { cortex }) {
-      const { agent, title, ordinal, file } = await cortex.team.dispatch(present(body));
+      const { agent, title, ordinal, file } = await (await cortex.team.open()).dispatch(present(body));
       return { status: 201, body: { agent, title, ordinal, file } };
     },
   }),
@@ -34,7 +34,7 @@ export const teamRoutes = [
     body: schemas.TeamAdoptRequest,
     answers: { 200: schemas.TeamAdopted },
     async handle({ body: { agent } }, { cortex }) {
-      const { slug, notePath, changed, isInactive } = await cortex.team.adopt(agent);
+      const { slug, notePath, changed, isInactive } = await (await cortex.team.open()).adopt(agent);
       return { status: 200, body: { agent: slug, file: notePath, changed, isInactive } };
     },
   }),
@@ -45,7 +45,7 @@ export const teamRoutes = [
     body: schemas.TeamTickRequest,
     answers: { 200: schemas.TeamTick },
     async handle({ body: { agent } }, { cortex }) {
-      const { members } = await cortex.team.tick(agent);
+      const { members } = await (await cortex.team.open()).tick(agent);
       return { status: 200, body: { members: members.map(beatView) } };
     },
   }),
@@ -55,7 +55,7 @@ export const teamRoutes = [
     summary: "Remove old tasks that are done and old session logs, and commit that",
     answers: { 200: schemas.TeamHousekeeping },
     async handle(_, { cortex }) {
-      return { status: 200, body: withNulls(await cortex.team.housekeeping()) };
+      return { status: 200, body: withNulls(await (await cortex.team.open()).housekeeping()) };
     },
   }),
   route({
@@ -64,7 +64,7 @@ export const teamRoutes = [
     summary: "What everybody does, what is in the way, what is coming",
     answers: { 200: schemas.TeamBriefing },
     async handle(_, { cortex }) {
-      return { status: 200, body: withNulls(await cortex.team.briefing()) };
+      return { status: 200, body: withNulls(await (await cortex.team.open()).briefing()) };
     },
   }),
   route({
@@ -73,7 +73,7 @@ export const teamRoutes = [
     summary: "What got done today, what is in the way, what is next",
     answers: { 200: schemas.TeamReview },
     async handle(_, { cortex }) {
-      return { status: 200, body: withNulls(await cortex.team.review()) };
+      return { status: 200, body: withNulls(await (await cortex.team.open()).review()) };
     },
   }),
 ];

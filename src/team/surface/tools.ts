@@ -1,31 +1,14 @@
 /** The tools of a team: by one a worker gives a task back, by the others the coordinator does its work. */
 import { z } from "zod";
 
+import type { Ports } from "../../feature/ports.ts";
 import { defineTool } from "../../model/define-tool.ts";
 import { CortexError } from "../../model/errors.ts";
 import { present } from "../../model/present.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
-import type { Adopted } from "../members/adopt-member.ts";
-import type { DispatchedTask, TaskWish } from "../members/dispatch-task.ts";
-import type { Housekept } from "../reports/housekeeping.ts";
-import type { NewMember, Registered } from "../members/register-member.ts";
-import type { Team } from "../files/team.ts";
+import type { Teamwork } from "../teamwork.ts";
 import { FLAG_TOOL } from "../work/tool-names.ts";
-
-export interface TeamToolParts {
-  status(): Promise<Team>;
-  /** As what the turn does for whoever has written. Throws where their chain of events has come to its end. */
-  dispatch(wish: TaskWish, context: ToolContext): Promise<DispatchedTask>;
-  register(member: NewMember): Promise<Registered>;
-  adopt(agent: string): Promise<Adopted>;
-  briefing(): Promise<{ readonly text: string }>;
-  review(): Promise<{ readonly text: string }>;
-  housekeeping(): Promise<Housekept>;
-  /** Whether a person has asked for what the turn does. */
-  isByPerson(context: ToolContext): Promise<boolean>;
-  /** Whether the turn works on a task. */
-  isOnTask(context: ToolContext): Promise<boolean>;
-}
+import { causeOfTurn, isByPerson, isOnTask } from "./turn-origin.ts";
 
 const MAX_NAME_LENGTH = 100;
 const MAX_TITLE_LENGTH = 200;
@@ -36,15 +19,15 @@ const TIMEOUT_MS = 60_000;
 
 const line = (length: number) => z.string().trim().min(1).max(length);
 
-/** What they need is asked for when they are called: they can be described without. */
-export function createTeamTools(use: () => TeamToolParts): Tool[] {
-  return [flagTool(use), ...readingTools(use), ...writingTools(use)].map((tool) =>
+/** They use the ports only when called, so they can be described without. */
+export function createTeamTools(ports: () => Ports): Tool[] {
+  return [flagTool(ports), ...readingTools(ports), ...taskTools(ports), ...memberTools(ports)].map((tool) =>
     Object.assign(tool, { isReserved: true as const }),
   );
 }
 
-/** The runtime finds the call in the turn, when that has ended. */
-function flagTool(use: () => TeamToolParts): Tool {
+/** The call itself does nothing: it is found in the turn once that has ended. */
+function flagTool(ports: () => Ports): Tool {
   return defineTool({
     name: FLAG_TOOL,
     description:
@@ -58,7 +41,7 @@ function flagTool(use: () => TeamToolParts): Tool {
     timeoutMs: TIMEOUT_MS,
     trust: {},
     async run({ reason }, context) {
-      if (!(await use().isOnTask(context))) throw notOnTask();
+      if (!(await isOnTask(context, ports()))) throw notOnTask();
       return {
         text: "The task is flagged when your turn is over. End it now.",
         details: { flagged: reason },
@@ -67,10 +50,11 @@ function flagTool(use: () => TeamToolParts): Tool {
   });
 }
 
-/** The files are the owner's, and what is in them was written by whoever takes part. */
+/** The files are the owner's, and anyone who takes part writes to them. */
 const OF_FILES = { untrusted: true, private: true } as const;
 
-function readingTools(use: () => TeamToolParts): Tool[] {
+function readingTools(ports: () => Ports): Tool[] {
+  const team = (): Promise<Teamwork> => ports().apis.team.open();
   const nothing = z.strictObject({});
   const reading = {
     parameters: nothing,
@@ -85,7 +69,7 @@ function readingTools(use: () => TeamToolParts): Tool[] {
       name: "list_team",
       description:
         "Lists the members of the team: slug, role, state (fresh, idle, down), what they have to do.",
-      run: async () => ({ text: (await describing()).describeMembers(await use().status()) }),
+      run: async () => ({ text: (await describing()).describeMembers(await (await team()).status()) }),
     }),
     defineTool({
       ...reading,
@@ -99,11 +83,11 @@ function readingTools(use: () => TeamToolParts): Tool[] {
       }),
       async run({ agent, project }) {
         const { describeMember, describeProject, describeStatus } = await describing();
-        const team = await use().status();
-        if (agent === undefined && project === undefined) return { text: describeStatus(team) };
+        const now = await (await team()).status();
+        if (agent === undefined && project === undefined) return { text: describeStatus(now) };
         const texts = [
-          ...(agent === undefined ? [] : [describeMember(team, agent)]),
-          ...(project === undefined ? [] : [describeProject(team, project)]),
+          ...(agent === undefined ? [] : [describeMember(now, agent)]),
+          ...(project === undefined ? [] : [describeProject(now, project)]),
         ];
         return { text: texts.join("\n\n") };
       },
@@ -113,24 +97,26 @@ function readingTools(use: () => TeamToolParts): Tool[] {
       name: "briefing",
       description:
         "The facts of the morning's briefing, computed from the files: who is fresh, what is in progress, blocked, coming.",
-      run: async () => ({ text: (await use().briefing()).text }),
+      run: async () => ({ text: (await (await team()).briefing()).text }),
     }),
     defineTool({
       ...reading,
       name: "review",
       description:
         "The facts of the evening's review, computed from the files: done today, blocked, planned for tomorrow.",
-      run: async () => ({ text: (await use().review()).text }),
+      run: async () => ({ text: (await (await team()).review()).text }),
     }),
   ];
 }
 
-function writingTools(use: () => TeamToolParts): Tool[] {
-  // An error may say who is on the team, and what is wrong with a file.
-  const writing = { writes: true, timeoutMs: TIMEOUT_MS, trust: {}, errorTrust: OF_FILES };
+/** An error may name members, and what is wrong with a file. */
+const WRITING = { writes: true, timeoutMs: TIMEOUT_MS, trust: {}, errorTrust: OF_FILES } as const;
+
+function taskTools(ports: () => Ports): Tool[] {
+  const team = (): Promise<Teamwork> => ports().apis.team.open();
   return [
     defineTool({
-      ...writing,
+      ...WRITING,
       name: "dispatch_task",
       description:
         "Gives a member a task, where a person has asked for it. The member begins with it at its next heartbeat and knows nothing " +
@@ -146,10 +132,12 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       }),
       repeatable: false, // a second time would be a second task
       async run(wish, context) {
-        await checkPerson(context, use());
+        await checkPerson(context, ports());
         const { memberOf } = await import("../members/dispatch-task.ts");
-        if (memberOf(wish.agent, await use().status()).isCoordinator) throw ownTasks();
-        const { agent, title } = await use().dispatch(present(wish), context);
+        const opened = await team();
+        if (memberOf(wish.agent, await opened.status()).isCoordinator) throw ownTasks();
+        const cause = await causeOfTurn(context, ports());
+        const { agent, title } = await opened.dispatch(present(wish), cause);
         return {
           text: `${agent} has the task "${title}". It begins at its next heartbeat.`,
           details: { agent, title },
@@ -157,7 +145,7 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       },
     }),
     defineTool({
-      ...writing,
+      ...WRITING,
       name: "housekeeping",
       description:
         "Takes tasks out of the files that were done more than a week ago, and old entries of session logs, and commits that.",
@@ -165,13 +153,19 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       trust: OF_FILES,
       repeatable: true,
       async run(_, context) {
-        await checkPerson(context, use());
+        await checkPerson(context, ports());
         const { formatHousekeeping } = await import("../reports/housekeeping.ts");
-        return { text: formatHousekeeping(await use().housekeeping()) };
+        return { text: formatHousekeeping(await (await team()).housekeeping()) };
       },
     }),
+  ];
+}
+
+function memberTools(ports: () => Ports): Tool[] {
+  const team = (): Promise<Teamwork> => ports().apis.team.open();
+  return [
     defineTool({
-      ...writing,
+      ...WRITING,
       name: "register_agent",
       description: "Takes a new member into the team, where a person has asked for it.",
       parameters: z.strictObject({
@@ -183,13 +177,13 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       repeatable: false,
       asks: "a new member may work in the folder that is named",
       async run({ name, project, role, foreign }, context) {
-        await checkPerson(context, use());
-        const { slug } = await use().register({ name, project, role, isForeign: foreign });
+        await checkPerson(context, ports());
+        const { slug } = await (await team()).register({ name, project, role, isForeign: foreign });
         return { text: `${name} is on the team as ${slug}.`, details: { slug } };
       },
     }),
     defineTool({
-      ...writing,
+      ...WRITING,
       name: "adopt_agent",
       description:
         "Has Cortex work on the tasks of a member that runs elsewhere or nowhere, where a person has asked for it.",
@@ -200,23 +194,22 @@ function writingTools(use: () => TeamToolParts): Tool[] {
       repeatable: true,
       asks: "Cortex will work in the folder that the member's note names",
       async run({ agent }, context) {
-        await checkPerson(context, use());
-        const { describeAdopted } = await import("../members/adopt-member.ts");
-        const adopted = await use().adopt(agent);
-        return { text: describeAdopted(adopted), details: { slug: adopted.slug } };
+        await checkPerson(context, ports());
+        const { describeAdoption } = await import("../members/adopt-member.ts");
+        const adopted = await (await team()).adopt(agent);
+        return { text: describeAdoption(adopted), details: { slug: adopted.slug } };
       },
     }),
   ];
 }
 
-/** Loaded with the first call: every Cortex has these tools, and many have no team. */
+/** Loaded with the first call: every Cortex has these tools, but many have no team. */
 function describing() {
   return import("../reports/describe.ts");
 }
 
-/** Without what was left out. */
-async function checkPerson(context: ToolContext, parts: TeamToolParts): Promise<void> {
-  if (await parts.isByPerson(context)) return;
+async function checkPerson(context: ToolContext, ports: Ports): Promise<void> {
+  if (await isByPerson(context, ports)) return;
   throw new CortexError(
     "tool_input_invalid",
     "No person has asked for this: the message came from elsewhere",

@@ -1,4 +1,4 @@
-/** What the tools of a team need of the rest of Cortex. */
+/** Who a turn acts for, by the messages that it answers. */
 import { causeOf } from "../../delegation/caller.ts";
 import type { Ports } from "../../feature/ports.ts";
 import {
@@ -9,13 +9,13 @@ import {
   splitEventId,
   TEAM_ADAPTER,
 } from "../../model/event.ts";
+import type { EventId } from "../../model/ids.ts";
 import type { ToolContext } from "../../model/tool.ts";
 import type { QueueItem } from "../../store/store.ts";
-import { isNotice } from "../work/order-notice.ts";
-import type { TeamToolParts } from "./tools.ts";
 import { isByOthers } from "../../turns/untrusted.ts";
+import { isNotice } from "../work/order-notice.ts";
 
-/** What other agents say is nobody's instruction, whoever it was said for. */
+/** What other agents say is nobody's instruction, whoever they say it for. */
 const BY_AGENTS: ReadonlySet<string> = new Set([
   ANSWER_ADAPTER,
   AGENT_ADAPTER,
@@ -23,28 +23,23 @@ const BY_AGENTS: ReadonlySet<string> = new Set([
   SCRIPT_ADAPTER,
 ]);
 
-export function teamToolParts({ apis, store, settings, onChainEnded }: Ports): TeamToolParts {
-  const { team } = apis;
-  const itemsOf = ({ turn }: ToolContext): Promise<QueueItem[]> => store.queue.itemsOf(turn);
-  return {
-    status: () => team.status(),
-    async dispatch(wish, context) {
-      const items = await itemsOf(context);
-      return team.dispatch(wish, await causeOf({ context, items }, { settings, onChainEnded }));
-    },
-    adopt: (agent) => team.adopt(agent),
-    register: (member) => team.register(member),
-    briefing: () => team.briefing(),
-    review: () => team.review(),
-    housekeeping: () => team.housekeeping(),
-    async isByPerson(context) {
-      const items = await itemsOf(context);
-      if (isByOthers(items) || items.some((item) => BY_AGENTS.has(adapterOf(item)))) return false;
-      return items.some(({ event }) => !isNotice(event)); // that a task is flagged asks for nothing
-    },
-    isOnTask: async (context) =>
-      (await itemsOf(context)).some((item) => adapterOf(item) === TEAM_ADAPTER && !isNotice(item.event)),
-  };
+/** Whether a person asked for what the turn does. */
+export async function isByPerson({ turn }: ToolContext, { store }: Ports): Promise<boolean> {
+  const items = await store.queue.itemsOf(turn);
+  if (isByOthers(items) || items.some((item) => BY_AGENTS.has(adapterOf(item)))) return false;
+  return items.some(({ event }) => !isNotice(event)); // a notice about a flag asks for nothing
+}
+
+/** Whether the turn works on a task. */
+export async function isOnTask({ turn }: ToolContext, { store }: Ports): Promise<boolean> {
+  const items = await store.queue.itemsOf(turn);
+  return items.some((item) => adapterOf(item) === TEAM_ADAPTER && !isNotice(item.event));
+}
+
+/** The event that the turn answers, as the cause of what it does. Throws where its chain of events has reached the limit. */
+export async function causeOfTurn(context: ToolContext, ports: Ports): Promise<EventId> {
+  const items = await ports.store.queue.itemsOf(context.turn);
+  return causeOf({ context, items }, ports);
 }
 
 function adapterOf({ event }: QueueItem): string {

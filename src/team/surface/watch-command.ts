@@ -1,4 +1,5 @@
 /** The team as it is, and as it becomes. */
+import { watchTeam } from "../files/watch-team.ts";
 import { type TeamView, teamView } from "./views.ts";
 import type { Invocation } from "../../feature/command.ts";
 import { showLive } from "../../terminal/live-view.ts";
@@ -14,9 +15,9 @@ export async function watch(given: Invocation): Promise<void> {
   const team = await openTeam(given);
   await showLive(print, {
     everyMs: LOOK_MS,
-    watch: (onChange) => team.watch(onChange),
+    watch: (onChange) => watchTeam(team, onChange),
     async look() {
-      const view = teamView(await team.status(), print.json ? "all" : "active");
+      const view = teamView(await team.read(), print.json ? "all" : "active");
       const told = (): string => print.advice(describeTeam(view, print.style));
       return {
         value: view,

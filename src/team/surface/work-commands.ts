@@ -1,7 +1,8 @@
 /** Gives a team work: tasks and heartbeats; and clears up after it. */
 import { CortexError } from "../../model/errors.ts";
 import { present } from "../../model/present.ts";
-import { formatHousekeeping } from "../reports/housekeeping.ts";
+import { dispatchTask } from "../members/dispatch-task.ts";
+import { formatHousekeeping, housekeep } from "../reports/housekeeping.ts";
 import type { BeatView } from "./views.ts";
 import { withNulls } from "./with-nulls.ts";
 import { ask } from "../../client/ask.ts";
@@ -20,13 +21,10 @@ export async function dispatch(given: Invocation): Promise<void> {
   const template = text(given, "template");
   const external = text(given, "external");
   const team = await openTeam(given);
-  const task = await team.dispatch({
-    agent: agent!,
-    title: title!,
-    ...present({ body, template, external }),
-  });
+  const wish = { agent: agent!, title: title!, ...present({ body, template, external }) };
+  const task = await dispatchTask(wish, await team.read(), team.folder);
   print.data(task, () => harmless(`${task.agent} has the task "${task.title}", in ${task.file}.`));
-  const { members } = await team.status();
+  const { members } = await team.read();
   const isManaged = members.some(({ slug, isManaged }) => slug === task.agent && isManaged);
   if (print.json || !isManaged) return;
   print.note(
@@ -59,17 +57,19 @@ export async function tick(given: Invocation): Promise<void> {
 }
 
 export async function housekeeping(given: Invocation): Promise<void | false> {
-  const kept = await (await openTeam(given)).housekeeping();
-  given.print.data(withNulls(kept), () =>
+  const { folder, clock, timezone, reader } = await openTeam(given);
+  const { environment } = given;
+  const report = await housekeep(folder, await reader.read(), { nowMs: clock(), timezone, environment });
+  given.print.data(withNulls(report), () =>
     [
-      ...kept.removed.map(({ slug, title, completed }) =>
+      ...report.removed.map(({ slug, title, completed }) =>
         harmless(`Removed ${slug}: ${title} (done ${completed})`),
       ),
-      ...kept.trimmed.map((slug) => `Trimmed the session log of ${slug}`),
-      harmless(formatHousekeeping(kept)),
+      ...report.trimmed.map((slug) => `Trimmed the session log of ${slug}`),
+      harmless(formatHousekeeping(report)),
     ].join("\n"),
   );
-  return kept.isPostponed || kept.failed.length > 0 ? false : undefined;
+  return report.isPostponed || report.failed.length > 0 ? false : undefined;
 }
 
 /** The server has settings of its own: what was typed here does not change where it works. */

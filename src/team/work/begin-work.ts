@@ -1,28 +1,28 @@
-/** Begins with a task, or goes on from wherever it was cut off: claimed in the file, then asked for as a turn or a relay. */
+/** Begins a task, or resumes it where it was cut off: claims it in the file, then orders a turn or starts a relay. */
 import { CortexError } from "../../model/errors.ts";
-import { DEFAULT_AGENT, type EventId, type ItemId } from "../../model/ids.ts";
+import { DEFAULT_AGENT, type ItemId, type RelayId } from "../../model/ids.ts";
 import { MAIN_SESSION } from "../../model/session-key.ts";
 import { coordinatorDuty } from "./duty.ts";
 import { findProject, type MemberFiles, readProjects } from "../members/member-files.ts";
-import type { MemberState, Work } from "./member-state.ts";
-import { closedTo, narrowingFor, orderTurn } from "./order-turn.ts";
+import type { CurrentTask, MemberState } from "./member-state.ts";
+import { agentOf, type Assignee, closedTo, narrowingFor, orderTurn } from "./order-turn.ts";
 import { buildTaskPrompt } from "./prompt.ts";
 import { findTask, readTasks } from "../markdown/read-tasks.ts";
 import { causeOfTask } from "./task-causes.ts";
 import type { Task } from "../markdown/task.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
-import type { WorkParts } from "./workplace.ts";
+import type { Workplace } from "./workplace.ts";
 
-export type Begun =
+export type WorkStart =
   | { readonly kind: "turn"; readonly item: ItemId }
-  | { readonly kind: "relay"; readonly relay: string }
+  | { readonly kind: "relay"; readonly relay: RelayId }
   /** Somebody else has taken the task, done it or removed it. */
   | { readonly kind: "lost" }
   /** Nobody can work on it as it is. */
   | { readonly kind: "unfit"; readonly reason: string };
 
-export interface Beginning {
-  readonly work: Work;
+interface Beginning {
+  readonly work: CurrentTask;
   readonly state: MemberState;
   /** It is claimed for the first time, and was ready a moment ago. */
   readonly isFresh: boolean;
@@ -32,33 +32,29 @@ export interface Beginning {
 export async function beginWork(
   member: MemberFiles,
   { work, state, isFresh }: Beginning,
-  parts: WorkParts,
-): Promise<Begun> {
-  const { folder, store } = parts;
+  place: Workplace,
+): Promise<WorkStart> {
+  const { team, store, slots } = place;
   const { slug, isCoordinator, note, noteText, tasksPath } = member;
-  const task = await claimTask(tasksPath, { work, isFresh }, folder);
+  const task = await claimTask(tasksPath, { work, isFresh }, team.folder);
   if (task === undefined) return { kind: "lost" };
   if (slug === DEFAULT_AGENT) return { kind: "unfit", reason: OWNERS_SESSION };
-  const project = await findProject(member, { ...parts, root: folder.root });
+  const project = await findProject(member, place);
   if (project.kind === "missing") return { kind: "unfit", reason: project.why };
-  const duty = isCoordinator ? { duty: coordinatorDuty(member, folder.root) } : {};
-  const given = { slug, isCoordinator, project: project.path, ...duty };
+  const duty = isCoordinator ? { duty: coordinatorDuty(member, team.root) } : {};
+  const assignee = { slug, isCoordinator, project: project.path, ...duty };
   if (task.template !== undefined)
-    return startRelay(
-      { ...task, template: task.template },
-      { work, given, cause: causeOfTask(work.gist, state) },
-      parts,
-    );
+    return startRelay({ ...task, template: task.template }, { work, state, assignee }, place);
   const prompt = buildTaskPrompt({
     name: note.name || slug,
     isCoordinator,
     note: noteText,
-    projects: await readProjects(member, folder),
+    projects: await readProjects(member, team.folder),
     task,
     isResumed: !isFresh,
   });
-  const order = orderTurn({ prompt, work, state }, given, parts);
-  const item = await parts.withSlot(async (claim) => {
+  const order = orderTurn({ prompt, work, state }, assignee, place);
+  const item = await slots.withSlot(async (claim) => {
     const ordered = await store.team.order({ ...order, ...(claim === undefined ? {} : { claim }) });
     return { result: ordered.item, claim: ordered.claim };
   });
@@ -68,7 +64,7 @@ export async function beginWork(
 /** Registering refuses the name; a note may have been written by hand. */
 const OWNERS_SESSION = `${MAIN_SESSION} is the owner's own session: a member that Cortex runs needs another name`;
 
-/** The task, where it is in progress for us. */
+/** The task, if it is in progress for us. */
 async function claimTask(
   tasksPath: string,
   { work, isFresh }: Pick<Beginning, "work" | "isFresh">,
@@ -85,33 +81,29 @@ async function claimTask(
   return isFresh && edit === undefined ? undefined : task; // claimed by somebody else in the same minute
 }
 
+/** Starts the relay of a task with a template, or finds the one that the same work started before. */
 async function startRelay(
   task: Task & { readonly template: string },
-  {
-    work,
-    given,
-    cause,
-  }: {
-    readonly work: Work;
-    readonly given: { slug: string; isCoordinator: boolean; project: string };
-    readonly cause: EventId | undefined;
-  },
-  { relays, agentFor, folder }: WorkParts,
-): Promise<Begun> {
-  const { slug, project } = given;
+  { work, state, assignee }: Omit<Beginning, "isFresh"> & { readonly assignee: Assignee },
+  { apis, settings, team: { root } }: Workplace,
+): Promise<WorkStart> {
+  const cause = causeOfTask(work.gist, state);
   try {
-    const relay = await relays.run({
-      key: work.id,
-      template: task.template,
+    const { id } = await apis.relays.run({
+      name: task.template,
+      kind: "template",
       message: task.body === "" ? task.title : `${task.title}\n\n${task.body}`,
-      folder: project,
-      persona: agentFor(slug, project).persona,
-      permissions: { ...(narrowingFor(given) as object), authority: "owner" },
-      hidden: closedTo(folder.root),
-      metadata: { team: folder.root, member: slug, task: task.title },
+      dir: assignee.project,
+      channel: "team",
+      startedBy: { persona: agentOf(assignee, settings).persona },
+      idempotencyKey: `team:${work.id}`,
+      permissions: { ...narrowingFor(assignee), authority: "owner" },
+      hidden: closedTo(root),
+      resumes: true,
+      metadata: { trigger: "team", team: root, member: assignee.slug, task: task.title },
       ...(cause === undefined ? {} : { cause }),
     });
-    return { kind: "relay", relay };
+    return { kind: "relay", relay: id as RelayId };
   } catch (error) {
     if (!(error instanceof CortexError) || error.transient) throw error; // not the task's fault
     return { kind: "unfit", reason: error.message };

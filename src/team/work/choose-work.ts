@@ -20,14 +20,14 @@ export interface Circumstances {
   readonly heartbeatMinutes: number;
   /** It is a heartbeat, in which what has failed is tried again. */
   readonly isBeat: boolean;
-  /** Tasks that are not to be looked at again now; see `placeOf`. */
+  /** Tasks that are not to be looked at again now; see `keyOfTask`. */
   readonly passed?: ReadonlySet<string>;
 }
 
 /** What is in progress comes first; then the first one that is ready, in the order of the file. */
 export function chooseWork(file: TaskFile, state: MemberState, now: Circumstances): Choice {
   const reasons: string[] = [];
-  const isPassed = (task: Task): boolean => now.passed?.has(placeOf(task)) === true;
+  const isPassed = (task: Task): boolean => now.passed?.has(keyOfTask(task)) === true;
   for (const task of file.tasks.filter(({ status }) => status === "in-progress")) {
     if (isPassed(task)) continue;
     const isExternal = externalPathOf(task) !== undefined; // whoever works on it, we only report
@@ -46,7 +46,7 @@ export function chooseWork(file: TaskFile, state: MemberState, now: Circumstance
 }
 
 /** The same for one task, also when lines above it have come or gone. */
-export function placeOf({ title, ordinal }: Task): string {
+export function keyOfTask({ title, ordinal }: Task): string {
   return `${ordinal} ${title}`;
 }
 

@@ -1,4 +1,5 @@
 /** Briefing and review, each once a day at its time on the clock on the wall; a missed one is made up for the same day. */
+import type { TeamConfig } from "../../config/team-config.ts";
 import { dateOf, dayStart } from "../../model/day.ts";
 import { missedSince, nextFire, parseSchedule, type Schedule } from "../../model/schedule.ts";
 import type { Duty } from "./member-state.ts";
@@ -8,6 +9,10 @@ const DAILY: readonly Daily[] = ["briefing", "review"];
 
 /** `09:00`; undefined: there is none. */
 export type DailyTimes = Readonly<Record<Daily, string | undefined>>;
+
+export function dailyTimes({ dailyBriefing, dailyReview }: TeamConfig): DailyTimes {
+  return { briefing: dailyBriefing, review: dailyReview };
+}
 
 export interface Clock {
   readonly nowMs: number;

@@ -1,4 +1,4 @@
-/** A task that stands for somebody else's task file: no turn is made for it, each tick only tells how far that is. */
+/** A task that stands for another runner's task file: it gets no turn, each tick only reports the progress. */
 import { dateOf } from "../../model/day.ts";
 import type { TaskEdit } from "../markdown/edit.ts";
 import { expandPath } from "../../config/team-config.ts";
@@ -8,7 +8,7 @@ import type { MemberFiles } from "../members/member-files.ts";
 import { refOf } from "./member-state.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import type { Task } from "../markdown/task.ts";
-import type { WorkParts } from "./workplace.ts";
+import type { TeamDirectory } from "../files/team-directory.ts";
 
 export interface ExternalReport {
   /** open: its runner is at work. lost: the file cannot be read, which was reported. */
@@ -16,21 +16,18 @@ export interface ExternalReport {
   readonly detail: string;
 }
 
-type Parts = Pick<WorkParts, "folder" | "clock" | "timezone" | "user">;
-
 export async function reportExternal(
   member: MemberFiles,
   { task: found, path }: { readonly task: Task; readonly path: string },
-  parts: Parts,
+  { folder, clock, timezone, user }: TeamDirectory,
 ): Promise<ExternalReport> {
-  const { folder, clock, timezone, user } = parts;
   const nowMs = clock();
-  const stamp = toStamp(nowMs, timezone());
+  const stamp = toStamp(nowMs, timezone);
   const edit = (change: TaskEdit) => folder.edit(member.tasksPath, { file: "tasks", edit: change });
   const log = (status: string) =>
     folder.edit(member.notePath, {
       file: "note",
-      edit: { kind: "session", date: dateOf(nowMs, timezone()), status },
+      edit: { kind: "session", date: dateOf(nowMs, timezone), status },
     });
   const task = refOf(found.status === "ready" ? { ...found, started: stamp } : found);
   if (found.status === "ready") await edit({ kind: "claim", task: refOf(found), stamp });

@@ -1,65 +1,61 @@
 /**
- * The heartbeats of a team: when each member was last looked at decides when it is looked at next, so that neither a
- * restart nor a machine that was asleep skips a heartbeat or makes up for many.
+ * The heartbeats of a team. Each is due a fixed time after the last one of its member, so neither a restart nor a sleeping
+ * machine skips a heartbeat or makes up for many.
  */
 import { MINUTE_MS } from "../../model/durations.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { EventId } from "../../model/ids.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
-import { type CoordinatorParts, coordinate, introduce } from "./coordinator.ts";
+import { coordinate, introduce } from "./coordinator.ts";
 import { whyForeign } from "../files/adoption.ts";
-import { nextDailyMs } from "./daily.ts";
+import { dailyTimes, nextDailyMs } from "./daily.ts";
 import type { DispatchedTask, TaskWish } from "../members/dispatch-task.ts";
-import type { Keeper } from "./keeper.ts";
+import { type Keeper, keepTeam, type TeamKeeping } from "./keeper.ts";
 import { memberUnknown } from "../members/member-files.ts";
-import { readState } from "./member-state.ts";
+import { readMemberState } from "./member-state.ts";
 import type { TaskRef } from "../markdown/task.ts";
 import { COORDINATOR, findMember, type Member } from "../files/team.ts";
-import type { WorkParts } from "./workplace.ts";
+import type { Workplace } from "./workplace.ts";
 import { Workers } from "./worker.ts";
 
-export interface HeartParts extends Omit<WorkParts, "onEnded" | "isKept">, CoordinatorParts {
-  /** Says that we let the team work. Gives who does, where that is somebody else. */
-  readonly keep: () => Promise<Keeper | undefined>;
-}
-
-/** The clock may be set, and settings change: the floor of looking. */
+/** The longest between two looks, because the clock may be set and settings may change. */
 const LOOK_MS = 60_000;
-/** After a failure, and the least between two looks. */
+/** After a failure, and the shortest between two looks. */
 const RETRY_MS = 1_000;
-/** How many members are looked at at the same time. */
+/** How many members are looked at concurrently. */
 const AT_ONCE = 16;
 
 export interface Beat {
   readonly agent: string;
-  /** reported: the coordinator has looked at everybody. failed: something kept it from working. */
+  /** reported: the coordinator has checked on everybody. failed: an error kept it from working. */
   readonly state: "working" | "idle" | "waiting" | "reported" | "inactive" | "foreign" | "failed";
   readonly task?: TaskRef;
   readonly detail?: string;
 }
 
 export class Heart implements AsyncDisposable {
-  readonly #parts: HeartParts;
+  readonly #place: Workplace;
+  readonly #keeping: TeamKeeping;
   readonly #workers: Workers;
   /** When each member was last looked at. */
   readonly #looked = new Map<string, number>();
   readonly #failures = new Map<string, string>();
   readonly #loop: WakeLoop;
-  /** Only woken: a task has ended, perhaps by a flag, and people are told now and not at the next heartbeat. */
+  /** Woken when a task has ended, perhaps by a flag: people are told now, not at the next heartbeat. */
   readonly #reporting: WakeLoop;
   #isKept = false;
-  /** When we last made sure of it. */
+  /** When that was last checked. */
   #keptMs = -Infinity;
   #isClosed = false;
 
-  constructor(parts: HeartParts) {
-    this.#parts = parts;
-    this.#workers = new Workers({
-      ...parts,
+  constructor(place: Workplace, keeping: TeamKeeping) {
+    this.#place = place;
+    this.#keeping = keeping;
+    this.#workers = new Workers(place, {
       isKept: () => this.#isStillKept(),
       onEnded: () => this.#reporting.wake(),
     });
-    const onProblem = (error: unknown): void => parts.onProblem(error, COORDINATOR);
+    const onProblem = (error: unknown): void => place.onProblem(error, COORDINATOR);
     this.#loop = new WakeLoop({
       round: () => this.#look(),
       pollMs: LOOK_MS,
@@ -69,31 +65,31 @@ export class Heart implements AsyncDisposable {
     this.#reporting = new WakeLoop({ round: () => this.#report(), pollMs: LOOK_MS, onProblem });
   }
 
-  /** Goes on with what was under way, and beats from now on; where another Cortex does, as soon as that is gone. */
+  /** Resumes interrupted work and beats from now on, once no other Cortex works on the team. */
   async start(): Promise<void> {
     await this.#take().catch(() => undefined); // the first look tries again, and reports it
     this.#loop.start();
   }
 
-  /** Sees who is due. */
+  /** Looks now who is due. */
   lookAgain(): void {
     this.#loop.wake();
   }
 
-  /** A heartbeat now, of one member or of all. Throws `member_unknown`, `state_conflict` where another Cortex does that. */
+  /** A heartbeat now, of one member or of all. Throws `member_unknown`, and `state_conflict` if another Cortex works on the team. */
   async tick(slug?: string): Promise<Beat[]> {
     const other = await this.#take();
     if (other !== undefined) throw keptByOther(other);
-    const team = await this.#parts.readTeam();
+    const team = await this.#place.team.read();
     if (slug === undefined) return this.#beatAll(team.members);
     const member = findMember(team, slug);
     if (member === undefined) throw memberUnknown(slug);
     return this.#beatAll([member]);
   }
 
-  /** Gives a member a task that an event has led to. Throws what `dispatchTask` throws. */
+  /** Gives a member a task that an event led to. Throws what `dispatchTask` throws. */
   async dispatch(wish: TaskWish, cause: EventId): Promise<DispatchedTask> {
-    return this.#workers.dispatch(wish, { cause, team: await this.#parts.readTeam() });
+    return this.#workers.dispatch(wish, { cause, team: await this.#place.team.read() });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -103,40 +99,40 @@ export class Heart implements AsyncDisposable {
     await this.#workers[Symbol.asyncDispose]();
   }
 
-  /** Gives who lets the team work, where that is another Cortex. */
+  /** Claims the team. Gives its keeper if that is another Cortex. */
   async #take(): Promise<Keeper | undefined> {
-    const { keep, store, folder, readTeam, clock } = this.#parts;
-    const other = await keep();
+    const { store, team, clock } = this.#place;
+    const other = await keepTeam(this.#keeping);
     if (other === undefined) this.#keptMs = clock();
     if (other !== undefined || this.#isKept) {
       this.#isKept = other === undefined;
       return other;
     }
-    for (const { member, state } of await store.team.list(folder.root)) {
-      const { tickMs } = readState(state);
+    for (const { member, state } of await store.team.list(team.root)) {
+      const { tickMs } = readMemberState(state);
       if (tickMs !== undefined) this.#looked.set(member, tickMs);
     }
-    const coordinator = findMember(await readTeam(), COORDINATOR);
+    const coordinator = findMember(await team.read(), COORDINATOR);
     if (coordinator !== undefined && isOurs(coordinator))
-      await this.#workers.inLane(COORDINATOR, () => introduce(this.#parts));
+      await this.#workers.inLane(COORDINATOR, () => introduce(this.#place));
     await this.#workers.recover();
     this.#isKept = true;
     return undefined;
   }
 
-  /** A machine that was asleep finds out before it begins with anything. */
+  /** A machine that was asleep finds out before it begins anything. */
   async #isStillKept(): Promise<boolean> {
-    const { keep, clock } = this.#parts;
+    const { clock } = this.#place;
     if (Math.abs(clock() - this.#keptMs) < LOOK_MS) return true;
-    const isKept = (await keep()) === undefined;
+    const isKept = (await keepTeam(this.#keeping)) === undefined;
     this.#keptMs = isKept ? clock() : -Infinity;
     return isKept;
   }
 
   async #look(): Promise<number> {
-    const { clock, readTeam } = this.#parts;
+    const { clock, team } = this.#place;
     if ((await this.#take()) !== undefined) return this.#waitMs();
-    const { members } = await readTeam();
+    const { members } = await team.read();
     const nowMs = clock();
     const ours = new Set(members.filter(isOurs).map(({ slug }) => slug));
     for (const slug of this.#looked.keys()) if (!ours.has(slug)) this.#looked.delete(slug);
@@ -148,15 +144,15 @@ export class Heart implements AsyncDisposable {
     return this.#waitMs();
   }
 
-  /** A clock that was set back keeps nobody from being looked at. */
+  /** If the clock was set back, the member is due at once. */
   #dueMs({ slug }: Member): number {
-    const { clock, heartbeatMinutes } = this.#parts;
+    const { clock, team } = this.#place;
     const lookedMs = this.#looked.get(slug);
     if (lookedMs === undefined || lookedMs > clock()) return 0;
-    return lookedMs + heartbeatMinutes() * MINUTE_MS;
+    return lookedMs + team.config.heartbeatMinutes * MINUTE_MS;
   }
 
-  /** Workers first: what they have found is in what the coordinator tells. */
+  /** Workers first, so that the coordinator reports what they found. */
   async #beatAll(members: readonly Member[]): Promise<Beat[]> {
     const beats = new Map<string, Beat>();
     const workers = members.filter(({ isCoordinator }) => !isCoordinator);
@@ -174,7 +170,7 @@ export class Heart implements AsyncDisposable {
     const { slug: agent, isCoordinator, isManaged, isInactive } = member;
     if (isInactive) return { agent, state: "inactive" };
     if (!isManaged) return { agent, state: "foreign", detail: whyForeign(agent, member.note) };
-    this.#looked.set(agent, this.#parts.clock());
+    this.#looked.set(agent, this.#place.clock());
     try {
       const moved = await this.#workers.beat(agent);
       this.#failures.delete(agent);
@@ -184,7 +180,7 @@ export class Heart implements AsyncDisposable {
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
       this.#failures.set(agent, detail);
-      if (!this.#isClosed) this.#parts.onProblem(error, agent);
+      if (!this.#isClosed) this.#place.onProblem(error, agent);
       return { agent, state: "failed", detail };
     }
   }
@@ -193,22 +189,25 @@ export class Heart implements AsyncDisposable {
     const failures = new Map(this.#failures);
     const isLookedAfter = (slug: string): boolean => this.#looked.has(slug) && !failures.has(slug);
     await this.#workers.inLane(COORDINATOR, () =>
-      coordinate({ isTick, isLookedAfter, failures }, this.#parts),
+      coordinate({ isTick, isLookedAfter, failures }, this.#place),
     );
   }
 
   async #report(): Promise<void> {
     if (!this.#isKept) return;
-    const coordinator = findMember(await this.#parts.readTeam(), COORDINATOR);
+    const coordinator = findMember(await this.#place.team.read(), COORDINATOR);
     if (coordinator !== undefined && isOurs(coordinator) && !this.#isClosed) await this.#coordinate(false);
   }
 
   /** Until the next heartbeat or daily time. */
   #waitMs(): number {
-    const { clock, heartbeatMinutes, times, timezone } = this.#parts;
-    const nowMs = clock();
-    const beatMs = Array.from(this.#looked.values(), (lookedMs) => lookedMs + heartbeatMinutes() * MINUTE_MS);
-    const dailyMs = nextDailyMs(times(), { nowMs, timezone: timezone() });
+    const { config, timezone } = this.#place.team;
+    const nowMs = this.#place.clock();
+    const beatMs = Array.from(
+      this.#looked.values(),
+      (lookedMs) => lookedMs + config.heartbeatMinutes * MINUTE_MS,
+    );
+    const dailyMs = nextDailyMs(dailyTimes(config), { nowMs, timezone });
     return Math.max(Math.min(...beatMs, dailyMs ?? Infinity) - nowMs, RETRY_MS);
   }
 }
@@ -220,9 +219,9 @@ function isOurs({ isManaged, isInactive }: Member): boolean {
 function keptByOther({ home, host, pid }: Keeper): CortexError {
   return new CortexError(
     "state_conflict",
-    `Another Cortex lets this team work: ${home} on ${host}, process ${pid}`,
+    `Another Cortex works on this team: ${home} on ${host}, process ${pid}`,
     {
-      hint: "Ask that one for a tick, or stop it: this one then takes over within a minute.",
+      hint: "Tick there, or stop it: this Cortex then takes over within a minute.",
     },
   );
 }

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { teamDirectory } from "../../../test/support/team-directory.ts";
-import { giveUpTeam, keepTeam, KEEPER_GONE_MS, type KeeperParts } from "./keeper.ts";
+import { giveUpTeam, keepTeam, KEEPER_GONE_MS, type TeamKeeping } from "./keeper.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 28, 10);
 
-function keeper(root: string, home: string, fields: Partial<KeeperParts> = {}): KeeperParts {
+function keeper(root: string, home: string, fields: Partial<TeamKeeping> = {}): TeamKeeping {
   const self = { home, host: "here", pid: home.length };
   return { root, self, clock: () => NOW_MS, isAlive: () => true, ...fields };
 }

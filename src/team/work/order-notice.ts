@@ -15,6 +15,7 @@ import { blockedLine } from "../reports/format-facts.ts";
 import { TEAM_HOOK } from "./order-turn.ts";
 import { COORDINATOR_PREFIX } from "./prompt.ts";
 import { COORDINATOR } from "../files/team.ts";
+import type { Workplace } from "./workplace.ts";
 
 /** Tells notices from orders, whose ids are those of the work and contain no colon. */
 const PREFIX = "flag:";
@@ -49,7 +50,7 @@ export interface FlagNotice {
 export function orderNotice(
   { key, flag, cause }: FlagNotice,
   { session, agent, persona }: Pick<TeamGift, "session" | "agent" | "persona">,
-  { team, clock, mintId }: { team: string; clock: () => number; mintId: () => string },
+  { team: { root: team }, clock, mintId }: Pick<Workplace, "team" | "clock" | "mintId">,
 ): Notice {
   return {
     event: {

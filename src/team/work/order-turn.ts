@@ -3,51 +3,56 @@ import { join } from "node:path";
 
 import { TEAM_ADAPTER } from "../../model/event.ts";
 import type { AgentId, DispatchId, ItemId, PersonaId } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
+import { agentFor } from "../../personas/lookup.ts";
 import { buildSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { Worker } from "../../model/worker.ts";
 import type { TeamGift, TeamOrder } from "../../store/store.ts";
-import { type MemberState, type Work, writeState } from "./member-state.ts";
+import type { CurrentTask, MemberState } from "./member-state.ts";
 import { causeOfTask, eventOfWork } from "./task-causes.ts";
 import { COORDINATOR_TOOLS, FLAG_TOOL } from "./tool-names.ts";
-import type { WorkParts } from "./workplace.ts";
+import type { Workplace } from "./workplace.ts";
 
-/** The name of the hook that stands for a team. */
+/** The hook name under which teams order turns. */
 export const TEAM_HOOK = "team";
-/** All coordination goes through the files: nobody writes to another member past them. */
+/** All coordination goes through the files: nobody messages another member directly. */
 const PAST_THE_FILES = ["dispatch_to_agent", "send_message_to_agent", "relay_start"];
-/** What else workers have no use for, because they neither talk to people nor give themselves work. */
+/** Workers neither talk to people nor give themselves work. */
 const NOT_FOR_WORKERS = ["message", "reply_to_caller", "create_hook", "enable_hook", "disable_hook"];
 
-export interface Given {
+/** Who works on a task, and where. */
+export interface Assignee {
   readonly slug: string;
   readonly isCoordinator: boolean;
-  /** Where it works. Absolute. */
+  /** The folder it works in. Absolute. */
   readonly project: string;
-  /** What the coordinator is told of its job. */
+  /** What the coordinator is told about its job. */
   readonly duty?: string;
 }
 
 export function orderTurn(
-  { prompt, work, state }: { readonly prompt: string; readonly work: Work; readonly state: MemberState },
-  given: Given,
-  { folder, clock, mintId, agentFor }: Pick<WorkParts, "folder" | "clock" | "mintId" | "agentFor">,
+  {
+    prompt,
+    work,
+    state,
+  }: { readonly prompt: string; readonly work: CurrentTask; readonly state: MemberState },
+  assignee: Assignee,
+  { team: { root }, clock, mintId, settings }: Workplace,
 ): TeamOrder {
-  const { slug, project } = given;
+  const { slug } = assignee;
   const { title, ordinal } = work;
-  const who = agentFor(slug, project);
+  const who = agentOf(assignee, settings);
   const cause = causeOfTask(work.gist, state);
   return {
-    team: folder.root,
+    team: root,
     member: slug,
-    state: writeState({ ...state, work }),
+    state: { ...state, work },
     event: {
       id: eventOfWork(work),
       channel: TEAM_ADAPTER,
       direction: "sent",
       sender: slug,
       content: prompt,
-      metadata: { team: folder.root, member: slug, task: title, ordinal },
+      metadata: { team: root, member: slug, task: title, ordinal },
       ...(cause === undefined ? {} : { cause }),
       atMs: clock(),
     },
@@ -58,25 +63,29 @@ export function orderTurn(
       target: { kind: "session", session: sessionOf(who.agent), ...who },
       mode: "followup",
     },
-    worker: workerOf(given, folder.root) as unknown as Json,
+    worker: workerOf(assignee, root),
   };
 }
 
-/** What the session of a member is given before anybody writes to it. */
-export function giftFor(
-  given: Given,
-  { folder, agentFor }: Pick<WorkParts, "folder" | "agentFor">,
-): TeamGift {
-  const who: { agent: AgentId; persona: PersonaId } = agentFor(given.slug, given.project);
-  return {
-    session: sessionOf(who.agent),
-    ...who,
-    worker: workerOf(given, folder.root) as unknown as Json,
-  };
+/** What the session of a member has before anybody writes to it. */
+export function giftFor(assignee: Assignee, { team, settings }: Workplace): TeamGift {
+  const who = agentOf(assignee, settings);
+  return { session: sessionOf(who.agent), ...who, worker: workerOf(assignee, team.root) };
 }
+
+/** The agent and persona that work for a member, in its project. */
+export function agentOf(
+  { slug, project }: Assignee,
+  settings: Workplace["settings"],
+): { readonly agent: AgentId; readonly persona: PersonaId } {
+  const { id: agent, personaId: persona } = agentFor(settings.config(), slug, { folder: project });
+  return { agent, persona };
+}
+
+type Narrowing = { readonly tools: { readonly deny: readonly string[] } };
 
 /** What nobody in a team turn may do, whoever writes the message. */
-export function narrowingFor({ isCoordinator }: Pick<Given, "isCoordinator">): Json {
+export function narrowingFor({ isCoordinator }: Pick<Assignee, "isCoordinator">): Narrowing {
   return { tools: { deny: isCoordinator ? PAST_THE_FILES : [...PAST_THE_FILES, ...NOT_FOR_WORKERS] } };
 }
 
@@ -84,10 +93,16 @@ function sessionOf(agent: AgentId): SessionKey {
   return buildSessionKey({ kind: "main", agent });
 }
 
-function workerOf(given: Given, root: string): Worker {
-  const { project, isCoordinator, duty } = given;
+/** As a type alias, it is JSON to the compiler. */
+type TeamWorker = Pick<
+  Worker,
+  "permissions" | "workspace" | "hidden" | "tools" | "role" | "coordinates" | "duty"
+>;
+
+function workerOf(assignee: Assignee, root: string): TeamWorker {
+  const { project, isCoordinator, duty } = assignee;
   return {
-    permissions: narrowingFor(given),
+    permissions: narrowingFor(assignee),
     workspace: project,
     hidden: closedTo(root),
     tools: isCoordinator ? [...COORDINATOR_TOOLS, FLAG_TOOL] : [FLAG_TOOL],
@@ -96,7 +111,7 @@ function workerOf(given: Given, root: string): Worker {
   };
 }
 
-/** The files of the team are kept by Cortex. Those named stay closed also where a persona's roots open the folder around them. */
+/** Cortex alone writes the team's files. The subfolders stay closed even if a persona's roots open the folder around them. */
 export function closedTo(root: string): string[] {
   return [root, ...["agents", ".cortex", ".git"].map((name) => join(root, name))];
 }

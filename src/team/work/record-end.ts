@@ -2,7 +2,14 @@
 import { dateOf } from "../../model/day.ts";
 import type { NoteEdit, TaskEdit } from "../markdown/edit.ts";
 import { flagStatus, flagText } from "../markdown/flag.ts";
-import { digestOf, type DoneTask, MAX_FAILURES, refOf, type Trouble, type Work } from "./member-state.ts";
+import {
+  digestOf,
+  type DoneTask,
+  MAX_FAILURES,
+  refOf,
+  type Trouble,
+  type CurrentTask,
+} from "./member-state.ts";
 import { findTask, readTasks } from "../markdown/read-tasks.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import { gistOf } from "../markdown/task-gist.ts";
@@ -16,7 +23,7 @@ export interface EndedMember {
 }
 
 export interface EndedWork {
-  readonly work: Work;
+  readonly work: CurrentTask;
   readonly end: WorkEnd;
   /** How often it had failed before. */
   readonly failures: number;
@@ -65,7 +72,7 @@ export async function recordEnd(
 /** An older copy that somebody saved while the turn ran says that the task is ready. It is done all the same. */
 async function claimAgain(
   tasksPath: string,
-  { title, ordinal, started, gist }: Work,
+  { title, ordinal, started, gist }: CurrentTask,
   folder: TeamFolder,
 ): Promise<void> {
   if (started === undefined) return;
@@ -79,7 +86,7 @@ async function claimAgain(
   });
 }
 
-function doneOf({ gist, started }: Work, end: WorkEnd, completed: string): DoneTask | undefined {
+function doneOf({ gist, started }: CurrentTask, end: WorkEnd, completed: string): DoneTask | undefined {
   if (end.kind !== "done" || gist === undefined) return undefined;
   return { gist, ...(started === undefined ? {} : { started }), completed, atMs: end.atMs };
 }
@@ -112,7 +119,7 @@ function editsFor({
   }
 }
 
-function logStatus({ title }: Work, end: WorkEnd, reason: string | undefined): string {
+function logStatus({ title }: CurrentTask, end: WorkEnd, reason: string | undefined): string {
   if (reason !== undefined) return flagStatus(title, reason);
   if (end.kind === "done") return `active — done: ${title}`;
   return `active — ${title} failed and is tried again: ${end.kind === "failed" ? end.error : end.reason}`;
@@ -120,7 +127,7 @@ function logStatus({ title }: Work, end: WorkEnd, reason: string | undefined): s
 
 function troubleOf(
   task: Task | undefined,
-  known: { readonly work: Work; readonly failures: number; readonly reason: string | undefined },
+  known: { readonly work: CurrentTask; readonly failures: number; readonly reason: string | undefined },
 ): Trouble | undefined {
   if (task?.status !== "in-progress") return undefined;
   const { work, failures, reason } = known;

@@ -8,12 +8,12 @@ import { eventId, TEAM_ADAPTER } from "../../model/event.ts";
 import type { EventId } from "../../model/ids.ts";
 import type { StoredMember } from "../../store/store.ts";
 import {
-  isSame,
+  isSameTask,
   type MemberState,
-  readState,
+  readMemberState,
   type TaskCause,
   troubleWith,
-  type Work,
+  type CurrentTask,
 } from "./member-state.ts";
 import { gistOf } from "../markdown/task-gist.ts";
 import { isActive, type Task, type TaskFile } from "../markdown/task.ts";
@@ -48,16 +48,16 @@ export function withoutCause(state: MemberState, done: string): MemberState {
 }
 
 /** The event that asked for work, where it was asked for as a turn. */
-export function eventOfWork({ id }: Pick<Work, "id">): EventId {
+export function eventOfWork({ id }: Pick<CurrentTask, "id">): EventId {
   return eventId(TEAM_ADAPTER, { kind: "id", sourceId: id });
 }
 
 /** What led to the flag of a task: the turn that gave it back, else whatever led to the task. */
 export function causeOfFlag(task: Task, stored: StoredMember | undefined): EventId | undefined {
-  const state = readState(stored?.state);
+  const state = readMemberState(stored?.state);
   const { work } = state;
   // The flag is in the file a moment before the end of the work is kept.
-  const isUnderWay = work !== undefined && isSame(work, task) && stored?.item !== undefined;
+  const isUnderWay = work !== undefined && isSameTask(work, task) && stored?.item !== undefined;
   return isUnderWay
     ? eventOfWork(work)
     : (troubleWith(task, state)?.event ?? causeOfTask(gistOf(task), state));

@@ -44,11 +44,11 @@ test("the coordinator ticks without having anything to do, and tells once who is
   await expect.poll(() => home.tasks("chief-of-staff"), PATIENT).toContain("last-tick 2026-03-28T10:00");
   await expect.poll(() => count("is down"), PATIENT).toBe(1);
   clock.ms += 15 * MINUTE_MS;
-  await cortex.team.tick();
+  await (await cortex.team.open()).tick();
   expect(home.tasks("chief-of-staff")).toContain("last-tick 2026-03-28T10:15");
   expect(count("is down")).toBe(1);
   home.write("agents/theirs/tasks.md", tasks.replace("T08:00", "T09:00"));
-  await cortex.team.tick("chief-of-staff");
+  await (await cortex.team.open()).tick("chief-of-staff");
   expect(count("is down")).toBe(2);
 });
 
@@ -74,7 +74,7 @@ test(
       clock.ms = TEN_MS;
       opened.cortex.team.lookAgain();
       await expect.poll(() => opened.count("# Briefing — 2026-03-28"), PATIENT).toBe(1);
-      await opened.cortex.team.tick();
+      await (await opened.cortex.team.open()).tick();
       expect(opened.count("# Briefing")).toBe(1);
       expect(opened.count("# Review")).toBe(0);
     }
@@ -171,7 +171,7 @@ test(
       "agents/chief-of-staff/chief-of-staff.md",
       home.note("chief-of-staff").replace("Do it.", "Run the shop."),
     );
-    await cortex.team.tick("chief-of-staff");
+    await (await cortex.team.open()).tick("chief-of-staff");
     expect(await system()).toContain("Your role: Run the shop.");
     clock.ms += 2 * 60 * MINUTE_MS;
     await tell(cortex, "good morning");
@@ -285,7 +285,7 @@ test("the coordinator is told of a flag, once, and can do nothing about it by it
   }
   clock.ms += 20 * MINUTE_MS;
   await using opened = await open(home, clock);
-  await opened.cortex.team.tick();
+  await (await opened.cortex.team.open()).tick();
   expect(await noticesIn(opened.cortex)).toHaveLength(1);
   expect(home.tasks("dev").match(/^## /gm)).toHaveLength(1);
 });
@@ -475,5 +475,5 @@ test("without a team directory nothing runs, and whoever asks is told how to mak
     hint: expect.stringContaining("cortex team init"),
   });
   writeFileSync(join(home.path, "config.yaml"), `team_dir: ${home.team}\n`);
-  expect((await opened.cortex.team.status()).members).toEqual([]);
+  expect((await (await opened.cortex.team.open()).status()).members).toEqual([]);
 });

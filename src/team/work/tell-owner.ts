@@ -1,55 +1,71 @@
-import type { ItemId } from "../../model/ids.ts";
+/** What the coordinator tells the owner: what it has found, and what its session says about flags. */
+import { createHash } from "node:crypto";
+
+import type { DeliveryId, ItemId } from "../../model/ids.ts";
 import { SILENCE } from "../../model/reply-tool.ts";
-import type { DeliveryTarget, NewDispatch, Store } from "../../store/store.ts";
+import type { DeliveryTarget } from "../../store/store.ts";
 import type { Notice } from "./order-notice.ts";
 import { readTurnEnd } from "./work-end.ts";
-import type { WorkParts } from "./workplace.ts";
+import type { Workplace } from "./workplace.ts";
 
-export interface AskParts extends Pick<WorkParts, "withSlot" | "settled"> {
-  readonly store: Store;
-  readonly log: (line: string) => void;
-  /** Where the owner reads what it answers. Undefined: in the log. */
-  readonly reportsTo: DeliveryTarget | undefined;
-  readonly signal: AbortSignal;
+const TELEGRAM = "telegram";
+
+/** Sends a text to where the owner reads. The same `key` again is sent once. */
+export async function tellOwner(key: string, text: string, place: Workplace): Promise<void> {
+  const target = reportTarget(place);
+  if (target === undefined) return place.log(text.trimEnd());
+  const digest = createHash("sha256").update(`${place.team.root}\n${key}`).digest("hex").slice(0, 24);
+  await place.store.outbox.notify({ id: `team-${digest}` as DeliveryId, target, content: text });
 }
 
-/** Tells whoever coordinates of flags. Each is sent once. */
-export async function askCoordinator(notices: readonly Notice[], parts: AskParts): Promise<void> {
+/** Sends notices to the coordinator's session, and its answers to the owner. The same notice again is sent once. */
+export async function askCoordinator(notices: readonly Notice[], place: Workplace): Promise<void> {
+  const target = reportTarget(place);
   const sent: ItemId[] = [];
-  for (const notice of notices) sent.push(...(await send(notice, parts)));
-  const { reportsTo, signal, log } = parts;
-  if (sent.length === 0 || reportsTo !== undefined) return;
-  logAnswers(sent, parts).catch((error: unknown) => {
-    if (!signal.aborted) log(`What the coordinator says is only in its session: ${String(error)}`);
+  for (const notice of notices) sent.push(...(await send(notice, target, place)));
+  if (sent.length === 0 || target !== undefined) return;
+  logAnswers(sent, place).catch((error: unknown) => {
+    if (!place.closing.aborted)
+      place.log(`The coordinator's answer is only in its session: ${String(error)}`);
   });
 }
 
-/** What the member has come into contact with, the coordinator has from then on. */
-async function send({ event, dispatch, from }: Notice, parts: AskParts): Promise<ItemId[]> {
-  const { store, withSlot, reportsTo } = parts;
+/** The chat that the team names, else the configured `admin`. Undefined: the log. */
+function reportTarget({ team, channels, settings }: Workplace): DeliveryTarget | undefined {
+  const { telegramChatId } = team.config;
+  const isChat = telegramChatId !== undefined && channels().includes(TELEGRAM);
+  return isChat ? { channel: TELEGRAM, place: telegramChatId } : settings.config().admin;
+}
+
+/** The coordinator's session inherits the marks of the member's session, whose words the notice repeats. */
+async function send(
+  { event, dispatch, from }: Notice,
+  target: DeliveryTarget | undefined,
+  { store, slots }: Workplace,
+): Promise<ItemId[]> {
   const isKnown = (await store.sessions.get(from)) !== undefined;
-  const given: NewDispatch = {
+  const marked = {
     ...dispatch,
-    ...(reportsTo === undefined ? {} : { delivery: { ...reportsTo } }),
+    ...(target === undefined ? {} : { delivery: { ...target } }),
     ...(isKnown ? { from } : {}),
   };
-  const { fresh, dispatched } = await withSlot(async (claim) => {
+  const { fresh, dispatched } = await slots.withSlot(async (claim) => {
     const result = await store.events.accept(event, {
-      dispatch: given,
+      dispatch: marked,
       ...(claim === undefined ? {} : { claim }),
     });
     return { result, claim: result.dispatched?.claim };
   });
-  return fresh ? [dispatched!.item] : [];
+  return fresh && dispatched !== undefined ? [dispatched.item] : [];
 }
 
-/** Several may have been one turn. */
+/** Several notices may have been answered by one turn. */
 async function logAnswers(
   items: readonly ItemId[],
-  { store, settled, signal, log }: AskParts,
+  { store, outcomes, closing, log }: Workplace,
 ): Promise<void> {
   const ends = items.map(async (item) => {
-    await settled(item, signal);
+    await outcomes.wait(item, closing);
     return readTurnEnd(item, store);
   });
   const said = (await Promise.all(ends)).flatMap((end) => (end?.kind === "done" ? [end.summary.trim()] : []));

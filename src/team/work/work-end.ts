@@ -1,7 +1,8 @@
-/** How the work on a task has ended, from what its turn left in the ledger. */
-import type { ItemId } from "../../model/ids.ts";
-import type { Store } from "../../store/store.ts";
+/** How the work on a task has ended. The same work always ends in the same way, so that its end can be recorded again. */
+import type { ItemId, RelayId } from "../../model/ids.ts";
+import { readRelayResult } from "../../relay/record/summary.ts";
 import { FLAG_TOOL } from "./tool-names.ts";
+import type { Workplace } from "./workplace.ts";
 
 export type WorkEnd = { readonly atMs: number } & (
   | { readonly kind: "done"; readonly summary: string }
@@ -9,10 +10,10 @@ export type WorkEnd = { readonly atMs: number } & (
   | { readonly kind: "failed"; readonly error: string }
 );
 
-/** Undefined: it is not over. The same message always gives the same end, so that it can be recorded again. */
+/** From what the turn left in the ledger. Undefined: it is not over. */
 export async function readTurnEnd(
   item: ItemId,
-  { queue, turns }: Pick<Store, "queue" | "turns">,
+  { queue, turns }: Pick<Workplace["store"], "queue" | "turns">,
 ): Promise<WorkEnd | undefined> {
   const outcome = await queue.outcome(item);
   const atMs = outcome?.settledAtMs;
@@ -30,6 +31,21 @@ export async function readTurnEnd(
 }
 
 function reasonIn(params: unknown): string {
-  const { reason } = (params ?? {}) as { readonly reason?: unknown };
+  const reason = typeof params === "object" && params !== null && "reason" in params ? params.reason : "";
   return typeof reason === "string" && reason.trim() !== "" ? reason.trim() : "no reason given";
+}
+
+/** Waits for a relay to end. Undefined: the signal came first. */
+export async function waitForRelay(
+  relay: RelayId,
+  signal: AbortSignal,
+  place: Pick<Workplace, "apis" | "home" | "clock" | "store">,
+): Promise<WorkEnd | undefined> {
+  const record = await place.apis.relays.ended(relay, signal);
+  if (record === undefined) return undefined;
+  const text = (await readRelayResult(relay, place))?.text ?? "";
+  const atMs = record.endedAt === null ? place.clock() : Date.parse(record.endedAt);
+  return record.status === "completed"
+    ? { kind: "done", summary: text, atMs }
+    : { kind: "failed", error: text, atMs };
 }

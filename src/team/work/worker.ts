@@ -8,75 +8,92 @@
  */
 import type { EventId, ItemId } from "../../model/ids.ts";
 import { isManagedNote } from "../files/adoption.ts";
-import { beginWork, type Begun } from "./begin-work.ts";
-import { chooseWork, foreignTickMs, hasActive, placeOf } from "./choose-work.ts";
+import { beginWork, type WorkStart } from "./begin-work.ts";
+import { chooseWork, foreignTickMs, hasActive, keyOfTask } from "./choose-work.ts";
 import { type DispatchedTask, dispatchTask, memberOf, type TaskWish } from "../members/dispatch-task.ts";
 import { doneBefore, markDone, withDone } from "./done-before.ts";
 import { reportExternal } from "./external-work.ts";
 import { type MemberFiles, readMember } from "../members/member-files.ts";
 import {
+  type CurrentTask,
   type MemberState,
-  readState,
+  readMemberState,
   refOf,
   troublesBut,
   troubleWith,
-  type Work,
-  writeState,
 } from "./member-state.ts";
 import { findTask } from "../markdown/read-tasks.ts";
 import { recordEnd } from "./record-end.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import { eventOfWork, withCause, withoutCause } from "./task-causes.ts";
 import { gistOf } from "../markdown/task-gist.ts";
-import { externalPathOf, type TaskRef } from "../markdown/task.ts";
+import { externalPathOf, type Task, type TaskRef } from "../markdown/task.ts";
 import type { Team } from "../files/team.ts";
-import { readTurnEnd, type WorkEnd } from "./work-end.ts";
-import type { WorkParts } from "./workplace.ts";
+import { readTurnEnd, waitForRelay, type WorkEnd } from "./work-end.ts";
+import type { Workplace } from "./workplace.ts";
 
 /** How many tasks of one member are looked at in a row. A heartbeat later it goes on. */
 const MAX_TASKS_AT_ONCE = 100;
 /** After a failure that is not the task's. */
 const RETRY_MS = 10_000;
 
-export interface Moved {
-  /** waiting: all that there is to do is flagged, or somebody else is at it, or it is tried again later. */
+/** What a member does after a look at its tasks. */
+interface Move {
+  /** waiting: everything left is flagged, somebody else's, or retried later. */
   readonly state: "working" | "idle" | "waiting";
   readonly task?: TaskRef;
   readonly detail?: string;
 }
 
+/** The end of a relay, which comes with its promise. The end of a turn is in the store. */
+interface KnownEnd {
+  readonly work: string;
+  readonly end: WorkEnd;
+}
+
 interface Pursuit {
+  readonly work: CurrentTask;
   readonly state: MemberState;
-  /** The message that asks for its turn, where that was asked for. */
+  /** The message that asks for its turn, if that was ordered. */
   readonly item: ItemId | undefined;
   readonly isFresh: boolean;
 }
 
+/** Whoever oversees the workers. */
+interface Overseer {
+  /** Whether this Cortex still works on the team: another one may have taken over while the machine was asleep. */
+  isKept(): Promise<boolean>;
+  /** Told when a task has ended, well or not. */
+  onEnded(): void;
+}
+
 export class Workers implements AsyncDisposable {
-  readonly #parts: WorkParts;
+  readonly #place: Workplace;
+  readonly #overseer: Overseer;
   /** The last move of each member that is being made. */
   readonly #lanes = new Map<string, Promise<unknown>>();
   /** What is waited for, by member. */
   readonly #waits = new Map<string, { readonly work: string; readonly ended: Promise<void> }>();
   readonly #closing = new AbortController();
 
-  constructor(parts: WorkParts) {
-    this.#parts = parts;
+  constructor(place: Workplace, overseer: Overseer) {
+    this.#place = place;
+    this.#overseer = overseer;
   }
 
   /** Goes on with what was under way. */
   async recover(): Promise<void> {
-    const { store, folder } = this.#parts;
-    for (const { member, state } of await store.team.list(folder.root))
-      if (readState(state).work !== undefined) this.#goOn(member);
+    const { store, team } = this.#place;
+    for (const { member, state } of await store.team.list(team.root))
+      if (readMemberState(state).work !== undefined) this.#goOn(member);
   }
 
   /** A heartbeat: takes up what is to be done, tries again what has failed, and writes the tick. */
-  beat(slug: string): Promise<Moved> {
+  beat(slug: string): Promise<Move> {
     return this.inLane(slug, async () => {
-      const moved = await this.#move(slug, true);
-      if (moved.state !== "idle") await this.#tick(slug);
-      return moved;
+      const move = await this.#move(slug, true);
+      if (move.state !== "idle") await this.#tick(slug);
+      return move;
     });
   }
 
@@ -85,13 +102,13 @@ export class Workers implements AsyncDisposable {
     wish: TaskWish,
     { cause: event, team }: { readonly cause: EventId; readonly team: Team },
   ): Promise<DispatchedTask> {
-    const { folder, store, clock } = this.#parts;
+    const { team: directory, store, clock } = this.#place;
     const { slug, tasks } = memberOf(wish.agent, team);
     return this.inLane(slug, () =>
-      dispatchTask(wish, team, folder, async (gist) => {
-        const state = readState((await store.team.get(folder.root, slug))?.state);
+      dispatchTask(wish, team, directory.folder, async (gist) => {
+        const state = readMemberState((await store.team.get(directory.root, slug))?.state);
         const caused = withCause(state, { gist, event, atMs: clock() }, tasks);
-        await store.team.keep({ team: folder.root, member: slug, state: writeState(caused) });
+        await store.team.keep({ team: directory.root, member: slug, state: caused });
       }),
     );
   }
@@ -114,163 +131,157 @@ export class Workers implements AsyncDisposable {
   }
 
   /** Nobody waits for it: a failure is told, and it is tried again. */
-  #goOn(slug: string, end?: { readonly work: string; readonly end: WorkEnd }): void {
+  #goOn(slug: string, end?: KnownEnd): void {
     if (this.#closing.signal.aborted) return;
     this.inLane(slug, () => this.#move(slug, false, end)).catch((error: unknown) => {
       if (this.#closing.signal.aborted) return;
-      this.#parts.onProblem(error, slug);
+      this.#place.onProblem(error, slug);
       setTimeout(() => this.#goOn(slug, end), RETRY_MS).unref();
     });
   }
 
-  async #move(
-    slug: string,
-    isBeat: boolean,
-    known?: { readonly work: string; readonly end: WorkEnd },
-  ): Promise<Moved> {
-    const { folder, store, clock, timezone, heartbeatMinutes } = this.#parts;
+  async #move(slug: string, isBeat: boolean, known?: KnownEnd): Promise<Move> {
+    const { team, store } = this.#place;
     const passed = new Set<string>();
     let beats = isBeat;
-    let last: Moved = { state: "idle" };
+    let last: Move = { state: "idle" };
     for (let looked = 0; looked < MAX_TASKS_AT_ONCE; looked++) {
-      const member = await readMember(slug, folder);
-      const stored = await store.team.get(folder.root, slug);
-      const state = await this.#noteOthers(member, readState(stored?.state));
-      const { item } = stored ?? { item: undefined };
+      const member = await readMember(slug, team.folder);
+      const stored = await store.team.get(team.root, slug);
+      const state = await this.#noteOthers(member, readMemberState(stored?.state));
       const { work } = state;
-      if (work !== undefined) {
-        const end = known?.work === work.id ? known.end : await this.#endOf(item);
-        if (end !== undefined) await this.#end(member, { state, work, end, item });
-        else if (await this.#pursue(member, { state, item, isFresh: false }))
-          return { state: "working", task: refOf(work) };
-        beats &&= end?.kind !== "failed"; // once a tick
+      if (work === undefined) {
+        const { move, isLast } = await this.#takeUp(member, state, { isBeat: beats, passed, last });
+        if (isLast) return move;
+        last = move;
         continue;
       }
-      const isOurs = member.note.status === "active" && isManagedNote(member.note, this.#parts.adopts());
-      if (!isOurs) return { state: "waiting", detail: "it has left the team, or somebody else runs it" };
-      const choice = chooseWork(member.tasks, state, {
-        nowMs: clock(),
-        timezone: timezone(),
-        heartbeatMinutes: heartbeatMinutes(),
-        isBeat: beats,
-        passed,
-      });
-      if (choice.kind === "waiting") {
-        const why = last.detail === undefined ? choice.why : `${last.detail}; ${choice.why}`;
-        return { state: "waiting", detail: why };
-      }
-      if (choice.kind === "idle") return last;
-      if (!(await this.#parts.isKept()))
-        return { state: "waiting", detail: "another Cortex lets the team work now" };
-      const { task } = choice;
-      const done = doneBefore(task, member.tasks, {
-        ...state,
-        nowMs: clock(),
-        addedMs: (gist) => folder.addedMs(member.tasksPath, gist),
-      });
-      if (done !== undefined) {
-        await markDone(folder, member.tasksPath, { task: refOf(task), done });
-        passed.add(placeOf(task));
-        last = { state: "waiting", task: refOf(task), detail: `it was done before, on ${done.completed}` };
-        continue;
-      }
-      const path = externalPathOf(task);
-      if (path !== undefined) {
-        const report = await reportExternal(member, { task, path }, this.#parts);
-        last = { state: "waiting", task: refOf(task), detail: report.detail };
-        passed.add(placeOf(task)); // whoever waits for another runner does not keep the other tasks waiting
-        if (report.kind !== "open") this.#parts.onEnded(slug);
-        continue;
-      }
-      const started = choice.kind === "claim" ? toStamp(clock(), timezone()) : task.started;
-      const begun: Work = {
-        ...refOf({ ...task, started }),
-        id: this.#parts.mintId(),
-        gist: gistOf(task),
-      };
-      const next = { ...state, work: begun };
-      await this.#keep(slug, next);
-      if (await this.#pursue(member, { state: next, item: undefined, isFresh: choice.kind === "claim" }))
-        return { state: "working", task: refOf(begun) };
+      const item = stored?.item;
+      const end = known?.work === work.id ? known.end : await this.#endOf(item);
+      if (end !== undefined) await this.#end(member, { state, work, end, item });
+      else if (await this.#pursue(member, { work, state, item, isFresh: false }))
+        return { state: "working", task: refOf(work) };
+      beats &&= end?.kind !== "failed"; // once a tick
     }
     return last;
   }
 
+  /** Chooses a task and begins it. `isLast`: there is nothing more to do in this move. */
+  async #takeUp(
+    member: MemberFiles,
+    state: MemberState,
+    { isBeat, passed, last }: { readonly isBeat: boolean; readonly passed: Set<string>; readonly last: Move },
+  ): Promise<{ readonly move: Move; readonly isLast: boolean }> {
+    const { team, clock, mintId } = this.#place;
+    const { timezone, config, folder } = team;
+    const stop = (move: Move) => ({ move, isLast: true });
+    const pass = (task: Task, detail: string) => {
+      passed.add(keyOfTask(task));
+      return { move: { state: "waiting" as const, task: refOf(task), detail }, isLast: false };
+    };
+    const isOurs = member.note.status === "active" && isManagedNote(member.note, team.adopts);
+    if (!isOurs) return stop({ state: "waiting", detail: "it has left the team, or somebody else runs it" });
+    const { heartbeatMinutes } = config;
+    const now = { nowMs: clock(), timezone, heartbeatMinutes, isBeat, passed };
+    const choice = chooseWork(member.tasks, state, now);
+    if (choice.kind === "waiting")
+      return stop({
+        state: "waiting",
+        detail: last.detail === undefined ? choice.why : `${last.detail}; ${choice.why}`,
+      });
+    if (choice.kind === "idle") return stop(last);
+    if (!(await this.#overseer.isKept()))
+      return stop({ state: "waiting", detail: "another Cortex works on the team now" });
+    const { task } = choice;
+    const addedMs = (gist: string): number => folder.addedMs(member.tasksPath, gist);
+    const done = doneBefore(task, member.tasks, { ...state, nowMs: clock(), addedMs });
+    if (done !== undefined) {
+      await markDone(folder, member.tasksPath, { task: refOf(task), done });
+      return pass(task, `it was done before, on ${done.completed}`);
+    }
+    const path = externalPathOf(task);
+    if (path !== undefined) {
+      const report = await reportExternal(member, { task, path }, team);
+      if (report.kind !== "open") this.#overseer.onEnded();
+      return pass(task, report.detail); // waiting for another runner does not hold up the other tasks
+    }
+    const started = choice.kind === "claim" ? toStamp(clock(), timezone) : task.started;
+    const work: CurrentTask = { ...refOf({ ...task, started }), id: mintId(), gist: gistOf(task) };
+    const next = { ...state, work };
+    await this.#keep(member.slug, next);
+    const isFresh = choice.kind === "claim";
+    const isWorking = await this.#pursue(member, { work, state: next, item: undefined, isFresh });
+    return isWorking ? stop({ state: "working", task: refOf(work) }) : { move: last, isLast: false };
+  }
+
   /** Their tick is overwritten by ours, and must not be forgotten with it. */
   async #noteOthers({ slug, tasks }: MemberFiles, state: MemberState): Promise<MemberState> {
-    const { folder, store, clock, timezone } = this.#parts;
-    const tickedMs = foreignTickMs(tasks, state, { nowMs: clock(), timezone: timezone() });
+    const { team, store, clock } = this.#place;
+    const tickedMs = foreignTickMs(tasks, state, { nowMs: clock(), timezone: team.timezone });
     if (tickedMs === undefined || tickedMs === state.foreignTickMs) return state;
     const noted = { ...state, foreignTickMs: tickedMs };
-    await store.team.keep({ team: folder.root, member: slug, state: writeState(noted) });
+    await store.team.keep({ team: team.root, member: slug, state: noted });
     return noted;
   }
 
   async #endOf(item: ItemId | undefined): Promise<WorkEnd | undefined> {
-    return item === undefined ? undefined : readTurnEnd(item, this.#parts.store);
+    return item === undefined ? undefined : readTurnEnd(item, this.#place.store);
   }
 
   /** Sees to it that the task is worked on, and waits for the end. False: we do not work on it any more. */
-  async #pursue(member: MemberFiles, { state, item, isFresh }: Pursuit): Promise<boolean> {
+  async #pursue(member: MemberFiles, { work, state, item, isFresh }: Pursuit): Promise<boolean> {
     const { slug } = member;
-    const work = state.work!;
+    const { outcomes, team, clock } = this.#place;
     const { signal } = this.#closing;
-    const begun = underWay(work, item) ?? (await beginWork(member, { work, state, isFresh }, this.#parts));
-    switch (begun.kind) {
+    const start = underWay(work, item) ?? (await beginWork(member, { work, state, isFresh }, this.#place));
+    switch (start.kind) {
       case "turn":
         this.#wait(
           slug,
           work,
-          this.#parts.settled(begun.item, signal).then(() => undefined),
+          outcomes.wait(start.item, signal).then(() => undefined),
         );
         return true;
       case "relay":
         if (work.relay === undefined)
-          await this.#keep(slug, { ...state, work: { ...work, relay: begun.relay } });
-        this.#wait(slug, work, this.#relayEnd(begun.relay, signal));
+          await this.#keep(slug, { ...state, work: { ...work, relay: start.relay } });
+        this.#wait(slug, work, waitForRelay(start.relay, signal, this.#place));
         return true;
       case "lost":
         await this.#keep(slug, withoutWork(state));
         return false;
       case "unfit": {
-        const end: WorkEnd = { kind: "flagged", reason: begun.reason, atMs: this.#parts.clock() };
-        await this.#record(await readMember(slug, this.#parts.folder), { state, work, end });
+        const end: WorkEnd = { kind: "flagged", reason: start.reason, atMs: clock() };
+        await this.#record(await readMember(slug, team.folder), { state, work, end });
         return false;
       }
     }
   }
 
-  async #relayEnd(relay: string, signal: AbortSignal): Promise<WorkEnd | undefined> {
-    const end = await this.#parts.relays.ended(relay, signal);
-    if (end === undefined) return undefined;
-    const { isDone, text, atMs } = end;
-    return isDone ? { kind: "done", summary: text, atMs } : { kind: "failed", error: text, atMs };
-  }
-
   /** The end of a turn is in the store; that of a relay comes with the promise. */
-  #wait(slug: string, work: Work, over: Promise<WorkEnd | undefined>): void {
+  #wait(slug: string, work: CurrentTask, over: Promise<WorkEnd | undefined>): void {
     if (this.#waits.get(slug)?.work === work.id) return;
     const ended = this.#goOnAfter(slug, work, over);
     this.#waits.set(slug, { work: work.id, ended });
   }
 
-  async #goOnAfter(slug: string, work: Work, over: Promise<WorkEnd | undefined>): Promise<void> {
+  async #goOnAfter(slug: string, work: CurrentTask, over: Promise<WorkEnd | undefined>): Promise<void> {
     try {
       const end = await over;
       if (this.#waits.get(slug)?.work === work.id) this.#waits.delete(slug);
       this.#goOn(slug, end === undefined ? undefined : { work: work.id, end });
     } catch (error) {
       this.#waits.delete(slug); // the next heartbeat waits again
-      if (!this.#closing.signal.aborted) this.#parts.onProblem(error, slug);
+      if (!this.#closing.signal.aborted) this.#place.onProblem(error, slug);
     }
   }
 
   /** What has failed is tried again as another turn: nobody else has to care about the message. */
   async #end(
     member: MemberFiles,
-    ended: { state: MemberState; work: Work; end: WorkEnd; item: ItemId | undefined },
+    ended: { state: MemberState; work: CurrentTask; end: WorkEnd; item: ItemId | undefined },
   ): Promise<void> {
-    const { queue } = this.#parts.store;
+    const { queue } = this.#place.store;
     const { item } = ended;
     await this.#record(member, ended);
     const isDead = item !== undefined && (await queue.outcome(item))?.state === "dead";
@@ -279,12 +290,17 @@ export class Workers implements AsyncDisposable {
 
   async #record(
     member: MemberFiles,
-    { state, work, end, item }: { state: MemberState; work: Work; end: WorkEnd; item?: ItemId | undefined },
+    {
+      state,
+      work,
+      end,
+      item,
+    }: { state: MemberState; work: CurrentTask; end: WorkEnd; item?: ItemId | undefined },
   ): Promise<void> {
-    const { folder, timezone } = this.#parts;
+    const { folder, timezone } = this.#place.team;
     const before = findTask(member.tasks, work);
     const failures = (before === undefined ? undefined : troubleWith(before, state))?.failures ?? 0;
-    const recorded = await recordEnd(member, { work, end, failures, timezone: timezone() }, folder);
+    const recorded = await recordEnd(member, { work, end, failures, timezone }, folder);
     const event = item === undefined ? {} : { event: eventOfWork(work) };
     const troubles = [
       ...troublesBut(work, state, recorded.file),
@@ -294,30 +310,31 @@ export class Workers implements AsyncDisposable {
     const settled = { ...withoutWork(state), troubles };
     const { done } = recorded;
     await this.#keep(slug, done === undefined ? settled : withoutCause(withDone(settled, done), done.gist));
-    this.#parts.onEnded(slug);
+    this.#overseer.onEnded();
   }
 
   /** The message of its last turn is over, or there was none. */
   async #keep(slug: string, state: MemberState): Promise<void> {
-    const { folder, store } = this.#parts;
-    await store.team.keep({ team: folder.root, member: slug, state: writeState(state), isOver: true });
+    const { team, store } = this.#place;
+    await store.team.keep({ team: team.root, member: slug, state, isOver: true });
   }
 
   /** Nothing to do, nothing to write. */
   async #tick(slug: string): Promise<void> {
-    const { folder, store, clock, timezone } = this.#parts;
+    const { store, clock } = this.#place;
+    const { root, folder, timezone } = this.#place.team;
     const { tasksPath, tasks } = await readMember(slug, folder);
-    const state = readState((await store.team.get(folder.root, slug))?.state);
+    const state = readMemberState((await store.team.get(root, slug))?.state);
     if (!hasActive(tasks) && state.work === undefined) return;
     const tickMs = clock();
-    const tick = toStamp(tickMs, timezone());
+    const tick = toStamp(tickMs, timezone);
     await folder.edit(tasksPath, { file: "tasks", edit: { kind: "tick", stamp: tick } });
-    await store.team.keep({ team: folder.root, member: slug, state: writeState({ ...state, tickMs, tick }) });
+    await store.team.keep({ team: root, member: slug, state: { ...state, tickMs, tick } });
   }
 }
 
 /** Undefined: nothing was asked for yet, or we were cut off before it was kept. */
-function underWay({ relay }: Work, item: ItemId | undefined): Begun | undefined {
+function underWay({ relay }: CurrentTask, item: ItemId | undefined): WorkStart | undefined {
   if (relay !== undefined) return { kind: "relay", relay };
   return item === undefined ? undefined : { kind: "turn", item };
 }
