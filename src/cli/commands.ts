@@ -58,7 +58,6 @@ export const COMMANDS: readonly Command[] = [
       ["--session <key>", "Target session"],
       ["--thread <turn>", "Continue the thread that ends with this turn"],
       ["--persona <name>", "Target the persona's main session"],
-      ["--smart", "Pick the best-matching session"],
       ["--mode <mode>", "Queue mode if the session is busy: steer, followup, interrupt, …"],
       ["--profile <name>", "Model profile for the answer"],
       ["--wait", "Wait for the answer and print it"],

@@ -43,7 +43,6 @@ export async function send(given: Invocation): Promise<void> {
     persona: text(given, "persona"),
     mode: text(given, "mode"),
     profile: text(given, "profile"),
-    smart: options["smart"] === true ? true : undefined,
     idempotencyKey: text(given, "key"),
   };
   const sent = await (options["wait"] === true
