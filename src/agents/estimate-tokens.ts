@@ -6,7 +6,7 @@ import type { Exchange, ToolDescription } from "./agent.ts";
 /** A rule of thumb for English and for code; other languages have fewer. */
 export const CHARACTERS_PER_TOKEN = 4;
 
-export interface Given {
+interface Given {
   readonly system: string;
   readonly exchanges: readonly Exchange[];
   readonly tools?: readonly ToolDescription[];

@@ -19,7 +19,7 @@ import { CortexError } from "../model/errors.ts";
 import { NO_USAGE } from "../model/usage.ts";
 import type { Agent, AgentRequest, AgentResult, Exchange, Model } from "./agent.ts";
 
-export interface LoopParts {
+interface LoopParts {
   readonly model: Model;
   readonly clock: () => number;
   readonly mintId: () => string;

@@ -33,7 +33,7 @@ interface Words {
   readonly completed: string;
 }
 
-export interface Shown {
+interface Shown {
   readonly view: ChatView;
   /** To be added to what was shown so far. */
   readonly pieces: readonly Piece[];

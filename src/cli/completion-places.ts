@@ -15,7 +15,7 @@ export interface Named {
   readonly about: string;
 }
 
-export interface Option extends Named {
+interface Option extends Named {
   /** Absent: it stands alone. */
   readonly value?: "file" | "folder" | "other";
 }

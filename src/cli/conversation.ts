@@ -18,7 +18,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 import { shorten } from "../terminal/text.ts";
 import type { Piece } from "../terminal/transcript.ts";
 
-export interface Left {
+interface Left {
   /** Where the talk goes on. */
   readonly next: Talk | undefined;
   readonly isAtWork: boolean;

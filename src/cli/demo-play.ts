@@ -24,7 +24,7 @@ const NEXT = [
 const READ_MS = 6_000;
 const THINK_MS = 700;
 
-export interface DemoParts {
+interface DemoParts {
   readonly home: string;
   readonly environment: Invocation["environment"];
   readonly server: DemoServer;

@@ -33,7 +33,7 @@ export interface Stage {
   takeCommands(): string[];
 }
 
-export interface StageOptions {
+interface StageOptions {
   readonly home: string;
   /** What somebody types for `cortex`. */
   readonly program: string;

@@ -8,7 +8,7 @@ import type { Stage } from "./demo-stage.ts";
 import { followStream, type StreamEvent } from "../client/follow-stream.ts";
 import { messageOf } from "./message.ts";
 
-export interface DemoTalk extends AsyncDisposable {
+interface DemoTalk extends AsyncDisposable {
   /** Says something, as somebody who types it. */
   say(text: string, mode?: string): Promise<void>;
   /** The next event of this type, after the one that was waited for last. */

@@ -12,7 +12,7 @@ const MAX_ERROR_LENGTH = 100;
 /** How often the ledger is asked for more. Reading it needs no server, and survives one that is restarted. */
 const POLL_MS = 250;
 
-export interface Told {
+interface Told {
   /** Of the event that it is about. */
   readonly channel: string;
   readonly value: unknown;

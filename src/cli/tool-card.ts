@@ -8,7 +8,7 @@ export interface ToolCall {
   readonly args: string;
 }
 
-export interface ToolEnd {
+interface ToolEnd {
   /** `ok`, or what is wrong. */
   readonly status: string;
   readonly durationMs: number | undefined;

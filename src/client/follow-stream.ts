@@ -6,7 +6,7 @@ import { findServer, needServer, serverMissing } from "./server.ts";
 
 export type StreamEvent = { readonly type: string } & { readonly [field: string]: Json | undefined };
 
-export type Followed =
+type Followed =
   | { readonly kind: "open" }
   | { readonly kind: "event"; readonly event: StreamEvent }
   | { readonly kind: "lost" };

@@ -20,7 +20,7 @@ import { findMistakes } from "./validate.ts";
 /** By name without the dashes: `{ port: "8080" }`. */
 export type Flags = Readonly<Record<string, string | undefined>>;
 
-export interface Setting {
+interface Setting {
   readonly path: readonly string[];
   /** `port` of `--port`. */
   readonly flag: string;

@@ -5,7 +5,7 @@ import { formatPath, type Mistake, type Path, type Problem } from "./problem.ts"
 import { validate } from "./validate.ts";
 
 /** One file of the configuration with what is set over it and what is there without it. */
-export interface Part<Output> {
+interface Part<Output> {
   readonly file: JsonFile;
   readonly output: Output;
   readonly problems: readonly Problem[];

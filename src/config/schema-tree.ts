@@ -18,7 +18,7 @@ export function keysOf(schema: z.ZodType | undefined): string[] {
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
-export interface Leaf {
+interface Leaf {
   readonly path: readonly string[];
   readonly schema: z.ZodType;
 }

@@ -18,7 +18,7 @@ export interface Settings extends AsyncDisposable {
   fileVariables(): ReadonlyMap<string, string>;
 }
 
-export interface SettingsSources {
+interface SettingsSources {
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly flags: Flags;

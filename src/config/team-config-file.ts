@@ -11,7 +11,7 @@ export const TEAM_CONFIG_FILE = "config.yaml";
 /** The time that YAML takes grows with the square of the number of keys. */
 export const MAX_TEAM_CONFIG_LENGTH = 16 * 1024;
 
-export interface TeamConfigFile {
+interface TeamConfigFile {
   readonly entries: readonly TeamConfigEntry[];
   readonly problems: readonly Problem[];
 }

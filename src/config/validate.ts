@@ -5,7 +5,7 @@ import { planned } from "./planned.ts";
 import { type Mistake, type Path, quote } from "./problem.ts";
 import { keysOf, schemaAt } from "./schema-tree.ts";
 
-export interface Validated<Output> {
+interface Validated<Output> {
   /** What was read, with all defaults; what was wrong is left out as if it had not been there. */
   readonly output: Output;
   /** The value that the output was made from. */

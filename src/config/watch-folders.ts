@@ -7,7 +7,7 @@
 import { existsSync, type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
 
-export interface FolderWatchParts {
+interface FolderWatchParts {
   /** Asked for again whenever something has changed: there may be more of them then. Not all need to be there. */
   readonly folders: () => readonly string[];
   readonly onChange: () => void;

@@ -10,7 +10,7 @@ import {
 } from "./read.ts";
 import { FolderWatch } from "./watch-folders.ts";
 
-export interface ConfigListener {
+interface ConfigListener {
   /** A changed and valid configuration is now the current one. */
   onChange(loaded: LoadedConfig): void;
   /** The files have changed and are wrong: the old configuration stays. Told once for the same contents. */

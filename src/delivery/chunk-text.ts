@@ -19,7 +19,7 @@ export interface ChunkOptions {
 }
 
 /** What was added so that a piece can stand alone, and the part of the text in between. */
-export interface Piece {
+interface Piece {
   readonly before: string;
   readonly body: string;
   readonly after: string;

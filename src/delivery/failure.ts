@@ -4,7 +4,7 @@ import { CortexError } from "../model/errors.ts";
 import type { StoredDelivery } from "../store/store.ts";
 
 /** refused: for good. failed: nothing was sent. uncertain: it may have arrived. */
-export type Effect = "refused" | "failed" | "uncertain";
+type Effect = "refused" | "failed" | "uncertain";
 
 export function effectOf(error: unknown): Effect {
   if (!(error instanceof CortexError)) return "uncertain"; // a channel with a bug in it may have sent something

@@ -18,7 +18,7 @@ const WRITE_TIMEOUT_MS = 30_000;
 
 export type SentMessage = NewDelivery & { readonly content: string };
 
-export interface MessageToolOptions {
+interface MessageToolOptions {
   /** The outbox of the turn's run. One whose id is there already does nothing. */
   readonly add: (context: ToolContext, delivery: SentMessage) => Promise<void>;
   /** The names of the channels that can send. */

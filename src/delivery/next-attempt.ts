@@ -3,7 +3,7 @@
 export const FIRST_DELAY_MS = 1_000;
 export const MAX_DELAY_MS = 10 * 60_000;
 
-export interface Failure {
+interface Failure {
   readonly nowMs: number;
   /** How often it has failed by now, at least 1. */
   readonly failures: number;

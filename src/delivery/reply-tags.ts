@@ -6,7 +6,7 @@
 import { SILENCE } from "../model/reply-tool.ts";
 import { afterLine, type Fence } from "./fences.ts";
 
-export interface Reply {
+interface Reply {
   /** The answer without its tags. */
   readonly text: string;
   /** The message that it answers: the one that the turn is about, or the platform's id of another. */

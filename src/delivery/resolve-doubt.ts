@@ -4,7 +4,7 @@ import { describe, inDoubt } from "./failure.ts";
 import { allowRepeat, die, isRepeat, recordFailure, recordSent, type Work } from "./work.ts";
 
 /** new: it has not arrived. repeat: it may have, and is sent all the same. sent: it has. ended: not now. */
-export type Resolution = "new" | "repeat" | "sent" | "ended";
+type Resolution = "new" | "repeat" | "sent" | "ended";
 
 /**
  * Decides about a message that may have arrived. A channel that allows one repetition has that written down

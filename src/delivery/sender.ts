@@ -12,7 +12,7 @@ import { SEND_DEADLINE_MS } from "./deadline.ts";
 import { History } from "./history.ts";
 import { sendDelivery } from "./send-delivery.ts";
 
-export interface SenderParts {
+interface SenderParts {
   readonly store: Pick<Store, "outbox" | "onWake">;
   /** Undefined: there is none of that name. */
   readonly channels: (name: string) => Channel | undefined;

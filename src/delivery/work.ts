@@ -53,7 +53,7 @@ export async function recordSent(place: number, platformId: string | undefined, 
   await persist(() => outbox.settle(claim, place, sent), cut);
 }
 
-export interface FailedChunk {
+interface FailedChunk {
   readonly place: number;
   /** Whether an earlier attempt may have arrived: then no failure of this one makes that certain. */
   readonly doubtful: boolean;

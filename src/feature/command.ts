@@ -25,7 +25,7 @@ export const REFUSES_TO_START = 78;
 
 /** The groups of `cortex --help`, in the order they are shown. */
 export const COMMAND_GROUPS = ["Start", "Talk", "Look", "Work", "Team & relay", "Keep", "Set up"] as const;
-export type CommandGroup = (typeof COMMAND_GROUPS)[number];
+type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
 /** One command of the table: what commander needs to know, and how to load the rest. */
 export interface Command {

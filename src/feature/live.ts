@@ -23,7 +23,7 @@ export type LiveEntry =
   /** Changes that the reader has not seen are no longer kept: it has to read everything anew. */
   | { readonly kind: "gap" };
 
-export type NoticeType = "config.changed" | "team.changed";
+type NoticeType = "config.changed" | "team.changed";
 
 export interface LiveOptions {
   /** The last change that the reader has seen. Absent: from now on. */

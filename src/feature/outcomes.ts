@@ -18,7 +18,7 @@ export type Outcome =
   | { readonly kind: "dead"; readonly error: string };
 
 /** Why a turn ended early. What it had said by then is in it. */
-export interface Aborted {
+interface Aborted {
   readonly reason: string;
   /** The message that interrupted it. Absent: somebody asked for the end. */
   readonly by?: EventId;

@@ -7,7 +7,7 @@ export const COST_GROUPS = ["day", "session", "agent", "persona", "model"] as co
 export const DEFAULT_COST_DAYS = 30;
 export const MAX_COST_DAYS = 366;
 
-export interface CostsWanted {
+interface CostsWanted {
   readonly by: CostQuery["by"];
   /** Today and as many days before it as make this number. */
   readonly days: number;

@@ -13,7 +13,7 @@ import type { ModelChoice } from "../config/choose-model.ts";
 import { findBubblewrap, sandboxMode } from "../turns/sandbox.ts";
 import { agentView, personaView, profileView } from "../feature/views.ts";
 
-export interface DescribeParts {
+interface DescribeParts {
   readonly home: string;
   readonly config: Config;
   /** What `__active__` means. */

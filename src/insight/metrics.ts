@@ -11,7 +11,7 @@ interface Metric {
   readonly values: readonly (readonly [labels: string, value: number])[];
 }
 
-export interface Measured {
+interface Measured {
   readonly health: Health;
   readonly version: string;
   readonly startedAtMs: number;

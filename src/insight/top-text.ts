@@ -3,7 +3,7 @@ import type { Style } from "../terminal/print.ts";
 import { describeCoolDown } from "./status-command.ts";
 import { count, duration, firstLine, harmless, table, usd } from "../terminal/text.ts";
 
-export type TopView = ReturnType<typeof topView>;
+type TopView = ReturnType<typeof topView>;
 
 const MAX_CONTENT_LENGTH = 60;
 

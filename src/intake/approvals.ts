@@ -13,7 +13,7 @@ export interface Answerer {
   readonly isAsked?: boolean;
 }
 
-export type Decision =
+type Decision =
   | { readonly kind: "approve" }
   | { readonly kind: "deny"; readonly reason?: string | undefined }
   | { readonly kind: "answer"; readonly text: string; readonly event?: EventId };

@@ -42,7 +42,7 @@ export const OWNER = "owner";
 const DEFAULT_CHANNEL = "http";
 
 /** What a command leaves to be sent: the lines below it, and what it replied. */
-export interface BelowCommand {
+interface BelowCommand {
   readonly content: string;
   readonly reply: string;
 }

@@ -4,7 +4,7 @@ import { parseSessionKey } from "../model/session-key.ts";
 import type { Approval, DeliveryTarget, NewEvent, Store, StoredEvent } from "../store/store.ts";
 import { type Answerer, decide } from "./approvals.ts";
 
-export interface PlaceReply {
+interface PlaceReply {
   readonly place: DeliveryTarget;
   /** The message that it replies to. */
   readonly replyTo: string;

@@ -20,7 +20,7 @@ export interface Backup extends CheckedBackup {
   readonly leftOut: readonly LeftOut[];
 }
 
-export interface BackupRequest {
+interface BackupRequest {
   readonly home: string;
   readonly file: string;
   /** With the keys to accounts in `config/.env`. */

@@ -30,7 +30,7 @@ import { archivedChecker } from "./check-archived.ts";
 import { draftBeside } from "./draft.ts";
 import { databasePath } from "../config/home.ts";
 
-export interface RestoreRequest {
+interface RestoreRequest {
   readonly file: string;
   readonly home: string;
   readonly onStep: (step: "checking" | "writing") => void;

@@ -7,7 +7,7 @@
 import { count } from "./count.ts";
 import { CortexError, type ErrorCode } from "./errors.ts";
 
-export interface ChainLimits {
+interface ChainLimits {
   readonly maxChain: number;
   readonly maxReturns: number;
 }

@@ -7,7 +7,7 @@ import { isShortYaml, MAX_YAML_SIGNS } from "./yaml-keys.ts";
 /** The parser's time grows with the square of the number of keys. */
 export const MAX_FRONTMATTER_LENGTH = 16 * 1024;
 
-export type SplitText =
+type SplitText =
   | { readonly kind: "none" }
   /** No second line of `---` follows the first. */
   | { readonly kind: "open" }
@@ -26,7 +26,7 @@ export function splitFrontmatter(text: string, from: number): SplitText {
   return { kind: "closed", start, end: end.index, bodyStart: end.index + end[0].length };
 }
 
-export interface YamlField {
+interface YamlField {
   readonly name: string;
   /** Of the key, from 1. */
   readonly line: number;
@@ -34,13 +34,13 @@ export interface YamlField {
   readonly scalar: Yaml.Scalar | null | undefined;
 }
 
-export interface YamlProblem {
+interface YamlProblem {
   readonly line: number;
   /** To follow on "the frontmatter". */
   readonly message: string;
 }
 
-export type ParsedFrontmatter =
+type ParsedFrontmatter =
   | {
       readonly kind: "fields";
       readonly fields: readonly YamlField[];
@@ -48,7 +48,7 @@ export type ParsedFrontmatter =
     }
   | ({ readonly kind: "invalid" } & YamlProblem);
 
-export interface FrontmatterOptions {
+interface FrontmatterOptions {
   /** `failsafe`: every value is text. */
   readonly schema: "core" | "failsafe";
   /** A few nested aliases can stand for gigabytes, so only single values are resolved. */

@@ -3,7 +3,7 @@ import type { PersonaId, TurnId } from "./ids.ts";
 import { normalizeSessionKey, type SessionKey } from "./session-key.ts";
 
 /** Where a message should go. Session and persona are layers over the turn: a label, and whose label. */
-export type Target =
+type Target =
   | { readonly kind: "turn"; readonly turn: TurnId }
   | { readonly kind: "session"; readonly session: SessionKey }
   | { readonly kind: "persona"; readonly persona: PersonaId };

@@ -26,7 +26,7 @@ const MAX_INLINE_PATTERN_LENGTH = 200;
 /** Heap of the thread. The engine needs little; a text is at most a few megabytes. */
 const MAX_HEAP_MB = 256;
 
-export interface MatcherOptions {
+interface MatcherOptions {
   readonly timeoutMs?: number;
   readonly idleMs?: number;
 }

@@ -23,7 +23,7 @@ export interface Finding {
   readonly hint: string;
 }
 
-export interface CheckParts {
+interface CheckParts {
   readonly home: string;
   readonly config: Config;
   /** A variable of the environment or of `config/.env`. */

@@ -24,7 +24,7 @@ export function lookUp(config: Config, id: AgentId, personaId: PersonaId): Setup
 }
 
 /** An agent that a relay or a team names. */
-export interface NamedBy {
+interface NamedBy {
   /** The persona of whoever started it. Absent: nobody in particular did. */
   readonly startedBy?: PersonaId | undefined;
   /** Where the work is: the relay's workspace, or the member's project. */

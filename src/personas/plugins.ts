@@ -22,7 +22,7 @@ export interface FolderProblem {
   readonly isLeftOut: boolean;
 }
 
-export interface Plugin {
+interface Plugin {
   readonly folder: string;
   /** Whether it brings tool hooks along. Only a plugin with a manifest can. */
   readonly hasHooks: boolean;

@@ -23,7 +23,7 @@ export interface Skill extends SkillHead {
   readonly source: "workspace" | "home" | "plugin";
 }
 
-export interface SkillSources {
+interface SkillSources {
   readonly workspace: string;
   readonly home: string;
   /** Of the agent's own plugins, absolute. */

@@ -117,7 +117,7 @@ export async function gitList(place: GitPlace, args: readonly string[], call?: G
 }
 
 /** Of the settings that git's user has for all repositories, those that run nothing and that we need. */
-export interface UserSettings {
+interface UserSettings {
   readonly identity: Identity | undefined;
   /** As `-c` takes them. */
   readonly passedOn: readonly string[];

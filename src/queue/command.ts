@@ -31,7 +31,7 @@ export type Command =
   | { readonly kind: "status" }
   | { readonly kind: "help" };
 
-export interface TypedCommand {
+interface TypedCommand {
   readonly command: Command;
   /** What stands on the lines below it. */
   readonly message: string | undefined;

@@ -11,7 +11,7 @@ import {
 import { parseRoute, type Route } from "../model/target.ts";
 import type { DispatchTarget, Ledger } from "../store/store.ts";
 
-export interface RoutingParts {
+interface RoutingParts {
   readonly ledger: Ledger;
   readonly config: Config;
   readonly mintId: () => string;

@@ -6,7 +6,7 @@ import type { Profile } from "../model/profile.ts";
 import { searchLedger } from "../search/search.ts";
 import type { Store } from "../store/store.ts";
 
-export interface BackendParts {
+interface BackendParts {
   readonly store: Store;
   readonly clock: () => number;
   readonly mintId: () => string;

@@ -13,7 +13,7 @@ import { MINUTE_MS } from "../model/durations.ts";
 import type { FileState, Store } from "../store/store.ts";
 import type { Settings } from "../config/settings.ts";
 
-export interface InboundParts {
+interface InboundParts {
   readonly home: string;
   readonly store: Pick<Store, "events" | "files">;
   readonly settings: Pick<Settings, "config" | "variable">;

@@ -17,7 +17,7 @@ interface StarterEntry {
   readonly apiKeyEnv?: string;
 }
 
-export interface StarterWish {
+interface StarterWish {
   /** `offline`, `anthropic/claude-sonnet-4-5`, or as a server of one's own calls it. */
   readonly model: string | undefined;
   readonly baseUrl: string | undefined;

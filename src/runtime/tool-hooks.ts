@@ -7,7 +7,7 @@ import type { Setup } from "../personas/lookup.ts";
 import { findPlugins } from "../personas/plugins.ts";
 import { denyingPatterns } from "../personas/tool-patterns.ts";
 
-export interface ToolHookSources {
+interface ToolHookSources {
   readonly home: string;
   readonly config: () => Config;
   /** Looks one up that a hook names, in our environment or in `config/.env`. */

@@ -10,7 +10,7 @@ import { skillsOf } from "../personas/skills.ts";
 import type { Settings } from "../config/settings.ts";
 
 /** What the core's own tools need. */
-export interface CoreToolPorts {
+interface CoreToolPorts {
   readonly home: string;
   readonly settings: Pick<Settings, "config" | "variable">;
   readonly store: {

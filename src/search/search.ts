@@ -1,13 +1,13 @@
 import type { EventId } from "../model/ids.ts";
 import type { Ledger, SearchHit, SearchOptions } from "../store/store.ts";
 
-export interface LedgerSearchOptions extends SearchOptions {
+interface LedgerSearchOptions extends SearchOptions {
   /** Leaves out what is worse than this. From ALL_FOUND on, only texts are left that hold everything. */
   readonly minScore?: number;
 }
 
 /** Something that was said, under the id by which it is cited. */
-export interface LedgerHit {
+interface LedgerHit {
   /** An answer is cited as its turn, all else as its event. */
   readonly id: string;
   readonly kind: "event" | "turn";

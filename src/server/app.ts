@@ -12,7 +12,7 @@ import { parseAs } from "./request.ts";
 import { EVENT_STREAM } from "./stream.ts";
 import type { Context, Route } from "../feature/route.ts";
 
-export interface AppParts {
+interface AppParts {
   readonly routes: readonly Route[];
   readonly context: Context;
   readonly auth: Auth;

@@ -4,7 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import { CortexError } from "../model/errors.ts";
 import { readPrivate, writePrivate } from "../model/private-file.ts";
 
-export interface ServerNote {
+interface ServerNote {
   readonly pid: number;
   readonly startedAt: string;
   readonly host: string;

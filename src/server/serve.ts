@@ -20,7 +20,7 @@ import { secure } from "./pages.ts";
 import { loadRoutes } from "./routes.ts";
 import { openToken, type Token } from "./token.ts";
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string;
   /** 0: any that is free. */
   readonly port: number;

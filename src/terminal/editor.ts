@@ -30,7 +30,7 @@ export interface Key {
   readonly meta?: boolean | undefined;
 }
 
-export interface Pressed {
+interface Pressed {
   readonly editor: Editor;
   /** What the key asks for beyond the text. */
   readonly asks?: "enter" | "complete" | "interrupt" | "leave" | "clear" | "suspend";

@@ -12,7 +12,7 @@ interface Look {
   readonly text: () => string;
 }
 
-export interface LiveParts {
+interface LiveParts {
   /** Ages grow, and things end, without anybody who tells. */
   readonly everyMs: number;
   readonly look: () => Promise<Look>;

@@ -21,7 +21,7 @@ interface SourceLines {
   readonly count: number;
 }
 
-export interface MarkdownLayout {
+interface MarkdownLayout {
   /** In order, without a gap. */
   readonly blocks: readonly MarkdownBlock[];
   /** The first line of the last top-level block; the number of lines if there is no block. */

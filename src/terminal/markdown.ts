@@ -18,7 +18,7 @@ export const MARKDOWN_START: MarkdownState = { source: "", shown: 0 };
 export const MAX_BLOCK_LENGTH = 20_000;
 export const MAX_BLOCK_LINES = 200;
 
-export interface Rendered {
+interface Rendered {
   readonly state: MarkdownState;
   readonly rows: readonly Row[];
 }

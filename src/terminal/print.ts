@@ -18,7 +18,7 @@ export interface Printer {
   readonly style: Style;
 }
 
-export interface PrinterOptions {
+interface PrinterOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly color: boolean;

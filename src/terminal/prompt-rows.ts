@@ -8,7 +8,7 @@ export interface Cursor {
   readonly column: number;
 }
 
-export interface PromptRows {
+interface PromptRows {
   readonly rows: readonly Row[];
   readonly cursor: Cursor;
 }

@@ -28,7 +28,7 @@ export interface Completion {
   readonly choices: readonly string[];
 }
 
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
   readonly style: Style;

@@ -17,7 +17,7 @@ export type Transcript = MarkdownState;
 
 export const EMPTY_TRANSCRIPT: Transcript = MARKDOWN_START;
 
-export interface Added {
+interface Added {
   readonly transcript: Transcript;
   /** Those that are final. */
   readonly rows: readonly Row[];

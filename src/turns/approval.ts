@@ -10,7 +10,7 @@ import type { Suspension } from "./journal.ts";
 /** How long an approval can be given. A question waits for its answer as long as it takes. */
 export const APPROVAL_MS = 3_600_000;
 
-export interface CallAsked {
+interface CallAsked {
   readonly tool: string;
   readonly args: Json;
   readonly workspace: string;
@@ -42,7 +42,7 @@ export function requestsOf(suspensions: readonly Suspension[]): NewApproval[] {
   });
 }
 
-export type Resolved =
+type Resolved =
   | { readonly kind: "wait" }
   | { readonly kind: "result"; readonly result: ToolResult }
   /** To be made as it was agreed to. */

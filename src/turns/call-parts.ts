@@ -24,7 +24,7 @@ export interface ToolParts {
   readonly readChild: CallParts["readChild"];
 }
 
-export type RunCircumstances = Pick<CallParts, "signal" | "isStopping" | "hasSteering" | "suspensions">;
+type RunCircumstances = Pick<CallParts, "signal" | "isStopping" | "hasSteering" | "suspensions">;
 
 export function callParts(work: Work, circumstances: RunCircumstances, parts: ToolParts): CallParts {
   const { claim, setup, folders, tools, journal } = work;

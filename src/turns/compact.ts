@@ -17,7 +17,7 @@ export interface CompactParts {
   readonly clock: () => number;
 }
 
-export interface Split {
+interface Split {
   /** To be summed up, the last compaction first. */
   readonly older: readonly TurnContent[];
   /** To be kept word for word. */

@@ -27,7 +27,7 @@ export interface GateParts {
   readonly hooks: ToolHooks;
 }
 
-export type Judgement =
+type Judgement =
   | {
       readonly kind: "make";
       readonly params: Json;

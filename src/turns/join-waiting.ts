@@ -82,7 +82,7 @@ async function begin(
 }
 
 /** stale: somebody dropped one of the messages just now. aborted: the turn was asked to end, and takes none. */
-export type Taking = "taken" | "stale" | "aborted";
+type Taking = "taken" | "stale" | "aborted";
 
 /** Writes to the journal what takes messages into a turn. */
 export async function tryTaking(write: () => Promise<void>): Promise<Taking> {

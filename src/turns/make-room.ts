@@ -23,7 +23,7 @@ export const KEPT_SHARE = 0.25;
 /** What a compaction must gain. One that gains less would be due again with the next turn. */
 const MIN_GAIN_SHARE = 0.1;
 
-export interface RoomParts extends CompactParts {
+interface RoomParts extends CompactParts {
   readonly agent: Agent;
   readonly request: SummaryParts["request"];
 }

@@ -12,7 +12,7 @@ export interface Load {
   readonly estimated: number;
 }
 
-export interface Measured {
+interface Measured {
   readonly system: string;
   readonly tools: readonly ToolDescription[];
   readonly thread: Context;

@@ -4,7 +4,7 @@ import type { Alternative } from "./choose-profile.ts";
 
 const MAX_DELAY_MS = 60_000;
 
-export interface Attempt {
+interface Attempt {
   /** 1 for the first. */
   readonly attempt: number;
   readonly maxAttempts: number;

@@ -141,7 +141,7 @@ export async function park(claim: Claim, store: Store): Promise<undefined> {
   await store.queue.release([claim.lease]);
 }
 
-export interface FailedRun {
+interface FailedRun {
   readonly claim: Claim;
   readonly items: readonly QueueItem[] | undefined;
   /** How many profiles there are beside the wished one: each may be tried. */

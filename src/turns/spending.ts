@@ -8,7 +8,7 @@ import type { Permissions } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
 import type { ModelUse } from "../store/store.ts";
 
-export interface SpendingParts {
+interface SpendingParts {
   readonly spentUsd: (persona: PersonaId, sinceMs: number) => Promise<number>;
   /** When the day began, where the owner lives. */
   readonly dayStartMs: () => number;
@@ -30,7 +30,7 @@ export async function spendingReached(
   );
 }
 
-export interface UsageLimits {
+interface UsageLimits {
   readonly callsPerDay: number;
   readonly tokensPerDay: number;
   readonly personaCallsPerDay: number;

@@ -16,7 +16,7 @@ import type { Play, Script } from "./script.ts";
 /** What of a message is matched and can be repeated. */
 export const MAX_MATCHED_LENGTH = 100_000;
 
-export type Choice =
+type Choice =
   /** Filled in with the message and the groups of the match. */
   | { readonly kind: "play"; readonly play: Play; readonly entry: number; readonly number: number }
   /** All plays were played, and the last one has left something open. */

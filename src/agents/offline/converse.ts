@@ -16,7 +16,7 @@ export type LedgerSearch = (
   limit: number,
 ) => Promise<readonly { readonly id: string; readonly text: string; readonly atMs: number }[]>;
 
-export interface Said {
+interface Said {
   readonly text: string;
   readonly calls: readonly WantedCall[];
 }

@@ -31,7 +31,7 @@ export interface Fault {
   readonly retryAfterMs?: number | undefined;
 }
 
-export type Spoilt =
+type Spoilt =
   | { readonly kind: "answer"; readonly draft: Draft }
   /** The text is still said; then the answer breaks off. */
   | { readonly kind: "failure"; readonly text: string; readonly error: CortexError };

@@ -3,7 +3,7 @@ import { canonicalJson, type Json, MAX_JSON_DEPTH } from "../../model/json.ts";
 import { MAX_ARGUMENTS_DEPTH, MAX_CALLS, type WantedCall } from "./draft.ts";
 import { shorten } from "./shorten.ts";
 
-export interface ToolLines {
+interface ToolLines {
   readonly calls: readonly WantedCall[];
   /** What is wrong with which line, for the person who wrote it. Where there is one, nothing is to be run. */
   readonly problems: readonly string[];

@@ -10,7 +10,7 @@ import type { Seen } from "./watch.ts";
 /** How much of a provider's own words goes into a message. */
 export const MAX_WORDS = 500;
 
-export interface FailedRequest {
+interface FailedRequest {
   readonly profile: Profile;
   readonly baseUrl: string;
   readonly credentials: Credentials;

@@ -18,7 +18,7 @@ import { modelWindow, openBackend } from "./provider.ts";
 import { toContext } from "./to-pi.ts";
 import { IDLE_TIMEOUT_MS, Watch } from "./watch.ts";
 
-export interface PiModelParts {
+interface PiModelParts {
   readonly environment: (name: string) => string | undefined;
   readonly clock: () => number;
   readonly idleTimeoutMs?: number;

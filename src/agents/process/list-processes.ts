@@ -6,7 +6,7 @@ import { readdir, readFile } from "node:fs/promises";
 
 import { runToEnd } from "../../programs/run-to-end.ts";
 
-export interface Listed {
+interface Listed {
   readonly pid: number;
   readonly group: number;
   /** As the system tells it: the same text is the same moment. */

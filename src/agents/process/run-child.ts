@@ -9,7 +9,7 @@ import { ChildWork, type ChildWorkParts } from "./child-work.ts";
 import { LineReader, writeLine } from "./lines.ts";
 import { type ParentLine, parseParentLine, PROTOCOL_VERSION } from "./protocol.ts";
 
-export interface ChildParts extends Omit<ChildWorkParts, "send"> {
+interface ChildParts extends Omit<ChildWorkParts, "send"> {
   readonly input: Readable;
   readonly output: Writable;
 }

@@ -8,7 +8,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Tokenizer } from "htmlparser2";
 
-export interface PageText {
+interface PageText {
   readonly title: string | undefined;
   readonly text: string;
 }

@@ -46,7 +46,7 @@ export function requireFile(stats: Kinds, { shown }: Place): void {
   });
 }
 
-export interface OpenFolder extends AsyncDisposable {
+interface OpenFolder extends AsyncDisposable {
   /** A path to what is in the folder, good while it is open. Without a name: to the folder itself. */
   at(name?: string): string;
 }

@@ -25,7 +25,7 @@ interface Wanted {
 }
 
 /** To be disposed of when the command has ended. */
-export interface GitGuard extends AsyncDisposable {
+interface GitGuard extends AsyncDisposable {
   readonly mounts: readonly Mount[];
 }
 

@@ -27,7 +27,7 @@ export interface SearchEndpoint {
   readonly apiKeyHeader?: string | undefined;
 }
 
-export interface WebSearchOptions {
+interface WebSearchOptions {
   /** As configured at the moment of a call. */
   readonly endpoint: () => SearchEndpoint | undefined;
   readonly fetch: typeof globalThis.fetch;

@@ -33,7 +33,7 @@ export interface KnownFile extends Found {
 /** gone: nothing is known of it any more. */
 export type FileState = KnownFile | { readonly path: string; readonly gone: true };
 
-export interface FolderWatchParts {
+interface FolderWatchParts {
   readonly clock: () => number;
   /** What is known of all files under a path. */
   readonly known: (under: string) => Promise<readonly KnownFile[]>;
@@ -72,7 +72,7 @@ export interface FileEvent {
   readonly timestampMs: number;
 }
 
-export type Change = "created" | "changed" | "deleted";
+type Change = "created" | "changed" | "deleted";
 
 /** So that a burst of changes is looked at together. */
 const LOOK_MS = 50;

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, readlink, realpath } from "node:fs/promises";
 
-export interface FileContent {
+interface FileContent {
   readonly size: number;
   readonly modifiedMs: number;
   /** Of the first MAX_HASHED_BYTES. */

@@ -7,7 +7,7 @@ export interface Found {
   readonly modifiedMs: number;
 }
 
-export interface Scan {
+interface Scan {
   /** By path. */
   readonly files: ReadonlyMap<string, Found>;
   readonly folders: readonly string[];

@@ -10,7 +10,7 @@ import { TIMER_ADAPTER } from "../../model/event.ts";
 import { startOfMinute } from "../../model/schedule.ts";
 import { WakeLoop } from "../../model/wake-loop.ts";
 
-export interface TimerParts {
+interface TimerParts {
   readonly clock: () => number;
   /** Whether anybody listens. While nobody does, there are no events. */
   readonly isWanted: () => boolean;

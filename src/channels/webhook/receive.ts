@@ -6,7 +6,7 @@ import { WEBHOOK_ADAPTER } from "../../model/event.ts";
 import type { Json } from "../../model/json.ts";
 import { type Scheme, verifyWebhook, type WebhookRequest } from "./verify.ts";
 
-export type Received =
+type Received =
   | { readonly kind: "event"; readonly event: WebhookEvent }
   /** Slack wants this back before it sends anything. */
   | { readonly kind: "challenge"; readonly challenge: string };

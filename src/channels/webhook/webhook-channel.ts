@@ -18,7 +18,7 @@ interface WebhookTarget {
   readonly secretEnv?: string;
 }
 
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly targets: Readonly<Record<string, WebhookTarget>>;
   /** Looks a variable up. */
   readonly variable: (name: string) => string | undefined;
