@@ -20,178 +20,208 @@ import type { Server } from "../client/server.ts";
 import { harmless } from "../terminal/text.ts";
 
 /** False: a line could not be answered. */
-export async function answerLines(server: Server, talk: Talk, given: Invocation): Promise<void | false> {
-  const { print, options, environment, home } = given;
-  const { session } = talk;
-  const left = new AbortController();
-  const chat = openChatServer(home, left.signal);
+export function answerLines(server: Server, talk: Talk, given: Invocation): Promise<void | false> {
+  return new LineChat(server, talk, given).run();
+}
+
+class LineChat {
+  readonly #server: Server;
+  readonly #talk: Talk;
+  readonly #given: Invocation;
+  readonly #left = new AbortController();
+  readonly #chat: ReturnType<typeof openChatServer>;
   /** What is asked and was printed, oldest first. */
-  let requests: readonly ApprovalView[] = [];
-  /** What is decided may be heard before what was asked. */
-  const decided = new Set<string>();
-  /** Those that were started here and are not over, and those whose end was told. */
-  const relays = new Set<string>();
-  const ended = new Set<string>();
-  const waiting: string[] = [];
-  /** Whether a line waits for its answer, and how much was sent in all that is not done. */
-  let isBusy = false;
-  let underWay = 0;
-  let isAtEnd = false;
-  let hasFailed = false;
-  let failure: unknown;
-  let changed = Promise.withResolvers<void>();
+  #requests: readonly ApprovalView[] = [];
+  /** A decision may be heard before its request. */
+  readonly #decided = new Set<string>();
+  /** Relays that were started here and are not over, and those whose end was told. */
+  readonly #relays = new Set<string>();
+  readonly #ended = new Set<string>();
+  readonly #waiting: string[] = [];
+  /** Whether a line waits for its answer, and how many sent lines are not done. */
+  #isBusy = false;
+  #underWay = 0;
+  #isAtEnd = false;
+  #hasFailed = false;
+  #failure: unknown;
+  #changed = Promise.withResolvers<void>();
   /** Nothing is sent before the stream is open: a question that comes earlier would be missed. */
-  const opened = Promise.withResolvers<void>();
+  readonly #opened = Promise.withResolvers<void>();
 
-  const following = follow().catch((error: unknown) => {
-    failure ??= error; // the server does not come back
-    opened.reject(error);
-    note();
-  });
-  const input = createInterface({ input: process.stdin });
-  input.on("line", take);
-  input.on("close", () => {
-    isAtEnd = true;
-    for (const request of requests) print.note(howTo(request));
-    note();
-  });
-  try {
-    await opened.promise;
-    for (note(); !isDone(); await changed.promise) {
-      changed = Promise.withResolvers();
-      sendNext();
-    }
-  } finally {
-    input.close();
-    left.abort();
-    await following;
+  constructor(server: Server, talk: Talk, given: Invocation) {
+    this.#server = server;
+    this.#talk = talk;
+    this.#given = given;
+    this.#chat = openChatServer(given.home, this.#left.signal);
   }
-  if (failure !== undefined) throw failure;
-  return hasFailed ? false : undefined;
 
-  function note(): void {
-    changed.resolve();
+  async run(): Promise<void | false> {
+    const following = this.#follow().catch((error: unknown) => {
+      this.#failure ??= error; // the server does not come back
+      this.#opened.reject(error);
+      this.#note();
+    });
+    const input = createInterface({ input: process.stdin });
+    input.on("line", (line) => this.#take(line));
+    input.on("close", () => {
+      this.#isAtEnd = true;
+      for (const request of this.#requests) this.#given.print.note(howTo(request));
+      this.#note();
+    });
+    try {
+      await this.#opened.promise;
+      for (this.#note(); !this.#isDone(); await this.#changed.promise) {
+        this.#changed = Promise.withResolvers();
+        this.#sendNext();
+      }
+    } finally {
+      input.close();
+      this.#left.abort();
+      await following;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#hasFailed ? false : undefined;
+  }
+
+  #note(): void {
+    this.#changed.resolve();
   }
 
   /** After the last line, a relay is waited for until it is over or asks something, which nobody can answer here then. */
-  function isDone(): boolean {
-    if (failure !== undefined) return true;
-    return isAtEnd && underWay === 0 && waiting.length === 0 && [...relays].every(isAsking);
+  #isDone(): boolean {
+    if (this.#failure !== undefined) return true;
+    return (
+      this.#isAtEnd &&
+      this.#underWay === 0 &&
+      this.#waiting.length === 0 &&
+      [...this.#relays].every((relay) => this.#isAsking(relay))
+    );
   }
 
-  function isAsking(relay: string): boolean {
-    return requests.some(({ session: asking }) => asking.startsWith(`thr:${relay}:`));
+  #isAsking(relay: string): boolean {
+    return this.#requests.some(({ session: asking }) => asking.startsWith(`thr:${relay}:`));
   }
 
   /** Only what is typed after a question was printed can be its answer. */
-  function take(line: string): void {
+  #take(line: string): void {
     if (line.trim() === "") return;
-    const [request] = requests;
+    const [request] = this.#requests;
     const reply = request === undefined ? undefined : replyTo(line, request);
-    if (reply === undefined) waiting.push(line);
-    else void attempt(decide(request!, reply));
-    note();
+    if (reply === undefined) this.#waiting.push(line);
+    else void this.#attempt(this.#decide(request!, reply));
+    this.#note();
   }
 
   /** A command need not wait for an answer that waits for a person: it may be what that person says. */
-  function sendNext(): void {
-    while (waiting.length > 0 && (!isBusy || (requests.length > 0 && isForCortex(waiting[0]!)))) {
-      const line = waiting.shift()!;
-      if (isBusy) void attempt(say(line));
+  #sendNext(): void {
+    while (
+      this.#waiting.length > 0 &&
+      (!this.#isBusy || (this.#requests.length > 0 && isForCortex(this.#waiting[0]!)))
+    ) {
+      const line = this.#waiting.shift()!;
+      if (this.#isBusy) void this.#attempt(this.#say(line));
       else {
-        isBusy = true;
-        void attempt(say(line).finally(() => (isBusy = false)));
+        this.#isBusy = true;
+        void this.#attempt(this.#say(line).finally(() => (this.#isBusy = false)));
       }
     }
   }
 
-  async function say(line: string): Promise<void> {
+  async #say(line: string): Promise<void> {
     const sentAtMs = Date.now();
-    const sent = await sendAndWait(server, messageOf(line, talk, "followup"));
-    print.data(sent, () => described(sent));
-    if (line.startsWith("!")) await watchBegun(sent.text ?? "", sentAtMs);
+    const sent = await sendAndWait(this.#server, messageOf(line, this.#talk, "followup"));
+    this.#given.print.data(sent, () => described(sent));
+    if (line.startsWith("!")) await this.#watchBegun(sent.text ?? "", sentAtMs);
   }
 
   /** Of the relays that a reply names, the one that the line has started. */
-  async function watchBegun(text: string, sinceMs: number): Promise<void> {
+  async #watchBegun(text: string, sinceMs: number): Promise<void> {
     for (const id of new Set(text.match(/\bthr_[0-9a-f]{8}\b/g))) {
-      const { record } = await chat.relay(id);
-      if (!isOver(record) && !ended.has(id) && Date.parse(record.createdAt) >= sinceMs) relays.add(id);
+      const { record } = await this.#chat.relay(id);
+      if (!isOver(record) && !this.#ended.has(id) && Date.parse(record.createdAt) >= sinceMs)
+        this.#relays.add(id);
     }
   }
 
-  async function decide(request: ApprovalView, reply: Reply): Promise<void> {
-    requests = requests.filter((other) => other !== request);
+  async #decide(request: ApprovalView, reply: Reply): Promise<void> {
+    this.#requests = this.#requests.filter((other) => other !== request);
     try {
-      await chat.reply(request.id, reply);
-      decided.add(request.id);
+      await this.#chat.reply(request.id, reply);
+      this.#decided.add(request.id);
     } catch (error) {
-      requests = [request, ...requests];
+      this.#requests = [request, ...this.#requests];
       throw error;
     }
   }
 
   /** The lines after one that fails may fare better. */
-  async function attempt(done: Promise<void>): Promise<void> {
-    underWay++;
+  async #attempt(done: Promise<void>): Promise<void> {
+    this.#underWay++;
     try {
       await done;
     } catch (error) {
-      if (!(error instanceof CortexError) || error.code === "server_missing") failure ??= error;
-      else report(error, { verbose: options["verbose"] === true, environment });
-      hasFailed = true;
+      if (!(error instanceof CortexError) || error.code === "server_missing") this.#failure ??= error;
+      else
+        report(error, {
+          verbose: this.#given.options["verbose"] === true,
+          environment: this.#given.environment,
+        });
+      this.#hasFailed = true;
     }
-    underWay--;
-    note();
+    this.#underWay--;
+    this.#note();
   }
 
-  async function follow(): Promise<void> {
-    for await (const followed of followStream(home, session, left.signal)) {
-      if (followed.kind === "event") await hear(followed.event);
+  async #follow(): Promise<void> {
+    for await (const followed of followStream(this.#given.home, this.#talk.session, this.#left.signal)) {
+      if (followed.kind === "event") await this.#hear(followed.event);
       if (followed.kind !== "open") continue;
-      for (const request of await chat.requests(session).catch(() => [])) tell(request); // it has not begun yet
-      opened.resolve();
+      for (const request of await this.#chat.requests(this.#talk.session).catch(() => []))
+        this.#tell(request); // it has not begun yet
+      this.#opened.resolve();
     }
   }
 
-  async function hear({ type, state, approvalId, relayId }: StreamEvent): Promise<void> {
+  async #hear({ type, state, approvalId, relayId }: StreamEvent): Promise<void> {
     try {
       if (type === "approval.changed" && typeof approvalId === "string") {
-        if (state === "open") tell(await chat.request(approvalId));
-        else settle(approvalId);
+        if (state === "open") this.#tell(await this.#chat.request(approvalId));
+        else this.#settle(approvalId);
       }
       if (type === "relay.changed" && typeof relayId === "string") {
-        if (isOver({ status: state })) await tellRelay(relayId);
-        else ended.delete(relayId); // one that goes on after its end ends again
+        if (isOver({ status: state })) await this.#tellRelay(relayId);
+        else this.#ended.delete(relayId); // one that goes on after its end ends again
       }
     } catch (error) {
       // The server is gone: it is found again, or what is sent says so.
       if (!(error instanceof CortexError)) throw error;
     }
-    note();
+    this.#note();
   }
 
-  function settle(id: string): void {
-    decided.add(id);
-    requests = requests.filter((request) => request.id !== id);
+  #settle(id: string): void {
+    this.#decided.add(id);
+    this.#requests = this.#requests.filter((request) => request.id !== id);
   }
 
   /** Says what is asked, once, and how to answer. */
-  function tell(request: ApprovalView): void {
-    const isKnown = requests.some(({ id }) => id === request.id) || decided.has(request.id);
+  #tell(request: ApprovalView): void {
+    const isKnown = this.#requests.some(({ id }) => id === request.id) || this.#decided.has(request.id);
     if (request.status !== "open" || isKnown) return;
-    requests = [...requests, request];
-    print.data(request, () =>
-      harmless(print.advice(isAtEnd ? describeWaiting(request) : describeRequest(request))),
+    this.#requests = [...this.#requests, request];
+    this.#given.print.data(request, () =>
+      harmless(this.#given.print.advice(this.#isAtEnd ? describeWaiting(request) : describeRequest(request))),
     );
   }
 
   /** Says what a relay has come to. The end of one is told of more than once. */
-  async function tellRelay(id: string): Promise<void> {
-    relays.delete(id);
-    if (ended.has(id)) return;
-    ended.add(id);
-    const { record, output } = await chat.relay(id);
-    print.data(record, () => harmless([output ?? "", endLine(record, Date.now())].join("\n").trimStart()));
+  async #tellRelay(id: string): Promise<void> {
+    this.#relays.delete(id);
+    if (this.#ended.has(id)) return;
+    this.#ended.add(id);
+    const { record, output } = await this.#chat.relay(id);
+    this.#given.print.data(record, () =>
+      harmless([output ?? "", endLine(record, Date.now())].join("\n").trimStart()),
+    );
   }
 }

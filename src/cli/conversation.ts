@@ -29,278 +29,320 @@ const MAX_RECALLED_LENGTH = 2_000;
 
 const OTHER_REQUEST = "Something else is asked than when you began to type. Nothing was decided: look again.";
 
-export async function converseIn(
-  talk: Talk,
-  given: {
-    readonly terminal: Terminal;
-    readonly home: string;
-    /** Puts what is advised into the words that work here. */
-    readonly advice: (text: string) => string;
-    /** Keeps a line for the next time. */
-    readonly keep: (line: string) => void;
-  },
-): Promise<Left> {
-  const { terminal, home, advice, keep } = given;
-  const { session } = talk;
-  const left = new AbortController();
-  const server = openChatServer(home, left.signal);
-  let next: Talk | undefined;
-  let view: ChatView = IDLE;
-  let mode: string | undefined;
-  let requests: readonly ApprovalView[] = [];
-  let sinceMs = 0;
-  let spentUsd = 0;
-  let isAborting = false;
-  let isLost = false;
-  let hasTyped = false;
-  /** Whether it was said what the agent does: that is newer than what was asked for before. */
-  let hasHeard = false;
-  /** Whether something else is asked than was when the line was begun. */
-  let hasChanged = false;
-  /** What is sent before nobody reads along would be answered unseen. */
-  const opened = Promise.withResolvers<void>();
-  const relaysTold = new Set<string>();
-  /** What is decided may be heard before what was asked. */
-  const decided = new Set<string>();
+/** What a conversation is given of the program around it. */
+interface ChatProgram {
+  readonly terminal: Terminal;
+  readonly home: string;
+  /** Puts advice into the words that work here. */
+  readonly advice: (text: string) => string;
+  /** Keeps a line for the next time. */
+  readonly keep: (line: string) => void;
+}
 
-  terminal.listen({
-    onLine(line) {
-      if (line.trim() === "") return;
-      keep(line);
-      attempt(take(line));
-    },
-    onInterrupt() {
-      if (view.state === "idle" || isAborting) left.abort();
-      else attempt(abort());
-    },
-    onEnd: () => left.abort(),
-    complete: (text) =>
-      complete(text, {
-        sessions: async () => (await server.sessions()).map(({ key }) => key),
-        turns: async () => (await server.turns(session)).map(({ id }) => id),
-        profiles: () => server.profiles(),
-        requests: () => requests.map(({ id }) => id),
-      }).catch(() => ({ text, choices: [] })), // the server is away: nothing is known
-  });
-  tell(`This is ${session}. /help lists the commands, Ctrl-C aborts the agent, Ctrl-D leaves.`);
-  become(IDLE);
+export function converseIn(talk: Talk, program: ChatProgram): Promise<Left> {
+  return new Conversation(talk, program).run();
+}
 
-  for await (const followed of followStream(home, session, left.signal)) {
-    switch (followed.kind) {
-      case "open":
-        if (isLost) tell("Connected again.");
-        else void catchUp();
-        isLost = false;
-        opened.resolve();
-        break;
-      case "lost":
-        if (!isLost) tell("The connection is lost; trying to get it back.");
-        isLost = true;
-        break;
-      case "event":
-        follow(followed.event);
-        break;
-    }
+class Conversation {
+  readonly #talk: Talk;
+  readonly #program: ChatProgram;
+  readonly #left = new AbortController();
+  readonly #server: ReturnType<typeof openChatServer>;
+  #next: Talk | undefined;
+  #view: ChatView = IDLE;
+  #mode: string | undefined;
+  #requests: readonly ApprovalView[] = [];
+  #sinceMs = 0;
+  #spentUsd = 0;
+  #isAborting = false;
+  #isLost = false;
+  #hasTyped = false;
+  /** Whether the stream has told what the agent does: that is newer than what was read before. */
+  #hasHeard = false;
+  /** Whether the pending request changed since the line was begun. */
+  #hasChanged = false;
+  /** Nothing is sent before the stream is open: the answer would be missed. */
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #relaysTold = new Set<string>();
+  /** A decision may be heard before its request. */
+  readonly #decided = new Set<string>();
+
+  constructor(talk: Talk, program: ChatProgram) {
+    this.#talk = talk;
+    this.#program = program;
+    this.#server = openChatServer(program.home, this.#left.signal);
   }
-  terminal.status(undefined);
-  return { next, isAtWork: view.state !== "idle" };
+
+  get #terminal(): Terminal {
+    return this.#program.terminal;
+  }
+
+  get #session(): Talk["session"] {
+    return this.#talk.session;
+  }
+
+  async run(): Promise<Left> {
+    this.#listen();
+    this.#tell(`This is ${this.#session}. /help lists the commands, Ctrl-C aborts the agent, Ctrl-D leaves.`);
+    this.#become(IDLE);
+    for await (const followed of followStream(this.#program.home, this.#session, this.#left.signal)) {
+      switch (followed.kind) {
+        case "open":
+          if (this.#isLost) this.#tell("Connected again.");
+          else void this.#catchUp();
+          this.#isLost = false;
+          this.#opened.resolve();
+          break;
+        case "lost":
+          if (!this.#isLost) this.#tell("The connection is lost; trying to get it back.");
+          this.#isLost = true;
+          break;
+        case "event":
+          this.#follow(followed.event);
+          break;
+      }
+    }
+    this.#terminal.status(undefined);
+    return { next: this.#next, isAtWork: this.#view.state !== "idle" };
+  }
+
+  #listen(): void {
+    this.#terminal.listen({
+      onLine: (line) => {
+        if (line.trim() === "") return;
+        this.#program.keep(line);
+        this.#attempt(this.#take(line));
+      },
+      onInterrupt: () => {
+        if (this.#view.state === "idle" || this.#isAborting) this.#left.abort();
+        else this.#attempt(this.#abort());
+      },
+      onEnd: () => this.#left.abort(),
+      complete: (text) =>
+        complete(text, {
+          sessions: async () => (await this.#server.sessions()).map(({ key }) => key),
+          turns: async () => (await this.#server.turns(this.#session)).map(({ id }) => id),
+          profiles: () => this.#server.profiles(),
+          requests: () => this.#requests.map(({ id }) => id),
+        }).catch(() => ({ text, choices: [] })), // the server is away: nothing is known
+    });
+  }
 
   /** Shows how things are here. The agent may be at work already, for somebody else. */
-  async function catchUp(): Promise<void> {
-    void readMode();
+  async #catchUp(): Promise<void> {
+    void this.#readMode();
     try {
-      const { state, head, wait } = await server.session(session);
-      if (state !== "idle" && !hasHeard)
-        become({
-          ...view,
+      const { state, head, wait } = await this.#server.session(this.#session);
+      if (state !== "idle" && !this.#hasHeard)
+        this.#become({
+          ...this.#view,
           state: state === "suspended" ? "waiting" : "working",
           isCompacting: state === "compacting",
           wait: wait ?? "",
         });
-      if (head !== null) await recall();
-      for (const request of await server.requests(session)) tellRequest(request);
+      if (head !== null) await this.#recall();
+      for (const request of await this.#server.requests(this.#session)) this.#tellRequest(request);
     } catch {
       // There is no such session yet: it begins with the first message.
     }
   }
 
   /** The last exchange, so that one knows where one was. */
-  async function recall(): Promise<void> {
-    const [last] = await server.turns(session, 1);
-    if (last === undefined || hasTyped) return;
-    show(typedLines(shorten(queryOf(last), MAX_RECALLED_LENGTH)));
-    show(...wholeText(shorten(last.text, MAX_RECALLED_LENGTH)));
+  async #recall(): Promise<void> {
+    const [last] = await this.#server.turns(this.#session, 1);
+    if (last === undefined || this.#hasTyped) return;
+    this.#show(typedLines(shorten(queryOf(last), MAX_RECALLED_LENGTH)));
+    this.#show(...wholeText(shorten(last.text, MAX_RECALLED_LENGTH)));
   }
 
   /** A line goes to whoever it is for: to what is asked, to the chat, or to the server. */
-  async function take(line: string): Promise<void> {
-    show(typedLines(line));
-    hasTyped = true;
-    const wasOther = hasChanged;
-    hasChanged = false;
-    await opened.promise;
-    const [request] = requests;
+  async #take(line: string): Promise<void> {
+    this.#show(typedLines(line));
+    this.#hasTyped = true;
+    const wasOther = this.#hasChanged;
+    this.#hasChanged = false;
+    await this.#opened.promise;
+    const [request] = this.#requests;
     const reply = request === undefined ? undefined : replyTo(line, request);
-    if (reply !== undefined) return wasOther ? tell(OTHER_REQUEST) : server.reply(request!.id, reply);
+    if (reply !== undefined)
+      return wasOther ? this.#tell(OTHER_REQUEST) : this.#server.reply(request!.id, reply);
     const command = parseChatCommand(line);
-    if (command !== undefined) return carryOut(command);
-    const { state } = view;
-    if (state === "idle" && !isForCortex(line)) become({ ...view, state: "working" });
+    if (command !== undefined) return this.#carryOut(command);
+    const { state } = this.#view;
+    if (state === "idle" && !isForCortex(line)) this.#become({ ...this.#view, state: "working" });
     try {
-      became(await server.say(messageOf(line, talk)), state);
+      this.#became(await this.#server.say(messageOf(line, this.#talk)), state);
     } catch (error) {
-      if (view.state === "working") become({ ...view, state });
+      if (this.#view.state === "working") this.#become({ ...this.#view, state });
       throw error;
     }
   }
 
-  async function carryOut(command: ChatCommand): Promise<void> {
+  async #carryOut(command: ChatCommand): Promise<void> {
     switch (command.kind) {
       case "help":
       case "sessions":
       case "turns":
       case "costs":
-        return tell(await answerTo(command.kind, talk, server));
+        return this.#tell(await answerTo(command.kind, this.#talk, this.#server));
       case "switch":
-        return goTo({ ...talk, session: normalizeSessionKey(command.session) });
+        return this.#goTo({ ...this.#talk, session: normalizeSessionKey(command.session) });
       case "fork":
-        return goTo({
-          ...talk,
-          session: normalizeSessionKey((await server.say(messageOf(command.line, talk))).session),
+        return this.#goTo({
+          ...this.#talk,
+          session: normalizeSessionKey((await this.#server.say(messageOf(command.line, this.#talk))).session),
         });
       case "abort":
-        return view.state === "idle" ? tell("The agent does nothing.") : abort();
+        return this.#view.state === "idle" ? this.#tell("The agent does nothing.") : this.#abort();
       case "quit":
-        return left.abort();
+        return this.#left.abort();
     }
   }
 
-  function goTo(talk: Talk): void {
-    next = talk;
-    left.abort();
+  #goTo(talk: Talk): void {
+    this.#next = talk;
+    this.#left.abort();
   }
 
-  async function abort(): Promise<void> {
-    isAborting = true;
-    tell("Aborting. Ctrl-C again leaves.");
-    await server.abort(session).catch((error: unknown) => {
-      isAborting = false;
+  async #abort(): Promise<void> {
+    this.#isAborting = true;
+    this.#tell("Aborting. Ctrl-C again leaves.");
+    await this.#server.abort(this.#session).catch((error: unknown) => {
+      this.#isAborting = false;
       throw error;
     });
   }
 
   /** Says what became of a line. Where it is no message to the agent, the agent is as it was. */
-  function became({ dispatchId, text, reply, dropped }: Sent, before: ChatView["state"]): void {
+  #became({ dispatchId, text, reply, dropped }: Sent, before: ChatView["state"]): void {
     const isForAgent = dispatchId !== undefined && dropped === undefined;
-    if (!isForAgent && view.state === "working") become({ ...view, state: before });
+    if (!isForAgent && this.#view.state === "working") this.#become({ ...this.#view, state: before });
     if (isForAgent && before !== "idle")
-      tell(`↳ Sent while the agent works${mode === undefined ? "" : ` (${mode})`}.`);
-    for (const line of [text, reply]) if (line !== undefined) tell(line);
-    if (dropped !== undefined) tell(`Dropped by the policy "${dropped}": too many messages wait.`);
+      this.#tell(`↳ Sent while the agent works${this.#mode === undefined ? "" : ` (${this.#mode})`}.`);
+    for (const line of [text, reply]) if (line !== undefined) this.#tell(line);
+    if (dropped !== undefined) this.#tell(`Dropped by the policy "${dropped}": too many messages wait.`);
   }
 
-  function follow(event: StreamEvent): void {
+  #follow(event: StreamEvent): void {
     const { type, state, itemId, approvalId, relayId, turnId } = event;
-    if (type === "run.state") hasHeard = true;
-    if (type === "run.state" && state === "idle") isAborting = false;
-    const shown = showEvent(view, event);
-    become(shown.view);
-    show(...shown.pieces);
-    if (type === "session.changed") void readMode();
-    if (type === "turn.committed" && typeof turnId === "string") void tellSpent(turnId);
-    if (type === "queue.changed" && state === "dead" && typeof itemId === "string") void tellDead(itemId);
+    if (type === "run.state") this.#hasHeard = true;
+    if (type === "run.state" && state === "idle") this.#isAborting = false;
+    const shown = showEvent(this.#view, event);
+    this.#become(shown.view);
+    this.#show(...shown.pieces);
+    if (type === "session.changed") void this.#readMode();
+    if (type === "turn.committed" && typeof turnId === "string") void this.#tellSpent(turnId);
+    if (type === "queue.changed" && state === "dead" && typeof itemId === "string")
+      void this.#tellDead(itemId);
     if (type === "relay.changed" && typeof relayId === "string") {
-      if (isOver({ status: state })) void tellRelay(relayId);
-      else relaysTold.delete(relayId); // one that goes on after its end ends again
+      if (isOver({ status: state })) void this.#tellRelay(relayId);
+      else this.#relaysTold.delete(relayId); // one that goes on after its end ends again
     }
-    if (type === "approval.changed" && typeof approvalId === "string") void followRequest(approvalId, state);
+    if (type === "approval.changed" && typeof approvalId === "string")
+      void this.#followRequest(approvalId, state);
   }
 
   /** The prompt and the status follow from what is known. */
-  function become(after: ChatView): void {
-    if (left.signal.aborted) return;
-    if (view.state === "idle" && after.state !== "idle") sinceMs = Date.now();
-    if (after.state === "idle") terminal.status(undefined);
-    else if (view.state === "idle")
-      terminal.status(() => statusOf({ view, nowMs: Date.now(), sinceMs, spentUsd, isAborting }));
-    view = after;
-    terminal.prompt(promptOf({ view, session, mode, request: requests[0] }));
-  }
-
-  function show(...pieces: readonly Piece[]): void {
-    if (!left.signal.aborted && pieces.length > 0) terminal.add(...pieces);
-  }
-
-  function tell(text: string): void {
-    show(note(text));
-  }
-
-  /** Says so if something does not work. The conversation goes on. */
-  function attempt(done: Promise<void>): void {
-    done.catch((error: unknown) =>
-      tell(error instanceof CortexError ? `${error.message}. ${advice(error.hint)}` : String(error)),
+  #become(after: ChatView): void {
+    if (this.#left.signal.aborted) return;
+    if (this.#view.state === "idle" && after.state !== "idle") this.#sinceMs = Date.now();
+    if (after.state === "idle") this.#terminal.status(undefined);
+    else if (this.#view.state === "idle")
+      this.#terminal.status(() =>
+        statusOf({
+          view: this.#view,
+          nowMs: Date.now(),
+          sinceMs: this.#sinceMs,
+          spentUsd: this.#spentUsd,
+          isAborting: this.#isAborting,
+        }),
+      );
+    this.#view = after;
+    this.#terminal.prompt(
+      promptOf({ view: this.#view, session: this.#session, mode: this.#mode, request: this.#requests[0] }),
     );
   }
 
-  async function readMode(): Promise<void> {
-    mode = await server.mode(session).catch(() => mode); // the server is gone
-    become(view);
+  #show(...pieces: readonly Piece[]): void {
+    if (!this.#left.signal.aborted && pieces.length > 0) this.#terminal.add(...pieces);
+  }
+
+  #tell(text: string): void {
+    this.#show(note(text));
+  }
+
+  /** Says so if something does not work. The conversation goes on. */
+  #attempt(done: Promise<void>): void {
+    done.catch((error: unknown) =>
+      this.#tell(
+        error instanceof CortexError
+          ? `${error.message}. ${this.#program.advice(error.hint)}`
+          : String(error),
+      ),
+    );
+  }
+
+  async #readMode(): Promise<void> {
+    this.#mode = await this.#server.mode(this.#session).catch(() => this.#mode); // the server is gone
+    this.#become(this.#view);
   }
 
   /** A yes is for what was asked when it was typed: one that another call slips under agrees to nothing. */
-  function awaitReply(open: readonly ApprovalView[]): void {
-    if (open[0]?.id !== requests[0]?.id && terminal.isTyping()) hasChanged = true;
-    requests = open;
-    become(view);
+  #awaitReply(open: readonly ApprovalView[]): void {
+    if (open[0]?.id !== this.#requests[0]?.id && this.#terminal.isTyping()) this.#hasChanged = true;
+    this.#requests = open;
+    this.#become(this.#view);
   }
 
-  async function followRequest(id: string, state: StreamEvent[string]): Promise<void> {
+  async #followRequest(id: string, state: StreamEvent[string]): Promise<void> {
     if (state !== "open") {
-      decided.add(id);
-      return awaitReply(requests.filter((request) => request.id !== id));
+      this.#decided.add(id);
+      return this.#awaitReply(this.#requests.filter((request) => request.id !== id));
     }
     try {
-      tellRequest(await server.request(id));
+      this.#tellRequest(await this.#server.request(id));
     } catch {
-      tell(advice(`\`cortex approvals show ${id}\` says what is asked.`)); // the server is gone
+      this.#tell(this.#program.advice(`\`cortex approvals show ${id}\` says what is asked.`)); // the server is gone
     }
   }
 
   /** Says what the agent asks, and how to decide it here. */
-  function tellRequest(request: ApprovalView): void {
-    if (request.status !== "open" || decided.has(request.id)) return;
-    if (requests.some(({ id }) => id === request.id)) return;
-    tell(describeRequest(request));
-    awaitReply([...requests, request]);
+  #tellRequest(request: ApprovalView): void {
+    if (request.status !== "open" || this.#decided.has(request.id)) return;
+    if (this.#requests.some(({ id }) => id === request.id)) return;
+    this.#tell(describeRequest(request));
+    this.#awaitReply([...this.#requests, request]);
   }
 
-  async function tellSpent(turn: string): Promise<void> {
-    const spent = await server.turn(turn).catch(() => undefined); // the server is gone
+  async #tellSpent(turn: string): Promise<void> {
+    const spent = await this.#server.turn(turn).catch(() => undefined); // the server is gone
     if (spent === undefined) return;
-    spentUsd += spent.costUsd ?? 0;
+    this.#spentUsd += spent.costUsd ?? 0;
     const line = describeSpent(spent);
-    if (line !== undefined) tell(line);
+    if (line !== undefined) this.#tell(line);
   }
 
   /** Says what a relay has come to. The end of one is told of more than once. */
-  async function tellRelay(id: string): Promise<void> {
-    if (relaysTold.has(id)) return;
-    relaysTold.add(id);
+  async #tellRelay(id: string): Promise<void> {
+    if (this.#relaysTold.has(id)) return;
+    this.#relaysTold.add(id);
     try {
-      const { record, output } = await server.relay(id);
-      if (output !== null) show(...wholeText(output));
-      tell(endLine(record, Date.now()));
+      const { record, output } = await this.#server.relay(id);
+      if (output !== null) this.#show(...wholeText(output));
+      this.#tell(endLine(record, Date.now()));
     } catch {
-      tell(advice(`\`cortex relay show ${id}\` says what came of it.`)); // the server is gone
+      this.#tell(this.#program.advice(`\`cortex relay show ${id}\` says what came of it.`)); // the server is gone
     }
   }
 
   /** Says why a message could not be answered. */
-  async function tellDead(item: string): Promise<void> {
+  async #tellDead(item: string): Promise<void> {
     try {
-      tell(`${await server.deadReason(item)}. ${advice(`\`cortex dead retry ${item}\` tries it again.`)}`);
+      this.#tell(
+        `${await this.#server.deadReason(item)}. ${this.#program.advice(`\`cortex dead retry ${item}\` tries it again.`)}`,
+      );
     } catch {
-      tell(advice(`\`cortex dead show ${item}\` says why.`)); // the server is gone, or the letter is
+      this.#tell(this.#program.advice(`\`cortex dead show ${item}\` says why.`)); // the server is gone, or the letter is
     }
   }
 }

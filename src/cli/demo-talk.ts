@@ -25,79 +25,100 @@ export async function openTalk(
   session: SessionKey,
   { home, stage }: { readonly home: string; readonly stage: Stage },
 ): Promise<DemoTalk> {
-  const left = new AbortController();
-  const server = openChatServer(home, left.signal);
-  const opened = Promise.withResolvers<void>();
-  const events: StreamEvent[] = [];
-  let arrived = Promise.withResolvers<void>();
-  let view: ChatView = IDLE;
-  let isLost = false;
+  const talk = new StagedTalk(session, home, stage);
+  await talk.opened;
+  return talk;
+}
 
-  const following = follow().then(
-    () => opened.resolve(),
-    (error: unknown) => {
-      opened.reject(error);
-      arrived.reject(error);
-      arrived.promise.catch(() => {}); // nobody may be waiting
-    },
-  );
-  await opened.promise;
-  return {
-    async say(text, mode) {
-      stage.add(typedLines(text));
-      await server.say(messageOf(text, { session, profile: undefined }, mode));
-      if (mode !== undefined) stage.add(note(`↳ Sent while the agent works (${mode}).`));
-    },
-    until,
-    turn: async () => (await until("turn.committed"))["turnId"] as string,
-    async [Symbol.asyncDispose]() {
-      left.abort();
-      await following;
-    },
-  };
+class StagedTalk implements DemoTalk {
+  readonly #session: SessionKey;
+  readonly #home: string;
+  readonly #stage: Stage;
+  readonly #left = new AbortController();
+  readonly #server: ReturnType<typeof openChatServer>;
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #events: StreamEvent[] = [];
+  readonly #following: Promise<void>;
+  #arrived = Promise.withResolvers<void>();
+  #view: ChatView = IDLE;
+  #isLost = false;
 
-  async function until(type: string): Promise<StreamEvent> {
+  constructor(session: SessionKey, home: string, stage: Stage) {
+    this.#session = session;
+    this.#home = home;
+    this.#stage = stage;
+    this.#server = openChatServer(home, this.#left.signal);
+    this.#following = this.#follow().then(
+      () => this.#opened.resolve(),
+      (error: unknown) => {
+        this.#opened.reject(error);
+        this.#arrived.reject(error);
+        this.#arrived.promise.catch(() => {}); // nobody may be waiting
+      },
+    );
+  }
+
+  get opened(): Promise<void> {
+    return this.#opened.promise;
+  }
+
+  async say(text: string, mode?: string): Promise<void> {
+    this.#stage.add(typedLines(text));
+    await this.#server.say(messageOf(text, { session: this.#session, profile: undefined }, mode));
+    if (mode !== undefined) this.#stage.add(note(`↳ Sent while the agent works (${mode}).`));
+  }
+
+  async turn(): Promise<string> {
+    return (await this.until("turn.committed"))["turnId"] as string;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#left.abort();
+    await this.#following;
+  }
+
+  async until(type: string): Promise<StreamEvent> {
     const limit = new AbortController();
     const late = wait(WAIT_LIMIT_MS, undefined, { signal: limit.signal }).then(() => {
-      throw new Error(`No ${type} in ${session} within ${WAIT_LIMIT_MS / 1_000} seconds`);
+      throw new Error(`No ${type} in ${this.#session} within ${WAIT_LIMIT_MS / 1_000} seconds`);
     });
     late.catch(() => {}); // it came in time
     try {
       for (;;) {
-        for (let event = events.shift(); event !== undefined; event = events.shift())
+        for (let event = this.#events.shift(); event !== undefined; event = this.#events.shift())
           if (event.type === type) return event;
-        await Promise.race([arrived.promise, late]);
+        await Promise.race([this.#arrived.promise, late]);
       }
     } finally {
       limit.abort();
     }
   }
 
-  async function follow(): Promise<void> {
-    for await (const followed of followStream(home, session, left.signal)) {
+  async #follow(): Promise<void> {
+    for await (const followed of followStream(this.#home, this.#session, this.#left.signal)) {
       switch (followed.kind) {
         case "open":
-          if (isLost) stage.add(note("Connected again."));
-          isLost = false;
-          opened.resolve();
+          if (this.#isLost) this.#stage.add(note("Connected again."));
+          this.#isLost = false;
+          this.#opened.resolve();
           break;
         case "lost":
-          if (!isLost) stage.add(note("The connection is lost; trying to get it back."));
-          isLost = true;
+          if (!this.#isLost) this.#stage.add(note("The connection is lost; trying to get it back."));
+          this.#isLost = true;
           break;
         case "event":
-          take(followed.event);
+          this.#take(followed.event);
           break;
       }
     }
   }
 
-  function take(event: StreamEvent): void {
-    const shown = showEvent(view, event);
-    view = shown.view;
-    stage.add(...shown.pieces);
-    events.push(event);
-    arrived.resolve();
-    arrived = Promise.withResolvers<void>();
+  #take(event: StreamEvent): void {
+    const shown = showEvent(this.#view, event);
+    this.#view = shown.view;
+    this.#stage.add(...shown.pieces);
+    this.#events.push(event);
+    this.#arrived.resolve();
+    this.#arrived = Promise.withResolvers<void>();
   }
 }

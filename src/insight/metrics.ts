@@ -21,14 +21,16 @@ export function writeMetrics(measured: Measured): string {
   return metricsOf(measured).map(writeMetric).join("");
 }
 
-function metricsOf({ health, version, startedAtMs }: Measured): readonly Metric[] {
-  const { ledger, queue, runs, deliveries, dead, hooks, streams, problems, loop, disk, memory } = health;
-  const one = (type: Metric["type"], name: string, help: string, value: number): Metric => ({
-    name,
-    type,
-    help,
-    values: [["", value]],
-  });
+function metricsOf(measured: Measured): readonly Metric[] {
+  return [...workMetrics(measured), ...processMetrics(measured)];
+}
+
+function one(type: Metric["type"], name: string, help: string, value: number): Metric {
+  return { name, type, help, values: [["", value]] };
+}
+
+function workMetrics({ health, version }: Measured): readonly Metric[] {
+  const { ledger, queue, runs, deliveries, dead } = health;
   return [
     {
       name: "cortex_build_info",
@@ -85,6 +87,12 @@ function metricsOf({ health, version, startedAtMs }: Measured): readonly Metric[
       "The age of the oldest delivery of which nobody knows whether it arrived.",
       seconds(deliveries.oldestUnknownMs),
     ),
+  ];
+}
+
+function processMetrics({ health, startedAtMs }: Measured): readonly Metric[] {
+  const { hooks, streams, problems, loop, disk, memory } = health;
+  return [
     {
       name: "cortex_hooks",
       type: "gauge",
