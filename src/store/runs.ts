@@ -2,6 +2,7 @@ import type { EventId, ItemId, RunId, TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Message, ToolCall, ToolStatus } from "../model/message.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import type { Timing } from "../model/spans.ts";
 import type { NewApproval } from "./approvals.ts";
 import type { NewDelivery } from "./deliveries.ts";
 import type { Claim, Lease, LeaseRequest } from "./leases.ts";
@@ -97,6 +98,8 @@ export interface Journal {
   readonly toolCalls: readonly ToolCall[];
   readonly pinned: Json | undefined;
   readonly wait: Wait | undefined;
+  /** Of a run that has committed its turn: where its time went. */
+  readonly timing: Timing | undefined;
 }
 
 /** What a suspended run waits for. The id keeps an answer that comes late from ending another wait. */

@@ -2,6 +2,7 @@ import type { AgentId, EventId, PersonaId, RunId, TurnId } from "../model/ids.ts
 import type { Json } from "../model/json.ts";
 import type { Message, ToolCall } from "../model/message.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import type { Timing } from "../model/spans.ts";
 import type { Usage } from "../model/usage.ts";
 import type { NewDelivery } from "./deliveries.ts";
 import type { NewEvent } from "./events.ts";
@@ -110,6 +111,8 @@ export interface NewTurn {
   /** The event of the answer is to be judged by hooks, as with `judge` of `events.accept`. */
   readonly judge?: boolean;
   readonly deliveries?: readonly NewDelivery[];
+  /** Where its time went. */
+  readonly timing?: Timing | undefined;
   readonly claimNext?: LeaseRequest;
 }
 

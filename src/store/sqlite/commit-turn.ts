@@ -45,6 +45,7 @@ export const commitTurn = operation(
     answer: optional(eventCodec),
     judge: number,
     deliveries: list(deliveryCodec),
+    timing: textOrNull,
     claim: optional(claimCodec),
   }),
   (db) => {
@@ -70,7 +71,9 @@ export const commitTurn = operation(
          where session = ? and settled_ms is null and state = 'claimed' returning key`,
       )
       .pluck();
-    const endRun = db.prepare("update run set state = ?, ended_ms = ?, ended_epoch = ? where key = ?");
+    const endRun = db.prepare(
+      "update run set state = ?, ended_ms = ?, ended_epoch = ?, timing = ? where key = ?",
+    );
     const requests = prepareRequests(db);
     const aborts = prepareAborts(db);
     const claims = prepareClaims(db);
@@ -132,7 +135,7 @@ export const commitTurn = operation(
       if (held.merged > 0) for (const item of settleMerged.all(nowMs, held.key)) changes.item(item, "merged");
       requests.takeBack(input.turn);
       if (input.status === "aborted") aborts.cancelGiven(held.turn, GIVER_ABORTED, moment);
-      endRun.run(input.status, nowMs, held.epoch, held.run);
+      endRun.run(input.status, nowMs, held.epoch, input.timing, held.run);
       changes.run(held.run, input.status);
       const { key, epoch } = held;
       const label = input.lease.session;

@@ -4,6 +4,7 @@ import type { EventId, RunId, TurnId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { Message, ToolCall } from "../../model/message.ts";
 import type { SessionKey } from "../../model/session-key.ts";
+import type { Timing } from "../../model/spans.ts";
 import type { Journal, Listed, ListOptions, RunState, StoredRun, Wait } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
 import { prepareReadEntry, prepareReadJournal } from "./read-journal.ts";
@@ -65,8 +66,12 @@ export function prepareReadRuns(db: Database) {
   );
   const findJournal = db.prepare<
     [string],
-    Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail"> & { turn: number; pinned: string | null }
-  >("select turn, pinned, wait_id, wait_kind, wait_detail from run where id = ?");
+    Pick<RunRow, "wait_id" | "wait_kind" | "wait_detail"> & {
+      turn: number;
+      pinned: string | null;
+      timing: string | null;
+    }
+  >("select turn, pinned, timing, wait_id, wait_kind, wait_detail from run where id = ?");
   const readJournal = prepareReadJournal(db);
   const readEntry = prepareReadEntry(db);
 
@@ -98,6 +103,7 @@ export function prepareReadRuns(db: Database) {
         toolCalls: toolCalls.map(toToolCall),
         pinned: json(run.pinned),
         wait: toWait(run),
+        timing: json(run.timing) as Timing | undefined,
       };
     },
   };

@@ -39,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 17, sql: modelUsage() },
   { version: 18, sql: sessionCounts() },
   { version: 19, sql: progressOfJobs() },
+  { version: 20, sql: timings() },
 ];
 
 function ground(): string {
@@ -665,5 +666,11 @@ alter table chunk add column repeated integer not null default 0; -- it may have
 update chunk set repeated = 1 where (delivery, place) in (
   select key, cast(substr(error, 9) as integer) - 1 from delivery
   where (settled_ms is null or state = 'dead') and error glob 'Message [0-9]* may arrive twice.*');
+`;
+}
+
+function timings(): string {
+  return `
+alter table run add column timing text; -- where the time of its turn went
 `;
 }

@@ -303,6 +303,7 @@ export class SqliteStore implements Store {
           answer: turn.answer === undefined ? undefined : encode.encodeAnswer(turn.answer),
           judge: turn.judge === true ? 1 : 0,
           deliveries: deliveries.map(encode.encodeDelivery),
+          timing: turn.timing === undefined ? null : JSON.stringify(turn.timing),
           claim: this.#claimRequest(turn.claimNext),
         };
         return toFinished(await this.#writer.call("commitTurn", input));
