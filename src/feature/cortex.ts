@@ -7,6 +7,7 @@ import type { AcceptedEvent } from "../intake/accept-event.ts";
 import type { NewMessage, Sent } from "../intake/messages.ts";
 import type { Said } from "../intake/say.ts";
 import type { ItemId, RunId, TurnId } from "../model/ids.ts";
+import type { Spans } from "../model/spans.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Store, StoredSession } from "../store/store.ts";
 import type { CoolDown } from "../turns/cool-downs.ts";
@@ -25,6 +26,8 @@ export interface Cortex extends Apis, AsyncDisposable {
   readonly home: string;
   readonly store: Store;
   readonly live: Live;
+  /** Where the time of messages goes. */
+  readonly spans: Spans;
   /** As it is now: it may be another one after a change of the files. */
   config(): Config;
   /** The model that answers by default, and why it was chosen. */

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 
+import type { Instant } from "../model/spans.ts";
 import type { Cortex } from "./cortex.ts";
 
 /** How late the main thread is, in milliseconds. */
@@ -41,6 +42,8 @@ interface Asked<Name extends string = string, Query = unknown, Body = unknown> {
   readonly header: (name: string) => string | undefined;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
+  /** When it came. */
+  readonly received: Instant;
 }
 
 /** Statuses of success with what they come with: a schema, or the media type of what is not JSON. */

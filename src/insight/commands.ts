@@ -21,7 +21,11 @@ export const INSIGHT: readonly Command[] = [
     about: "Trace an event from arrival to delivery",
     details: "The id can be that of an event, a turn, a delivery or a queue item.",
     group: "Look",
-    examples: ["cortex why http:01K5G7T9M3V8W2XQ4R6Z0B1C2D", "cortex why 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
+    examples: [
+      "cortex why http:01K5G7T9M3V8W2XQ4R6Z0B1C2D",
+      "cortex why 01K5G7T9M3V8W2XQ4R6Z0B1C2D --timing",
+    ],
+    options: [["--timing", "Show how long each stage took"]],
     run: async (given) => (await import("./why-command.ts")).why(given),
   },
   {

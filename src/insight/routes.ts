@@ -102,7 +102,7 @@ export const insightRoutes = [
     summary: "All that was made of an event, or of the event behind a turn, a delivery or a queue item",
     answers: { 200: schemas.Explanation },
     async handle({ params }, { cortex }) {
-      return { status: 200, body: await explain(cortex.store, params.id) };
+      return { status: 200, body: await explain(cortex.store, params.id, cortex.spans) };
     },
   }),
 ];

@@ -5,6 +5,7 @@ import { Delivery, Dispatch, Event, ITEM_STATES, Run, time, Usage } from "../fea
 import { RUN_STATES } from "../feature/requests.ts";
 import { HookRun } from "../hooks/surface/schemas.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
+import { STAGES } from "../model/spans.ts";
 import { COST_GROUPS, DEFAULT_COST_DAYS, MAX_COST_DAYS } from "./costs.ts";
 
 export const CostsQuery = z.strictObject({
@@ -86,6 +87,19 @@ const Explanation = z.object({
         }),
       ),
       deliveries: z.array(Delivery),
+      timing: z
+        .array(
+          z.object({
+            stage: z.enum(STAGES),
+            atMs: z.number().describe("Since the message was received."),
+            tookMs: z.number().describe("Since the stage before."),
+            cpuMs: z
+              .number()
+              .nullable()
+              .describe("CPU time of the server meanwhile, for all its work. Null: not measured."),
+          }),
+        )
+        .describe("When each stage ended, from the message to the delivery of the answer."),
     }),
   ),
 });

@@ -21,10 +21,27 @@ type Turn = Explanation["turns"][number];
 type Run = Turn["runs"][number];
 type Delivery = Turn["deliveries"][number];
 
-export async function why({ home, args, print }: Invocation): Promise<void> {
+export async function why({ home, args, options, print }: Invocation): Promise<void> {
   await using ledger = await openLedger(home);
   const explanation = await explain(ledger, args[0]!);
-  print.data(explanation, () => print.advice(drawTimeline(timelineOf(explanation))));
+  const draw = options["timing"] === true ? drawTiming : drawTimeline;
+  print.data(explanation, () => print.advice(draw(explanation)));
+}
+
+/** A table of stages for each turn. */
+function drawTiming({ turns }: Explanation): string {
+  if (turns.length === 0) return "No turn answers this event.";
+  return turns
+    .map(({ id, timing }) => {
+      const rows = timing.map(({ stage, atMs, tookMs, cpuMs }) => [
+        stage,
+        atMs.toFixed(1),
+        tookMs.toFixed(1),
+        cpuMs === null ? "-" : cpuMs.toFixed(1),
+      ]);
+      return `turn ${id}\n${table([["STAGE", "AT MS", "TOOK MS", "CPU MS"], ...rows])}`;
+    })
+    .join("\n\n");
 }
 
 /** In the order of time; what happened at the same moment keeps the order of the pipeline. */
@@ -45,7 +62,8 @@ function timeOf({ at }: Step): number {
   return at === null ? Number.MAX_SAFE_INTEGER : Date.parse(at);
 }
 
-function drawTimeline(steps: readonly Step[]): string {
+function drawTimeline(explanation: Explanation): string {
+  const steps = timelineOf(explanation);
   return table(
     steps.map(({ at, what }, place) => {
       const before = place === 0 ? null : steps[place - 1]!.at;

@@ -5,11 +5,13 @@
 import { CortexError } from "../model/errors.ts";
 import { ANSWER_ADAPTER, HOOK_ADAPTER, splitEventId } from "../model/event.ts";
 import { endedAtLimit } from "../model/message.ts";
+import type { Spans } from "../model/spans.ts";
 import type { DeliveryId, EventId, ItemId, TurnId } from "../model/ids.ts";
 import type { HookRun, ItemOutcome, Ledger, QueueItem, StoredRun, TurnContent } from "../store/store.ts";
 import type { Pinned } from "../turns/journal.ts";
 import { hookRunView } from "../hooks/surface/views.ts";
 import { findStartedWith, keyOfHook } from "../relay/record/keys.ts";
+import { stageTimes } from "./timing.ts";
 import { deliveryView, dispatchView, eventView, isoTime, runView } from "../feature/views.ts";
 
 export type Explanation = Awaited<ReturnType<typeof explain>>;
@@ -21,8 +23,11 @@ interface Found {
   readonly turn: TurnId | undefined;
 }
 
-/** Explains an event, or the event behind a turn, a delivery or a queue item. */
-export async function explain(ledger: Ledger, id: string) {
+/**
+ * Explains an event, or the event behind a turn, a delivery or a queue item. With the spans of the running server, also
+ * to the microsecond what is not committed with a turn.
+ */
+export async function explain(ledger: Ledger, id: string, spans?: Spans) {
   const found = await find(ledger, id);
   if (found === undefined) throw nothingFound(id);
   const event = found.event === undefined ? undefined : await ledger.events.get(found.event);
@@ -44,7 +49,7 @@ export async function explain(ledger: Ledger, id: string) {
     hooks,
     dispatches,
     items,
-    turns: await Promise.all([...turns].map((turn) => explainTurn(ledger, turn!))),
+    turns: await Promise.all([...turns].map((turn) => explainTurn(ledger, turn!, spans))),
   };
 }
 
@@ -144,7 +149,7 @@ function explainItem(item: QueueItem, outcome: ItemOutcome, waitsFor: Awaited<Re
   };
 }
 
-async function explainTurn(ledger: Ledger, id: TurnId) {
+async function explainTurn(ledger: Ledger, id: TurnId, spans: Spans | undefined) {
   const [answer, content, runs, items, deliveries] = await Promise.all([
     explainJudgement(ledger, `${ANSWER_ADAPTER}:${id}` as EventId),
     ledger.turns.read(id),
@@ -152,6 +157,10 @@ async function explainTurn(ledger: Ledger, id: TurnId) {
     ledger.queue.itemsOf(id),
     ledger.outbox.ofTurn(id),
   ]);
+  const [item] = items;
+  const run = runs.at(-1);
+  const hooks = item === undefined ? [] : await ledger.hooks.ofEvent(item.event.id);
+  const times = { item, hooks, run, turn: content?.turn, deliveries };
   return {
     id,
     /** The hooks that were asked about its answer, and what was made of it. */
@@ -162,6 +171,7 @@ async function explainTurn(ledger: Ledger, id: TurnId) {
     items: items.map((item) => ({ id: item.id, eventId: item.event.id, state: item.state })),
     runs: await Promise.all(runs.map((run) => explainRun(run, ledger))),
     deliveries: deliveries.map(deliveryView),
+    timing: stageTimes(times, spans?.read(id) ?? (run && (await ledger.runs.readJournal(run.id)).timing)),
   };
 }
 

@@ -12,12 +12,17 @@ export interface AcceptedEvent {
 
 /** Takes an event in, once; with a file, records its state in the same commit. */
 export async function acceptEvent(given: NewEvent, intake: Intake, file?: FileState): Promise<AcceptedEvent> {
-  const { store, home } = intake;
+  const { store, home, spans } = intake;
+  const received = spans.now();
   const filed = await withFiledAttachments(given, home);
   const reply = await takeChatEvent(filed, intake);
   const event =
     reply === undefined ? filed : { ...filed, metadata: { ...(filed.metadata as object), reply } };
   const judge = reply === undefined && intake.isJudged(event.direction, event.channel);
   const { fresh } = await store.events.accept(event, { judge, ...(file === undefined ? {} : { file }) });
+  if (fresh && judge) {
+    spans.mark(event.id, "received", received);
+    spans.mark(event.id, "accepted");
+  }
   return { event: event.id, fresh };
 }

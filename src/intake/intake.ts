@@ -1,5 +1,6 @@
 import type { Settings } from "../config/settings.ts";
 import type { Direction } from "../model/event.ts";
+import type { Spans } from "../model/spans.ts";
 import type { Broker } from "../queue/broker.ts";
 import type { Store } from "../store/store.ts";
 import type { ChatCommands } from "./chat-commands.ts";
@@ -13,6 +14,8 @@ export interface Intake {
   readonly slots: Pick<Broker, "withSlot">;
   readonly clock: () => number;
   readonly mintId: () => string;
+  /** Measures where the time of messages goes. */
+  readonly spans: Spans;
   /** Writes a line for whoever runs this Cortex. */
   readonly log: (line: string) => void;
   /** The chat commands of features. */

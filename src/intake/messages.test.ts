@@ -6,6 +6,7 @@ import { session } from "../../test/support/sample.ts";
 import { toEvent } from "../events/incoming.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
+import { Spans } from "../model/spans.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import type { Claim, Store } from "../store/store.ts";
@@ -42,6 +43,7 @@ function partsOf(store: Store, slots = 1): Intake & AsyncDisposable & { readonly
     slots: broker,
     clock,
     mintId: createUlidSource(clock),
+    spans: new Spans(clock, () => ({ ms: clock(), cpuMs: 0 })),
     log: () => {},
     chats: () => [],
     isJudged: () => false,

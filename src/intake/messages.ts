@@ -8,6 +8,7 @@ import type { DispatchId, EventId, ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { parseQueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
+import type { Instant } from "../model/spans.ts";
 import type { Route } from "../model/target.ts";
 import { type QueueWishes, resolveQueue } from "../queue/settings.ts";
 import { resolveRoute } from "../routing/resolve.ts";
@@ -26,6 +27,8 @@ export interface NewMessage extends Route {
   readonly replyTo?: string | undefined;
   /** Through which door it came: `http`, `cli`, `web`. */
   readonly channel?: string | undefined;
+  /** When its request came. Absent: now. */
+  readonly received?: Instant;
 }
 
 /** What the sender needs to ask for the outcome. */
@@ -48,7 +51,8 @@ interface BelowCommand {
 }
 
 export async function sendMessage(message: NewMessage, intake: Intake, below?: BelowCommand): Promise<Sent> {
-  const { store, settings, mintId } = intake;
+  const { store, settings, mintId, spans } = intake;
+  const { received = spans.now() } = message;
   const config = settings.config();
   checkMessage(message, intake);
   const target = await resolveRoute(message, { ledger: store, config, mintId });
@@ -75,6 +79,10 @@ export async function sendMessage(message: NewMessage, intake: Intake, below?: B
       ...(claim === undefined ? {} : { claim }),
     };
     const result = await store.events.accept(event, options);
+    if (result.fresh) {
+      spans.mark(event.id, "received", received);
+      spans.mark(event.id, "accepted");
+    }
     return { result, claim: result.dispatched?.claim };
   });
   if (!accepted.fresh) return repeated(event, store);

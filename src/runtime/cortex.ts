@@ -12,6 +12,7 @@ import type { Redact } from "../model/redact.ts";
 import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Profile } from "../model/profile.ts";
+import { type Instant, Spans } from "../model/spans.ts";
 import type { Tool } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
@@ -136,6 +137,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const { features = FEATURES } = parts;
   const open = new OpenFeatures();
   const mintId = createUlidSource(clock);
+  const spans = new Spans(clock, readInstant);
   const outcomes = new Outcomes(store);
   const channels = createChannels(settings, clock);
   const sandbox = await openSandbox({
@@ -172,6 +174,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     mintId,
     random: Math.random,
     profile: (name: string): Profile => settings.profile(name),
+    spans,
     coolDowns,
     agentFor: subAgents.agentFor.bind(subAgents),
     subAgentGuidance: () => subAgentGuidance(settings.config()),
@@ -224,6 +227,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     flags: parts.flags ?? {},
     clock,
     mintId,
+    spans,
     log,
     store,
     settings,
@@ -285,6 +289,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     home,
     store,
     live,
+    spans,
     ...open.apis,
     resumed,
     config: () => settings.config(),
@@ -301,4 +306,9 @@ async function assemble(parts: Parts): Promise<Cortex> {
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+function readInstant(): Instant {
+  const { user, system } = process.cpuUsage();
+  return { ms: performance.now(), cpuMs: (user + system) / 1_000 };
 }

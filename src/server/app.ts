@@ -3,6 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { type Context as HonoContext, Hono } from "hono";
 
 import { CortexError } from "../model/errors.ts";
+import type { Instant } from "../model/spans.ts";
 import type { Auth } from "./auth.ts";
 import { readBody, readBytes } from "./body.ts";
 import { errorReply } from "./errors.ts";
@@ -60,9 +61,10 @@ export function createApp({
   });
   for (const route of routes) {
     app.on(route.method, route.path, async (request) => {
+      const received = context.cortex.spans.now();
       if (isHead(request) && isStream(route)) return unsupported("HEAD", route.path, "GET");
       if (!isOpen(route, request.req.query())) await admit(request);
-      return answer(route, request, context);
+      return answer(route, request, received, context);
     });
   }
   for (const [path, same] of Map.groupBy(routes, ({ path }) => path)) {
@@ -97,7 +99,12 @@ function isOpen({ open = () => false }: Route, query: Record<string, string>): b
   return open === true || open(query);
 }
 
-async function answer(route: Route, request: Request, context: Context): Promise<Response> {
+async function answer(
+  route: Route,
+  request: Request,
+  received: Instant,
+  context: Context,
+): Promise<Response> {
   const { req } = request;
   const query = parseAs("query", route.query, req.query());
   const body = route.body === undefined ? undefined : ((await readBody(req.raw, route.maxBodyBytes)) ?? {});
@@ -109,6 +116,7 @@ async function answer(route: Route, request: Request, context: Context): Promise
       bytes: () => readBytes(req.raw),
       header: (name) => req.header(name),
       signal: req.raw.signal,
+      received,
     },
     context,
   );

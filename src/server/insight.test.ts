@@ -59,6 +59,31 @@ test("why tells of a message that steered a turn, and of one that was taken back
   expect((await why(server, turnId)).event.id).toBe(eventId);
 });
 
+test("why tells how long each stage of a message took", async () => {
+  await using server = await openTestServer();
+  const { json } = await post(server, { content: "hello", wait: true });
+  const [turn] = (await why(server, json.eventId)).turns;
+  const stages = turn.timing as { stage: string; atMs: number; cpuMs: number | null }[];
+  expect(stages.map(({ stage }) => stage)).toEqual([
+    ...[
+      "received",
+      "accepted",
+      "queued",
+      "claimed",
+      "prepared",
+      "asked",
+      "first byte",
+      "answered",
+      "committed",
+    ],
+  ]);
+  expect(stages.map(({ atMs }) => atMs)).toEqual(stages.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
+  expect(stages.filter(({ cpuMs }) => cpuMs === null).map(({ stage }) => stage)).toEqual([
+    "received",
+    "queued",
+  ]);
+});
+
 test("why tells of every attempt at a message that is a dead letter", async () => {
   const script = "- { when: .*, plays: [{ fault: '500' }] }";
   const cortex = { broker: { retryMs: 0, maxAttempts: 3 } };

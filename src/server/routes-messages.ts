@@ -19,8 +19,12 @@ export const messageRoutes = [
     summary: "Send a message to a session, a turn or a persona",
     body: MessageRequest,
     answers: { 200: schemas.AnsweredOrReplied, 202: schemas.Accepted },
-    async handle({ body: { wait = false, delivery, ...message }, signal }, context) {
-      const said = await context.cortex.say({ ...message, delivery: delivery && present(delivery) });
+    async handle({ body: { wait = false, delivery, ...message }, signal, received }, context) {
+      const said = await context.cortex.say({
+        ...message,
+        delivery: delivery && present(delivery),
+        received,
+      });
       if (said.kind === "message") {
         return replyTo(said.sent, { wait, signal, ...present({ reply: said.reply }) }, context);
       }

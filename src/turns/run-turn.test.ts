@@ -17,6 +17,7 @@ import type { Tool } from "../model/tool.ts";
 import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
 import { NO_USAGE } from "../model/usage.ts";
 import type { Claim, NewDispatch, NewEvent, Store } from "../store/store.ts";
+import { Spans } from "../model/spans.ts";
 import { CoolDowns } from "./cool-downs.ts";
 import { type Running, runTurn, type TurnParts } from "./run-turn.ts";
 
@@ -40,6 +41,7 @@ function partsOf(
     random: () => 1,
     profile: (name) => ({ ...OFFLINE_PROFILE, name }),
     coolDowns: new CoolDowns(clock),
+    spans: new Spans(clock, () => ({ ms: clock(), cpuMs: 0 })),
     mintId: () => `c${++minted}`,
     agentFor: async () => agent,
     tools: async () => [],

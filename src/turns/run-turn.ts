@@ -8,6 +8,7 @@
 import type { Agent, AgentResult, Continuation, Delta } from "../agents/agent.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Profile } from "../model/profile.ts";
+import type { Stage } from "../model/spans.ts";
 import { type Claim, type LeaseRequest, MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
 import { callParts, type ToolParts } from "./call-parts.ts";
 import { callTool } from "./call-tool.ts";
@@ -53,12 +54,15 @@ export interface Running {
 /** Gives the claim that the settling brought, if any. */
 export async function runTurn(running: Running, parts: TurnParts): Promise<Claim | undefined> {
   const { claim, cut } = running;
+  const claimed = parts.spans.now();
   using abort = watchForAbort(claim, parts.store);
   let work: Work | undefined;
   try {
     checkInterruptions(claim, parts.config().broker.maxInterruptions);
     work = await prepareRun(claim, parts);
     if (!(await joinWaiting(work, parts))) await abort.look();
+    parts.spans.claim(claim.turn, work.items[0]!.event.id, claimed);
+    parts.spans.mark(claim.turn, "prepared");
     const suspensions: Suspension[] = [];
     const signal = AbortSignal.any([abort.signal, cut]);
     const { silenceMs } = work.setup.agent.limits;
@@ -67,6 +71,7 @@ export async function runTurn(running: Running, parts: TurnParts): Promise<Claim
       (watched) => workWithinWindow(begun, { watched, suspensions, abort }, running, parts),
       { signal, silenceMs, graceMs: parts.graceMs },
     );
+    parts.spans.mark(claim.turn, "answered");
     const { result, work: last } = ended ?? { result: ABORTED, work };
     if (cut.aborted || result.kind === "parked") return await park(claim, parts.store);
     if (result.kind !== "aborted") parts.coolDowns.answered(work.profile.name);
@@ -143,6 +148,11 @@ async function letAgentWork(
     },
     parts,
   );
+  const unmarked = new Set<Stage>(["asked", "first byte"]);
+  /** Of the first call to the model. */
+  const mark = (stage: Stage): void => {
+    if (unmarked.delete(stage)) parts.spans.mark(claim.turn, stage);
+  };
   return agent.run({
     profile,
     session: claim.lease.session,
@@ -169,6 +179,7 @@ async function letAgentWork(
       if (signal.aborted) return { kind: "park" }; // what is said after an abort is for the next turn
       const outcome = await takeSteering(steering, work, parts);
       if (outcome.kind === "aborted") await abort.look(); // and the signal says it
+      mark("asked");
       return { kind: "go", messages: outcome.kind === "taken" ? outcome.messages : [] };
     },
     record(message) {
@@ -178,6 +189,7 @@ async function letAgentWork(
     callTool: (call, ordinal) => pause(() => callTool(call, ordinal, calls)),
     onDelta(delta) {
       touch();
+      mark("first byte");
       if (!signal.aborted) parts.onDelta(claim, delta);
     },
     onProgress: touch,

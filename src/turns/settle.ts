@@ -7,6 +7,7 @@ import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import { wasReplied } from "../model/reply-tool.ts";
+import type { Spans } from "../model/spans.ts";
 import { answeredMessage } from "../model/stamp.ts";
 import { present } from "../model/present.ts";
 import type {
@@ -35,6 +36,7 @@ export interface SettleParts {
   readonly clock: () => number;
   readonly random: () => number;
   readonly coolDowns: CoolDowns;
+  readonly spans: Spans;
   /**
    * The deliveries that a text for the sender of a message becomes, or that goes to another address; none where nobody
    * waits for one.
@@ -78,8 +80,10 @@ export async function commit(
       answer === undefined || wasReplied(answer.content, journal.toolCalls)
         ? []
         : parts.deliveriesFor(answeredMessage(items)!, answer.content),
+    timing: parts.spans.read(claim.turn),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
+  parts.spans.mark(claim.turn, "committed");
   parts.coolDowns.forget(claim.turn);
   parts.onSettled(items.map(({ id }) => id));
   return next;
