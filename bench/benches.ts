@@ -7,6 +7,7 @@ import { benchContext } from "./context/run.ts";
 import { benchDepth } from "./depth/run.ts";
 import type { Report } from "./goal.ts";
 import { benchHooks } from "./hooks/run.ts";
+import { benchPath } from "./path/run.ts";
 import { benchRelay } from "./relay/run.ts";
 import { benchSearch } from "./search/run.ts";
 import { benchFlood } from "./server/flood.ts";
@@ -56,6 +57,12 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     about:
       "The built program as a process of its own on the disk of this machine, asked over HTTP; the model is another process, and answers at once. Ready is the first answer to `GET /api/health`, for OpenClaw to `GET /readyz`. The bare server reads a message, writes it to a file with one sync, and asks the model. Memory is resident memory, peaks are those of the server's own process; CPU is that of all its threads.",
     run: benchServer,
+  },
+  path: {
+    title: "Path: where the time of a message goes",
+    about:
+      "The built program as a process of its own on the disk of this machine; the model is another process, and answers at once. Messages come one after the other over one connection. The stages are those of `cortex why --timing`, measured by the server itself; CPU is that of all its threads, and its share is of what the stages used together.",
+    run: benchPath,
   },
   flood: {
     title: "Flood: 10,000 messages at once",
