@@ -202,7 +202,9 @@ describe("an update", () => {
     ]) {
       const { code, err } = await run(home.path, args);
       expect([args[0], code]).toEqual([args[0], Number(expected)]);
-      expect(err).toMatch(/has schema \d+, and this Cortex knows schemas up to \d+[^]*Update Cortex/);
+      expect(err).toMatch(
+        /has schema \d+; this version of Cortex supports schemas up to \d+[^]*Update Cortex/,
+      );
     }
     expect(readFileSync(path).equals(before)).toBe(true);
   });

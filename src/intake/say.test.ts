@@ -192,7 +192,7 @@ test("/fork goes on after a turn in a new session, with the lines below as its f
   expect(await cortex.store.sessions.head(session)).toBe(two.turn.turn.id);
   await command(cortex, "/fork 2 blue");
   expect(await cortex.store.sessions.head("blue" as SessionKey)).toBe(one.turn.turn.id);
-  await expect(command(cortex, "/fork nope")).rejects.toMatchObject({ message: 'No turn has the id "nope"' });
+  await expect(command(cortex, "/fork nope")).rejects.toMatchObject({ message: 'Unknown turn "nope"' });
   await expect(command(cortex, "/fork 3")).rejects.toMatchObject({ code: "turn_unknown" });
 
   const { turn } = await ask(cortex, `/fork ${one.turn.turn.id} green\nand if it were green?`);

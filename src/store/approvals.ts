@@ -6,70 +6,70 @@ import type { Lease } from "./leases.ts";
 import type { ListOptions, Listed } from "./list.ts";
 
 /**
- * What a person is asked: to approve one call, or to answer a question of the agent. A request is made by the
- * commit that suspends its run, and answered once. The run reads the answer when it is taken up again.
+ * Requests to people: to approve a tool call, or to answer a question of the agent. The commit that suspends the run
+ * creates the request. It is answered once, and the run reads the answer when it continues.
  */
 export interface ApprovalReads {
   get(id: ApprovalId): Promise<Approval | undefined>;
 
-  /** Of a session: what its runs ask, and what is asked in its chat. */
+  /** With `session`: requests of its runs, and requests asked in its chat. */
   list(options?: ListOptions & { state?: ApprovalState; session?: SessionKey }): Promise<Listed<Approval>>;
 
-  /** Those that are open and that a place was told of by a notice, newest first. */
+  /** Open requests announced in this place by a notice, newest first. */
   openIn(place: DeliveryTarget): Promise<Approval[]>;
 
-  /** The one that a message in this place told of: by the platform's id of the message, or that of the delivery. */
+  /** The request announced by a message in this place: by the platform's message id or the delivery id. */
   toldBy(place: DeliveryTarget, message: string): Promise<Approval | undefined>;
 
-  /** The earliest moment at which one that is open expires. Undefined: none is open. */
+  /** When the next open request expires. Undefined: none is open. */
   nextExpiryMs(): Promise<number | undefined>;
 }
 
 export interface ApprovalStore extends ApprovalReads {
   /**
-   * Answers a request that is open, and makes its run ready to be taken up. `approval_unknown`;
-   * `approval_expired` where it came too late; `state_conflict` where it was answered before or its run is over,
-   * or where a question is approved or an approval answered. Both can be denied. The same answer again is no error.
+   * Answers an open request and makes its run ready. `approval_unknown`; `approval_expired` if it is too late;
+   * `state_conflict` if it was answered before, its run is over, a question is approved or an approval is answered
+   * with text. Both kinds can be denied. Repeating the same answer is no error.
    */
   answer(id: ApprovalId, answer: ApprovalAnswer): Promise<Approval>;
 
   /**
-   * Takes an approved call up, once: it is `used` from then on. False: it was used before, and nobody knows what
-   * came of it. `state_conflict` where it is not approved.
+   * Marks an approved call as `used`, once, before it runs. False: it was used before, with an unknown outcome.
+   * `state_conflict` if it is not approved.
    */
   use(lease: Lease, run: RunId, id: ApprovalId): Promise<boolean>;
 
-  /** Closes what was open for too long, and makes the runs ready. Returns those it closed. */
+  /** Expires requests that were open too long and makes their runs ready. Returns them. */
   expire(): Promise<ApprovalId[]>;
 }
 
 /**
- * Of an approval: open, then approved, denied or expired; once its call is taken up, used. Of a question: answered.
- * void: its turn was over, or was asked to end, before anybody had answered.
+ * An approval is open, then approved, denied or expired, and used once its call starts. A question ends up answered.
+ * void: the turn ended, or was asked to, before anyone answered.
  */
 export type ApprovalState = "open" | "approved" | "denied" | "answered" | "expired" | "used" | "void";
 
 export interface NewApproval {
   readonly id: ApprovalId;
   readonly kind: "approval" | "question";
-  /** What exactly is asked for: the SHA-256 of the call. */
+  /** The SHA-256 of the exact call. */
   readonly callHash: string;
-  /** For whoever decides: `{tool, args, reason}` or `{question, options}`. */
+  /** For the person who decides: `{tool, args, reason}` or `{question, options}`. */
   readonly request: Json;
-  /** Undefined: it stays open until it is answered or its run is over. */
+  /** Undefined: open until answered or the run is over. */
   readonly expiresAtMs: number | undefined;
-  /** By which somebody is told of it who waits elsewhere. One that was asked before is not told of again. */
+  /** Announces the request in another place. A request that existed before is not announced again. */
   readonly notice?: NewDelivery & { readonly content: string };
 }
 
 export interface Approval extends Omit<NewApproval, "notice"> {
   readonly session: SessionKey;
   /**
-   * The session in whose chat it is asked: of a worker, that of whoever gave it the work, and of a step of a relay, that in
-   * which the relay was started. Unless there is such a one, its own.
+   * The session in whose chat it is asked: for a worker, the one that delegated the work; for a step of a relay, the
+   * one that started the relay; otherwise its own.
    */
   readonly chat: SessionKey;
-  /** The delivery that tells of it. */
+  /** The delivery that announces it. */
   readonly notice: DeliveryId | undefined;
   readonly turn: TurnId;
   readonly run: RunId;
@@ -82,5 +82,5 @@ export interface Approval extends Omit<NewApproval, "notice"> {
 export type ApprovalAnswer =
   | { readonly kind: "approve"; readonly by: string }
   | { readonly kind: "deny"; readonly by: string; readonly reason?: string }
-  /** With the message that it came in, where that is known. */
+  /** With the event that carried the answer, if known. */
   | { readonly kind: "answer"; readonly by: string; readonly text: string; readonly event?: EventId };

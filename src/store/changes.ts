@@ -23,32 +23,31 @@ import type { RelayState } from "./relays.ts";
 import type { RunState, Wait } from "./runs.ts";
 
 /**
- * The feed of changes: what a live view has to know, in the order in which it was committed.
+ * The change feed: what a live view needs to know, in commit order.
  *
- * Each operation that changes something writes one entry with a sequence number, in its own transaction;
- * so nothing that happened is missing and nothing that did not happen is there. An entry is read as one
- * or more small changes that share its number. They name things and say what state they came into; what
- * is in them is read from the ledger. What was removed since then (the journal of a dead letter that was
- * given up) is left out.
+ * Every operation that changes something writes one row with a sequence number in its own transaction, so the feed is
+ * complete and holds nothing that was rolled back. A row is read as one or more small changes with the same number.
+ * They name things and their new states; the details are in the ledger. Changes of things that were removed since,
+ * such as the journal of a dropped dead letter, are left out.
  */
 export interface ChangeReads {
-  /** What came after an entry, oldest first, at most `limit` entries. */
+  /** What follows a row, oldest first, at most `limit` rows. */
   since(seq: number, options?: { limit?: number }): Promise<Changes>;
 
-  /** The number of the oldest entry that is kept; 0 where there is none yet. */
+  /** The number of the oldest row that is kept; 0 if there is none yet. */
   first(): Promise<number>;
 
-  /** The number of the newest entry; 0 where there is none yet. */
+  /** The number of the newest row; 0 if there is none yet. */
   last(): Promise<number>;
 }
 
 export interface Changes {
   readonly changes: readonly Change[];
-  /** Where the next call goes on, also when nothing of the entries that were read is left to tell. */
+  /** Where the next call continues, even if the rows read had no changes left. */
   readonly seq: number;
   /**
-   * Entries after the one asked for are no longer kept, or the one asked for was never written here. There
-   * are no changes then: read the state anew and go on from `seq`, which is the newest.
+   * Rows after the given one were trimmed, or it was never written here. Then there are no changes: reread the state
+   * and continue from `seq`, the newest row.
    */
   readonly gap: boolean;
 }
@@ -56,7 +55,7 @@ export interface Changes {
 export type Change = ChangeBody & { readonly seq: number; readonly atMs: number };
 
 export type ChangeBody =
-  /** An event was taken in, or the answer of a turn entered the ledger. */
+  /** An event was accepted, or the answer of a turn entered the ledger. */
   | {
       readonly kind: "event";
       readonly event: EventId;
@@ -79,11 +78,11 @@ export type ChangeBody =
       readonly turn: TurnId;
       readonly session: SessionKey;
       readonly state: RunState;
-      /** What it waits for, where it is suspended. */
+      /** What it waits for, if it is suspended. */
       readonly wait: Wait["kind"] | undefined;
       readonly attempt: number;
     }
-  /** A run has begun to sum its thread up, or has done so. */
+  /** A run has started or finished compacting its thread. */
   | {
       readonly kind: "compacting";
       readonly run: RunId;
@@ -141,11 +140,11 @@ export type ChangeBody =
       readonly session: SessionKey;
       readonly state: DelegationState;
     }
-  /** A relay has changed: a step of it began or ended, or it did. */
+  /** A relay has changed: it or one of its steps started or ended. */
   | { readonly kind: "relay"; readonly relay: RelayId; readonly state: RelayState }
-  /** A hook came into another state, or its file was read anew. */
+  /** A hook has changed its state, or its file was read again. */
   | { readonly kind: "hook"; readonly hook: string; readonly state: HookState }
-  /** A hook has judged an event, and has fired or failed. Others are not told of. */
+  /** A hook has judged an event and has fired or failed. Other runs are not reported. */
   | {
       readonly kind: "hook_run";
       readonly hook: string;

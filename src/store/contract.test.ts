@@ -190,7 +190,7 @@ describe.each(Object.entries(STORES))("%s", (_, open) => {
       const target = { ...toSession("work"), session: "WORK" as SessionKey };
       await expect(
         opened.store.events.accept(event("a"), { dispatch: dispatch("a", target) }),
-      ).rejects.toThrow(/"WORK" is written "work"/);
+      ).rejects.toThrow(/"WORK" is not normalized: expected "work"/);
       expect(await opened.store.events.get("test:a" as EventId)).toBeUndefined();
     });
 

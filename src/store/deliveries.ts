@@ -5,52 +5,52 @@ import type { Filled, ListOptions, Listed } from "./list.ts";
 export interface OutboxReads {
   get(id: DeliveryId): Promise<StoredDelivery | undefined>;
   list(options?: ListOptions & { state?: DeliveryState }): Promise<Listed<StoredDelivery>>;
-  /** What went out because of a turn, oldest first: its answer, or a notice that it failed. */
+  /** The deliveries of a turn, oldest first: its answer, or a notice that it failed. */
   ofTurn(turn: TurnId): Promise<StoredDelivery[]>;
 }
 
 export interface OutboxStore extends OutboxReads {
   /**
-   * Sends something on behalf of a turn that is not over: what a tool of it asks for. It goes out whatever becomes
-   * of the turn. One whose id is there already does nothing.
+   * Queues a delivery requested by a tool of an active turn. It is sent whatever becomes of the turn. Does nothing if
+   * the id exists.
    */
   add(lease: Lease, run: RunId, delivery: NewDelivery & { readonly content: string }): Promise<void>;
 
-  /** Sends what Cortex itself has to say, on behalf of no turn. One whose id is there already does nothing. */
+  /** Queues a notice of Cortex itself, for no turn. Does nothing if the id exists. */
   notify(delivery: NewDelivery & { readonly content: string }): Promise<void>;
 
   /**
-   * Takes deliveries to work on, in order: of each target only the oldest that is not settled, and only
-   * when it is due. One that is `unknown` is handed out to be reconciled, not to be sent again.
+   * Claims deliveries in order: for each target only the oldest unsettled one, once it is due. A delivery in state
+   * `unknown` is claimed to be reconciled, not to be sent again.
    */
   claim(request: LeaseRequest, max: number): Promise<DeliveryClaim[]>;
 
   /** Fixes how a delivery is split. The first plan stays. */
   plan(claim: DeliveryFence, chunks: readonly string[]): Promise<void>;
 
-  /** Says that a chunk is about to be sent. A crash after this leaves it `unknown`. */
+  /** Records that a chunk is about to be sent. A crash after this leaves it `unknown`. */
   sending(claim: DeliveryFence, chunk: number): Promise<void>;
 
-  /** Records what became of a chunk. The last one sent settles the delivery. */
+  /** Records the outcome of a chunk. The last one sent settles the delivery. */
   settle(claim: DeliveryFence, chunk: number, outcome: ChunkOutcome): Promise<void>;
 
-  /** Records that nothing could be sent at all: the delivery is tried again later, or is dead. */
+  /** Records that nothing could be sent at all: the delivery is retried later, or is dead. */
   fail(claim: DeliveryFence, outcome: Extract<ChunkOutcome, { kind: "retry" | "dead" }>): Promise<void>;
 
-  /** Gives deliveries back at once. One with a chunk under way is `unknown`. */
+  /** Releases claims at once. A delivery with a chunk being sent becomes `unknown`. */
   release(claims: readonly DeliveryFence[]): Promise<void>;
 
   /**
-   * Makes a dead delivery pending again. Chunks that were sent are not sent again; one whose arrival is unknown is no
-   * longer marked as a repetition.
+   * Makes a dead delivery pending again. Sent chunks are not sent again; a chunk in state `unknown` is no longer
+   * marked as a repetition.
    */
   retry(id: DeliveryId): Promise<void>;
 
-  /** Gives a dead delivery up. What was sent of it stays sent. */
+  /** Drops a dead delivery. Sent chunks stay sent. */
   dropDead(id: DeliveryId): Promise<void>;
 }
 
-/** dropped: it was dead, and was given up. */
+/** dropped: given up after it was dead. */
 export type DeliveryState = "pending" | "sending" | "sent" | "unknown" | "dead" | "dropped";
 
 export interface DeliveryTarget {
@@ -81,14 +81,14 @@ export interface Chunk {
   readonly content: string;
   readonly state: "pending" | "sending" | "sent" | "unknown";
   readonly platformId: string | undefined;
-  /** It may have arrived and is sent again all the same. A channel may allow that once. */
+  /** It is sent again although it may have arrived. A channel may allow that once. */
   readonly isRepeat: boolean;
 }
 
 export type ChunkOutcome =
   | { readonly kind: "sent"; readonly platformId?: string }
   | { readonly kind: "unknown"; readonly error: string; readonly retryAtMs: number }
-  /** With `isRepeat`, the chunk may have arrived, and stays marked as a repetition. */
+  /** With `isRepeat`, the chunk may have arrived and stays marked as a repetition. */
   | {
       readonly kind: "retry";
       readonly error: string;

@@ -3,33 +3,33 @@ import type { SessionKey } from "../model/session-key.ts";
 import type { DeliveryState } from "./deliveries.ts";
 
 export interface Counts {
-  /** Taken in so far. */
+  /** Accepted so far. */
   readonly events: number;
   readonly turns: number;
   readonly sessions: number;
-  /** Items that wait. */
+  /** Items waiting. */
   readonly queued: number;
-  /** Runs that somebody holds. */
+  /** Runs held by a process. */
   readonly running: number;
   readonly suspended: number;
-  /** Messages that are dead letters: those that failed, but for work whose caller is told. */
+  /** Dead messages, except work whose caller is told about the failure. */
   readonly dead: number;
   readonly deliveries: Readonly<Record<Exclude<DeliveryState, "sent" | "dropped">, number>>;
 }
 
 export interface Pulse {
   /**
-   * Sessions with a message that is due and not taken up. Those whose run is suspended are left out: they wait
-   * for an answer, not for Cortex.
+   * Sessions with a due message that no run has taken. Excludes sessions whose run is suspended, because they wait
+   * for an answer rather than for Cortex.
    */
   readonly sessionsWaiting: number;
-  /** Since when the one of their messages has waited that has waited longest. */
+  /** When the oldest waiting message became due. */
   readonly waitingSinceMs: number | undefined;
-  /** The runs at work whose journal has been still for longest come first, at most MAX_PULSE_RUNS of them. */
+  /** Active runs, longest without progress first, at most MAX_PULSE_RUNS. */
   readonly runs: readonly RunPulse[];
-  /** Since when there is a delivery of which nobody knows whether it arrived, the oldest. */
+  /** When the oldest delivery in state `unknown` was created. */
   readonly unknownSinceMs: number | undefined;
-  /** Since when the event has waited to be judged that has waited longest. */
+  /** When the oldest event waiting for hooks was received. */
   readonly unjudgedSinceMs: number | undefined;
 }
 
@@ -37,6 +37,6 @@ export interface RunPulse {
   readonly run: RunId;
   readonly turn: TurnId;
   readonly session: SessionKey;
-  /** When it began, or something last entered its journal. */
+  /** When it started, or its journal last grew. */
   readonly movedAtMs: number;
 }

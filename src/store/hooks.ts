@@ -7,47 +7,47 @@ import type { ListOptions, Listed } from "./list.ts";
 import type { ModelUse } from "./turns.ts";
 
 /**
- * What is known of the hooks, and which of them has judged what.
+ * Hooks and their runs.
  *
- * A hook is known by its name, the name of its file without the ending. Its history outlives the file. One hook
- * judges one event at most once: (event, hook) is unique among the runs.
+ * A hook is identified by its file name without the extension. Its history outlives the file. A hook judges an event
+ * at most once: (event, hook) is unique among the runs.
  */
 export interface HookReads {
-  /** All that were ever seen, by name; those whose file is gone too. */
+  /** All hooks ever seen, by name, including those whose file is gone. */
   list(): Promise<StoredHook[]>;
 
   get(name: string): Promise<StoredHook | undefined>;
 
-  /** What a hook has judged, newest first. `hook_unknown`. */
+  /** Newest first. `hook_unknown`. */
   runs(name: string, options?: ListOptions): Promise<Listed<HookRun>>;
 
-  /** Which hooks were asked about an event, by their names, and what they said. */
+  /** The runs of all hooks on an event, by hook name. */
   ofEvent(event: EventId): Promise<HookRun[]>;
 
-  /** How the last HEALTH_RUNS runs of a hook went. `hook_unknown`. */
+  /** Computed from the latest HEALTH_RUNS runs. `hook_unknown`. */
   health(name: string): Promise<HookHealth>;
 
-  /** What the runs of all hooks that ended since a moment have spent on models. Unknown prices count as nothing. */
+  /** The model costs of all hook runs that ended since the given time. Unknown prices count as zero. */
   spentUsd(sinceMs: number): Promise<number>;
 
   /**
-   * Events that are to be judged, oldest first; with `after`, those that came in after that place. Each comes
-   * with the hooks that have judged it already, before a crash, say: they must not be asked again.
+   * Events waiting for hooks, oldest first; with `after`, those accepted after that position. Each lists the hooks
+   * that have judged it already, before a crash for example; they must not be asked again.
    */
   unjudged(options?: { readonly limit?: number; readonly after?: number }): Promise<Unjudged[]>;
 }
 
 export interface HookStore extends HookReads {
   /**
-   * Says which hook files there are, all of them, and returns what `list` would.
+   * Takes the complete list of hook files and returns the same as `list`.
    *
-   * Two of the same name are `request_invalid`.
+   * Two files with the same name are `request_invalid`.
    *
-   * - A new hook is active, or disabled where its file says so.
-   * - With new content its circuit is closed again. It stays enabled or disabled as it was; but what an agent
-   *   wrote is disabled until a person enables it, each time that it is written.
-   * - One that cannot be loaded is errored, until it can.
-   * - One whose file is gone is disabled. When the file is back, the hook is what it was.
+   * - A new hook is active, or disabled if its file says so.
+   * - New content closes the circuit. The hook stays enabled or disabled, except that content written by an agent
+   *   disables it until a person enables it again.
+   * - A hook that cannot be loaded is errored until it can.
+   * - A hook whose file is gone is disabled. When the file returns, so does its previous state.
    */
   sync(found: readonly HookFile[]): Promise<StoredHook[]>;
 
@@ -55,60 +55,60 @@ export interface HookStore extends HookReads {
   setEnabled(name: string, enabled: boolean): Promise<StoredHook>;
 
   /**
-   * Records that a hook has judged an event and, in the same commit, what follows: the dispatch, exactly as by
-   * `events.dispatch`; the counters; the circuit, which CIRCUIT_ERRORS errors in a row open and a run without an
-   * error closes (a row of chains that ended goes on then: such runs are what a chain is made of); and that the hook is disabled, because it asks for it or is a one-shot that has fired.
+   * Records that a hook has judged an event and, in the same commit, all consequences: the dispatch, exactly as by
+   * `events.dispatch`; the counters; the circuit, which opens after CIRCUIT_ERRORS consecutive errors and closes
+   * after a run without one (except that a streak of ended chains continues, because successful runs are what a chain
+   * consists of); and disabling the hook if it asks for that or is a one-shot that has fired.
    *
-   * A hook that was disabled since it was asked does not fire: its run is recorded, its dispatch is not made. So
-   * a one-shot fires once, however many events it judges at the same time.
+   * A hook that was disabled after it was asked does not fire: its run is recorded without a dispatch. So a one-shot
+   * fires once, however many events it judges concurrently.
    *
-   * A firing that silences others is exclusive: what they have asked for is taken back in the same commit, where
-   * no turn has begun with it, and what they ask for later is not made where they yield.
+   * A firing that silences other hooks is exclusive: the same commit takes back what they have dispatched, unless a
+   * turn has started with it, and hooks that yield dispatch nothing afterwards.
    *
-   * Recorded again, nothing changes, and the first record is told of. `hook_unknown`, `event_unknown`, and what
-   * `events.dispatch` refuses: then nothing is recorded.
+   * Recording it again changes nothing and returns the first record. `hook_unknown`, `event_unknown` and whatever
+   * `events.dispatch` refuses leave nothing recorded.
    */
   record(run: NewHookRun): Promise<Recorded>;
 
   /**
-   * Lets what these hooks have asked for of an event wait for `forMs` from now, or until `hooks.judged`, where no turn
-   * has begun with it: another hook is about to silence them. What collects keeps its own window. `event_unknown`.
+   * Delays what these hooks have dispatched for an event by `forMs`, or until `hooks.judged`, unless a turn has
+   * started with it: another hook is about to silence them. Items of mode collect keep their own window.
+   * `event_unknown`.
    */
   hold(event: EventId, hooks: readonly string[], forMs: number): Promise<void>;
 
-  /**
-   * Counts what hooks have asked of models, for `turns.usedSince`. Called again, it counts again.
-   */
+  /** Adds model calls of hooks to `turns.usedSince`. Not idempotent. */
   countUsage(used: Pick<ModelUse, "calls" | "tokens">): Promise<void>;
 
   /**
-   * Says that every hook has judged an event, or has been passed over: nobody has to be asked about it again, and
-   * what was made of it waits for nobody any more (`gatherMs`). Further runs, of hooks that did not fire, can be recorded in the same commit, as by `record`. Harmless where
-   * the event was not to be judged.
+   * Confirms that every hook has judged an event or was skipped: no hook is asked about it again, and its items stop
+   * waiting (`gatherMs`). Runs of hooks that did not fire can be recorded in the same commit, as by `record`. Does
+   * nothing if the event was not waiting for hooks.
    */
   judged(event: EventId, silent?: readonly SilentHookRun[]): Promise<void>;
 }
 
-/** open: it failed too often and is paused. One try is due CIRCUIT_REST_MS after it was opened. */
+/** open: paused after repeated failures. The next try is due CIRCUIT_REST_MS after it opened. */
 export type HookState = "active" | "disabled" | "errored" | "open";
 
-/** persistent: fires as often as it likes. one-shot: is disabled by its first firing. */
+/** persistent: may fire any number of times. one-shot: disabled by its first firing. */
 export type HookMode = "persistent" | "one-shot";
 
-/** A file in the folder of hooks, as it was read. */
+/** A file in the hooks folder, as it was read. */
 export interface HookFile {
   readonly name: string;
-  /** For people; the name unless told. */
+  /** For display. Defaults to the name. */
   readonly title?: string;
   readonly description?: string;
   readonly mode: HookMode;
-  /** Of its content: another digest is another content. */
+  /** The digest of its content. */
   readonly digest: string;
-  /** What it exports as filter, for whoever shows the hook and when it will fire. Kept like the result of a run. */
+  /** The exported filter, to show when the hook will fire. Stored with the same size limit as a result. */
   readonly filter?: Json;
   /** Who wrote it. */
   readonly origin?: HookOrigin;
-  /** A hook that is new begins disabled. */
+  /** Start disabled if the hook is new. */
   readonly startsDisabled?: boolean;
   /** Why it cannot be loaded. */
   readonly error?: string;
@@ -124,16 +124,16 @@ export interface StoredHook {
   readonly digest: string;
   readonly filter: Json | undefined;
   readonly origin: HookOrigin;
-  /** The first that holds of: disabled or gone, errored, open, active. */
+  /** The first that applies of: disabled or gone, errored, open, active. */
   readonly state: HookState;
-  /** Whether it would be asked if its file is there, can be loaded and does not rest. */
+  /** Whether it would be asked, provided that its file exists, can be loaded and its circuit is closed. */
   readonly enabled: boolean;
   /** False: its file is gone. */
   readonly present: boolean;
-  /** Why it cannot be loaded; else, while its runs fail, why the last one did. */
+  /** Why it cannot be loaded, or why its latest run failed. */
   readonly error: string | undefined;
   readonly consecutiveErrors: number;
-  /** Where it is paused: since when. A failed try sets it anew. */
+  /** When its circuit opened. A failed try resets it. */
   readonly openedAtMs: number | undefined;
   /** How often it has fired. */
   readonly triggers: number;
@@ -145,18 +145,18 @@ export interface StoredHook {
 
 export interface SilentHookRun {
   readonly hook: string;
-  /** What it returned. Of more than MAX_HOOK_RESULT_BYTES only `{omittedBytes}` is kept. */
+  /** What it returned. Results over MAX_HOOK_RESULT_BYTES are replaced by `{omittedBytes}`. */
   readonly result?: Json;
-  /** Why it came to no result. Cut after MAX_HOOK_TEXT_LENGTH characters. */
+  /** Why it has no result. Truncated to MAX_HOOK_TEXT_LENGTH characters. */
   readonly error?: string;
-  /** It does not want to be asked any more. */
+  /** The hook asks to be disabled. */
   readonly disable?: boolean;
   readonly llmCalls?: number;
-  /** Null where the price is not known. */
+  /** Null if the price is unknown. */
   readonly costUsd?: number | null;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** The hook was not asked; the run only records why. Its failures in a row, and whether it is paused, stay as they are. */
+  /** The hook was not asked; the run only records why. Leaves its failure count and circuit alone. */
   readonly wasSkipped?: boolean;
 }
 
@@ -164,13 +164,13 @@ export interface NewHookRun extends SilentHookRun {
   readonly event: EventId;
   readonly fired: boolean;
   /**
-   * With a firing: hooks that have nothing to say about the event beside this one. What they have asked for is taken
-   * back where no turn has begun with it.
+   * With a firing: hooks to silence for this event. What they have dispatched is taken back unless a turn has started
+   * with it.
    */
   readonly silences?: readonly string[];
-  /** The hook is one of those: where an exclusive one has fired before it, its dispatch is not made. */
+  /** The hook can be silenced: if an exclusive hook has fired before it, it dispatches nothing. */
   readonly yields?: boolean;
-  /** Absent: it fires without anything to be done, because its sender may not ask for anything, say. */
+  /** Absent: it fires without consequences, because its sender may not ask for any, for example. */
   readonly dispatch?: Omit<NewDispatch, "hook">;
   readonly claim?: LeaseRequest;
 }
@@ -178,9 +178,9 @@ export interface NewHookRun extends SilentHookRun {
 export interface Recorded {
   /** False: this (event, hook) was recorded before. */
   readonly fresh: boolean;
-  /** Also false where the hook was disabled before it was recorded. */
+  /** Also false if the hook was disabled before it was recorded. */
   readonly fired: boolean;
-  /** What the hook has come into. */
+  /** The state of the hook afterwards. */
   readonly state: HookState;
   readonly dispatched?: Dispatched;
 }
@@ -200,17 +200,17 @@ export interface HookRun {
 }
 
 export interface HookHealth {
-  /** How many are counted, at most HEALTH_RUNS. */
+  /** How many runs were counted, at most HEALTH_RUNS. */
   readonly runs: number;
   readonly fired: number;
   readonly errors: number;
   readonly consecutiveErrors: number;
-  /** In how many milliseconds 95 of 100 were done. Undefined: there are none. */
+  /** p95 duration in ms. Undefined: there are no runs. */
   readonly p95Ms: number | undefined;
 }
 
 export interface Unjudged {
-  /** Its place among all events, by when they were taken in: for `after`. */
+  /** Its position among all events, by when they were accepted: pass it as `after`. */
   readonly place: number;
   readonly event: StoredEvent;
   /** The hooks that have judged it already. */

@@ -1,45 +1,45 @@
-/** The limits that every store keeps to. */
+/** Limits that apply to every store. */
 
-/** One message of a turn, with its body. A model's answer of 10 MB fits. */
+/** One message of a turn, including its body. Fits a model's answer of 10 MB. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** One part of an event: its content, payload or metadata. Larger content travels as an attachment. */
+/** Any one of an event's content, payload and metadata. Send larger content as an attachment. */
 export const MAX_EVENT_BYTES = 1024 * 1024;
 export const MAX_MESSAGES_IN_TURN = 65_536;
 export const MAX_TOOL_CALLS_IN_TURN = 65_536;
 export const MAX_CHUNKS_IN_DELIVERY = 10_000;
-/** How many entries of the feed of changes are kept; some hundreds more may be there. */
+/** Rows of the change feed that are kept; trimming may lag by a few hundred. */
 export const KEPT_CHANGES = 200_000;
-/** What a query may bring back, in characters and bytes. */
+/** The size of a query's result, in characters and bytes. */
 export const MAX_QUERY_BYTES = 16 * 1024 * 1024;
 export const DEFAULT_QUERY_DEADLINE_MS = 5_000;
 export const DEFAULT_QUERY_ROWS = 10_000;
-/** What is read at a time: items of a list, entries of the feed of changes. */
+/** Items of a list, or rows of the change feed, per read. */
 export const DEFAULT_PAGE = 100;
 export const MAX_PAGE = 1_000;
-/** How many causes of an event are read at once. */
+/** Causes of an event per read. */
 export const MAX_CHAIN_READ = 1_000;
-/** What a search gives back. */
+/** Hits of a search. */
 export const DEFAULT_HITS = 20;
 export const MAX_HITS = 100;
 export const DEFAULT_HIT_LENGTH = 300;
-/** So much of a text is searched, from its beginning. */
+/** Only the beginning of a text is searched, up to this length. */
 export const MAX_SEARCHED_CHARACTERS = 64 * 1024;
-/** How many events, the newest, are searched while they wait to be indexed. */
+/** How many of the newest events are searched before they are indexed. */
 export const SEARCHED_TAIL = 2_000;
 export const SEARCH_DEADLINE_MS = 10_000;
-/** Of how many runs the pulse is taken. */
+/** Runs reported by `pulse`. */
 export const MAX_PULSE_RUNS = 100;
-/** How many quiet windows a message of mode collect waits at most, counted from when it was queued. */
+/** The longest a `collect` message waits after it was queued, in quiet windows. */
 export const MAX_QUIET_WINDOWS = 10;
 /** The settings of a session, as JSON. */
 export const MAX_SETTINGS_BYTES = 64 * 1024;
-/** So many errors in a row open the circuit of a hook. */
+/** Consecutive errors that open a hook's circuit. */
 export const CIRCUIT_ERRORS = 5;
-/** How long a hook is paused whose circuit is open; then one try is due. */
+/** How long an open circuit pauses a hook before the next try. */
 export const CIRCUIT_REST_MS = 5 * 60_000;
-/** How many of its last runs say how a hook does. */
+/** How many of its latest runs a hook's health is computed from. */
 export const HEALTH_RUNS = 100;
-/** What a hook returned, or exports as its filter, as JSON. */
+/** A hook's result or exported filter, as JSON. */
 export const MAX_HOOK_RESULT_BYTES = 256 * 1024;
-/** The title, the description and the errors of a hook, in characters. The rest is cut off. */
+/** A hook's title, description and errors, in characters; longer texts are truncated. */
 export const MAX_HOOK_TEXT_LENGTH = 4_000;

@@ -1,16 +1,16 @@
-/** A page of a list, newest first. What arrives meanwhile neither repeats an item nor hides one. */
+/** A page of a list, newest first. Items that arrive between two pages neither repeat nor hide others. */
 export interface Listed<T> {
   readonly items: readonly T[];
-  /** Give it back as `cursor` for the next page. Undefined: this was the last one. */
+  /** Pass it as `cursor` to get the next page. Undefined: this is the last page. */
   readonly next: string | undefined;
 }
 
 export interface ListOptions {
-  /** DEFAULT_PAGE unless told, at most MAX_PAGE. */
+  /** Defaults to DEFAULT_PAGE, at most MAX_PAGE. */
   readonly limit?: number;
-  /** A cursor that this list did not give out is `request_invalid`. */
+  /** `request_invalid` unless it came from the same list. */
   readonly cursor?: string;
 }
 
-/** The same fields, none of them optional: undefined where one was left out. */
+/** The same fields with none optional: undefined where one was left out. */
 export type Filled<T> = { readonly [Name in keyof Required<T>]: T[Name] };

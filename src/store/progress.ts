@@ -1,6 +1,6 @@
 /**
- * How far a job that reads something in order has come: the last change of the feed it looked at, the bytes of a file it
- * imported. What a position means is up to the job.
+ * How far a job that reads something in order has come, such as the last change it processed or the bytes it
+ * imported. The job defines what a position means.
  */
 export interface ProgressReads {
   /** Undefined: the job never recorded one. */
@@ -8,7 +8,7 @@ export interface ProgressReads {
 }
 
 export interface ProgressStore extends ProgressReads {
-  /** Records the position of a job, replacing the previous one. May be repeated. */
+  /** Replaces the position of a job. May be repeated. */
   set(progress: Progress): Promise<void>;
 }
 

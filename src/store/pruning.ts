@@ -1,19 +1,19 @@
-/** How much there is of what can be pruned. */
+/** How much can be pruned. */
 export type Prunable = Readonly<Record<PruneKind, number>> & {
-  /** What was said in it, about. */
+  /** Approximate size of the content. */
   readonly bytes: number;
 };
 
-/** In the order in which they are pruned. */
+/** In the order they are pruned. */
 export const PRUNE_KINDS = ["turns", "events", "deliveries", "approvals", "relays"] as const;
 export type PruneKind = (typeof PRUNE_KINDS)[number];
 
 export interface PruneRequest {
-  /** Only what is from before this moment. */
+  /** Prune only what is older than this. */
   readonly beforeMs: number;
-  /** The `next` of the step before. */
+  /** `next` of the previous step. */
   readonly after?: number | undefined;
-  /** In this step, at most so many. */
+  /** Maximum number in this step. */
   readonly max: number;
 }
 

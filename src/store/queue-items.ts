@@ -8,58 +8,60 @@ import type { Claim, Lease, LeaseRequest } from "./leases.ts";
 import type { ListOptions, Listed } from "./list.ts";
 
 export interface QueueReads {
-  /** What waits in a session, in order. Read at every step of a run for messages that steer or interrupt. */
+  /**
+   * The waiting items of a session, in order. Every step of a run reads it for messages that steer or interrupt.
+   */
   pending(session: SessionKey, options?: { limit?: number }): Promise<QueueItem[]>;
 
-  /** What waits in all sessions, or in one. */
+  /** The waiting items of all sessions, or of one. */
   list(options?: ListOptions & { session?: SessionKey }): Promise<Listed<QueueItem>>;
 
   item(id: ItemId): Promise<QueueItem | undefined>;
 
-  /** What became of an item so far: for whoever has sent it and waits. */
+  /** What has become of an item, for a sender who waits for it. */
   outcome(id: ItemId): Promise<ItemOutcome | undefined>;
 
-  /** The items of a turn that is under way or done, in order. */
+  /** The items of a running or committed turn, in order. */
   itemsOf(turn: TurnId): Promise<QueueItem[]>;
 
   /**
-   * What was dropped from a session by the policy `summarize` and no turn has been told of, oldest first.
-   * A turn is told by a message of its journal that names the items.
+   * Items dropped from a session by the policy `summarize` that no turn was told about yet, oldest first. A
+   * journalled message that names the items tells a turn.
    */
   unseenDrops(session: SessionKey, options?: { limit?: number }): Promise<QueueItem[]>;
 
   /**
-   * The earliest moment at which a session that nobody holds has something to do: a message that is due, a
-   * retry. May be past. Undefined: there is none. Leases that run out are not told of.
+   * When a session without a holder next has something to do: a due message or a retry. May be in the past.
+   * Undefined: nothing to do. Ignores expiring leases.
    */
   nextReadyMs(): Promise<number | undefined>;
 
-  /** Of the dead letters, the messages. Those that died last come first. */
+  /** Dead messages, most recently dead first. */
   dead(options?: ListOptions): Promise<Listed<DeadMessage>>;
 }
 
 export interface QueueStore extends QueueReads {
   /**
-   * Takes up to `max` sessions that have something to do: a message that is due, a run that was resumed
-   * or is to be tried again, or a run whose holder let its lease expire. Those that have waited longest
-   * come first. A holder is never given a session that it holds itself. Of the messages of a session that
-   * are due, the oldest that interrupts is taken, else the oldest; a run takes others in by its journal.
+   * Leases up to `max` sessions that have something to do: a due message, a run that was resumed or is due for a
+   * retry, or a run whose lease expired. Those that have waited longest come first. Never leases a session that the
+   * holder already holds. Takes the oldest interrupting message that is due, otherwise the oldest due message;
+   * further messages enter the run through its journal.
    */
   lease(request: LeaseRequest, max: number): Promise<Claim[]>;
 
-  /** Extends leases; returns those that are lost. */
+  /** Extends leases. Returns the lost ones. */
   renew(request: LeaseRequest, leases: readonly Lease[]): Promise<Lease[]>;
 
-  /** Gives sessions back with their runs unfinished, for the next holder to go on with. Lost ones are passed over. */
+  /** Gives up sessions with their runs unfinished, for the next holder to continue. Skips lost leases. */
   release(leases: readonly Lease[]): Promise<void>;
 
-  /** Drops items that still wait, by a policy with a name. Returns those it dropped. */
+  /** Drops waiting items, recording the policy. Returns the dropped ones. */
   drop(items: readonly ItemId[], policy: string): Promise<ItemId[]>;
 
-  /** Queues a dead letter again, with all items of its turn; the turn keeps its id and its journal. */
+  /** Queues a dead letter again, with all items of its turn. The turn keeps its id and its journal. */
   retryDead(item: ItemId): Promise<void>;
 
-  /** Gives a dead letter up, with all items of its turn. What the turn was told of stays told. */
+  /** Drops a dead letter with all items of its turn. Whatever that turn was told about counts as told. */
   dropDead(item: ItemId): Promise<void>;
 }
 
@@ -73,23 +75,23 @@ export interface QueueItem {
   readonly dueMs: number;
   readonly queuedAtMs: number;
   readonly event: StoredEvent;
-  /** In the order of their hooks' names. */
+  /** Ordered by hook name. */
   readonly dispatches: readonly DispatchInput[];
 }
 
 export interface ItemOutcome {
   readonly state: ItemState;
   readonly session: SessionKey;
-  /** The turn that it is part of: committed, under way, or failed and perhaps to be tried again. */
+  /** The turn it is part of: committed, running, or failed and possibly retried. */
   readonly turn: TurnId | undefined;
-  /** By which it was dropped. */
+  /** The policy that dropped it. */
   readonly policy: string | undefined;
-  /** Of one that is dead: why its last run failed. */
+  /** For a dead item, why its last run failed. */
   readonly error: string | undefined;
-  /** The session that gave it as work to its own: it is told how it ends. Such a message is never a dead letter. */
+  /** The session that delegated it and is told how it ends. Such a message never becomes a dead letter. */
   readonly caller: SessionKey | undefined;
-  /** Of one that was dropped: the turn that was told of it, or that a dead letter was given up in. */
+  /** For a dropped item, the turn that was told about it, or the dead letter's turn. */
   readonly formerTurn: TurnId | undefined;
-  /** When it came into its last state. Undefined: it is queued or claimed. */
+  /** When it reached its final state. Undefined: it is queued or claimed. */
   readonly settledAtMs: number | undefined;
 }

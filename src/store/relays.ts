@@ -9,45 +9,45 @@ import type { ListOptions, Listed } from "./list.ts";
 import type { Wait } from "./runs.ts";
 
 /**
- * Relays and their steps. What a relay is like is its record, which this store keeps and does not read; what it does
- * know is which step's message is settled: the commit that settles it ends the step and makes the relay due.
+ * Relays and their steps. The store keeps the record of a relay without reading it. It does know when the message of
+ * a step is settled: that commit ends the step and makes the relay due.
  *
- * Whatever happens to a relay makes it another version, also the end of a step. A change is made to one version.
+ * Every change of a relay, including the end of a step, makes a new version. A change applies to one version.
  */
 export interface RelayReads {
   get(id: RelayId): Promise<StoredRelay | undefined>;
 
-  /** Newest first. Those that were archived are left out. */
+  /** Newest first, without archived ones. */
   list(
     options?: ListOptions & { states?: readonly RelayState[]; channel?: string },
   ): Promise<Listed<StoredRelay>>;
 
-  /** In their order. An unknown relay has none. */
+  /** In order. Empty if the relay is unknown. */
   steps(id: RelayId): Promise<StoredRelayStep[]>;
 
-  /** Those that somebody has to look at, those first that have waited longest. */
+  /** Relays that need attention, longest waiting first. */
   due(options?: { limit?: number }): Promise<RelayId[]>;
 
-  /** Whether any relay is not over: cheap, for whoever starts. */
+  /** Whether any relay is unfinished. Cheap enough for start-up. */
   anyOpen(): Promise<boolean>;
 
-  /** Those that are over since before a moment and not archived, oldest first. */
+  /** Relays that ended before the given time and are not archived, oldest first. */
   endedBefore(atMs: number, options?: { limit?: number }): Promise<StoredRelay[]>;
 
   /** A configuration that relays are pinned to, as JSON. */
   config(hash: string): Promise<string | undefined>;
 
-  /** What the steps of all relays have cost that were recorded as ended since a moment. */
+  /** The cost of all relay steps recorded as ended since the given time. */
   spentUsd(sinceMs: number): Promise<number>;
 }
 
 export interface RelayStore extends RelayReads {
-  /** Keeps a new relay, which is due at once unless it is over. One whose id is there already changes nothing. */
+  /** Creates a relay, due at once unless it is over. Does nothing if the id exists. */
   create(relay: NewRelay): Promise<{ readonly fresh: boolean }>;
 
   /**
-   * Changes a relay, and all that follows with it in one commit: steps, the messages that ask for them, what people are
-   * told, the end of what runs. `relay_unknown`; `state_conflict` where it is another version by now.
+   * Changes a relay with all consequences in one commit: steps, the messages that request them, deliveries, and
+   * stopping what is running. `relay_unknown`; `state_conflict` if the version has changed.
    */
   save(
     id: RelayId,
@@ -55,7 +55,7 @@ export interface RelayStore extends RelayReads {
     change: RelayChange,
   ): Promise<{ readonly version: number; readonly claim?: Claim }>;
 
-  /** Takes relays that are over out of the lists. Others are passed over. */
+  /** Removes finished relays from the lists. Skips others. */
   archive(ids: readonly RelayId[]): Promise<void>;
 }
 
@@ -68,19 +68,19 @@ export interface NewRelay {
   readonly template: string | null;
   readonly state: RelayState;
   readonly record: Json;
-  /** What is known about it beside its record. */
+  /** Additional data beside the record. */
   readonly detail?: Json;
   readonly config?: PinnedConfig;
-  /** Where it was started, by a name that lists are asked for. */
+  /** Where it was started, for filtering lists. */
   readonly channel?: string;
   /**
-   * The tool call that waits for its end. `state_conflict` where its turn is not under way. When that turn is asked
-   * to end, the relay is due, and the reason is in its detail as `unwanted`.
+   * The tool call that waits for its end. `state_conflict` if its turn is not running. When that turn is asked to
+   * abort, the relay becomes due with the reason in its detail as `unwanted`.
    */
   readonly caller?: RelayCaller;
-  /** Those that it begins with. */
+  /** The steps it starts with. */
   readonly steps?: readonly Omit<RelayStepChange, "accept">[];
-  /** Of one that is kept after it was over. */
+  /** For a relay that is imported after it ended. */
   readonly times?: { readonly createdAtMs: number; readonly endedAtMs: number };
 }
 
@@ -92,29 +92,29 @@ export interface PinnedConfig {
 export interface RelayCaller {
   readonly session: SessionKey;
   readonly turn: TurnId;
-  /** The tool call in it. */
+  /** The tool call in that turn. */
   readonly ordinal: number;
 }
 
 export interface RelayChange {
   readonly state: RelayState;
   readonly record: Json;
-  /** Absent: as it was. */
+  /** Absent: unchanged. */
   readonly detail?: Json;
   readonly config?: PinnedConfig;
-  /** Whether somebody has to look at it again at once. */
+  /** Whether it needs attention again at once. */
   readonly due?: boolean;
   readonly steps?: readonly RelayStepChange[];
   readonly deliveries?: readonly (NewDelivery & { readonly content: string })[];
-  /** Ends what runs of it: messages that wait are dropped, runs are asked to abort. The reason. */
+  /** The reason to stop: drops waiting messages and aborts running turns of the relay. */
   readonly stop?: string;
   /** A message to whoever started it. */
   readonly tell?: { readonly event: NewEvent; readonly dispatch: NewDispatch };
-  /** For the first step that it asks for. */
+  /** For the first step it requests. */
   readonly claim?: LeaseRequest;
 }
 
-/** A step that is new or has changed. */
+/** A new or changed step. */
 export interface RelayStepChange {
   readonly step: number;
   readonly slot: string;
@@ -122,16 +122,19 @@ export interface RelayStepChange {
   /** Recorded as ended. */
   readonly isEnded: boolean;
   readonly costUsd?: number | null;
-  /** Asks for its turn. */
+  /** Requests its turn. */
   readonly accept?: RelayStepOrder;
 }
 
 export interface RelayStepOrder {
   readonly event: NewEvent;
   readonly dispatch: NewDispatch;
-  /** What its session is given from now on, as a worker's is. */
+  /** What its session is given from now on, like a worker's. */
   readonly worker: Json;
-  /** Sessions whose marks of `trust` the step's session gets: it is told what came of them. Unknown ones are passed over. */
+  /**
+   * Sessions whose `trust` marks are passed on to the step's session, because it sees their results. Skips unknown
+   * ones.
+   */
   readonly trust: readonly SessionKey[];
 }
 
@@ -156,10 +159,10 @@ export interface StoredRelayStep {
   readonly record: Json;
   /** running: its message is not settled. */
   readonly state: "running" | "ended";
-  /** Undefined: it asks for no turn. */
+  /** Undefined: it requests no turn. */
   readonly item: ItemId | undefined;
   readonly session: SessionKey | undefined;
-  /** Its run waits for an answer; for what. */
+  /** What its run waits for, if it is suspended. */
   readonly wait: Wait["kind"] | undefined;
   readonly startedAtMs: number;
   readonly endedAtMs: number | undefined;

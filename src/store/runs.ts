@@ -9,57 +9,56 @@ import type { Claim, Lease, LeaseRequest } from "./leases.ts";
 import type { ListOptions, Listed } from "./list.ts";
 
 export interface RunReads {
-  /** What the journal of this run's turn holds, over all attempts. */
+  /** The journal of this run's turn, across all attempts. */
   readJournal(run: RunId): Promise<Journal>;
 
-  /** One message of it, by its place. */
+  /** One message of the journal, by its position. */
   readMessage(run: RunId, place: number): Promise<Message | undefined>;
 
-  /** One tool call of it, by its ordinal. */
+  /** One tool call of the journal, by its ordinal. */
   readCall(run: RunId, ordinal: number): Promise<ToolCall | undefined>;
 
   get(run: RunId): Promise<StoredRun | undefined>;
 
-  /** All attempts at a turn, oldest first, whether it was committed, is under way or has failed. */
+  /** All attempts at a turn, oldest first, whether it is committed, running or failed. */
   ofTurn(turn: TurnId): Promise<StoredRun[]>;
 
-  /** The runs that are not over: at work, waiting, or about to be tried again. Oldest first. */
+  /** Unfinished runs: running, suspended or about to be retried. Oldest first. */
   active(options?: { limit?: number }): Promise<StoredRun[]>;
 
-  /** All runs, those that are over too. */
+  /** All runs, including finished ones. */
   list(options?: ListOptions & { state?: RunState }): Promise<Listed<StoredRun>>;
 }
 
 export interface RunStore extends RunReads {
   /**
-   * Writes to the journal of a run. A message has a place in the turn, a tool call an ordinal; writing
-   * the same again is harmless, writing something else there is `journal_conflict`. Items named by a
-   * message become part of the turn in the same commit: that is how a steered message is done. Those of
-   * `queue.unseenDrops` stay dropped, and no later turn is told of them. A run that was asked to abort takes none
-   * of either: `state_conflict`.
+   * Writes to the journal of a run. A message has a position in the turn, a tool call an ordinal. Writing the same
+   * again is harmless; writing something else there is `journal_conflict`. Items named by a message become part of
+   * the turn in the same commit: this is how messages steer. Items of `queue.unseenDrops` stay dropped, and no later
+   * turn is told about them. `state_conflict` if the run was asked to abort and items are named.
    */
   journal(lease: Lease, run: RunId, entries: readonly JournalEntry[]): Promise<void>;
 
-  /** Keeps what the run was started with (prompt, tools, profile), for the runs after a crash. */
+  /** Keeps what the run started with (prompt, tools, profile) for continuing after a crash. */
   pin(lease: Lease, run: RunId, pinned: Json): Promise<void>;
 
   /**
-   * Stops at a tool call that needs an answer from elsewhere. The lease ends; the session stays occupied. What a
-   * person is to be asked is asked in the same commit; a request that was made before stays as it is. Where one of
-   * them has been answered since, the run is ready at once.
+   * Suspends the run at a tool call that needs an external answer. The lease ends; the session stays occupied.
+   * Approval requests are created in the same commit; existing ones stay as they are. If one was answered meanwhile,
+   * the run is ready at once.
    */
   suspend(lease: Lease, run: RunId, wait: Wait, requests?: readonly NewApproval[]): Promise<void>;
 
   /** Journals the answer to a wait and makes the run ready to be leased. False: it does not wait for this. */
   resume(run: RunId, wait: string, entries: readonly JournalEntry[]): Promise<boolean>;
 
-  /** Leaves a note that the run is to be aborted, and wakes it where it waits. False: it is over. */
+  /** Requests an abort and wakes the run if it is suspended. False: the run is over. */
   requestAbort(run: RunId, reason: string): Promise<boolean>;
 
   /**
-   * Ends an attempt. With a retry, the turn is tried again at that moment, before anything else of the
-   * session, or taken up at once where it was asked to abort; as dead, its items are dead letters and the session goes on. A failed run moves no pointer
-   * and leaves no turn.
+   * Ends an attempt. retry: the turn is retried at that time, before anything else in the session, or at once if an
+   * abort was requested. dead: its items become dead letters and the session moves on. A failed run moves no pointer
+   * and creates no turn.
    */
   fail(failure: RunFailure): Promise<{ readonly next?: Claim }>;
 }
@@ -71,8 +70,8 @@ export type JournalEntry =
       readonly message: Message;
       readonly items?: readonly ItemId[];
       /**
-       * How many dispatches the message was made of. Where its items have another number by now, a hook has joined
-       * one of them since it was read: `item_unknown`.
+       * The number of dispatches the message was built from. If its items have a different number now, a hook has
+       * joined one of them since: `item_unknown`.
        */
       readonly dispatches?: number;
     }
@@ -102,7 +101,7 @@ export interface Journal {
   readonly timing: Timing | undefined;
 }
 
-/** What a suspended run waits for. The id keeps an answer that comes late from ending another wait. */
+/** What a suspended run waits for. The id keeps a late answer from ending another wait. */
 export interface Wait {
   readonly id: string;
   readonly kind: "approval" | "question" | "child" | "other";
@@ -114,7 +113,7 @@ export interface RunFailure {
   readonly run: RunId;
   readonly error: string;
   readonly outcome: { readonly kind: "retry"; readonly atMs: number } | { readonly kind: "dead" };
-  /** A notice to the sender, say. */
+  /** For example a notice to the sender. */
   readonly deliveries?: readonly NewDelivery[];
   readonly claimNext?: LeaseRequest;
 }
@@ -125,18 +124,18 @@ export interface StoredRun {
   readonly id: RunId;
   readonly turn: TurnId;
   readonly session: SessionKey;
-  /** The one that the turn is for. */
+  /** The event the turn is for. */
   readonly sourceEvent: EventId | undefined;
   readonly attempt: number;
   readonly state: RunState;
   readonly interruptions: number;
   readonly wait: Wait | undefined;
-  /** Why it was asked to abort. */
+  /** Why an abort was requested. */
   readonly abort: string | undefined;
-  /** The message that interrupted it, if that is why. */
+  /** The message that interrupted it, if that is why it aborts. */
   readonly abortedBy: EventId | undefined;
   readonly error: string | undefined;
-  /** Whether it sums its thread up before it goes on. */
+  /** Whether it is compacting its thread. */
   readonly isCompacting: boolean;
   readonly startedAtMs: number;
   readonly endedAtMs: number | undefined;

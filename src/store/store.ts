@@ -1,19 +1,17 @@
 /**
- * The store: everything that must survive, and the only place where the steps of the pipeline meet.
+ * The store: all durable state, and the only place where the steps of the pipeline meet.
  *
- * Its verbs are whole operations of the broker. Each is one transaction: when its promise resolves, all
- * of it is on disk; when it rejects, none of it is. There is no exposed transaction and no way to write
- * half an operation.
+ * Its verbs are whole operations of the broker, one transaction each: when the promise resolves, all of it is on
+ * disk; when it rejects, none of it is. No transaction is exposed, so no operation can be written halfway.
  *
  * Three rules hold for every verb that writes.
  *
- * - It may be called again with the same ids. A call that failed with `store_writer_lost` may have been
- *   committed all the same; repeating it does nothing twice. It succeeds again, or is refused because
- *   things have gone on since.
- * - It refuses before it writes. Unknown ids, stale leases and bad input are CortexErrors, and nothing
- *   of the operation is kept.
- * - What a run writes carries its lease. Once another holder has taken the session over, every write
- *   with the old lease is refused with `lease_lost`.
+ * - It may be repeated with the same ids. A call that failed with `store_writer_lost` may have been committed anyway;
+ *   repeating it does nothing twice. It succeeds again, or is refused because the state has moved on.
+ * - It validates before it writes. Unknown ids, stale leases and invalid input are CortexErrors, and nothing of the
+ *   operation is kept.
+ * - A run writes under its lease. Once another holder has taken the session over, writes with the old lease are
+ *   refused with `lease_lost`.
  */
 import type { PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
@@ -59,7 +57,9 @@ export type * from "./watched-files.ts";
 export * from "./limits.ts";
 export { PRUNE_KINDS } from "./pruning.ts";
 
-/** What can be read, also beside the one that writes. Reading takes no lock and changes nothing. */
+/**
+ * Everything that can be read, also by other processes beside the writer. Reading takes no lock and changes nothing.
+ */
 export interface Ledger extends AsyncDisposable {
   readonly events: EventReads;
   readonly queue: QueueReads;
@@ -72,33 +72,33 @@ export interface Ledger extends AsyncDisposable {
   readonly relays: RelayReads;
   readonly team: TeamReads;
   readonly hooks: HookReads;
-  /** What the files channel knows of the files that it watches. */
+  /** The last known state of the files that the files channel watches. */
   readonly files: FileReads;
   readonly progress: ProgressReads;
-  /** What came to no good end, messages and deliveries alike. */
+  /** Dead messages and deliveries. */
   readonly dead: DeadReads;
-  /** What was changed, in order: for whoever shows it live. */
+  /** The change feed, for live views. */
   readonly changes: ChangeReads;
 
-  /** How much there is of everything, cheap enough to be asked for every few seconds. */
+  /** Cheap enough to call every few seconds. */
   counts(): Promise<Counts>;
 
-  /** What is late or does not move, as cheap as the counts. */
+  /** What is late or stuck. As cheap as the counts. */
   pulse(nowMs: number): Promise<Pulse>;
 
   /**
-   * Read-only SQL over the public views. A statement that is not a single query is `query_refused`;
-   * one that runs longer than the deadline is stopped and is `query_timeout`.
+   * Read-only SQL over the public views. `query_refused` unless it is a single query; `query_timeout` if it exceeds
+   * the deadline.
    */
   query(sql: string, params?: readonly SqlValue[], options?: QueryOptions): Promise<Row[]>;
 
   /**
-   * Recomputes every turn's hash and names the first turn that does not match. Of a turn that was pruned, the hash is
-   * taken as it is. Takes as long as it takes.
+   * Recomputes the hash of every turn and reports the first mismatch. Hashes of pruned turns are trusted. Has no
+   * deadline.
    */
   verify(): Promise<Verdict>;
 
-  /** What `prune` would take that is from before a moment. Takes as long as it takes. */
+  /** Counts what `prune` would remove before a given time. Has no deadline. */
   prunable(beforeMs: number): Promise<Prunable>;
 }
 
@@ -118,31 +118,31 @@ export interface Store extends Ledger {
   readonly progress: ProgressStore;
 
   /**
-   * Takes what was said out of old rows, a step at a time, and leaves ids, times, hashes, costs, and who follows whom.
-   * Whatever waits, is under way or could be tried again is left alone, and so is the context of every session that was
-   * used since. A thread that is taken up where it was pruned begins with what came after.
+   * Removes the content of old rows, one step at a time, and keeps ids, times, hashes, costs and the tree. Skips
+   * everything that is waiting, running or could be retried, and the context of every session used since. A thread
+   * continued after pruned turns starts with what follows them.
    *
-   * Turns go before events: an answer's event goes when its turn has gone.
+   * Prune turns before events: the event of an answer can only be pruned after its turn.
    */
   prune(kind: PruneKind, request: PruneRequest): Promise<PruneStep>;
 
   /**
-   * After pruning: takes out what other places than its rows still hold of it, the index, the log of writes and
-   * copies that were made before an update. Traces may stay in parts of the file that nothing uses.
+   * Call it after pruning: removes what is left of pruned content in the search index, the write-ahead log and the
+   * copies made before updates. Traces may remain in unused parts of the file.
    */
   forgetPruned(): Promise<void>;
 
-  /** Keeps the personas as they are configured, for queries: these and no others. May be called again. */
+  /** Replaces the configured personas that queries can read. May be repeated. */
   syncPersonas(personas: readonly KeptPersona[]): Promise<void>;
 
   /**
-   * Calls back after rows were written that somebody may be waiting for. A wake-up carries no data, may
-   * come when nothing is to be done, and may be lost with the process: whoever waits also polls slowly.
+   * Calls back after rows were written that a step may be waiting for. A wake-up carries no data, may be spurious,
+   * and may be lost with the process: also poll slowly.
    */
   onWake(topic: WakeTopic, listener: () => void): () => void;
 }
 
-/** hooks: an event waits to be judged. */
+/** hooks: an event is waiting for hooks. */
 export type WakeTopic = "queue" | "runs" | "outbox" | "changes" | "hooks";
 
 export interface KeptPersona {

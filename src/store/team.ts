@@ -6,27 +6,26 @@ import type { NewEvent } from "./events.ts";
 import type { Claim, LeaseRequest } from "./leases.ts";
 
 /**
- * What Cortex knows of the members of a team beside what their files say: what it intends to do for one of them, what was
- * done, when it last looked. This store keeps that and does not read it; what it does know is the message that asks for
- * the turn which is under way.
+ * What Cortex knows about team members beyond their files: plans, results, when it last looked. The store keeps this
+ * state without reading it. It does know the message that requests a member's current turn.
  */
 export interface TeamReads {
   get(team: string, member: string): Promise<StoredMember | undefined>;
 
-  /** All of a team, in the order of their names. */
+  /** All members of a team, by name. */
   list(team: string): Promise<StoredMember[]>;
 }
 
 export interface TeamStore extends TeamReads {
   /**
-   * Keeps what is known of a member, and what its session is given, which is made where there is none. Its message stays
-   * with it, unless it is over. May be called again.
+   * Stores the state of a member and what its session is given, creating the session if needed. The member's message
+   * stays unless `isOver`. May be repeated.
    */
   keep(member: KeptMember & { readonly isOver?: boolean; readonly give?: TeamGift }): Promise<void>;
 
   /**
-   * Asks for a turn of a member: its message, what its session is given, and what is known of it, in one commit. The
-   * same event again is the same message, and changes nothing but what is known.
+   * Requests a turn of a member: its message, what its session is given, and the member's state, in one commit. The
+   * same event again is the same message and only updates the state.
    */
   order(
     order: TeamOrder,
@@ -44,20 +43,20 @@ export interface TeamGift {
   readonly session: SessionKey;
   readonly agent: AgentId;
   readonly persona: PersonaId;
-  /** As a worker's. */
+  /** Like a worker's. */
   readonly worker: Json;
 }
 
 export interface TeamOrder extends KeptMember {
   readonly event: NewEvent;
   readonly dispatch: NewDispatch;
-  /** What its session is given from now on, as a worker's is. */
+  /** What its session is given from now on, like a worker's. */
   readonly worker: Json;
   readonly claim?: LeaseRequest;
 }
 
 export interface StoredMember extends KeptMember {
-  /** The message that asks for a turn, until it is said to be over. */
+  /** The message that requests a turn, until it is marked as over. */
   readonly item: ItemId | undefined;
   readonly updatedAtMs: number;
 }

@@ -11,86 +11,85 @@ import type { Claim, Lease, LeaseRequest } from "./leases.ts";
 export interface TurnReads {
   get(id: TurnId): Promise<StoredTurn | undefined>;
 
-  /** A turn with all that was said and done in it. */
+  /** A turn with its messages and tool calls. */
   read(id: TurnId): Promise<TurnContent | undefined>;
 
   /**
-   * What the agent is given of a thread: the turns from this one back to the last compaction, oldest
-   * first, at most `limit`. Costs in proportion to what is read, at any depth.
+   * The context that the agent gets of a thread: the turns from this one back to the last compaction, oldest first,
+   * at most `limit`. Costs as much as it reads, at any depth.
    */
   context(id: TurnId, options?: { limit?: number }): Promise<Context>;
 
-  /** The turn and those before it, newest first, at most `limit`. */
+  /** The turn and its ancestors, newest first, at most `limit`. */
   thread(id: TurnId, options: { limit: number }): Promise<StoredTurn[]>;
 
   children(id: TurnId): Promise<StoredTurn[]>;
 
   /**
-   * What turns have cost that were committed in a time, the dearest first; by day, the newest first. Read beside
-   * everything else, so it may take as long as a query, and fail like one.
+   * The costs of turns committed in a period, most expensive first; by day, newest first. Runs beside everything
+   * else, so it may be as slow as a query and fail like one.
    */
   costs(query: CostQuery): Promise<CostRow[]>;
 
   /**
-   * What a persona has spent since a moment: turns that were committed since then, what runs under way have
-   * journalled, and what runs had journalled that failed since then. Prices that are not known count as nothing.
+   * What a persona has spent since the given time: turns committed since then, the journals of active runs, and those
+   * of runs that failed since then. Unknown prices count as zero.
    */
   spentUsd(persona: PersonaId, sinceMs: number): Promise<number>;
 
   /**
-   * How often models were asked since a moment, to the quarter of an hour, by persona: for turns, compactions and
-   * hooks. The offline model is not counted.
+   * Model calls since the given time, in steps of 15 minutes, by persona: for turns, compactions and hooks. Does not
+   * count the offline model.
    */
   usedSince(sinceMs: number): Promise<ModelUse[]>;
 
   /**
-   * What came with the messages that the turn and those before it answered: the attachments of each, newest first, of
-   * at most `limit` messages. Where nothing ever came with a message, the thread is not walked.
+   * The attachments of the messages that this turn and its ancestors answered, newest first, from at most `limit`
+   * messages. Does not walk the thread if no message ever had any.
    */
   attached(id: TurnId, options: { limit: number }): Promise<Json[]>;
 
-  /** The ancestor at a depth; the root has depth 0. Undefined where the thread does not reach it. */
+  /** The ancestor at a depth; the root has depth 0. Undefined if the thread does not include it. */
   ancestor(id: TurnId, depth: number): Promise<TurnId | undefined>;
 }
 
 export interface ModelUse {
-  /** Undefined: hooks have asked. */
+  /** Undefined: calls of hooks. */
   readonly persona: PersonaId | undefined;
   readonly calls: number;
-  /** In and out, without those that a cache had. */
+  /** Input and output, without cached tokens. */
   readonly tokens: number;
 }
 
 export interface TurnStore extends TurnReads {
   /**
-   * Commits a turn: the turn, the messages and tool calls that were not journalled yet, the pointer, the
-   * queue items, the event of the answer and its deliveries, in one transaction. Refused with
-   * `lease_lost` or `head_moved`; then nothing of it is written. With `claimNext`, the session that has
-   * waited longest is leased in the same commit; often that is the same session.
+   * Commits a turn in one transaction: the turn, messages and tool calls not journalled yet, the head, the queue
+   * items, the event of the answer and its deliveries. Refused with `lease_lost` or `head_moved` without writing
+   * anything. With `claimNext`, the same commit leases the session that has waited longest, often the same one.
    */
   commit(turn: NewTurn): Promise<{ readonly next?: Claim }>;
 
   /**
-   * Notes that a run sums its thread up: its session is `compacting` until the compaction is committed or the run ends,
-   * and the compaction began now.
+   * Records that a run compacts its thread: the session is `compacting` from now until the compaction is committed or
+   * the run ends.
    */
   beginCompaction(lease: Lease, run: RunId): Promise<void>;
 
   /**
-   * Commits a compaction within a run: a turn of its own that becomes the head, so that the run's turn
-   * follows it. `firstKept` is the oldest turn that stays in the context word for word.
+   * Commits a compaction within a run: a turn of its own that becomes the head, so the run's turn follows it.
+   * `firstKept` is the oldest turn that stays in the context verbatim.
    */
   compact(compaction: NewCompaction): Promise<void>;
 }
 
-/** What is recorded of how a turn was made. */
+/** How a turn was made. */
 export interface TurnFacts {
   readonly role: "manager" | "worker";
   readonly profile: string;
   readonly provider: string;
   readonly model: string;
   readonly usage: Usage;
-  /** Null where the price is not known. */
+  /** Null if the price is unknown. */
   readonly costUsd: number | null;
   readonly permissions?: { readonly granted: Json; readonly used: Json };
 }
@@ -99,16 +98,16 @@ export interface NewTurn {
   readonly lease: Lease;
   readonly run: RunId;
   readonly turn: TurnId;
-  /** As the claim said. A head that has moved since is refused. */
+  /** From the claim. Refused if the head has moved since. */
   readonly parent: TurnId | undefined;
   readonly status: "completed" | "aborted";
   readonly facts: TurnFacts;
-  /** Those that are not in the journal. The id of the last assistant message is the turn's. */
+  /** Those not in the journal. The last assistant message has the id of the turn. */
   readonly messages: readonly Message[];
   readonly toolCalls: readonly ToolCall[];
-  /** The event by which the answer enters the ledger; its content is the turn's last message. */
+  /** The event of the answer in the ledger. Its content is the last message of the turn. */
   readonly answer?: NewAnswer;
-  /** The event of the answer is to be judged by hooks, as with `judge` of `events.accept`. */
+  /** Hooks have to judge the event of the answer, as with `judge` of `events.accept`. */
   readonly judge?: boolean;
   readonly deliveries?: readonly NewDelivery[];
   /** Where its time went. */
@@ -133,19 +132,19 @@ export interface StoredTurn {
   readonly depth: number;
   readonly type: "normal" | "compaction";
   readonly status: "completed" | "aborted";
-  /** The session at creation; a turn belongs to every thread that passes through it. */
+  /** The session it was created in. A turn belongs to every thread that passes through it. */
   readonly session: SessionKey;
   readonly agent: AgentId;
   readonly persona: PersonaId;
   readonly facts: TurnFacts;
   readonly toolCallCount: number;
-  /** How many turns follow it directly. The one field that changes later. */
+  /** Number of direct successors. The only field that changes after the commit. */
   readonly childCount: number;
   readonly sourceEvent: EventId | undefined;
   readonly startedAtMs: number;
   readonly completedAtMs: number;
   readonly hash: string;
-  /** When what was said in it was taken out. Absent: it is there. */
+  /** When its content was pruned. Absent: it was not. */
   readonly prunedAtMs?: number;
 }
 
@@ -153,21 +152,21 @@ export interface CostQuery {
   readonly by: "session" | "agent" | "persona" | "model" | "day";
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** By day: where each begins, ascending, the first not after `sinceMs`. */
+  /** By day: when each day starts, ascending. The first must not be after `sinceMs`. */
   readonly dayStartsMs?: readonly number[];
-  /** By session: only of these, and only their turns are read. At most MAX_PAGE. */
+  /** By session: only these, reading only their turns. At most MAX_PAGE. */
   readonly sessions?: readonly SessionKey[];
-  /** DEFAULT_PAGE unless told, at most MAX_PAGE. */
+  /** Defaults to DEFAULT_PAGE, at most MAX_PAGE. */
   readonly limit?: number;
 }
 
 export interface CostRow {
-  /** Of the session, agent or persona; `provider/model`; of a day, the moment at which it began. */
+  /** The session, agent or persona; `provider/model`; or the time at which the day starts. */
   readonly key: string;
   readonly turns: number;
   readonly usage: Usage;
   readonly costUsd: number;
-  /** Turns whose price is not known: they are not in `costUsd`. */
+  /** Turns with an unknown price, which `costUsd` does not include. */
   readonly unpriced: number;
 }
 
@@ -178,7 +177,7 @@ export interface TurnContent {
 }
 
 export interface Context {
-  /** The compaction that stands for all that came before the turns. */
+  /** The compaction that replaces everything before the turns. */
   readonly compaction: TurnContent | undefined;
   readonly turns: readonly TurnContent[];
 }

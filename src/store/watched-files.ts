@@ -1,9 +1,9 @@
 /**
- * What each watched file was like when its last event was taken in. What was missed while nobody watched is the
- * difference between this and what is found.
+ * The state of each watched file when its last event was accepted. Changes made while nothing was watching are the
+ * difference to its current state.
  */
 export interface FileReads {
-  /** Those whose path begins with a text, by path; with `after`, those behind that path. */
+  /** Files whose path starts with `under`, by path; with `after`, those that follow that path. */
   known(options: {
     readonly under: string;
     readonly after?: string;
@@ -12,7 +12,7 @@ export interface FileReads {
 }
 
 export interface FileStore extends FileReads {
-  /** Notes files without an event: those that were there before anybody watched, say. */
+  /** Records files without an event, such as those that existed before watching started. */
   note(files: readonly FileState[]): Promise<void>;
 }
 
@@ -24,5 +24,5 @@ export interface WatchedFile {
   readonly sha256: string;
 }
 
-/** gone: nothing is known of it any more. */
+/** gone: forgets the file. */
 export type FileState = WatchedFile | { readonly path: string; readonly gone: true };

@@ -76,8 +76,8 @@ export const prepareRequests = oncePerDatabase((db: Database) => {
 function askedElsewhere(id: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `Approval ${id} was asked for by another turn`,
-    "Make a new id for each new request.",
+    `Approval ${id} belongs to another turn`,
+    "Use a new id for each request.",
   );
 }
 

@@ -115,30 +115,30 @@ function checkOpen(id: string, approval: ApprovalRow, kind: string, nowMs: numbe
   if (state === "void") {
     return new Refusal(
       "state_conflict",
-      `Approval ${id} is void: the turn that asked for it is over`,
-      "Nothing has to be decided. Send a message if the work is still wanted.",
+      `Approval ${id} is void: its turn is over`,
+      "No decision is needed. Send a message if you still want the work done.",
     );
   }
   if (state !== "open") {
     return new Refusal(
       "state_conflict",
-      `Approval ${id} is ${state} already`,
-      "It can be answered once, and the first answer stays.",
+      `Approval ${id} is already ${state}`,
+      "A request can be answered only once.",
     );
   }
   if (kind !== UNFIT[approval.kind]) return undefined;
   return new Refusal(
     "state_conflict",
-    kind === "approve" ? `${id} is a question, not a call to approve` : `${id} is a call to approve or deny`,
-    kind === "approve" ? "Answer it with a text." : "Approve it or deny it.",
+    kind === "approve" ? `${id} is a question, not a tool call` : `${id} is a tool call, not a question`,
+    kind === "approve" ? "Answer it with text." : "Approve or deny it.",
   );
 }
 
 function expired(id: string, expiresMs: number): Refusal {
   return new Refusal(
     "approval_expired",
-    `Approval ${id} could be given until ${new Date(expiresMs).toISOString()}`,
-    "The call was not made. Ask the agent to try it again.",
+    `Approval ${id} expired at ${new Date(expiresMs).toISOString()}`,
+    "The call was not made. Ask the agent to try again.",
   );
 }
 
@@ -146,22 +146,22 @@ function notApproved(id: string, state: string): Refusal {
   return new Refusal(
     "state_conflict",
     `Approval ${id} is ${state}, not approved`,
-    "Make the call only once a person has agreed to it.",
+    "Make the call only after a person has approved it.",
   );
 }
 
 function notOfTurn(id: string, turn: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `Approval ${id} is for another turn than ${turn}`,
-    "Ask for an approval of your own.",
+    `Approval ${id} does not belong to turn ${turn}`,
+    "Request a separate approval.",
   );
 }
 
 function approvalUnknown(id: string): Refusal {
   return new Refusal(
     "approval_unknown",
-    `No approval has the id "${id}"`,
-    "`cortex approvals` lists what waits for a person.",
+    `Unknown approval "${id}"`,
+    "Run `cortex approvals` to list pending requests.",
   );
 }

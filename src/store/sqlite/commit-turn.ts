@@ -164,8 +164,8 @@ function checkTurn(held: Held, turn: string): Refusal | undefined {
   if (held.turn_id === turn) return undefined;
   return new Refusal(
     "turn_invalid",
-    `Run ${held.run_id} is making turn ${held.turn_id}, not ${turn}`,
-    "Commit the turn that the claim named.",
+    `Run ${held.run_id} belongs to turn ${held.turn_id}, not ${turn}`,
+    "Commit the turn named by the claim.",
   );
 }
 
@@ -177,20 +177,16 @@ function prepareCheckHead(db: Database): (held: Held, parent: string | null) => 
       return new Refusal(
         "turn_cyclic",
         `Turn ${parent} cannot follow itself`,
-        "Give the parent that the claim named.",
+        "Use the parent named by the claim.",
       );
     }
     if (parent !== null && findTurn.get(parent) === undefined) {
-      return new Refusal(
-        "turn_unknown",
-        `No turn has the id "${parent}"`,
-        "Give the parent that the claim named.",
-      );
+      return new Refusal("turn_unknown", `Unknown turn "${parent}"`, "Use the parent named by the claim.");
     }
     return new Refusal(
       "head_moved",
-      `The session no longer points at ${parent ?? "no turn"}, which turn ${held.turn_id} was to follow`,
-      "Fail the run with a retry: the next attempt follows the new head.",
+      `The head of the session has moved: turn ${held.turn_id} was to follow ${parent ?? "no turn"}`,
+      "Fail the run with a retry; the next attempt follows the new head.",
     );
   };
 }
@@ -204,14 +200,14 @@ function checkContent(
   if (input.status === "completed" && last?.id !== input.turn) {
     return new Refusal(
       "turn_invalid",
-      `The answer of turn ${input.turn} has the id ${last?.id ?? "of no message"}`,
-      "The last assistant message of a turn carries the turn's own id.",
+      `The answer of turn ${input.turn} has the wrong id: ${last?.id ?? "no message"}`,
+      "The last assistant message must have the id of its turn.",
     );
   }
   if (messages.length > MAX_MESSAGES_IN_TURN) {
     return new Refusal(
       "limit_invalid",
-      `Turn ${input.turn} has ${messages.length} messages, ${MAX_MESSAGES_IN_TURN} are allowed`,
+      `Turn ${input.turn} has ${messages.length} messages; the limit is ${MAX_MESSAGES_IN_TURN}`,
       "End the turn earlier.",
     );
   }
@@ -220,14 +216,14 @@ function checkContent(
     return new Refusal(
       "turn_invalid",
       `Call ${open.callId} of turn ${input.turn} has no result`,
-      "Give every tool call of a turn its outcome.",
+      "Record a result for every tool call of a turn.",
     );
   }
   const misplaced = toolCalls.findIndex((call, place) => call.ordinal !== place);
   if (misplaced === -1) return undefined;
   return new Refusal(
     "turn_invalid",
-    `Turn ${input.turn} has no tool call ${misplaced}, or has it twice`,
+    `Tool call ${misplaced} of turn ${input.turn} is missing or duplicated`,
     "Number the tool calls of a turn from 0 without gaps.",
   );
 }

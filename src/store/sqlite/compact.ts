@@ -122,14 +122,14 @@ function prepareIsInContext(db: Database): (head: number, turn: number) => boole
 }
 
 function turnExists(turn: string): Refusal {
-  return new Refusal("state_conflict", `There is a turn ${turn} already`, "Make a new id for each new turn.");
+  return new Refusal("state_conflict", `Turn ${turn} already exists`, "Use a new id for each turn.");
 }
 
 function notInContext(turn: string): Refusal {
   return new Refusal(
     "turn_invalid",
-    `Turn ${turn} is not in the context that is to be compacted`,
-    "Keep a turn that comes after the last compaction of this thread, or none.",
+    `Turn ${turn} is not in the context to compact`,
+    "Keep a turn after the last compaction of this thread, or none.",
   );
 }
 
@@ -144,7 +144,7 @@ function nothingToCompact(session: string): Refusal {
 function summaryMisnamed(turn: string, message: string): Refusal {
   return new Refusal(
     "turn_invalid",
-    `The summary of turn ${turn} has the id ${message}`,
-    "The last assistant message of a turn carries the turn's own id.",
+    `The summary of turn ${turn} has the wrong id: ${message}`,
+    "The last assistant message must have the id of its turn.",
   );
 }

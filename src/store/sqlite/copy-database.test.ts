@@ -153,7 +153,7 @@ describe("a schema that changes", () => {
     async () => {
       const program = new URL("../../../test/support/update-on-full-disk.ts", import.meta.url);
       const { said, code } = await runOnSmallDisk("4m", program);
-      expect(said).toMatch(/no room beside .*\n.*then it was updated/);
+      expect(said).toMatch(/Not enough disk space .*\n.*then it was updated/);
       expect(code).toBe(0);
     },
   );

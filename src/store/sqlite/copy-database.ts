@@ -140,9 +140,9 @@ function writeCopy(db: Database.Database, to: string): void {
 function noRoom(path: string, cause: unknown): CortexError {
   return new CortexError(
     "store_full",
-    `There is no room beside ${path} for the copy that is made of it before an update`,
+    `Not enough disk space next to ${path} for the copy made before an update`,
     {
-      hint: "Free as much space as the database takes, then start again. Nothing was changed.",
+      hint: "Free as much space as the database uses, then start again. Nothing was changed.",
       cause,
     },
   );

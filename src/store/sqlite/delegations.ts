@@ -102,9 +102,5 @@ function prepareFind(db: Database): (id: string) => DelegationRow | Refusal {
 }
 
 function stillOpen(id: string): Refusal {
-  return new Refusal(
-    "state_conflict",
-    `Delegation ${id} is open: there is nothing to tell of it yet`,
-    "Report it once it is over.",
-  );
+  return new Refusal("state_conflict", `Delegation ${id} is still open`, "Report it after it has ended.");
 }

@@ -77,7 +77,7 @@ function encodeShown(value: Json | undefined): string | null {
 }
 
 function namedTwice(name: string): CortexError {
-  return new CortexError("request_invalid", `Two hooks are called "${name}"`, {
-    hint: "A hook is known by the name of its file without the ending: rename one of the files.",
+  return new CortexError("request_invalid", `Duplicate hook "${name}"`, {
+    hint: "A hook is named after its file, without the extension: rename one of the files.",
   });
 }

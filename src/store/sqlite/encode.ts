@@ -47,9 +47,9 @@ type DeliveryInput = Input<"commitTurn">["deliveries"][number];
 
 export function encodeEvent(event: NewEvent): EventInput {
   if (!/^[a-z0-9][a-z0-9_.-]*:./s.test(event.id))
-    throw eventInvalid(event.id, "its id is not adapter:source");
+    throw eventInvalid(event.id, "the id is not adapter:source");
   if (!Number.isSafeInteger(event.atMs))
-    throw eventInvalid(event.id, `its time ${event.atMs} is not in milliseconds`);
+    throw eventInvalid(event.id, `the time ${event.atMs} is not an integer of milliseconds`);
   const encoded = {
     ...event,
     places: encodePlaces(event),
@@ -131,8 +131,8 @@ function encodeWorker({ parent, parentTurn, parentCall, worker }: NewWorker): Wo
 function encodeDelegation({ from, delegation }: NewDispatch): DelegationInput {
   const { id, turn, ordinal, waits, deadlineMs, detail } = delegation!;
   if (from === undefined) {
-    throw new CortexError("request_invalid", `Delegation ${id} is from no session`, {
-      hint: "Give the session whose turn gives the work as `from`.",
+    throw new CortexError("request_invalid", `Delegation ${id} has no \`from\``, {
+      hint: "Set `from` to the session that delegates the work.",
     });
   }
   checkPlace(ordinal, MAX_TOOL_CALLS_IN_TURN, "tool calls");
@@ -148,8 +148,8 @@ function encodeDelegation({ from, delegation }: NewDispatch): DelegationInput {
 
 function checkCap(cap: QueueCap): QueueCap {
   if (Number.isSafeInteger(cap.max) && cap.max >= 1) return cap;
-  throw new CortexError("limit_invalid", `${cap.max} is not a number of messages that may wait`, {
-    hint: "Let a queue hold a whole number of messages, at least 1.",
+  throw new CortexError("limit_invalid", `Invalid queue limit ${cap.max}`, {
+    hint: "Use an integer of at least 1.",
   });
 }
 
@@ -189,8 +189,8 @@ export function encodeAnswerTo(id: ApprovalId, answer: ApprovalAnswer): Input<"a
 export function encodeSettings(settings: Settings): string {
   if (typeof settings === "object" && settings !== null && !Array.isArray(settings))
     return encodeJson(settings, "The settings of a session");
-  throw new CortexError("request_invalid", `${canonicalJson(settings)} is not a set of settings`, {
-    hint: 'Give an object, such as {"profile": "fast"}.',
+  throw new CortexError("request_invalid", `Invalid settings ${canonicalJson(settings)}`, {
+    hint: 'Use an object such as {"profile": "fast"}.',
   });
 }
 
@@ -292,9 +292,13 @@ export function checkKey(session: SessionKey): SessionKey {
     goodKeys.add(key);
     return key;
   }
-  throw new CortexError("session_key_invalid", `"${session}" is written "${key}"`, {
-    hint: "Build session keys with the functions of the model, which normalise them.",
-  });
+  throw new CortexError(
+    "session_key_invalid",
+    `Session key "${session}" is not normalized: expected "${key}"`,
+    {
+      hint: "Build session keys with the functions of the model, which normalize them.",
+    },
+  );
 }
 
 /** From the outside in: the place around it, the place, the topic in it. */
@@ -305,10 +309,9 @@ function encodePlaces(event: NewEvent): EventInput["places"] {
       (field) => event[field] !== undefined,
     );
     if (needy === undefined) return [];
-    throw eventInvalid(event.id, `it has ${needy} ${JSON.stringify(event[needy])} and no place`);
+    throw eventInvalid(event.id, `${needy} ${JSON.stringify(event[needy])} requires a place`);
   }
-  if (parentPlace === place)
-    throw eventInvalid(event.id, `its place ${JSON.stringify(place)} is its own parent`);
+  if (parentPlace === place) throw eventInvalid(event.id, `place ${JSON.stringify(place)} is its own parent`);
   const at = (parts: readonly [string, string?], known: { kind?: PlaceKind; name?: string }) => ({
     id: [channel, account, ...parts].map((part) => encodeURIComponent(part!.toWellFormed())).join(":"),
     account,
@@ -332,27 +335,31 @@ function jsonText(value: Json | undefined): string | null {
 function checkSize(text: string, what: string): string {
   const bytes = text.length > MAX_MESSAGE_BYTES / 3 ? Buffer.byteLength(text) : text.length;
   if (bytes <= MAX_MESSAGE_BYTES) return text;
-  throw new CortexError("message_too_large", `${what} has ${bytes} bytes, ${MAX_MESSAGE_BYTES} are allowed`, {
-    hint: "Keep the rest in a file and refer to it.",
-  });
+  throw new CortexError(
+    "message_too_large",
+    `${what} has ${bytes} bytes; the limit is ${MAX_MESSAGE_BYTES}`,
+    {
+      hint: "Put the rest into a file and refer to it.",
+    },
+  );
 }
 
 function checkPlace(place: number, limit: number, what: string): void {
   if (Number.isInteger(place) && place >= 0 && place < limit) return;
-  throw new CortexError("limit_invalid", `${place} is not a place among the ${what} of a turn`, {
+  throw new CortexError("limit_invalid", `Position ${place} is out of range for the ${what} of a turn`, {
     hint: `A turn holds up to ${limit} ${what}, numbered from 0.`,
   });
 }
 
 function tooLarge(what: string, bytes: number): CortexError {
-  return new CortexError("event_too_large", `${what} has ${bytes} bytes, ${MAX_EVENT_BYTES} are allowed`, {
+  return new CortexError("event_too_large", `${what} has ${bytes} bytes; the limit is ${MAX_EVENT_BYTES}`, {
     hint: "Send large content as an attachment.",
   });
 }
 
 function eventInvalid(id: string, why: string): CortexError {
-  return new CortexError("event_invalid", `Event ${JSON.stringify(id)} cannot be taken in: ${why}`, {
-    hint: "Make the id with `eventId` of the model.",
+  return new CortexError("event_invalid", `Invalid event ${JSON.stringify(id)}: ${why}`, {
+    hint: "Build the id with `eventId` of the model.",
   });
 }
 

@@ -11,41 +11,41 @@ export function storeFailure(cause: unknown, where: string): Error {
   )
     return cause;
   if (isFull(cause)) {
-    return new CortexError("store_full", `There is no room left on the disk of ${where}`, {
-      hint: "Free some space. Nothing that was acknowledged is lost, and Cortex goes on by itself.",
+    return new CortexError("store_full", `Disk full: cannot write ${where}`, {
+      hint: "Free some space. Nothing acknowledged is lost, and Cortex resumes automatically.",
       transient: true,
       cause,
     });
   }
   if (code.startsWith("SQLITE_NOTADB") || code.startsWith("SQLITE_CORRUPT")) {
-    return new CortexError("store_corrupt", `${where} is damaged or is not a database: ${why}`, {
-      hint: "Move the file away and put a backup in its place. Cortex has changed nothing in it.",
+    return new CortexError("store_corrupt", `${where} is damaged or not a database: ${why}`, {
+      hint: "Replace the file with a backup. Cortex has not changed it.",
       cause,
     });
   }
   if (code.startsWith("SQLITE_BUSY")) {
-    return new CortexError("store_locked", `Another program holds ${where} locked`, {
+    return new CortexError("store_locked", `${where} is locked by another program`, {
       hint: "Close the program that has the database open, then try again.",
       transient: true,
       cause,
     });
   }
   if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(code)) {
-    return new CortexError("state_conflict", `An id was used for two things: ${why}`, {
-      hint: "Make a new id for each new thing.",
+    return new CortexError("state_conflict", `Duplicate id: ${why}`, {
+      hint: "Use a new id for each object.",
       cause,
     });
   }
-  return new CortexError("store_unwritable", `${where} cannot be written: ${why}`, {
-    hint: "Check that the folder exists, that it may be written, and that its disk is well.",
+  return new CortexError("store_unwritable", `Cannot write ${where}: ${why}`, {
+    hint: "Check that the folder exists and is writable, and that the disk is healthy.",
     transient: code.startsWith("SQLITE_IOERR") || code === "EIO",
     cause,
   });
 }
 
 export function storeMissing(path: string): CortexError {
-  return new CortexError("store_missing", `There is no ledger at ${path}`, {
-    hint: "`cortex up` makes one; CORTEX_HOME names another home.",
+  return new CortexError("store_missing", `No ledger at ${path}`, {
+    hint: "Run `cortex up` to create one, or set CORTEX_HOME to another home.",
   });
 }
 

@@ -98,8 +98,8 @@ interface NewRow extends Omit<DelegationInput, "turn"> {
 function notUnderWay(turn: string, session: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `Turn ${turn} is not under way in session "${session}"`,
-    "Only a turn that is being made can give work to others.",
+    `Turn ${turn} is not running in session "${session}"`,
+    "Only a running turn can delegate work.",
   );
 }
 
@@ -107,15 +107,15 @@ function notUnderWay(turn: string, session: string): Refusal {
 function beingAborted(turn: string, reason: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `Turn ${turn} is being aborted (${reason}) and gives no more work to others`,
-    "Send a new message if the work is still wanted.",
+    `Turn ${turn} is being aborted (${reason}) and cannot delegate work`,
+    "Send a new message if you still want the work done.",
   );
 }
 
 function delegationExists(id: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `Delegation ${id} is of another message`,
-    "Make a new id for each new delegation.",
+    `Delegation ${id} belongs to another message`,
+    "Use a new id for each delegation.",
   );
 }

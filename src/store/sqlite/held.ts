@@ -51,8 +51,8 @@ export function prepareHeld(
     if (held.epoch !== lease.epoch || held.holder === null || held.run_id !== run) {
       return new Refusal(
         "lease_lost",
-        `The lease ${lease.epoch} on session "${lease.session}" is no longer good for run ${run}`,
-        "Another holder has taken the session over, or the run has ended. Stop this run and write nothing.",
+        `Run ${run} has lost lease ${lease.epoch} on session "${lease.session}"`,
+        "Another process has taken the session over, or the run has ended. Stop this run without writing.",
       );
     }
     return held;

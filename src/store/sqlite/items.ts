@@ -114,8 +114,8 @@ function prepareFindDead(db: Database): (item: string) => DeadRow | Refusal {
 function itemUnknown(item: string): Refusal {
   return new Refusal(
     "item_unknown",
-    `No queue item has the id "${item}"`,
-    "`cortex queue` lists what waits.",
+    `Unknown queue item "${item}"`,
+    "Run `cortex queue` to list waiting messages.",
   );
 }
 
@@ -123,6 +123,6 @@ function notDead(item: string, state: string): Refusal {
   return new Refusal(
     "state_conflict",
     `Item ${item} is ${state}, not dead`,
-    "`cortex dead list` shows the dead letters.",
+    "Run `cortex dead list` to list dead letters.",
   );
 }

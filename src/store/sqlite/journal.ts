@@ -185,15 +185,15 @@ export function prepareJournal(
         ) {
           return new Refusal(
             "item_unknown",
-            `Item ${item} does not wait in this session`,
-            "It was dropped or became part of another turn. Read the pending items again.",
+            `Item ${item} is not waiting in this session`,
+            "It was dropped or is part of another turn. Read the pending items again.",
           );
         }
       }
       if (dispatches !== null && dispatches !== sum(items.map((item) => countDispatches.get(item)!))) {
         return new Refusal(
           "item_unknown",
-          `Of the items ${items.join(", ")}, a hook has joined one since it was read`,
+          `A hook has joined one of the items ${items.join(", ")} since they were read`,
           "Read the pending items again.",
         );
       }
@@ -231,8 +231,8 @@ export function prepareJournal(
 function beingAborted(turn: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `Turn ${turn} is being aborted and takes no more messages`,
-    "Commit it as aborted; the next turn takes them.",
+    `Turn ${turn} is being aborted and accepts no more messages`,
+    "Commit it as aborted; the next turn gets them.",
   );
 }
 
@@ -280,15 +280,15 @@ function sameMessage(a: MessageInput, b: MessageInput): boolean {
 function gap(place: string): Refusal {
   return new Refusal(
     "journal_conflict",
-    `The journal holds nothing before ${place}`,
-    "Journal the messages and the calls of a turn in order, without gaps.",
+    `Gap in the journal before ${place}`,
+    "Journal the messages and calls of a turn in order, without gaps.",
   );
 }
 
 function conflict(place: string, given: string): Refusal {
   return new Refusal(
     "journal_conflict",
-    `The journal holds something else at ${place} than ${given}`,
-    "A journal is only ever appended to. Read it and go on from its end.",
+    `Journal conflict at ${place}: got ${given}`,
+    "A journal is append-only. Read it and continue at its end.",
   );
 }

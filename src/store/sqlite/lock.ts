@@ -57,6 +57,6 @@ function readOwner(note: string): Owner | undefined {
 function locked(path: string, owner: Owner | undefined): CortexError {
   const who = owner === undefined ? "Another process" : `Process ${owner.pid}, up since ${owner.startedAt},`;
   return new CortexError("store_locked", `${who} is using the database ${path}`, {
-    hint: "Stop that process first, or give this one a home of its own with CORTEX_HOME.",
+    hint: "Stop that process first, or set CORTEX_HOME to another home.",
   });
 }

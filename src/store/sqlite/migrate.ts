@@ -25,8 +25,8 @@ export function inspectDatabase(path: string): void {
 export function checkDatabase(db: Database.Database, path: string, migrations = MIGRATIONS): void {
   const application = db.pragma("application_id", { simple: true });
   if (application !== APPLICATION_ID && !(application === 0 && isEmpty(db))) {
-    throw new CortexError("store_foreign", `${path} is the database of another program`, {
-      hint: "Give Cortex a home of its own with CORTEX_HOME. The file was left as it is.",
+    throw new CortexError("store_foreign", `${path} belongs to another program`, {
+      hint: "Set CORTEX_HOME to another home. The file was not changed.",
     });
   }
   const version = versionOf(db);
@@ -34,9 +34,9 @@ export function checkDatabase(db: Database.Database, path: string, migrations = 
   if (version > newest) {
     throw new CortexError(
       "store_newer",
-      `${path} has schema ${version}, and this Cortex knows schemas up to ${newest}`,
+      `${path} has schema ${version}; this version of Cortex supports schemas up to ${newest}`,
       {
-        hint: "Update Cortex to at least the version that last used this database; docs/keeping.md says how to go back.",
+        hint: "Update Cortex to at least the version that last used this database. To downgrade, see docs/keeping.md.",
       },
     );
   }
@@ -50,9 +50,9 @@ export function checkCurrent(db: Database.Database, path: string): void {
   if (version === newest) return;
   throw new CortexError(
     "store_older",
-    `${path} has schema ${version}, and this Cortex reads schema ${newest}`,
+    `${path} has schema ${version}; this version of Cortex reads schema ${newest}`,
     {
-      hint: "Run `cortex up` once: it brings the database up to date.",
+      hint: "Run `cortex up` once to update the database.",
     },
   );
 }

@@ -113,8 +113,8 @@ export const sendingChunk = operation(record({ fence: fenceCodec, chunk: number 
     if (state === "sent") {
       return new Refusal(
         "state_conflict",
-        `Chunk ${chunk} of delivery ${fence.delivery} was sent already`,
-        "Go on with the chunk after it.",
+        `Chunk ${chunk} of delivery ${fence.delivery} was already sent`,
+        "Continue with the next chunk.",
       );
     }
     mark.run(delivery.key, chunk);
@@ -313,8 +313,8 @@ function prepareFence(db: Database): (fence: Fence) => DeliveryRow | Refusal {
     if (row.epoch === fence.epoch && (row.state === "sending" || row.state === "sent")) return row;
     return new Refusal(
       "lease_lost",
-      `The claim ${fence.epoch} on delivery ${fence.delivery} is no longer good`,
-      "Another sender has taken the delivery over. Send nothing more of it.",
+      `Lost claim ${fence.epoch} on delivery ${fence.delivery}`,
+      "Another sender has taken the delivery over. Stop sending it.",
     );
   };
 }
@@ -335,8 +335,8 @@ function prepareFindChunk(db: Database): (fence: Fence, delivery: number, chunk:
 function deliveryUnknown(delivery: string): Refusal {
   return new Refusal(
     "delivery_unknown",
-    `No delivery has the id "${delivery}"`,
-    "GET /api/deliveries lists the deliveries there are.",
+    `Unknown delivery "${delivery}"`,
+    "GET /api/deliveries lists deliveries.",
   );
 }
 
@@ -344,6 +344,6 @@ function notDead(delivery: string, state: string): Refusal {
   return new Refusal(
     "state_conflict",
     `Delivery ${delivery} is ${state}, not dead`,
-    "`cortex dead list` shows those that are.",
+    "Run `cortex dead list` to list dead letters.",
   );
 }

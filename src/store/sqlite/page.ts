@@ -33,15 +33,15 @@ export function listPage<Row, Item>(listing: Listing<Row, Item>): Listed<Item> {
 
 export function checkPage(limit = DEFAULT_PAGE): number {
   if (checkCount(limit) <= MAX_PAGE) return limit;
-  throw new CortexError("limit_invalid", `${limit} is more than can be read at once`, {
-    hint: `Ask for ${MAX_PAGE} or fewer, and then for the next page.`,
+  throw new CortexError("limit_invalid", `Limit ${limit} is too large`, {
+    hint: `Use at most ${MAX_PAGE} and request further pages.`,
   });
 }
 
 export function checkCount(count: number): number {
   if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new CortexError("limit_invalid", `${count} is not a number of things to ask for`, {
-    hint: "Ask for a whole number, at least 1.",
+  throw new CortexError("limit_invalid", `Invalid limit ${count}`, {
+    hint: "Use an integer of at least 1.",
   });
 }
 
@@ -50,7 +50,7 @@ function readCursor(name: string, cursor: string): Place {
   const place = numbers.map(Number);
   const wellFormed = numbers.every((text) => /^-?\d{1,16}$/.test(text)) && place.every(Number.isSafeInteger);
   if (list === name && place.length === 2 && wellFormed) return [place[0]!, place[1]!];
-  throw new CortexError("request_invalid", `${JSON.stringify(cursor)} is not a cursor of ${name}`, {
-    hint: "Give back `next` as it came with the page before, or no cursor to begin anew.",
+  throw new CortexError("request_invalid", `Invalid cursor ${JSON.stringify(cursor)} for ${name}`, {
+    hint: "Pass `next` of the previous page, or omit the cursor to start over.",
   });
 }

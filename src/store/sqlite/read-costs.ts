@@ -95,7 +95,7 @@ export function prepareReadSpent(db: Database) {
 }
 
 function daysInvalid(dayStartsMs: readonly number[]): CortexError {
-  return new CortexError("request_invalid", `[${dayStartsMs.join(", ")}] are not the starts of days`, {
-    hint: "Say in `dayStartsMs` when each day begins, ascending, the first not after `sinceMs`.",
+  return new CortexError("request_invalid", `Invalid \`dayStartsMs\` [${dayStartsMs.join(", ")}]`, {
+    hint: "List when each day starts, ascending; the first must not be after `sinceMs`.",
   });
 }

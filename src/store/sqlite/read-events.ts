@@ -100,8 +100,8 @@ export function prepareReadEvents(db: Database) {
 
 export function checkMoment(ms: number): number {
   if (Number.isSafeInteger(ms)) return ms;
-  throw new CortexError("request_invalid", `${ms} is not a moment`, {
-    hint: "Give milliseconds since 1970, as a whole number.",
+  throw new CortexError("request_invalid", `Invalid time ${ms}`, {
+    hint: "Use an integer of milliseconds since 1970.",
   });
 }
 

@@ -86,7 +86,7 @@ function refused(why: string): CortexError {
 }
 
 function tooLarge(limit: string): CortexError {
-  return new CortexError("query_too_large", `The query has more than ${limit}`, {
+  return new CortexError("query_too_large", `The query returned more than ${limit}`, {
     hint: "Add a limit, or count instead of listing.",
   });
 }
@@ -97,6 +97,6 @@ function portable(error: unknown): NonNullable<ReaderAnswer["error"]> {
   return {
     code: "query_refused",
     message: `The query failed: ${String(message ?? error)}`,
-    hint: "Correct the query.",
+    hint: "Fix the query.",
   };
 }

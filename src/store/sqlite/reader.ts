@@ -125,8 +125,8 @@ export class Reader {
 
   #expire(deadlineMs: number): void {
     this.#settle()?.reject(
-      new CortexError("query_timeout", `The query took longer than ${deadlineMs} ms and was stopped`, {
-        hint: "Narrow it down, for example by `timestamp`, or give it a longer deadline.",
+      new CortexError("query_timeout", `The query exceeded ${deadlineMs} ms and was stopped`, {
+        hint: "Narrow it down, for example by `timestamp`, or set a longer deadline.",
       }),
     );
     void this.#kill();
@@ -159,8 +159,8 @@ export class Reader {
 }
 
 function failed(why: string, cause: unknown): CortexError {
-  return new CortexError("query_failed", `The query has no answer: ${why}`, {
-    hint: "Ask again; if it happens again, the cause is in the log.",
+  return new CortexError("query_failed", `The query failed: ${why}`, {
+    hint: "Try again; if it fails again, see the log.",
     transient: true,
     cause,
   });

@@ -299,15 +299,15 @@ function isFinal(state: string): boolean {
 function isAnother(id: string, wanted: number, found: number): Refusal {
   return new Refusal(
     "state_conflict",
-    `Relay ${id} has gone on: it is version ${found}, not ${wanted}`,
-    "Read it again, and decide anew.",
+    `Relay ${id} has changed: expected version ${wanted}, found ${found}`,
+    "Read it again and retry.",
   );
 }
 
 function notUnderWay(turn: string, session: string): Refusal {
   return new Refusal(
     "state_conflict",
-    `Turn ${turn} is not under way in session "${session}"`,
-    "Only a turn that is being made can wait for a relay.",
+    `Turn ${turn} is not running in session "${session}"`,
+    "Only a running turn can wait for a relay.",
   );
 }

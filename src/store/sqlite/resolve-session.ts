@@ -105,9 +105,5 @@ export function prepareInsertSession(db: Database): (session: NewSession, nowMs:
 }
 
 export function sessionExists(label: string): Refusal {
-  return new Refusal(
-    "session_exists",
-    `A session is called "${label}" already`,
-    "Choose another label; the old session was left as it is.",
-  );
+  return new Refusal("session_exists", `Session "${label}" already exists`, "Choose another label.");
 }

@@ -55,8 +55,8 @@ export function checkSearch(text: string, options: SearchOptions = {}): SearchRe
 
 function checkAtMost(count: number, most: number): number {
   if (checkCount(count) <= most) return count;
-  throw new CortexError("limit_invalid", `${count} is more than a search gives back`, {
-    hint: `Ask for ${most} or less, or narrow it down by time or channel.`,
+  throw new CortexError("limit_invalid", `Limit ${count} is too large`, {
+    hint: `Use at most ${most}, or narrow the search by time or channel.`,
   });
 }
 

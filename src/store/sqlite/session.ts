@@ -80,7 +80,7 @@ export const configureSession = operation(configuringCodec, (db) => {
 function settingsTooLarge(label: string, bytes: number): Refusal {
   return new Refusal(
     "limit_invalid",
-    `The settings of session "${label}" would have ${bytes} bytes, ${MAX_SETTINGS_BYTES} are allowed`,
-    "Remove what is no longer needed by setting it to null.",
+    `The settings of session "${label}" would have ${bytes} bytes; the limit is ${MAX_SETTINGS_BYTES}`,
+    "Remove unneeded settings by setting them to null.",
   );
 }

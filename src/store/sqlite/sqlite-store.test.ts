@@ -237,7 +237,7 @@ describe("schema", () => {
 
     migrate(db, [...MIGRATIONS, { version, sql: "create table extra (a)" }]);
     expect(db.pragma("user_version", { simple: true })).toBe(version);
-    expect(() => checkDatabase(db, path)).toThrow(`knows schemas up to ${newest}`);
+    expect(() => checkDatabase(db, path)).toThrow(`supports schemas up to ${newest}`);
     db.close();
   });
 

@@ -217,8 +217,8 @@ function weigh(cells: readonly Cell[]): number {
 }
 
 function busy(waiting: number): CortexError {
-  return new CortexError("store_busy", `${waiting} operations wait to be written, and no more are taken`, {
-    hint: "Send it again in a moment.",
+  return new CortexError("store_busy", `The store is overloaded: ${waiting} writes are queued`, {
+    hint: "Retry in a moment.",
     transient: true,
   });
 }
@@ -226,9 +226,9 @@ function busy(waiting: number): CortexError {
 function writerLost(path: string, cause: unknown): CortexError {
   return new CortexError(
     "store_writer_lost",
-    `The writer of ${path} has ended; this call may or may not have happened`,
+    `The writer of ${path} has stopped; this call may or may not have been committed`,
     {
-      hint: "Open the store again and repeat the call: it is done once.",
+      hint: "Reopen the store and repeat the call; it takes effect once.",
       transient: true,
       cause,
     },
