@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 import type { Cortex, CortexOptions } from "../src/runtime/cortex.ts";
-import type { IncomingWebhook } from "../src/feature/cortex.ts";
+import type { IncomingWebhook } from "../src/channels/webhook/webhooks.ts";
 import { type HomeFiles, openTestCortex } from "./support/home.ts";
 import { judge, judged } from "./support/judged.ts";
 import { PATIENT } from "./support/server.ts";
@@ -186,7 +186,7 @@ test("stripe-high-value tells of large payments, and of nothing else that Stripe
   const paid = async (amount: number, { type = "payment_intent.succeeded", name = "stripe" } = {}) => {
     const object = { id: "pi_1", amount, currency: "eur" };
     const request = signedByStripe({ id: `evt_${++count}`, type, data: { object } });
-    const taken = await cortex.receiveWebhook(name, request);
+    const taken = await cortex.webhooks.receive(name, request);
     expect(taken.kind).toBe("event");
     return judged(cortex, (taken as Extract<typeof taken, { kind: "event" }>).event);
   };

@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { RelayView } from "../relay/surface/views.ts";
-import { signatureHeaders } from "../runtime/sign-webhook.ts";
+import { signatureHeaders } from "../channels/webhook/sign.ts";
 import type { WholeMemberView } from "../team/surface/views.ts";
 import type { EventView } from "../feature/views.ts";
 import { ask } from "../client/ask.ts";

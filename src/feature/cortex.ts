@@ -49,8 +49,6 @@ export interface Cortex extends Apis, AsyncDisposable {
   outcome(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined>;
   /** Takes an event in from an adapter that is not Cortex's own. Throws `event_invalid`. */
   accept(incoming: Incoming): Promise<AcceptedEvent>;
-  /** Takes a webhook in if its signature is valid. Throws `webhook_unknown`, `webhook_unconfigured` and `signature_invalid`. */
-  receiveWebhook(name: string, request: IncomingWebhook): Promise<ReceivedWebhook>;
   // Wherever a session is named, the forms of `send` are accepted: `main`, a label or a whole key.
   /** Creates a session that points at this turn. */
   fork(turn: TurnId, label?: string): Promise<StoredSession>;
@@ -67,14 +65,3 @@ export interface Cortex extends Apis, AsyncDisposable {
   /** Takes no new work, lets runs reach a safe point, and closes the store. */
   stop(): Promise<void>;
 }
-
-/** A request to a webhook. Its body is read only if its name is known. */
-export interface IncomingWebhook {
-  readonly header: (name: string) => string | undefined;
-  readonly body: () => Promise<Uint8Array>;
-}
-
-export type ReceivedWebhook =
-  | ({ readonly kind: "event" } & AcceptedEvent)
-  /** To be sent back as it is. */
-  | { readonly kind: "challenge"; readonly challenge: string };

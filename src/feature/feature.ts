@@ -4,6 +4,7 @@
  *
  * `feature.ts` is loaded by every start and every command, so it holds tables and imports the code behind them on use.
  */
+import type { Channel } from "../channels/channel.ts";
 import type { ChatCommands } from "../intake/chat-commands.ts";
 import type { Direction } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
@@ -46,6 +47,8 @@ export interface OpenFeature extends Partial<AsyncDisposable> {
   readonly api?: Partial<Apis>;
   /** Commands that people type in a chat. */
   readonly chat?: ChatCommands;
+  /** Opens the channels that it sends through. Called again when the configuration has changed. */
+  channels?(): readonly Channel[];
   /** Picks up what the previous process left. Awaited before any turn runs. */
   recover?(): Promise<void>;
   /** Begins its own work, once turns run. */

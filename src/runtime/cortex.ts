@@ -41,7 +41,6 @@ import { createChannels } from "./channels.ts";
 import { dayStart } from "../model/day.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath, makeHome } from "../config/home.ts";
-import { Inbound } from "./inbound.ts";
 import { Live } from "../feature/live.ts";
 import { sendMessage } from "../intake/messages.ts";
 import { Outcomes } from "../feature/outcomes.ts";
@@ -139,21 +138,12 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const mintId = createUlidSource(clock);
   const spans = new Spans(clock, readInstant);
   const outcomes = new Outcomes(store);
-  const channels = createChannels(settings, clock);
+  const channels = createChannels(settings, () => open.channels());
   const sandbox = await openSandbox({
     home,
     environment,
     setting: () => settings.config().sandbox,
     sharedFolders: () => open.sharedFolders(),
-  });
-  const inbound = new Inbound({
-    home,
-    store,
-    settings,
-    clock,
-    accept: (incoming, file) => acceptEvent(toEvent(incoming), ports, file),
-    wantsTimer: () => open.wants("received", "timer"),
-    log,
   });
   await recordPersonas(store, settings.config());
   parts.watch(() => {
@@ -161,7 +151,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
       log(`Personas were not recorded in the ledger: ${String(error)}`),
     );
     void sandbox.lookAgain();
-    inbound.lookAgain();
     open.configChanged();
   });
   const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
@@ -268,7 +257,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
       const { shutdownMs } = settings.config().broker;
-      await inbound[Symbol.asyncDispose]();
       await open[Symbol.asyncDispose](); // before the queue: the end of a relay's step would begin the next one
       await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs)]);
       await subAgents[Symbol.asyncDispose]();
@@ -282,7 +270,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
   await open.recover();
   broker.start();
   sender.start();
-  inbound.start();
   await open.start();
 
   return {
@@ -301,7 +288,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
     say: (message) => say(message, ports),
     outcome: (item, signal) => outcomes.wait(item, signal),
     accept: async (incoming) => acceptEvent(toForeignEvent(incoming), ports),
-    receiveWebhook: (name, request) => inbound.receiveWebhook(name, request),
     ...sessionCalls(ports),
     stop,
     [Symbol.asyncDispose]: stop,

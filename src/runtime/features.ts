@@ -1,3 +1,6 @@
+import { files } from "../channels/files/feature.ts";
+import { timer } from "../channels/timer/feature.ts";
+import { webhook } from "../channels/webhook/feature.ts";
 import { delegation } from "../delegation/feature.ts";
 import type { Feature } from "../feature/feature.ts";
 import { hooks } from "../hooks/feature.ts";
@@ -9,7 +12,18 @@ import { team } from "../team/feature.ts";
 import { toolNamesOf } from "./tool-names.ts";
 
 /** The features of Cortex. One is opened after those it uses, and closed before them. */
-export const FEATURES: readonly Feature[] = [search, delegation, relay, team, hooks, insight, keep];
+export const FEATURES: readonly Feature[] = [
+  search,
+  delegation,
+  relay,
+  team,
+  hooks,
+  insight,
+  keep,
+  timer,
+  files,
+  webhook,
+];
 
 /** The names of all tools that an agent can have. */
 export const TOOL_NAMES: readonly string[] = toolNamesOf(FEATURES);

@@ -1,4 +1,5 @@
 /** The features of a running Cortex as one: what one of them answers, all do. */
+import type { Channel } from "../channels/channel.ts";
 import type { Apis } from "../feature/cortex.ts";
 import type { Feature, OpenFeature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
@@ -24,6 +25,10 @@ export class OpenFeatures implements AsyncDisposable {
 
   get chats(): readonly ChatCommands[] {
     return this.#opened.flatMap(({ chat }) => chat ?? []);
+  }
+
+  channels(): readonly Channel[] {
+    return this.#opened.flatMap((feature) => feature.channels?.() ?? []);
   }
 
   async recover(): Promise<void> {

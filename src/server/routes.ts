@@ -9,7 +9,6 @@ import { messageRoutes } from "./routes-messages.ts";
 import { sessionRoutes } from "./routes-sessions.ts";
 import { trustRoutes } from "./routes-trust.ts";
 import { turnRoutes } from "./routes-turns.ts";
-import { webhookRoute } from "./routes-webhooks.ts";
 import { workRoutes } from "./routes-work.ts";
 import { streamRoute } from "./stream.ts";
 
@@ -29,7 +28,6 @@ export async function loadRoutes(features: readonly Feature[]): Promise<RouteTab
       ...CORE_ROUTES,
       ...doctorRoutes(features),
       ...tables.flatMap(({ routes }) => routes),
-      webhookRoute,
       streamRoute,
       openApi,
     ],

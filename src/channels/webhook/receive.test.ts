@@ -5,16 +5,20 @@ import {
   MAX_FORM_FIELDS,
   MAX_KEPT_HEADER_LENGTH,
   receiveWebhook,
-  type Source,
+  type WebhookSource,
   type WebhookEvent,
 } from "./receive.ts";
 import { signatureHeaders } from "./sign.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 15, 9);
 const SECRET = "a secret of both ends";
-const UNSIGNED: Source = { scheme: "unsigned" };
+const UNSIGNED: WebhookSource = { scheme: "unsigned" };
 
-function receive(source: Source, body: string | Buffer, headers: Readonly<Record<string, string>> = {}) {
+function receive(
+  source: WebhookSource,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+) {
   const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const request = { header: (name: string) => byName.get(name.toLowerCase()), body: Buffer.from(body) };
   return receiveWebhook(request, { name: "shop", source, nowMs: NOW_MS });

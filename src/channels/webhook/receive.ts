@@ -24,14 +24,14 @@ export interface WebhookEvent {
   readonly timestampMs: number;
 }
 
-export type Source =
+export type WebhookSource =
   | { readonly scheme: "unsigned" }
   | { readonly scheme: Exclude<Scheme, "unsigned">; readonly secret: string };
 
 /** Throws `signature_invalid`. */
 export function receiveWebhook(
   request: WebhookRequest,
-  given: { readonly name: string; readonly source: Source; readonly nowMs: number },
+  given: { readonly name: string; readonly source: WebhookSource; readonly nowMs: number },
 ): Received {
   const { name, source, nowMs } = given;
   const { scheme } = source;

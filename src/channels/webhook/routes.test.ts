@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 
-import { openTestServer, type Sending, type TestServer } from "../../test/support/server.ts";
-import { signatureHeaders } from "../channels/webhook/sign.ts";
-import { MAX_BODY_BYTES } from "./body.ts";
+import { openTestServer, type Sending, type TestServer } from "../../../test/support/server.ts";
+import { signatureHeaders } from "./sign.ts";
+import { MAX_BODY_BYTES } from "../../server/body.ts";
 
 const SECRET = "a secret of both ends";
 const NO_TOKEN = { authorization: undefined };

@@ -1,0 +1,108 @@
+/** The folders that the configuration says to watch. */
+import { join, sep } from "node:path";
+
+import type { Settings } from "../../config/settings.ts";
+import type { OpenFeature } from "../../feature/feature.ts";
+import type { Ports } from "../../feature/ports.ts";
+import type { Store } from "../../store/store.ts";
+import { FolderWatch, type KnownFile, type WatchedFolder } from "./folder-watch.ts";
+
+type WatchPorts = Pick<Ports, "home" | "clock" | "accept" | "log"> & {
+  readonly store: Pick<Store, "files">;
+  readonly settings: Pick<Settings, "config">;
+};
+
+/** How many files are read from the store at a time. */
+const KNOWN_PAGE = 1_000;
+
+export class WatchedFolders implements OpenFeature {
+  readonly #ports: WatchPorts;
+  /** By their settings: a folder whose settings change is watched anew. */
+  readonly #watches = new Map<string, FolderWatch>();
+  #isOpen = false;
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(ports: WatchPorts) {
+    this.#ports = ports;
+  }
+
+  start(): void {
+    this.#isOpen = true;
+    this.configChanged();
+  }
+
+  configChanged(): void {
+    this.#changing = this.#changing.then(() => this.#change());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOpen = false;
+    await this.#changing;
+    await Promise.all(Array.from(this.#watches.values(), (watch) => watch[Symbol.asyncDispose]()));
+  }
+
+  async #change(): Promise<void> {
+    if (!this.#isOpen) return;
+    const wanted = new Map(
+      this.#foldersApart().map((watched): [string, WatchedFolder] => [JSON.stringify(watched), watched]),
+    );
+    const gone = [...this.#watches].filter(([key]) => !wanted.has(key));
+    for (const [key, watch] of gone) {
+      this.#watches.delete(key);
+      await watch[Symbol.asyncDispose]();
+    }
+    for (const [key, watched] of wanted) {
+      if (this.#watches.has(key)) continue;
+      const watch = this.#open(watched);
+      this.#watches.set(key, watch);
+      watch.start();
+    }
+  }
+
+  /**
+   * Leaves out folders that overlap: both would report a file, each by what it knows of it. Leaves out folders that hold
+   * the ledger: every event would cause another.
+   */
+  #foldersApart(): WatchedFolder[] {
+    const { home, settings, log } = this.#ports;
+    const apart: WatchedFolder[] = [];
+    for (const [name, watched] of Object.entries(settings.config().channels.files)) {
+      const other = apart.find(({ folder }) => overlap(folder, watched.folder));
+      if (overlap(watched.folder, join(home, "data")))
+        log(`Folder "${name}" is not watched: it contains the ledger (${watched.folder}).`);
+      else if (other === undefined) apart.push({ name, ...watched });
+      else log(`Folder "${name}" is not watched: it overlaps with "${other.name}" (${other.folder}).`);
+    }
+    return apart;
+  }
+
+  #open(watched: WatchedFolder): FolderWatch {
+    const { store, clock, accept, log } = this.#ports;
+    return new FolderWatch(watched, {
+      clock,
+      known: (under) => readKnown(store.files, under),
+      accept,
+      note: (files) => store.files.note(files),
+      onProblem: (problem) => log(`Watching "${watched.name}": ${problem}.`),
+    });
+  }
+}
+
+async function readKnown(files: Store["files"], under: string): Promise<KnownFile[]> {
+  const known: KnownFile[] = [];
+  for (;;) {
+    const after = known.at(-1)?.path;
+    const page = await files.known({ under, limit: KNOWN_PAGE, ...(after === undefined ? {} : { after }) });
+    known.push(...page);
+    if (page.length < KNOWN_PAGE) return known;
+  }
+}
+
+function overlap(one: string, other: string): boolean {
+  const [a, b] = [inside(one), inside(other)];
+  return a.startsWith(b) || b.startsWith(a);
+}
+
+function inside(folder: string): string {
+  return folder.endsWith(sep) ? folder : folder + sep;
+}

@@ -1,0 +1,7 @@
+import type { Feature } from "../../feature/feature.ts";
+
+/** One event a minute, for hooks with a schedule. */
+export const timer: Feature = {
+  name: "timer",
+  open: async (ports) => (await import("./open-timer.ts")).openTimer(ports),
+};
