@@ -99,26 +99,9 @@ function prepare(db: Database) {
      where s.ready_ms <= ? and (s.holder is null or s.holder <> ?) and s.key <> ?
      order by s.ready_ms, s.epoch limit 1`,
   );
-  const findDue = db.prepare<[number, number], ItemRow>(
-    `select key, event, turn from item
-     where session = ? and settled_ms is null and state = 'queued' and due_ms <= ? order by key limit 1`,
-  );
-  const findInterrupt = db.prepare<[number, number], ItemRow>(
-    `select key, event, turn from item indexed by item_interrupt
-     where session = ? and settled_ms is null and mode = 'interrupt' and state = 'queued' and due_ms <= ?
-     order by key limit 1`,
-  );
   const findDueTime = db
     .prepare<[number], number | null>(
       "select min(due_ms) from item where session = ? and settled_ms is null and state = 'queued'",
-    )
-    .pluck();
-  const takeItem = db.prepare(`update item set state = 'claimed', turn = ? where key = ?`);
-  // A dead letter that is tried again comes back with all the items of its turn.
-  const takeItemsOfTurn = db
-    .prepare<[number, number], number>(
-      `update item set state = 'claimed'
-       where session = ? and settled_ms is null and state = 'queued' and turn = ? returning key`,
     )
     .pluck();
   const findRun = db.prepare<[number], RunRow>(`select ${RUN_COLUMNS} from run where key = ?`);
@@ -129,12 +112,6 @@ function prepare(db: Database) {
   );
   // There is one writer, so the next key can be counted here. A batch that is undone leaves a gap.
   let lastRun = db.prepare<[], number>("select coalesce(max(key), 0) from run").pluck().get()!;
-  const insertRun = db.prepare(
-    `insert into run (key, id, turn, turn_id, session, parent, item, source, merged, attempt, state, progress,
-                      claimed_progress, pinned, abort, abort_item, cost_usd, started_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  const takeCost = db.prepare("update run set cost_usd = 0 where key = ? and cost_usd > 0");
   const continueRun = db.prepare(
     `update run set state = 'running', parent = ?, interruptions = ?, claimed_progress = progress,
                     wait_id = null, wait_kind = null, wait_detail = null, compacting_ms = null
@@ -144,6 +121,8 @@ function prepare(db: Database) {
     `update session set head = ?, epoch = ?, holder = ?, run = ?, ready_ms = ?, used_ms = ? where key = ?`,
   );
   const readySession = db.prepare(`update session set ready_ms = ? where key = ?`);
+  const items = prepareItems(db);
+  const startNew = prepareStartNew(db);
   const changes = prepareRecorder(db);
 
   return {
@@ -197,42 +176,95 @@ function prepare(db: Database) {
     if (session.run === null) return undefined;
     const run = findRun.get(session.run)!;
     if (run.state === "failed") return startNew(session, request, { ...run, run: ++lastRun }, run, nowMs);
-    const crashed = run.state === "running";
-    const progressed = run.progress > run.claimed_progress;
-    const interruptions = crashed ? (progressed ? 1 : run.interruptions + 1) : run.interruptions;
+    const interruptions = interruptionsOf(run);
     continueRun.run(session.head, interruptions, run.key);
     const { id, turn_id, attempt, progress, abort } = run;
-    return {
-      runKey: run.key,
-      row: { run: id, turn: turn_id, attempt, interruptions, progress, abort },
-    };
+    return { runKey: run.key, row: { run: id, turn: turn_id, attempt, interruptions, progress, abort } };
   }
 
   function startQueued(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
-    const item = findInterrupt.get(session.key, nowMs) ?? findDue.get(session.key, nowMs);
+    const item = items.next(session.key, nowMs);
     if (item === undefined) return undefined;
     const run = ++lastRun;
-    const work = { run, item: item.key, source: item.event, merged: 0 };
-    if (item.turn === null) {
-      takeItem.run(run, item.key);
-      changes.item(item.key, "claimed");
-      return startNew(session, request, work, null, nowMs);
-    }
-    // A dead letter that is tried again: the turn keeps its id and its journal.
-    const taken = takeItemsOfTurn.all(session.key, item.turn);
-    for (const key of taken) changes.item(key, "claimed");
-    const merged = taken.length - 1;
+    const merged = items.take(session.key, item, run) - 1;
+    const work = { run, item: item.key, source: item.event, merged };
+    if (item.turn === null) return startNew(session, request, work, null, nowMs);
+    // A retried dead letter: the turn keeps its id and its journal.
     const before = { ...findRunOfTurn.get(item.turn)!, attempt: 0, abort: null, abort_item: null };
-    return startNew(session, request, { ...work, merged }, before, nowMs);
+    return startNew(session, request, work, before, nowMs);
   }
 
-  function startNew(
+  function hold(session: SessionRow, started: Started, request: ClaimRequest, nowMs: number): ClaimRow {
+    const epoch = session.epoch + 1;
+    const until = nowMs + request.ttlMs;
+    updateSession.run(session.head, epoch, request.holder, started.runKey, until, nowMs, session.key);
+    changes.run(started.runKey, "running");
+    return { session: session.label, epoch, parent: session.head_id, ...started.row };
+  }
+
+  function settleSession(session: SessionRow, nowMs: number): void {
+    const dueMs = findDueTime.get(session.key) ?? null;
+    const ready = dueMs === null ? null : Math.max(dueMs, nowMs);
+    updateSession.run(session.head, session.epoch, null, null, ready, nowMs, session.key);
+  }
+}
+
+/** Including this one, if the run was cut off by a crash. */
+function interruptionsOf({ state, progress, claimed_progress, interruptions }: RunRow): number {
+  if (state !== "running") return interruptions;
+  return progress > claimed_progress ? 1 : interruptions + 1;
+}
+
+/** The queued items of a session. */
+function prepareItems(db: Database) {
+  const findDue = db.prepare<[number, number], ItemRow>(
+    `select key, event, turn from item
+     where session = ? and settled_ms is null and state = 'queued' and due_ms <= ? order by key limit 1`,
+  );
+  const findInterrupt = db.prepare<[number, number], ItemRow>(
+    `select key, event, turn from item indexed by item_interrupt
+     where session = ? and settled_ms is null and mode = 'interrupt' and state = 'queued' and due_ms <= ?
+     order by key limit 1`,
+  );
+  const takeItem = db.prepare(`update item set state = 'claimed', turn = ? where key = ?`);
+  // A dead letter that is tried again comes back with all the items of its turn.
+  const takeItemsOfTurn = db
+    .prepare<[number, number], number>(
+      `update item set state = 'claimed'
+       where session = ? and settled_ms is null and state = 'queued' and turn = ? returning key`,
+    )
+    .pluck();
+  const changes = prepareRecorder(db);
+  return {
+    /** The oldest that interrupts, otherwise the oldest. */
+    next: (session: number, nowMs: number): ItemRow | undefined =>
+      findInterrupt.get(session, nowMs) ?? findDue.get(session, nowMs),
+
+    /** Takes an item into a run, with all others of its turn. Returns how many it took. */
+    take(session: number, item: ItemRow, run: number): number {
+      if (item.turn === null) takeItem.run(run, item.key);
+      const taken = item.turn === null ? [item.key] : takeItemsOfTurn.all(session, item.turn);
+      for (const key of taken) changes.item(key, "claimed");
+      return taken.length;
+    },
+  };
+}
+
+/** Inserts a run; one that follows a failed attempt at the same turn takes over its journal and its cost. */
+function prepareStartNew(db: Database) {
+  const insertRun = db.prepare(
+    `insert into run (key, id, turn, turn_id, session, parent, item, source, merged, attempt, state, progress,
+                      claimed_progress, pinned, abort, abort_item, cost_usd, started_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const takeCost = db.prepare("update run set cost_usd = 0 where key = ? and cost_usd > 0");
+  return (
     session: SessionRow,
     request: ClaimRequest,
     work: NewWork,
     before: RunRow | null,
     nowMs: number,
-  ): Started {
+  ): Started => {
     const turn = before?.turn_id ?? request.turn;
     const attempt = (before?.attempt ?? 0) + 1;
     const progress = before?.progress ?? 0;
@@ -258,19 +290,5 @@ function prepare(db: Database) {
     );
     if (before !== null) takeCost.run(before.key);
     return { runKey: work.run, row: { run: request.run, turn, attempt, interruptions: 0, progress, abort } };
-  }
-
-  function hold(session: SessionRow, started: Started, request: ClaimRequest, nowMs: number): ClaimRow {
-    const epoch = session.epoch + 1;
-    const until = nowMs + request.ttlMs;
-    updateSession.run(session.head, epoch, request.holder, started.runKey, until, nowMs, session.key);
-    changes.run(started.runKey, "running");
-    return { session: session.label, epoch, parent: session.head_id, ...started.row };
-  }
-
-  function settleSession(session: SessionRow, nowMs: number): void {
-    const dueMs = findDueTime.get(session.key) ?? null;
-    const ready = dueMs === null ? null : Math.max(dueMs, nowMs);
-    updateSession.run(session.head, session.epoch, null, null, ready, nowMs, session.key);
-  }
+  };
 }

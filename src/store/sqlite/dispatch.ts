@@ -129,9 +129,6 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
   const changes = prepareRecorder(db);
   const resolveSession = prepareResolve(db);
   const makeRoom = prepareMakeRoom(db);
-  const waiting = prepareWaiting(db);
-  const runs = prepareSessionRun(db);
-  const aborts = prepareAborts(db);
   const handOver = prepareHandOver(db);
   const findDispatch = prepareFindDispatch(db);
   const findItem = db.prepare<[number, number], PresentRow>(
@@ -143,25 +140,14 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
   const changeItem = db.prepare(
     "update item set state = 'queued', policy = null, settled_ms = null, mode = ?, due_ms = ? where key = ?",
   );
-  const insertLate = db.prepare<[LateRow]>(
-    `insert into event (id, at_ms, received_ms, channel, direction, sender, place, content, content_type, metadata,
-                        cause, depth, returned)
-     select @id, @nowMs, @nowMs, channel, 'sent', @hook, place, @content, 'text',
-       json_object('late', json('true'), 'event', id, 'hook', @hook), seq, depth, returned
-     from event where seq = @event`,
-  );
-  const insertItem = db.prepare(
-    `insert into item (id, event, session, mode, state, due_ms, queued_ms, turn) values (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const insertItem = db.prepare(INSERT_ITEM);
   const insertDropped = db.prepare(
     `insert into item (id, event, session, mode, state, due_ms, queued_ms, policy, settled_ms)
      values (?, ?, ?, ?, 'dropped', ?, ?, 'new', ?)`,
   );
-  const insertDispatch = db.prepare(
-    `insert into dispatch (id, event, hook, item, outcome, mode, message, context, permissions, profile,
-                           delivery, at_ms)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
+  const record = prepareRecordDispatch(db);
+  const adjustSession = prepareAdjustSession(db);
+  const addLate = prepareAddLate(db);
 
   return (
     /** An event that is new has no dispatches and no items yet. */
@@ -217,23 +203,6 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
     moment.wake("queue");
   }
 
-  /** What a hook has to add to a turn that has begun: it enters that turn, or is one of its own after it. */
-  function addLate(posted: Posted, moment: Moment): DispatchedRow {
-    const { event, input, session } = posted;
-    const { nowMs } = moment;
-    const late = { id: `${HOOK_ADAPTER}:${input.id}`, nowMs, hook: input.hook, content: input.late!, event };
-    const seq = Number(insertLate.run(late).lastInsertRowid);
-    changes.event(seq);
-    const inserted = insertItem.run(input.item, seq, session.key, LATE_MODE, "queued", nowMs, nowMs, null);
-    const item = Number(inserted.lastInsertRowid);
-    record(posted, item, "late", moment);
-    changes.item(item, "queued");
-    const waits = { item, dueMs: nowMs, dropped: false };
-    adjustSession({ ...input, mode: LATE_MODE }, session, waits, moment);
-    moment.wake("queue");
-    return { outcome: "late", item: input.item, session: session.label, claim: undefined };
-  }
-
   function enqueue(
     posted: Posted,
     request: ClaimRequest | undefined,
@@ -269,14 +238,53 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
     moment.wake("queue");
     return { outcome: "queued", claim: undefined };
   }
+});
 
-  /** What a new item that waits means to the rest of its session. */
-  function adjustSession(
+const INSERT_ITEM = `insert into item (id, event, session, mode, state, due_ms, queued_ms, turn)
+  values (?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** A hook's addition to a turn that has started: it joins that turn, or becomes the next one. */
+function prepareAddLate(db: Database) {
+  const changes = prepareRecorder(db);
+  const record = prepareRecordDispatch(db);
+  const adjustSession = prepareAdjustSession(db);
+  const insertLate = db.prepare<[LateRow]>(
+    `insert into event (id, at_ms, received_ms, channel, direction, sender, place, content, content_type, metadata,
+                        cause, depth, returned)
+     select @id, @nowMs, @nowMs, channel, 'sent', @hook, place, @content, 'text',
+       json_object('late', json('true'), 'event', id, 'hook', @hook), seq, depth, returned
+     from event where seq = @event`,
+  );
+  const insertItem = db.prepare(INSERT_ITEM);
+  return (posted: Posted, moment: Moment): DispatchedRow => {
+    const { event, input, session } = posted;
+    const { nowMs } = moment;
+    const late = { id: `${HOOK_ADAPTER}:${input.id}`, nowMs, hook: input.hook, content: input.late!, event };
+    const seq = Number(insertLate.run(late).lastInsertRowid);
+    changes.event(seq);
+    const inserted = insertItem.run(input.item, seq, session.key, LATE_MODE, "queued", nowMs, nowMs, null);
+    const item = Number(inserted.lastInsertRowid);
+    record(posted, item, "late", moment);
+    changes.item(item, "queued");
+    const waits = { item, dueMs: nowMs, dropped: false };
+    adjustSession({ ...input, mode: LATE_MODE }, session, waits, moment);
+    moment.wake("queue");
+    return { outcome: "late", item: input.item, session: session.label, claim: undefined };
+  };
+}
+
+/** What a new waiting item means for the rest of its session. */
+const prepareAdjustSession = oncePerDatabase((db: Database) => {
+  const claims = prepareClaims(db);
+  const waiting = prepareWaiting(db);
+  const runs = prepareSessionRun(db);
+  const aborts = prepareAborts(db);
+  return (
     input: DispatchInput,
     session: SessionRow,
     { item, dueMs, dropped }: { item: number; dueMs: number; dropped: boolean },
     moment: Moment,
-  ): void {
+  ): void => {
     const { nowMs } = moment;
     const moved =
       input.mode === "collect" && dueMs > nowMs && waiting.moveCollected(session.key, dueMs, nowMs);
@@ -284,14 +292,18 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
       if (input.mode === "interrupt") aborts.abort(runs.findByKey(session.run), INTERRUPTED, moment, item);
     } else if (dropped || moved) waiting.refreshReady(session.key, nowMs);
     else if (session.ready_ms === null || dueMs < session.ready_ms) claims.wakeSession(session.key, dueMs);
-  }
+  };
+});
 
-  function record(
-    { event, input, session, sender }: Posted,
-    item: number,
-    outcome: string,
-    moment: Moment,
-  ): void {
+const prepareRecordDispatch = oncePerDatabase((db: Database) => {
+  const changes = prepareRecorder(db);
+  const handOver = prepareHandOver(db);
+  const insertDispatch = db.prepare(
+    `insert into dispatch (id, event, hook, item, outcome, mode, message, context, permissions, profile,
+                           delivery, at_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return ({ event, input, session, sender }: Posted, item: number, outcome: string, moment: Moment): void => {
     const { id, hook, mode, message, context, permissions, profile, delivery } = input;
     const inserted = insertDispatch.run(
       id,
@@ -309,7 +321,7 @@ export const prepareDispatch = oncePerDatabase((db: Database) => {
     );
     changes.dispatch(Number(inserted.lastInsertRowid));
     if (sender !== undefined) handOver.give(sender, input.delegation, { session: session.key, item }, moment);
-  }
+  };
 });
 
 /** Other hooks may still have something to say; what interrupts does not wait for them. */

@@ -117,30 +117,10 @@ export function prepareJournal(
   const finishCall = db.prepare(
     "update tool_call set status = ?, result = ?, child_session = ?, completed_ms = ? where key = ?",
   );
-  const takeItem = db
-    .prepare<[number, string, number], number>(
-      `update item set state = 'claimed', turn = ?
-       where id = ? and session = ? and settled_ms is null and state = 'queued' returning key`,
-    )
-    .pluck();
-  const isTaken = db
-    .prepare<[string, number], number>("select 1 from item where id = ? and turn = ?")
-    .pluck();
-  // What was dropped stays so; that it has a turn says that it was told of.
-  const tellDropped = db.prepare(
-    `update item set turn = ?
-     where id = ? and session = ? and state = 'dropped' and policy = 'summarize' and turn is null`,
-  );
-  const countDispatches = db
-    .prepare<[string], number>(
-      `select count(*) from item i join event e on e.seq = i.event
-         join dispatch d on d.event in (e.seq, e.cause) and d.item = i.key
-       where i.id = ? and d.outcome not in ('merged', 'silenced')`,
-    )
-    .pluck();
   const addProgress = db.prepare(
     "update run set progress = progress + ?, merged = merged + ?, cost_usd = cost_usd + ? where key = ?",
   );
+  const taken = prepareTakenItems(db);
   const usage = prepareCountUsage(db);
   const changes = prepareRecorder(db);
 
@@ -168,35 +148,14 @@ export function prepareJournal(
       const { place, message, items, dispatches } = entry.message;
       const there = findMessage.get(base + place);
       if (there !== undefined) {
-        const same =
-          sameMessage(there, message) && items.every((item) => isTaken.get(item, run.turn) !== undefined);
+        const same = sameMessage(there, message) && taken.all(items, run.turn);
         return same ? false : conflict(`message ${place}`, message.id);
       }
       if (place > 0 && findMessage.get(base + place - 1) === undefined) return gap(`message ${place}`);
-      // A message that has come after the abort, or has caused it, must not go down with the turn.
-      if (run.abort !== null && items.some((item) => isTaken.get(item, run.turn) === undefined))
-        return beingAborted(run.turn_id);
-      for (const item of items) {
-        const taken = takeItem.get(run.turn, item, run.key);
-        if (taken !== undefined) changes.item(taken, "claimed");
-        else if (
-          tellDropped.run(run.turn, item, run.key).changes === 0 &&
-          isTaken.get(item, run.turn) === undefined
-        ) {
-          return new Refusal(
-            "item_unknown",
-            `Item ${item} is not waiting in this session`,
-            "It was dropped or is part of another turn. Read the pending items again.",
-          );
-        }
-      }
-      if (dispatches !== null && dispatches !== sum(items.map((item) => countDispatches.get(item)!))) {
-        return new Refusal(
-          "item_unknown",
-          `A hook has joined one of the items ${items.join(", ")} since they were read`,
-          "Read the pending items again.",
-        );
-      }
+      // A message that came after the abort, or caused it, must not end with the turn.
+      if (run.abort !== null && !taken.all(items, run.turn)) return beingAborted(run.turn_id);
+      const refused = taken.take(items, run, dispatches);
+      if (refused !== undefined) return refused;
       insertMessage(base + place, message);
       changes.messages(run.run, place, 1);
       return true;
@@ -275,6 +234,61 @@ function sameMessage(a: MessageInput, b: MessageInput): boolean {
   return (
     a.id === b.id && a.role === b.role && a.content === b.content && a.body === b.body && a.atMs === b.atMs
   );
+}
+
+/** Items that a message brings into the turn of a run. */
+function prepareTakenItems(db: Database) {
+  const takeItem = db
+    .prepare<[number, string, number], number>(
+      `update item set state = 'claimed', turn = ?
+       where id = ? and session = ? and settled_ms is null and state = 'queued' returning key`,
+    )
+    .pluck();
+  const isTaken = db
+    .prepare<[string, number], number>("select 1 from item where id = ? and turn = ?")
+    .pluck();
+  // What was dropped stays so; that it has a turn says that it was told of.
+  const tellDropped = db.prepare(
+    `update item set turn = ?
+     where id = ? and session = ? and state = 'dropped' and policy = 'summarize' and turn is null`,
+  );
+  const countDispatches = db
+    .prepare<[string], number>(
+      `select count(*) from item i join event e on e.seq = i.event
+         join dispatch d on d.event in (e.seq, e.cause) and d.item = i.key
+       where i.id = ? and d.outcome not in ('merged', 'silenced')`,
+    )
+    .pluck();
+  const changes = prepareRecorder(db);
+  return {
+    /** Whether all of them are part of the turn already. */
+    all: (items: readonly string[], turn: number): boolean =>
+      items.every((item) => isTaken.get(item, turn) !== undefined),
+
+    take(items: readonly string[], run: Writing, dispatches: number | null): Refusal | undefined {
+      for (const item of items) {
+        const key = takeItem.get(run.turn, item, run.key);
+        if (key !== undefined) changes.item(key, "claimed");
+        else if (
+          tellDropped.run(run.turn, item, run.key).changes === 0 &&
+          isTaken.get(item, run.turn) === undefined
+        ) {
+          return new Refusal(
+            "item_unknown",
+            `Item ${item} is not waiting in this session`,
+            "It was dropped or is part of another turn. Read the pending items again.",
+          );
+        }
+      }
+      if (dispatches === null) return undefined;
+      if (dispatches === sum(items.map((item) => countDispatches.get(item)!))) return undefined;
+      return new Refusal(
+        "item_unknown",
+        `A hook has joined one of the items ${items.join(", ")} since they were read`,
+        "Read the pending items again.",
+      );
+    },
+  };
 }
 
 function gap(place: string): Refusal {

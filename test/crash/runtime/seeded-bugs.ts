@@ -7,7 +7,7 @@ const SEND_DELIVERY = "src/delivery/send-delivery.ts";
 /** A run that was asked to end still takes messages, and ends with them. */
 export const SWALLOWING: Patch = {
   file: "src/store/sqlite/journal.ts",
-  from: "      if (run.abort !== null && items.some((item) => isTaken.get(item, run.turn) === undefined))\n        return beingAborted(run.turn_id);\n",
+  from: "      if (run.abort !== null && !taken.all(items, run.turn)) return beingAborted(run.turn_id);\n",
   to: "",
 };
 
