@@ -51,7 +51,7 @@ export function homeOf(server: { readonly openaiUrl: string }, contextWindow: nu
   const agents = { main: { tools: ["Big"], systemPrompt: "Be brief." } };
   return {
     cortex: {
-      broker: { retryMs: 0 },
+      broker: { retryMs: 0, shutdownMs: 0 },
       agents,
       personas: { atlas: { permissions: { spendUsdPerDay: 1_000_000 } } },
     },

@@ -289,4 +289,5 @@ test("the sessions of a relay that is over are closed, and not in the list unles
 
   const running = await start(server, { agent: "writer", message: "slow" });
   await expect.poll(() => keys()).toContain(`thr:${running.id}:writer:0`);
+  await post(server, `/api/relays/${running.id}/cancel`); // the server would wait for it
 });
