@@ -6,6 +6,7 @@ import type { Tool } from "../../src/model/tool.ts";
 import { type Cortex, type CortexOptions, openCortex } from "../../src/runtime/cortex.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openSqliteStore, type SqliteOptions } from "../../src/store/sqlite/sqlite-store.ts";
+import { writeNewDatabase } from "./new-database.ts";
 import { temporaryFolder } from "./temporary.ts";
 import { connectWarmThread } from "./warm-writer.ts";
 
@@ -57,8 +58,10 @@ export async function openTestCortex(
 }
 
 /** What `openCortex` opens its ledger with, where the thread that writes may be one that another store had before. */
-export const openWarmStore = (options: SqliteOptions): Promise<Store> =>
-  openSqliteStore({ ...options, connect: connectWarmThread });
+export function openWarmStore(options: SqliteOptions): Promise<Store> {
+  writeNewDatabase(options.path);
+  return openSqliteStore({ ...options, connect: connectWarmThread });
+}
 
 /** A tool that does what the test says, and remembers its calls. */
 export function testTool(

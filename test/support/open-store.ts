@@ -1,5 +1,6 @@
 /** A real store in a folder that goes with it, and what a crash leaves of it. */
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { writeNewDatabase } from "./new-database.ts";
 import { testClock } from "./sample.ts";
 import { memoryParent, temporaryFolder } from "./temporary.ts";
 import { connectWarmThread } from "./warm-writer.ts";
@@ -17,6 +18,7 @@ export async function openTestStore(): Promise<TestStore> {
   const clock = testClock();
   const open = (): Promise<SqliteStore> =>
     openSqliteStore({ path: `${folder.path}/cortex.db`, clock, connect: connectWarmThread });
+  writeNewDatabase(`${folder.path}/cortex.db`);
   let store = await open();
   return {
     clock,
