@@ -4,7 +4,7 @@
 import { join } from "node:path";
 import type { Child } from "../../src/agents/process/child.ts";
 import { initOf, PLAIN_TASK } from "../../src/agents/process/examine.ts";
-import { createProcessPool } from "../../src/agents/process/pool.ts";
+import { ProcessPool } from "../../src/agents/process/pool.ts";
 import { percentile } from "../percentile.ts";
 import { openMemoryFolder } from "../slow-sync.ts";
 
@@ -16,7 +16,7 @@ const NEVER = new AbortController().signal;
 
 const folder = openMemoryFolder("agents");
 let kept = 0;
-const pool = createProcessPool({
+const pool = new ProcessPool({
   program: process.execPath,
   args: [join(import.meta.dirname, "..", "..", "bin", "cortex.js"), "sub-agent", "run"],
   folder,

@@ -1,9 +1,9 @@
 /** A parent for tests to kill: starts a child of ours and a program that ignores much, says which they are, and stays. */
-import { createProcessPool } from "../../src/agents/process/pool.ts";
+import { ProcessPool } from "../../src/agents/process/pool.ts";
 import { OWN, program } from "./sub-agents.ts";
 
 const [strayFile, folder] = process.argv.slice(2);
-const pool = createProcessPool({
+const pool = new ProcessPool({
   program: OWN[0]!,
   args: OWN.slice(1),
   folder: folder!,

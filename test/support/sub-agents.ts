@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import type { Agent, AgentRequest, AgentResult } from "../../src/agents/agent.ts";
 import { createProcessAgent, type ProcessAgentParts } from "../../src/agents/process/process-agent.ts";
-import { createProcessPool, type ProcessPool, type ProcessPoolParts } from "../../src/agents/process/pool.ts";
+import { ProcessPool, type ProcessPoolOptions } from "../../src/agents/process/pool.ts";
 import type { AgentId, TurnId } from "../../src/model/ids.ts";
 import type { CallBlock, Message, ToolCall } from "../../src/model/message.ts";
 import { question, READ_TOOL, toolCall, userMessage } from "./question.ts";
@@ -28,11 +28,11 @@ export interface TestPool extends AsyncDisposable {
 }
 
 /** Busy cores are slow, so there is time; a test whose child does not do as it should gives less. */
-export function openPool(more: Partial<ProcessPoolParts> = {}): TestPool {
+export function openPool(more: Partial<ProcessPoolOptions> = {}): TestPool {
   const folder = temporaryFolder();
   const logged: string[] = [];
   const strayFile = join(folder.path, "strays.json");
-  const pool = createProcessPool({
+  const pool = new ProcessPool({
     program: OWN[0]!,
     args: OWN.slice(1),
     folder: folder.path,

@@ -9,7 +9,7 @@ import { ownEnvironment, type Variables } from "../../programs/environment.ts";
 import { Child, CHILD_TIMES, type ChildTimes } from "./child.ts";
 import { endStrays, StrayNotes } from "./strays.ts";
 
-export interface ProcessPoolParts {
+export interface ProcessPoolOptions {
   /** How our own child is started: `process.execPath`, and `bin/cortex.js` with `sub-agent run`. */
   readonly program: string;
   readonly args: readonly string[];
@@ -28,15 +28,6 @@ export interface ProcessPoolParts {
   readonly times?: Partial<ChildTimes>;
 }
 
-export interface ProcessPool extends AsyncDisposable {
-  readonly times: ChildTimes;
-  /** Waits until there may be one more. Undefined: the signal came first. */
-  acquire(wanted: Wanted, signal: AbortSignal): Promise<Child | undefined>;
-  /** Takes it back, to be kept or ended. `isAtWork`: it was not done. */
-  release(child: Child, state: { readonly isAtWork: boolean }): void;
-  readonly counts: { readonly busy: number; readonly kept: number; readonly waiting: number };
-}
-
 interface Wanted {
   /** Absent: our own child. */
   readonly command?: readonly string[] | undefined;
@@ -45,145 +36,180 @@ interface Wanted {
   readonly variables?: Readonly<Record<string, string>> | undefined;
 }
 
-export function createProcessPool(parts: ProcessPoolParts): ProcessPool {
-  const { maxProcesses, warm, warmMs, strayFile, log } = parts;
-  const times = { ...CHILD_TIMES, ...parts.times };
-  const environment = ownEnvironment(parts.environment);
-  const notes = new StrayNotes(strayFile, log);
-  const swept = endStrays(strayFile, log);
-  const busy = new Map<Child, { readonly isOwn: boolean }>();
-  const kept = new Map<Child, NodeJS.Timeout>();
-  const unfinished = new Set<Promise<unknown>>();
-  const waiting: ((isGiven: boolean) => void)[] = [];
-  /** Those that are being started, or were promised to somebody, included. */
-  let permits = 0;
-  let isClosed = false;
+export class ProcessPool implements AsyncDisposable {
+  readonly times: ChildTimes;
+  readonly #options: ProcessPoolOptions;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #notes: StrayNotes;
+  readonly #swept: Promise<void>;
+  readonly #permits: Permits;
+  readonly #busy = new Map<Child, { readonly isOwn: boolean }>();
+  readonly #kept = new Map<Child, NodeJS.Timeout>();
+  readonly #unfinished = new Set<Promise<unknown>>();
+  #isClosed = false;
 
-  return {
-    times,
-    get counts() {
-      return { busy: busy.size, kept: kept.size, waiting: waiting.length };
-    },
-
-    async acquire({ command, ...place }, signal) {
-      if (!(await takePermit(signal))) return undefined;
-      try {
-        const isOwn = command === undefined;
-        const child = isOwn ? (takeKept() ?? (await start())) : await start(command, place);
-        busy.set(child, { isOwn });
-        return child;
-      } catch (error) {
-        givePermit();
-        throw error;
-      }
-    },
-
-    release(child, { isAtWork }) {
-      const { isOwn } = busy.get(child)!;
-      busy.delete(child);
-      if (isOwn && !isAtWork && !child.hasExited && !isClosed && kept.size < warm()) {
-        keep(child);
-        givePermit();
-      } else void end(child, isAtWork).then(givePermit);
-    },
-
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      for (const child of kept.keys()) void dropKept(child);
-      for (const child of busy.keys()) void end(child, true);
-      for (const turnAway of waiting.splice(0)) turnAway(false);
-      await swept;
-      while (unfinished.size > 0) await Promise.all(unfinished);
-    },
-  };
-
-  /** Room for one more, in the order in which it was asked for. False: the signal came first. */
-  async function takePermit(signal: AbortSignal): Promise<boolean> {
-    await swept;
-    if (isClosed) throw closed();
-    if (signal.aborted) return false;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const giveUp = (): void => {
-      const at = waiting.indexOf(resolve);
-      if (at === -1) return;
-      waiting.splice(at, 1);
-      resolve(false);
-    };
-    waiting.push(resolve);
-    signal.addEventListener("abort", giveUp, { once: true });
-    admit();
-    const isGiven = await promise;
-    signal.removeEventListener("abort", giveUp);
-    if (isClosed) throw closed();
-    return isGiven;
+  constructor(options: ProcessPoolOptions) {
+    this.times = { ...CHILD_TIMES, ...options.times };
+    this.#options = options;
+    this.#environment = ownEnvironment(options.environment);
+    this.#notes = new StrayNotes(options.strayFile, options.log);
+    this.#swept = endStrays(options.strayFile, options.log);
+    this.#permits = new Permits(options.maxProcesses);
   }
 
-  function admit(): void {
-    while (waiting.length > 0 && permits < maxProcesses()) {
-      permits++;
-      waiting.shift()!(true);
+  get counts(): { readonly busy: number; readonly kept: number; readonly waiting: number } {
+    return { busy: this.#busy.size, kept: this.#kept.size, waiting: this.#permits.waiting };
+  }
+
+  /** Waits until there may be one more. Undefined: the signal came first. */
+  async acquire({ command, ...place }: Wanted, signal: AbortSignal): Promise<Child | undefined> {
+    await this.#swept;
+    if (this.#isClosed) throw closed();
+    const isGiven = await this.#permits.take(signal);
+    if (this.#isClosed) throw closed();
+    if (!isGiven) return undefined;
+    try {
+      const isOwn = command === undefined;
+      const child = isOwn ? (this.#takeKept() ?? (await this.#start())) : await this.#start(command, place);
+      this.#busy.set(child, { isOwn });
+      return child;
+    } catch (error) {
+      this.#permits.give();
+      throw error;
     }
   }
 
-  function givePermit(): void {
-    permits--;
-    admit();
+  /** Takes it back, to be kept or ended. `isAtWork`: it was not done. */
+  release(child: Child, { isAtWork }: { readonly isAtWork: boolean }): void {
+    const isOwn = this.#busy.get(child)?.isOwn === true;
+    this.#busy.delete(child);
+    const hasRoom = !this.#isClosed && this.#kept.size < this.#options.warm();
+    if (isOwn && !isAtWork && !child.hasExited && hasRoom) {
+      this.#keep(child);
+      this.#permits.give();
+    } else void this.#end(child, isAtWork).then(() => this.#permits.give());
   }
 
-  async function start(
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    for (const child of this.#kept.keys()) void this.#dropKept(child);
+    for (const child of this.#busy.keys()) void this.#end(child, true);
+    this.#permits.turnAway();
+    await this.#swept;
+    while (this.#unfinished.size > 0) await Promise.all(this.#unfinished);
+  }
+
+  async #start(
     command?: readonly string[],
-    { folder = parts.folder, variables = {} }: Omit<Wanted, "command"> = {},
+    { folder = this.#options.folder, variables = {} }: Omit<Wanted, "command"> = {},
   ): Promise<Child> {
-    const [file, ...args] = command ?? [parts.program, ...parts.args];
+    const [file = "", ...args] = command ?? [this.#options.program, ...this.#options.args];
     // One that is kept has no permit, but is a process all the same.
-    const oldest = permits + kept.size > maxProcesses() ? kept.keys().next().value : undefined;
-    if (oldest !== undefined) await dropKept(oldest);
-    const program = { file: file!, args, folder, environment: { ...environment, ...variables } };
-    const starting = Child.start(program, times);
-    track(Promise.allSettled([starting]));
+    const isFull = this.#permits.taken + this.#kept.size > this.#options.maxProcesses();
+    const oldest = isFull ? this.#kept.keys().next().value : undefined;
+    if (oldest !== undefined) await this.#dropKept(oldest);
+    const environment = { ...this.#environment, ...variables };
+    const starting = Child.start({ file, args, folder, environment }, this.times);
+    this.#track(Promise.allSettled([starting]));
     const child = await starting;
-    track(notes.add(child.pid));
+    this.#track(this.#notes.add(child.pid));
     void child.exited.then(() => {
-      unlist(child);
-      return track(notes.remove(child.pid));
+      this.#unlist(child);
+      return this.#track(this.#notes.remove(child.pid));
     });
-    if (!isClosed) return child;
-    await end(child, true);
+    if (!this.#isClosed) return child;
+    await this.#end(child, true);
     throw closed();
   }
 
-  function takeKept(): Child | undefined {
-    const child = [...kept.keys()].at(-1); // what it has loaded is still in memory
-    if (child !== undefined) unlist(child);
+  #takeKept(): Child | undefined {
+    const child = [...this.#kept.keys()].at(-1); // what it has loaded is still in memory
+    if (child !== undefined) this.#unlist(child);
     return child;
   }
 
-  function keep(child: Child): void {
-    kept.set(child, setTimeout(() => void dropKept(child), warmMs()).unref());
+  #keep(child: Child): void {
+    this.#kept.set(child, setTimeout(() => void this.#dropKept(child), this.#options.warmMs()).unref());
   }
 
-  function dropKept(child: Child): Promise<void> {
-    unlist(child);
-    return end(child, false);
+  #dropKept(child: Child): Promise<void> {
+    this.#unlist(child);
+    return this.#end(child, false);
   }
 
-  function unlist(child: Child): void {
-    clearTimeout(kept.get(child));
-    kept.delete(child);
+  #unlist(child: Child): void {
+    clearTimeout(this.#kept.get(child));
+    this.#kept.delete(child);
   }
 
-  function end(child: Child, isAtWork: boolean): Promise<void> {
+  #end(child: Child, isAtWork: boolean): Promise<void> {
     const ended = child.stop({ isAtWork }).catch((error: unknown) => {
-      log(`The process ${child.pid} of a sub-agent cannot be ended: ${String(error)}`);
+      this.#options.log(`The process ${child.pid} of a sub-agent cannot be ended: ${String(error)}`);
     });
-    track(ended);
+    this.#track(ended);
     return ended;
   }
 
   /** What is waited for at the end. Never rejects. */
-  function track(work: Promise<unknown>): void {
-    unfinished.add(work);
-    void work.then(() => unfinished.delete(work));
+  #track(work: Promise<unknown>): void {
+    this.#unfinished.add(work);
+    void work.then(() => this.#unfinished.delete(work));
+  }
+}
+
+/** Room for so many processes, given in the order in which it was asked for. */
+class Permits {
+  readonly #max: () => number;
+  readonly #waiting: ((isGiven: boolean) => void)[] = [];
+  #taken = 0;
+
+  constructor(max: () => number) {
+    this.#max = max;
+  }
+
+  /** With those that are being started. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** False: the signal came first, or nobody is admitted any more. */
+  async take(signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const giveUp = (): void => {
+      const at = this.#waiting.indexOf(resolve);
+      if (at === -1) return;
+      this.#waiting.splice(at, 1);
+      resolve(false);
+    };
+    this.#waiting.push(resolve);
+    signal.addEventListener("abort", giveUp, { once: true });
+    this.#admit();
+    const isGiven = await promise;
+    signal.removeEventListener("abort", giveUp);
+    return isGiven;
+  }
+
+  give(): void {
+    this.#taken--;
+    this.#admit();
+  }
+
+  turnAway(): void {
+    for (const answer of this.#waiting.splice(0)) answer(false);
+  }
+
+  #admit(): void {
+    while (this.#taken < this.#max()) {
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#taken++;
+      next(true);
+    }
   }
 }
 

@@ -73,8 +73,8 @@ async function openPool(
   strayFile: string,
   { home, environment, settings, log }: SubAgentParts,
 ): Promise<ProcessPool> {
-  const { createProcessPool } = await import("../../agents/process/pool.ts");
-  return createProcessPool({
+  const { ProcessPool } = await import("../../agents/process/pool.ts");
+  return new ProcessPool({
     program: process.execPath,
     args: [PROGRAM, "sub-agent", "run"],
     folder: home,
