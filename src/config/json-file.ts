@@ -105,7 +105,7 @@ function isTooDeep(text: string): boolean {
   let depth = 0;
   while (scanner.getPosition() < text.length) {
     scanner.scan();
-    const character = scanner.getTokenLength() === 1 ? text[scanner.getTokenOffset()]! : "";
+    const character = scanner.getTokenLength() === 1 ? text.charAt(scanner.getTokenOffset()) : "";
     if ("{[".includes(character) && character !== "") depth++;
     if ("}]".includes(character) && character !== "") depth--;
     if (depth > MAX_JSON_DEPTH) return true;

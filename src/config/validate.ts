@@ -39,6 +39,11 @@ export function findMistakes(schema: z.ZodType, value: unknown): Mistake[] {
   return issues.flatMap((issue) => mistakesOf(issue, schema, value));
 }
 
+/** No key of a JSON file is a symbol. */
+function pathOf({ path }: z.core.$ZodIssue): Path {
+  return path.filter((step) => typeof step !== "symbol");
+}
+
 function isEmpty(value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && Object.keys(value).length === 0 && !Array.isArray(value)
@@ -50,7 +55,7 @@ function isEmptyList(value: unknown): boolean {
 }
 
 function mistakesOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): Mistake[] {
-  const path = issue.path as Path;
+  const path = pathOf(issue);
   if (issue.code === "unrecognized_keys") {
     const holder = schemaAt(schema, path);
     const names = { known: keysOf(holder), later: plannedAt(holder) };
@@ -142,11 +147,11 @@ const KINDS: Readonly<Record<string, string>> = {
 
 function hintOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): string {
   if (issue.code === "invalid_value" && typeof value === "string") {
-    const later = plannedAt(schemaAt(schema, issue.path as Path));
+    const later = plannedAt(schemaAt(schema, pathOf(issue)));
     return adviseOn(value, { known: issue.values.map(String), later });
   }
   if (issue.code === "custom" && typeof issue.params?.["hint"] === "string") return issue.params["hint"];
-  return descriptionOf(schema, issue.path as Path);
+  return descriptionOf(schema, pathOf(issue));
 }
 
 /** What an item of a list is for is said of the list. */
@@ -160,7 +165,7 @@ function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (current, step) =>
       typeof current === "object" && current !== null && Object.hasOwn(current, step)
-        ? (current as Record<string | number, unknown>)[step]
+        ? Reflect.get(current, step)
         : undefined,
     value,
   );
@@ -171,13 +176,12 @@ function valueAt(value: unknown, path: Path): unknown {
  * misses it goes; so does a whole list with a bad item, because the items after it would move.
  */
 function culpritsOf(issue: z.core.$ZodIssue, value: unknown): Path[] {
-  const path = issue.path as Path;
+  const path = pathOf(issue);
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => [...path, key]);
   for (let length = path.length; length > 0; length--) {
-    const holder = valueAt(value, path.slice(0, length - 1));
-    if (!Array.isArray(holder) && valueAt(holder, [path[length - 1]!]) !== undefined) {
-      return [path.slice(0, length)];
-    }
+    const culprit = path.slice(0, length);
+    const isItem = Array.isArray(valueAt(value, culprit.slice(0, -1)));
+    if (!isItem && valueAt(value, culprit) !== undefined) return [culprit];
   }
   return [[]];
 }
@@ -186,8 +190,10 @@ function without(value: unknown, culprits: readonly Path[]): unknown {
   if (culprits.some((path) => path.length === 0)) return {};
   const rest = structuredClone(value);
   for (const path of culprits) {
-    const holder = valueAt(rest, path.slice(0, -1)) as Record<string, unknown> | undefined;
-    delete holder?.[path.at(-1)!];
+    const holder = valueAt(rest, path.slice(0, -1));
+    const key = path.at(-1);
+    if (typeof holder === "object" && holder !== null && key !== undefined)
+      Reflect.deleteProperty(holder, key);
   }
   return rest;
 }

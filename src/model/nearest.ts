@@ -23,18 +23,18 @@ const MAX_COMPARED = 64;
 function distanceOf(from: string, to: string): number {
   if (from.length > MAX_COMPARED || to.length > MAX_COMPARED) return Infinity;
   const table = [Array.from({ length: to.length + 1 }, (_, column) => column)];
+  const cell = (line: number, column: number): number => table[line]?.[column] ?? Infinity;
   for (let line = 1; line <= from.length; line++) {
     const row = [line];
-    const above = table[line - 1]!;
-    for (let column = 1; column <= to.length; column++) {
-      const change = above[column - 1]! + (from[line - 1] === to[column - 1] ? 0 : 1);
-      const isSwap = from[line - 1] === to[column - 2] && from[line - 2] === to[column - 1];
-      const swap = isSwap && line > 1 && column > 1 ? table[line - 2]![column - 2]! + 1 : Infinity;
-      row.push(Math.min(change, swap, above[column]! + 1, row[column - 1]! + 1));
-    }
     table.push(row);
+    for (let column = 1; column <= to.length; column++) {
+      const change = cell(line - 1, column - 1) + (from[line - 1] === to[column - 1] ? 0 : 1);
+      const isSwap = from[line - 1] === to[column - 2] && from[line - 2] === to[column - 1];
+      const swap = isSwap ? cell(line - 2, column - 2) + 1 : Infinity;
+      row.push(Math.min(change, swap, cell(line - 1, column) + 1, cell(line, column - 1) + 1));
+    }
   }
-  return table.at(-1)!.at(-1)!;
+  return cell(from.length, to.length);
 }
 
 function extendsEachOther(a: string, b: string): boolean {

@@ -135,20 +135,19 @@ function parseRelay(key: string, rest: readonly string[]): ParsedSessionKey {
 
 function parseAgentKey(agent: AgentId, rest: readonly string[]): ParsedSessionKey {
   const words = rest.map((part) => part.toLowerCase());
-  const [type, second] = words;
+  const [type = "", second = ""] = words;
   if (rest.length === 1 && type === "main") return { kind: "main", agent };
-  if (rest.length === 2 && type === "subagent") return { kind: "subagent", agent, id: words[1]! };
-  if (rest.length === 2 && type === "cron") return { kind: "cron", agent, job: words[1]! };
-  if (rest.length === 2 && (type === "dm" || type === "direct"))
-    return { kind: "dm", agent, peer: words[1]! };
+  if (rest.length === 2 && type === "subagent") return { kind: "subagent", agent, id: second };
+  if (rest.length === 2 && type === "cron") return { kind: "cron", agent, job: second };
+  if (rest.length === 2 && (type === "dm" || type === "direct")) return { kind: "dm", agent, peer: second };
 
   const hasTopic = rest.length === 5 && (words[3] === "thread" || words[3] === "topic");
-  const [channel, ...account] = type!.split("@");
-  if ((rest.length === 3 || hasTopic) && CHANNEL.test(channel!) && second !== undefined) {
-    const id = (at: number): string => (CASE_IGNORED.has(channel!) ? words[at]! : rest[at]!);
+  const [channel = "", ...account] = type.split("@");
+  if ((rest.length === 3 || hasTopic) && CHANNEL.test(channel)) {
+    const id = (at: number): string => (CASE_IGNORED.has(channel) ? words : rest)[at] ?? "";
     const at = {
-      channel: channel!,
-      ...accountPart(account.length === 0 ? undefined : id(0).slice(channel!.length + 1)),
+      channel,
+      ...accountPart(account.length === 0 ? undefined : id(0).slice(channel.length + 1)),
       ...(hasTopic ? { topic: id(4) } : {}),
     };
     if (second === "dm" || second === "direct") return { kind: "dm", agent, peer: id(2), ...at };
@@ -222,8 +221,8 @@ function linkedIdentity(dm: Parameters<typeof dmSessionKey>[0]): string | undefi
   const channel = dm.channel.toLowerCase();
   const self = encodeId(channel, dm.peer);
   const isSelf = (link: string): boolean => {
-    const [linkChannel, ...peer] = link.split(":");
-    return linkChannel!.toLowerCase() === channel && encodeId(channel, peer.join(":")) === self;
+    const [linkChannel = "", ...peer] = link.split(":");
+    return linkChannel.toLowerCase() === channel && encodeId(channel, peer.join(":")) === self;
   };
   return Object.entries(dm.identityLinks ?? {}).find(([, links]) => links.some(isSelf))?.[0];
 }

@@ -1,7 +1,8 @@
 /** An assistant message as a sub-agent writes it: `{content, body?}`, as messages are everywhere in Cortex. */
 import type { Json } from "../../model/json.ts";
+import { present } from "../../model/present.ts";
 import { assistantBody, type AssistantBody, type Block, type Message } from "../../model/message.ts";
-import { NO_USAGE, type Usage } from "../../model/usage.ts";
+import type { Usage } from "../../model/usage.ts";
 import {
   type Fields,
   list,
@@ -39,12 +40,16 @@ function parseBlock(block: Fields): Block {
   const type = text(block, "type");
   switch (type) {
     case "text":
-      return { type, text: text(block, "text"), ...present(block, "textSignature") };
+      return {
+        type,
+        text: text(block, "text"),
+        ...present({ textSignature: optionalText(block, "textSignature") }),
+      };
     case "thinking":
       return {
         type,
         thinking: text(block, "thinking"),
-        ...present(block, "thinkingSignature"),
+        ...present({ thinkingSignature: optionalText(block, "thinkingSignature") }),
         ...(optionalFlag(block, "redacted") === true && { redacted: true }),
       };
     case "toolCall":
@@ -52,17 +57,12 @@ function parseBlock(block: Fields): Block {
         type,
         id: text(block, "id"),
         name: text(block, "name"),
-        arguments: (block["arguments"] ?? {}) as Json,
-        ...present(block, "thoughtSignature"),
+        arguments: block["arguments"] ?? {},
+        ...present({ thoughtSignature: optionalText(block, "thoughtSignature") }),
       };
     default:
       throw notOfTheProtocol("a block is no text, thinking or toolCall", JSON.stringify(block));
   }
-}
-
-function present<Name extends string>(fields: Fields, name: Name): { readonly [Key in Name]?: string } {
-  const value = optionalText(fields, name);
-  return (value === undefined ? {} : { [name]: value }) as { readonly [Key in Name]?: string };
 }
 
 function parseStop(stop: Json | undefined): AssistantBody["stop"] {
@@ -70,8 +70,12 @@ function parseStop(stop: Json | undefined): AssistantBody["stop"] {
 }
 
 function parseUsage(fields: Fields): Usage {
-  const names = Object.keys(NO_USAGE) as (keyof Usage)[];
-  return Object.fromEntries(
-    names.map((name) => [name, optionalWhole(fields, name) ?? 0]),
-  ) as unknown as Usage;
+  const count = (name: keyof Usage): number => optionalWhole(fields, name) ?? 0;
+  return {
+    input: count("input"),
+    output: count("output"),
+    cacheRead: count("cacheRead"),
+    cacheWrite: count("cacheWrite"),
+    reasoning: count("reasoning"),
+  };
 }
