@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { makeFolder, OWNER_ONLY, refuseFile } from "../config/home.ts";
 import { addShippedHooks } from "../hooks/folder/files.ts";
@@ -95,7 +96,7 @@ function writeNew(folder: string, file: StarterFile): { path: string; written: b
     writeFileSync(path, file.content, { flag: "wx", mode: file.mode });
     return { path, written: true, isWished: true };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unwritable(path, error);
+    if (!hasCode(error, "EEXIST")) throw unwritable(path, error);
     const isWished = !file.wished || readFileSync(path, "utf8") === file.content;
     return { path, written: false, isWished };
   }

@@ -4,6 +4,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, sep } from "node:path";
 
+import { hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { findHome } from "../config/home.ts";
 import type { Invocation } from "../feature/command.ts";
@@ -144,7 +145,7 @@ async function readOurs({ path }: ServiceFile): Promise<string | undefined> {
   try {
     content = await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw unwritable(path, error);
   }
   if (content.includes(MARK)) return content;

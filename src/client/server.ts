@@ -1,4 +1,5 @@
 /** The server of a home, and where it is. */
+import { codeOf, hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { readPrivate } from "../model/private-file.ts";
 import { findHome, serverNotePath, tokenPath } from "../config/home.ts";
@@ -21,7 +22,7 @@ export async function findServer(home: string): Promise<Server | undefined> {
     if (server === null || !isAlive(server.pid)) return undefined;
     return { ...server, home, token: await readToken(home, urlOf(server)) };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR" || error instanceof SyntaxError) return undefined;
     throw error;
   }
@@ -37,7 +38,7 @@ async function readToken(home: string, url: string): Promise<string> {
   try {
     return read();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if (!hasCode(error, "ENOENT")) throw error;
     await fetch(`${url}/api/sessions`).catch(() => {}); // nobody listens there: then there is still no token
     return read();
   }

@@ -2,6 +2,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
+import { codeOf } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 
 /** The folder in which everything of one Cortex lives: `CORTEX_HOME`, or `.cortex` in the user's home. */
@@ -44,7 +45,7 @@ export function makeFolder(path: string, mode?: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === "EEXIST") return;
     if (code !== "ENOENT" || dirname(path) === path) throw error;
     makeFolder(dirname(path));

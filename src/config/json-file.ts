@@ -6,6 +6,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { codeOf } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { MAX_JSON_DEPTH } from "../model/json.ts";
 import { readMountedBytes } from "../model/private-file.ts";
@@ -49,7 +50,7 @@ export async function readText(
     return { text: decoder.decode(isSecret ? readMountedBytes(path) : await readFile(path)) };
   } catch (cause) {
     if (cause instanceof CortexError) return problem(cause.message, cause.hint);
-    const { code } = cause as NodeJS.ErrnoException;
+    const code = codeOf(cause);
     if (code === "ENOENT") return undefined;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
       return problem("not valid UTF-8", "Save it as UTF-8.");

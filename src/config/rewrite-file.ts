@@ -7,6 +7,7 @@
 import { type FileHandle, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 
 export interface Composed<Result> {
@@ -75,7 +76,7 @@ async function targetPath(path: string): Promise<string> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 }); // it may be the home that is new
     return await realpath(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return path;
+    if (hasCode(error, "ENOENT")) return path;
     throw unwritable(path, error);
   }
 }
@@ -85,7 +86,7 @@ async function openDraft(draft: string, path: string): Promise<FileHandle | unde
   try {
     return await open(draft, "wx", await modeOf(path));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
+    if (hasCode(error, "EEXIST")) return undefined;
     throw unwritable(path, error);
   }
 }
@@ -94,7 +95,7 @@ async function modeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).mode & 0o777;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0o644;
+    if (hasCode(error, "ENOENT")) return 0o644;
     throw error;
   }
 }
@@ -103,7 +104,7 @@ async function bytesOf(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   }
 }

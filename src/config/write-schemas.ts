@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { cortexSchema } from "./cortex-schema.ts";
 import { profilesSchema } from "./profiles-schema.ts";
@@ -54,7 +55,7 @@ async function currentText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { closeSync } from "node:fs";
 import { access, constants, readFile, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
+import { codeOf } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { openPrivate } from "../model/private-file.ts";
 import { changeMode } from "../feature/changes.ts";
@@ -62,7 +63,7 @@ async function checkWritable(home: string): Promise<Check> {
     try {
       await access(folder, constants.W_OK);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const code = codeOf(error);
       if (code !== "ENOENT")
         return refusal(
           "home",
@@ -135,7 +136,7 @@ async function modeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).mode;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     throw error;
   }

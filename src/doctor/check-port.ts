@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
+import { codeOf } from "../model/error-code.ts";
 import { type Check, ok, refusal } from "../feature/check.ts";
 
 export async function checkPort({ host, port }: { host: string; port: number }): Promise<Check> {
@@ -14,7 +15,7 @@ export async function checkPort({ host, port }: { host: string; port: number }):
     server.close();
     return ok("port", port === 0 ? "any that is free" : `${address} is free`);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === "EADDRINUSE")
       return refusal(
         "port",

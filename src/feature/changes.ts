@@ -4,6 +4,7 @@
  */
 import { chmod, link, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 
+import { codeOf, hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 
 export type Change =
@@ -54,8 +55,8 @@ export async function applyChange(change: Change): Promise<boolean> {
         return await removeUnchanged(change);
     }
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return false;
-    throw new CortexError("home_unwritable", `${path} cannot be changed (${codeOf(cause)})`, {
+    if (hasCode(cause, "ENOENT")) return false;
+    throw new CortexError("home_unwritable", `${path} cannot be changed (${reasonOf(cause)})`, {
       hint: "Check who owns it: only its owner can change it.",
       cause,
     });
@@ -82,8 +83,8 @@ function unless(code: string): (error: NodeJS.ErrnoException) => void {
   };
 }
 
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error);
+function reasonOf(error: unknown): string {
+  return codeOf(error) ?? String(error);
 }
 
 function octal(mode: number): string {

@@ -2,6 +2,7 @@
 import { stat, statfs } from "node:fs/promises";
 import { getHeapStatistics } from "node:v8";
 
+import { hasCode } from "../model/error-code.ts";
 import { databasePath } from "../config/home.ts";
 
 export type Vitals = Awaited<ReturnType<typeof readVitals>>;
@@ -25,7 +26,7 @@ async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
+    if (hasCode(error, "ENOENT")) return 0;
     throw error;
   }
 }

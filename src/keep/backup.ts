@@ -5,6 +5,7 @@
 import { existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 
+import { codeOf } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { addFiles, checkBackup, type CheckedBackup } from "../store/sqlite/backup-archive.ts";
 import { copyDatabase, syncPath } from "../store/sqlite/copy-database.ts";
@@ -61,7 +62,7 @@ function giveName(draft: string, file: string): void {
     linkSync(draft, file);
     syncPath(dirname(file));
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
+    const code = codeOf(error) ?? "";
     if (code === "EEXIST") throw fileExists(file);
     // A disk without links: then it is a rename after all.
     if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(code)) throw error;

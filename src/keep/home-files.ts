@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
+import { codeOf } from "../model/error-code.ts";
 import { type ArchivedFile, MAX_ARCHIVED_BYTES } from "../store/sqlite/backup-archive.ts";
 
 /** What is made anew, belongs to a process, or can be fetched again: paths below the home, or a name at any depth. */
@@ -71,7 +72,7 @@ function look(path: string): Found | undefined {
     if (stats.size > MAX_ARCHIVED_BYTES) return { kind: "left out", why: "large" };
     return { kind: "file", mode, mtimeMs, content: readFileSync(path) };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     if (code === "EACCES" || code === "EPERM") return { kind: "left out", why: "unreadable" };
     throw error;

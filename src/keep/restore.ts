@@ -17,6 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
+import { codeOf, hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import {
   type ArchivedFile,
@@ -92,8 +93,8 @@ function isFree(home: string): boolean {
   try {
     return readdirSync(home).length === 0;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return true;
-    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return false;
+    if (hasCode(error, "ENOENT")) return true;
+    if (hasCode(error, "ENOTDIR")) return false;
     throw error;
   }
 }
@@ -104,7 +105,7 @@ function giveName(growing: string, home: string): void {
     renameSync(growing, home);
     syncPath(dirname(home));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === "ENOTEMPTY" || code === "EEXIST") throw homeExists(home);
     if (code !== "EBUSY" && code !== "EXDEV") throw error;
     throw new CortexError(

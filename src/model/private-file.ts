@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 
+import { hasCode } from "./error-code.ts";
 import { CortexError } from "./errors.ts";
 
 const OWNER_ONLY = 0o600;
@@ -81,7 +82,7 @@ function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
+    if (hasCode(error, "ENOTDIR")) return undefined;
     throw error;
   }
 }
@@ -110,7 +111,7 @@ function openAt(path: string, flags: number): number {
   try {
     return openSync(path, flags | O_NONBLOCK, OWNER_ONLY);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ELOOP") throw unsafe(path, "is a symbolic link", error);
+    if (hasCode(error, "ELOOP")) throw unsafe(path, "is a symbolic link", error);
     throw error;
   }
 }

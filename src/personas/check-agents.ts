@@ -3,6 +3,7 @@
  * names of tools. That the configuration is valid in itself was checked when it was read.
  */
 import { stat } from "node:fs/promises";
+import { codeOf } from "../model/error-code.ts";
 import { type Config, profile as profileOf } from "../config/config.ts";
 import { suggest } from "../model/nearest.ts";
 import type { AgentId, PersonaId } from "../model/ids.ts";
@@ -96,7 +97,7 @@ async function checkFolder(path: string, folder: string, ifMissing: string | und
     if ((await stat(folder)).isDirectory()) return [];
     return [error(path, `${folder} is not a folder`, "Name a folder, or put one in its place.")];
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
+    const code = codeOf(cause);
     if (code !== "ENOENT")
       return [error(path, `${folder} cannot be looked at (${code})`, "Check its permissions.")];
     return ifMissing === undefined ? [] : [warning(path, `${folder} does not exist`, ifMissing)];

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 
+import { codeOf } from "../model/error-code.ts";
 import { foldersIn, readInside } from "./read-inside.ts";
 
 /** What makes a folder a plugin as Claude Code has them. Of what it says, only the name is required. */
@@ -77,7 +78,7 @@ async function whyNoFolder(folder: string): Promise<string | undefined> {
   try {
     return (await stat(folder)).isDirectory() ? undefined : "it is not a folder";
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     return code === "ENOENT" || code === "ENOTDIR"
       ? "the folder does not exist"
       : `cannot read the folder (${code})`;

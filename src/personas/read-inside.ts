@@ -8,6 +8,7 @@
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
+import { codeOf } from "../model/error-code.ts";
 
 export type FileRead =
   | {
@@ -111,7 +112,7 @@ function refused(reason: string): Extract<FileRead, { kind: "refused" }> {
 }
 
 function failed(error: unknown): FileRead {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   if (code === undefined) throw error;
   if (code === "ENOENT" || code === "ENOTDIR") return { kind: "absent" };
   return refused(

@@ -1,9 +1,10 @@
+import { hasCode } from "../model/error-code.ts";
 /** Whether there is such a process. */
 export function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // it lives, and belongs to somebody else
+    return hasCode(error, "EPERM"); // it lives, and belongs to somebody else
   }
 }

@@ -7,6 +7,7 @@ import { closeSync, fchmodSync, fstatSync, readFileSync } from "node:fs";
 import { lstat, mkdir, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
+import { hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { openPrivate, writePrivate } from "../model/private-file.ts";
 
@@ -94,7 +95,7 @@ async function stampOf(path: string): Promise<string | undefined> {
     const { ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
     return `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   }
 }

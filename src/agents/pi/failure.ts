@@ -2,6 +2,7 @@
 import type { AssistantMessage } from "@earendil-works/pi-ai";
 import { isContextOverflow } from "@earendil-works/pi-ai/utils/overflow";
 
+import { codeOf } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
 import type { Profile } from "../../model/profile.ts";
 import type { Credentials } from "./credentials.ts";
@@ -107,7 +108,7 @@ function reasonOf(refused: unknown): string {
   if (!(refused instanceof Error)) return String(refused);
   const { cause } = refused;
   if (!(cause instanceof Error)) return refused.message;
-  return cause.message === "" ? String((cause as NodeJS.ErrnoException).code) : cause.message;
+  return cause.message === "" ? String(codeOf(cause)) : cause.message;
 }
 
 function withoutSecrets(words: string, secrets: readonly string[]): string {

@@ -11,7 +11,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { CortexError } from "../../model/errors.ts";
 import type { ToolContext } from "../../model/tool.ts";
 import { gitDirectoryOf } from "../../programs/git-directory.ts";
-import { hasCode } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
 
 /** Linux's PATH_MAX: no call of the system takes a longer one. */
 export const MAX_PATH_LENGTH = 4096;

@@ -31,10 +31,6 @@ export function fileFailure(error: unknown, path: string): CortexError | undefin
   });
 }
 
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return isSystemError(error) && codes.includes(error.code);
-}
-
 function isSystemError(error: unknown): error is Error & { code: string } {
   return error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
 }

@@ -5,7 +5,7 @@ import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
 import { closedFolders, confine, type Place, placeIn } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
-import { hasCode } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
 import { capOutput } from "./output.ts";
 import { globPattern, MAX_PATTERN_LENGTH } from "./pattern.ts";
 import { type Entry, inBatches, matching, MAX_VISITED, type Walk, walk } from "./walk.ts";

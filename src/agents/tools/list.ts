@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { closedFolders, confine } from "./confine.ts";
 import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
-import { hasCode } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
 import { capOutput } from "./output.ts";
 import { type Entry, MAX_VISITED, walk } from "./walk.ts";
 

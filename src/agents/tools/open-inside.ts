@@ -12,7 +12,7 @@ import { basename, dirname, join } from "node:path";
 
 import { CortexError } from "../../model/errors.ts";
 import type { Place } from "./confine.ts";
-import { hasCode } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
 
 const DESCRIPTORS = process.platform === "linux" ? "/proc/self/fd" : undefined;
 

@@ -9,7 +9,7 @@ import { basename, dirname } from "node:path";
 
 import type { ToolContext } from "../../model/tool.ts";
 import type { Place } from "./confine.ts";
-import { hasCode } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
 import { makeFolder, requireFile } from "./open-inside.ts";
 
 /** Makes the folders above it too. A file that is there keeps its permissions, and one that is read-only its content. */

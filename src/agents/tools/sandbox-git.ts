@@ -12,7 +12,7 @@ import { basename, dirname, join } from "node:path";
 
 import { gitDirectoryOf, isGitDirectory, isGitName, wasGitDirectory } from "../../programs/git-directory.ts";
 import { isInside } from "./confine.ts";
-import { hasCode } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
 import type { Mount } from "./mount.ts";
 
 interface Wanted {

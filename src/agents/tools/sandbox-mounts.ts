@@ -8,7 +8,7 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import { isInside } from "./confine.ts";
-import { hasCode } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
 import type { Mount } from "./mount.ts";
 import { guardGit } from "./sandbox-git.ts";
 

@@ -8,7 +8,7 @@
 import { readlink } from "node:fs/promises";
 
 import type { ToolContext } from "../../model/tool.ts";
-import { hasCode } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
 import type { Mount } from "./mount.ts";
 import { planMounts } from "./sandbox-mounts.ts";
 

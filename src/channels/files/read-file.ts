@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, readlink, realpath } from "node:fs/promises";
+import { codeOf } from "../../model/error-code.ts";
 
 interface FileContent {
   readonly size: number;
@@ -24,7 +25,7 @@ export async function readWatched(path: string, maxTextBytes: number): Promise<F
   try {
     return await readAll(path, maxTextBytes);
   } catch (error) {
-    if (GONE.has((error as NodeJS.ErrnoException).code)) return undefined;
+    if (GONE.has(codeOf(error))) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /** What is in a watched folder now: the files that are asked for, and the folders to look at again. */
 import { lstat, readdir } from "node:fs/promises";
 import { join, posix, relative, sep } from "node:path";
+import { codeOf } from "../../model/error-code.ts";
 
 export interface Found {
   readonly size: number;
@@ -83,6 +84,6 @@ export async function lookAt(path: string): Promise<Found | undefined> {
 }
 
 function isGone(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   return code === "ENOENT" || code === "ENOTDIR";
 }

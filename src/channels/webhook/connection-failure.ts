@@ -1,3 +1,4 @@
+import { codeOf } from "../../model/error-code.ts";
 import type { CortexError } from "../../model/errors.ts";
 import { deliveryFailed, deliveryUncertain } from "../channel.ts";
 
@@ -18,7 +19,7 @@ const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Why there was no response, in our words. Only what is known to come before the request is certain. */
 export function connectionFailure(place: string, error: unknown): CortexError {
-  const code = codeOf(error);
+  const code = innermostCode(error);
   const what = `The connection to the webhook target "${place}" failed (${code})`;
   if (BEFORE_SENDING.has(code) || TLS.test(code)) {
     return deliveryFailed(what, {
@@ -33,11 +34,11 @@ export function connectionFailure(place: string, error: unknown): CortexError {
 }
 
 /** fetch wraps what happened; a name with several addresses wraps it once more, with one error for each. */
-function codeOf(error: unknown): string {
+function innermostCode(error: unknown): string {
   for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
-    const { code } = each as NodeJS.ErrnoException;
-    if (typeof code === "string") return code;
-    if (each instanceof AggregateError && each.errors.length > 0) return codeOf(each.errors[0]);
+    const code = codeOf(each);
+    if (code !== undefined) return code;
+    if (each instanceof AggregateError && each.errors.length > 0) return innermostCode(each.errors[0]);
   }
   return "no error code";
 }
