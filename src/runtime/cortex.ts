@@ -7,11 +7,7 @@ import { hostname } from "node:os";
 import { toEvent, toForeignEvent } from "../events/incoming.ts";
 import type { Config } from "../config/config.ts";
 import type { Flags } from "../config/overrides.ts";
-import type { Permissions } from "../model/permissions.ts";
 import type { Redact } from "../model/redact.ts";
-import type { ItemId } from "../model/ids.ts";
-import type { Json } from "../model/json.ts";
-import type { Profile } from "../model/profile.ts";
 import { type Instant, Spans } from "../model/spans.ts";
 import type { Tool } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
@@ -21,10 +17,9 @@ import { subAgentGuidance } from "../delegation/sub-agents/guidance.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
 import { openSqliteStore, type SqliteOptions } from "../store/sqlite/sqlite-store.ts";
-import { authorityOf } from "../personas/authority.ts";
-import type { Setup } from "../personas/lookup.ts";
-import { type QueueItem, type SearchHit, type Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { CoolDowns } from "../turns/cool-downs.ts";
+import type { TurnPorts } from "../turns/turn-ports.ts";
 import { watchApprovalDeadlines } from "../intake/approvals.ts";
 import { acceptEvent } from "../intake/accept-event.ts";
 import type { Cortex } from "../feature/cortex.ts";
@@ -38,7 +33,6 @@ import { sessionCalls } from "./session-calls.ts";
 import { toolNamesOf } from "./tool-names.ts";
 import { createChainNotices } from "../intake/chain-notices.ts";
 import { createChannels } from "./channels.ts";
-import { dayStart } from "../model/day.ts";
 import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath, makeHome } from "../config/home.ts";
 import { Live } from "../feature/live.ts";
@@ -156,49 +150,42 @@ async function assemble(parts: Parts): Promise<Cortex> {
   const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
   const subAgents = openSubAgents({ home, environment, settings, clock, mintId, backendFor, log });
   const coolDowns = new CoolDowns(clock, redact);
-  const turnParts = {
+  const turnPorts: TurnPorts = {
     store,
-    config: () => settings.config(),
+    settings,
     clock,
     mintId,
     random: Math.random,
-    profile: (name: string): Profile => settings.profile(name),
+    redact,
     spans,
     coolDowns,
-    agentFor: subAgents.agentFor.bind(subAgents),
-    subAgentGuidance: () => subAgentGuidance(settings.config()),
-    situation: () => open.situation(),
-    readChild: (detail: Json) => open.readWait(detail),
+    sandbox,
+    agents: subAgents,
+    features: open,
+    live,
+    outcomes,
     tools: () => allTools(),
-    skills: async (setup: Setup) =>
-      (await (await import("../personas/skills.ts")).skillsOf(setup, home)).skills,
-    window: windowOf,
-    isOwners: ({ channel, sender }: SearchHit) =>
-      authorityOf({ channel, ...(sender === undefined ? {} : { sender }) }, settings.config()) === "owner",
-    folders: (setup: Parameters<typeof agentFolders>[1]) => agentFolders(home, setup),
-    toolEnvironment: ({ credentials }: Permissions) =>
-      toolEnvironment(environment, { credentials, variable: (name) => settings.variable(name) }),
-    sandbox: () => ({ mode: sandbox.mode().effective, sandbox: sandbox.sandbox() }),
     toolHooks: createAgentToolHooks({
       home,
       config: () => settings.config(),
       variable: settings.variable,
       log,
     }),
-    redact,
-    dayStartMs: () => dayStart(clock(), settings.config().timezone),
-    selectSteering,
+    toolEnvironment: ({ credentials }) =>
+      toolEnvironment(environment, { credentials, variable: (name) => settings.variable(name) }),
+    skills: async (setup) => (await (await import("../personas/skills.ts")).skillsOf(setup, home)).skills,
+    folders: (setup) => agentFolders(home, setup),
+    window: windowOf,
+    subAgentGuidance: () => subAgentGuidance(settings.config()),
     gatherTurn,
-    onDelta: live.tell.bind(live),
-    deliveriesFor: ({ event, dispatches }: QueueItem, text: string, to?: Json) =>
+    selectSteering,
+    deliveriesFor: ({ event, dispatches }, text, to) =>
       deliveriesOf({
         text,
         source: event,
         delivery: to ?? dispatches.find(({ delivery }) => delivery !== undefined)?.delivery,
         mintId,
       }),
-    isJudged: () => open.wants("sent"),
-    onSettled: (items: readonly ItemId[]) => outcomes.look(items),
   };
   const holder = `${hostname()}/${process.pid}/${mintId()}`;
   const broker = new Broker({
@@ -207,7 +194,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
     slots: () => settings.config().broker.maxConcurrentRuns,
     clock,
     // Loaded for the first turn: many a Cortex runs for hours without one.
-    run: async (running) => (await import("../turns/run-turn.ts")).runTurn(running, turnParts),
+    run: async (running) => (await import("../turns/run-turn.ts")).runTurn(running, turnPorts),
     onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
   });
   const ports: Ports = {

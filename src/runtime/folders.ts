@@ -5,7 +5,7 @@ import { CortexError } from "../model/errors.ts";
 import { requireOwnFolder } from "../model/private-file.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { childEnvironment, type Named, type Variables } from "../programs/environment.ts";
-import type { Folders } from "../turns/prepare.ts";
+import type { Folders } from "../turns/turn-ports.ts";
 import { toolOutputPath } from "../config/home.ts";
 
 /** The folders of an agent, which are made where they do not exist. Throws `file_unsafe`, `home_unwritable`. */

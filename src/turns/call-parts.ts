@@ -1,32 +1,14 @@
 /** What the tool calls of a run work with. */
-import type { Permissions } from "../model/permissions.ts";
-import type { Redact } from "../model/redact.ts";
-import type { Sandbox } from "../model/tool.ts";
-import type { ToolHooks } from "../model/tool-hook.ts";
 import { readTrust } from "../model/trust.ts";
-import type { Setup } from "../personas/lookup.ts";
-import type { Store } from "../store/store.ts";
 import { attachedFiles } from "./attachments.ts";
 import type { CallParts } from "./call-tool.ts";
-import type { CodeMode } from "./gate.ts";
 import { markSession } from "./mark-session.ts";
 import type { Work } from "./prepare.ts";
-
-export interface ToolParts {
-  readonly store: Store;
-  readonly clock: () => number;
-  readonly mintId: () => string;
-  readonly toolEnvironment: (permissions: Permissions) => Readonly<Record<string, string>>;
-  readonly sandbox: () => { readonly mode: CodeMode; readonly sandbox: Sandbox | undefined };
-  readonly toolHooks: (setup: Setup) => ToolHooks;
-  readonly redact: Redact;
-  /** As in `CallParts`. */
-  readonly readChild: CallParts["readChild"];
-}
+import type { TurnPorts } from "./turn-ports.ts";
 
 type RunCircumstances = Pick<CallParts, "signal" | "isStopping" | "hasSteering" | "suspensions">;
 
-export function callParts(work: Work, circumstances: RunCircumstances, parts: ToolParts): CallParts {
+export function callParts(work: Work, circumstances: RunCircumstances, parts: TurnPorts): CallParts {
   const { claim, setup, folders, tools, journal } = work;
   const { session } = claim.lease;
   const { store } = parts;
@@ -56,15 +38,15 @@ export function callParts(work: Work, circumstances: RunCircumstances, parts: To
         ];
       },
       environment: parts.toolEnvironment(permissions),
-      sandbox: parts.sandbox().sandbox,
+      sandbox: parts.sandbox.sandbox(),
     },
     permissions: work.permissions,
     delegable: work.delegable,
-    codeMode: () => parts.sandbox().mode,
+    codeMode: () => parts.sandbox.mode().effective,
     hooks: parts.toolHooks(setup),
     readTrust: async () => readTrust((await store.sessions.get(session))?.settings ?? {}),
     mark: (marks) => markSession(session, marks, store),
-    readChild: parts.readChild,
+    readChild: (detail) => parts.features.readWait(detail),
     readApproval: (id) => store.approvals.get(id),
     useApproval: (id) => store.approvals.use(claim.lease, claim.run, id),
   };

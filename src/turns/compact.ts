@@ -5,17 +5,14 @@
 import { estimateTokens } from "../agents/estimate-tokens.ts";
 import { CortexError } from "../model/errors.ts";
 import type { TurnId } from "../model/ids.ts";
-import type { Context, Store, TurnContent } from "../store/store.ts";
+import type { Context, TurnContent } from "../store/store.ts";
 import { turnFacts } from "./facts.ts";
 import type { Work } from "./prepare.ts";
 import { summarize, type SummaryParts } from "./summarize.ts";
 import { historyOf, readThread } from "./thread.ts";
+import type { TurnPorts } from "./turn-ports.ts";
 
-export interface CompactParts {
-  readonly store: Store;
-  readonly mintId: () => string;
-  readonly clock: () => number;
-}
+export type CompactPorts = Pick<TurnPorts, "store" | "mintId" | "clock">;
 
 interface Split {
   /** To be summed up, the last compaction first. */
@@ -47,7 +44,7 @@ export async function compact(
   work: Work,
   { older, kept }: Split,
   how: Pick<SummaryParts, "context" | "room" | "request" | "isPatient">,
-  { store, mintId, clock }: CompactParts,
+  { store, mintId, clock }: CompactPorts,
 ): Promise<Work> {
   const { claim, setup, profile } = work;
   const turn = mintId() as TurnId;

@@ -6,8 +6,10 @@ import { answer, dispatch, event, session, START_MS, toSession, turnFor } from "
 import { begin } from "../../test/support/stores.ts";
 import type { ItemId } from "../model/ids.ts";
 import { promptText } from "../model/message.ts";
+import { OFFLINE_PROFILE } from "../model/profile.ts";
 import type { Claim, NewDispatch, QueueItem, Store } from "../store/store.ts";
-import { type JoinParts, joinWaiting } from "./join-waiting.ts";
+import { joinWaiting } from "./join-waiting.ts";
+import type { TurnPorts } from "./turn-ports.ts";
 import { TurnJournal } from "./journal.ts";
 import { memoryOf, withMemory } from "./memory.ts";
 import { toQuery } from "./query.ts";
@@ -17,13 +19,14 @@ const WORK = session("work");
 const CAP = { max: 1, drop: "summarize" } as const;
 
 /** Everything that waits joins, after the first. */
-const TAKES_ALL: JoinParts["gatherTurn"] = async (first, { readPending }) => [
+const TAKES_ALL: TurnPorts["gatherTurn"] = async (first, { readPending }) => [
   first,
   ...(await readPending()),
 ];
 
-function partsOf(store: Store, gatherTurn = TAKES_ALL): JoinParts {
-  return { store, config: () => config, clock: () => START_MS, gatherTurn };
+function partsOf(store: Store, gatherTurn = TAKES_ALL) {
+  const settings = { config: () => config, profile: () => OFFLINE_PROFILE };
+  return { store, settings, clock: () => START_MS, gatherTurn };
 }
 
 async function queue(store: Store, names: string, fields: Partial<NewDispatch> = {}): Promise<void> {
@@ -123,7 +126,7 @@ test("a message that somebody drops meanwhile does not join, and the others do",
   const claim = await begin(store, "a");
   await queue(store, "bc");
   let reads = 0;
-  const gatherTurn: JoinParts["gatherTurn"] = async (first, { readPending }) => {
+  const gatherTurn: TurnPorts["gatherTurn"] = async (first, { readPending }) => {
     const pending = await readPending();
     if (reads++ === 0) await store.queue.drop(["item-b" as ItemId], "test");
     return [first, ...pending];

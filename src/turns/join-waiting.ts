@@ -1,7 +1,6 @@
-import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Message, UserBody } from "../model/message.ts";
-import { MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
+import { MAX_PAGE, type QueueItem } from "../store/store.ts";
 import { droppedNote } from "./dropped-note.ts";
 import type { TurnJournal } from "./journal.ts";
 import { markSession } from "./mark-session.ts";
@@ -9,18 +8,10 @@ import { memoryOf, withMemory } from "./memory.ts";
 import { withoutTurns } from "./pending.ts";
 import type { Work } from "./prepare.ts";
 import { toQuery } from "./query.ts";
+import type { TurnPorts } from "./turn-ports.ts";
 import { isByOthers } from "./untrusted.ts";
 
-export interface JoinParts {
-  readonly store: Store;
-  readonly config: () => Config;
-  readonly clock: () => number;
-  /** The messages of a turn that begins, in order: the one that it was claimed for, and those that join it. */
-  readonly gatherTurn: (
-    first: QueueItem,
-    waiting: { readonly readPending: () => Promise<readonly QueueItem[]>; readonly nowMs: number },
-  ) => Promise<readonly QueueItem[]>;
-}
+type JoinPorts = Pick<TurnPorts, "store" | "settings" | "clock" | "gatherTurn">;
 
 /** How often what waits is read anew because somebody has dropped one of the messages meanwhile. */
 const MAX_READS = 10;
@@ -32,7 +23,7 @@ const MAX_READS = 10;
  */
 export async function joinWaiting(
   { claim, journal, items }: Pick<Work, "claim" | "journal" | "items">,
-  parts: JoinParts,
+  parts: JoinPorts,
 ): Promise<boolean> {
   const [first] = items;
   if (first === undefined || journal.isBegun || claim.abort !== undefined) return true;
@@ -44,7 +35,7 @@ export async function joinWaiting(
     if (gathered.length === 1 && dropped.length === 0) return true;
     // What is told of them are their words: dropped to make room, by somebody who has sent many, say.
     if (isByOthers(dropped)) await markSession(claim.lease.session, ["untrusted"], parts.store);
-    const outcome = await begin(journal, { first, gathered, dropped }, parts.config().timezone);
+    const outcome = await begin(journal, { first, gathered, dropped }, parts.settings.config().timezone);
     if (outcome === "stale") continue;
     if (outcome === "aborted") return false;
     items.splice(0, items.length, ...gathered);
@@ -55,7 +46,7 @@ export async function joinWaiting(
 
 async function gather(
   first: QueueItem,
-  { store, clock, gatherTurn }: JoinParts,
+  { store, clock, gatherTurn }: JoinPorts,
 ): Promise<readonly QueueItem[]> {
   const readPending = async (): Promise<readonly QueueItem[]> =>
     withoutTurns(await store.queue.pending(first.session, { limit: MAX_PAGE }), store);

@@ -9,7 +9,7 @@
 import type { Agent, Exchange } from "../agents/agent.ts";
 import { estimateTokens } from "../agents/estimate-tokens.ts";
 import { CortexError } from "../model/errors.ts";
-import { compact, type CompactParts, splitThread } from "./compact.ts";
+import { compact, type CompactPorts, splitThread } from "./compact.ts";
 import { type Load, measure } from "./measure.ts";
 import type { Work } from "./prepare.ts";
 import { shortenResults } from "./shorten-results.ts";
@@ -23,7 +23,7 @@ export const KEPT_SHARE = 0.25;
 /** What a compaction must gain. One that gains less would be due again with the next turn. */
 const MIN_GAIN_SHARE = 0.1;
 
-interface RoomParts extends CompactParts {
+interface RoomParts extends CompactPorts {
   readonly agent: Agent;
   readonly request: SummaryParts["request"];
 }

@@ -8,12 +8,12 @@ import type { Profile } from "../model/profile.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Tool } from "../model/tool.ts";
 import { readWorker, type Worker } from "../model/worker.ts";
+import { authorityOf } from "../personas/authority.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { delegableBy, permissionsOf } from "../personas/permissions.ts";
 import type { Skill } from "../personas/skills.ts";
 import type { Claim, Context, Journal, QueueItem, SearchHit, SearchOptions, Store } from "../store/store.ts";
 import { chooseProfile, fallbackChain } from "./choose-profile.ts";
-import type { CoolDowns } from "./cool-downs.ts";
 import { healthFor, whyFallback } from "./fall-back.ts";
 import { TurnJournal, type Pinned } from "./journal.ts";
 import { markSession } from "./mark-session.ts";
@@ -25,40 +25,11 @@ import { historyOf, readThread } from "./thread.ts";
 import { isByOthers, narrowedBy } from "./untrusted.ts";
 import { asWorker, hasTool, narrowedAs, setupOf } from "./as-worker.ts";
 import { attachedFiles } from "./attachments.ts";
+import type { Folders, TurnPorts } from "./turn-ports.ts";
 import { nextStretch, type Worked } from "./worked.ts";
 
 /** The files of so many earlier messages can be read, the last ones of the thread: each is opened to the sandbox by name. */
 const MAX_MESSAGES_WITH_FILES = 100;
-
-export interface PrepareParts {
-  readonly store: Store;
-  readonly config: () => Config;
-  readonly clock: () => number;
-  /** A profile by its name, `__active__` included. */
-  readonly profile: (name: string) => Profile;
-  readonly coolDowns: CoolDowns;
-  readonly tools: () => Promise<readonly Tool[]>;
-  /** The skills of an agent, as they are now. */
-  readonly skills: (setup: Setup) => Promise<readonly Skill[]>;
-  /** Of the model of a profile, in tokens. Undefined: nobody knows. Never rejects. */
-  readonly window: (profile: Profile) => Promise<number | undefined>;
-  /** Whether something that was found is the owner's own words. */
-  readonly isOwners: (hit: SearchHit) => boolean;
-  /** What an agent is told that can have sub-agents. */
-  readonly subAgentGuidance: () => string;
-  /** How the team stands that an agent coordinates. Undefined: there is none. */
-  readonly situation: () => Promise<string | undefined>;
-  /** The folders of an agent, which are made where they do not exist. */
-  readonly folders: (setup: Setup) => Promise<Folders>;
-}
-
-export interface Folders {
-  readonly workspace: string;
-  readonly roots: readonly string[];
-  readonly outputFolder: string;
-  /** What stays closed to agents, also inside of these. */
-  readonly hidden: readonly string[];
-}
 
 /** Everything that one run works with. */
 export interface Work {
@@ -92,9 +63,9 @@ export interface Work {
 }
 
 /** Reads what a run works with. A run that is taken up again gets what the first one was started with. */
-export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Work> {
+export async function prepareRun(claim: Claim, parts: TurnPorts): Promise<Work> {
   const { store } = parts;
-  const config = parts.config();
+  const config = parts.settings.config();
   const nowMs = parts.clock();
   const [session, items, before] = await Promise.all([
     store.sessions.get(claim.lease.session),
@@ -110,7 +81,7 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
   const pinned = before?.pinned as Pinned | undefined;
 
   const narrowed = [...narrowedAs(worker), ...narrowedBy(items)];
-  const current = (): Setup => setupOf(parts.config(), session!, worker);
+  const current = (): Setup => setupOf(parts.settings.config(), session!, worker);
   const permissions = (): Permissions => permissionsOf(current(), narrowed);
   const delegable = (): Permissions => delegableBy(current(), narrowed);
   if (isByOthers(items)) await markSession(claim.lease.session, ["untrusted"], store);
@@ -119,10 +90,10 @@ export async function prepareRun(claim: Claim, parts: PrepareParts): Promise<Wor
     (tool) => allowsTool(granted, tool.name) && hasTool(worker, tool),
   );
   const tools = pinned === undefined ? allowed : allowed.filter(({ name }) => pinned.tools.includes(name));
-  const wished = parts.profile(
+  const wished = parts.settings.profile(
     pinned?.profile ?? wishedProfile(items, session!.settings) ?? worker?.profile ?? setup.agent.profile,
   );
-  const candidates = fallbackChain(wished, parts.profile);
+  const candidates = fallbackChain(wished, (name) => parts.settings.profile(name));
   const profile = chooseProfile(candidates, healthFor(claim.turn, parts.coolDowns));
   const fallback = whyFallback(profile, candidates, parts.coolDowns);
   const [window, skills] = await Promise.all([parts.window(profile), parts.skills(setup)]);
@@ -219,20 +190,25 @@ async function makeQuery(
     readonly window: number | undefined;
   },
   { lease }: Claim,
-  parts: PrepareParts,
+  parts: TurnPorts,
 ): Promise<readonly Message[]> {
-  const { store, config, isOwners } = parts;
-  const { timezone, memory } = config();
+  const { store, settings } = parts;
+  const { timezone, memory } = settings.config();
   const said = items.map((item) => toQuery(item, timezone));
   if (isByOthers(items)) return said;
   const query = known.worker?.coordinates === true ? await tellSituation(said, known, lease, parts) : said;
   if (known.setup.agent.memory === false || memory.tokens === 0) return query;
   const search = async (text: string, options: SearchOptions): Promise<SearchHit[]> =>
-    (await store.events.search(text, options)).filter(isOwners);
+    (await store.events.search(text, options)).filter((hit) => isOwners(hit, settings.config()));
   const { thread, window } = known;
   const remembered = await remember(query, { search, items, thread, window, ...memory });
   await markSession(lease.session, remembered.marks, store);
   return remembered.query;
+}
+
+/** Whether something that was found is the owner's own words. */
+function isOwners({ channel, sender }: SearchHit, config: Config): boolean {
+  return authorityOf({ channel, ...(sender === undefined ? {} : { sender }) }, config) === "owner";
 }
 
 /** What members have written is in it. */
@@ -240,11 +216,11 @@ async function tellSituation(
   query: readonly Message[],
   { thread }: { readonly thread: Context },
   { session }: Claim["lease"],
-  { store, clock, situation }: PrepareParts,
+  { store, clock, features }: TurnPorts,
 ): Promise<readonly Message[]> {
   const [first, ...others] = query;
   if (first === undefined || !isConversationStart(thread, clock())) return query;
-  const text = await situation();
+  const text = await features.situation();
   if (text === undefined) return query;
   await markSession(session, ["untrusted", "private"], store);
   return [withSituation(first, text), ...others];

@@ -19,50 +19,57 @@ import { NO_USAGE } from "../model/usage.ts";
 import type { Claim, NewDispatch, NewEvent, Store } from "../store/store.ts";
 import { Spans } from "../model/spans.ts";
 import { CoolDowns } from "./cool-downs.ts";
-import { type Running, runTurn, type TurnParts } from "./run-turn.ts";
+import { type Running, runTurn } from "./run-turn.ts";
+import { sandboxMode } from "./sandbox.ts";
+import type { TurnPorts } from "./turn-ports.ts";
 
 const { config } = await loadFiles({});
 const WORK = session("work");
 const ELSEWHERE = { kind: "suspend", waitKind: "other", detail: null } as const;
 
+const PLAIN: TurnPorts["sandbox"] = {
+  mode: () => sandboxMode("off", { problem: "none", hint: "none" }),
+  sandbox: () => undefined,
+  lookAgain: async () => {},
+};
+
+function settingsOf(fields: Partial<TurnPorts["settings"]> = {}): TurnPorts["settings"] {
+  return { config: () => config, profile: (name) => ({ ...OFFLINE_PROFILE, name }), ...fields };
+}
+
 function partsOf(
   store: Store,
   model: Model,
-  fields: Partial<TurnParts> = {},
-): TurnParts & { settled: ItemId[] } {
+  fields: Partial<TurnPorts> = {},
+): TurnPorts & { settled: ItemId[] } {
   let minted = 0;
   const settled: ItemId[] = [];
   const { clock = (): number => Date.UTC(2026, 0, 1) } = fields;
   const agent = createLoopAgent({ model, clock, mintId: () => `m${++minted}` });
   return {
     store,
-    config: () => config,
+    settings: settingsOf(),
     clock,
     random: () => 1,
-    profile: (name) => ({ ...OFFLINE_PROFILE, name }),
     coolDowns: new CoolDowns(clock),
     spans: new Spans(clock, () => ({ ms: clock(), cpuMs: 0 })),
     mintId: () => `c${++minted}`,
-    agentFor: async () => agent,
+    agents: { agentFor: async () => agent },
+    features: { situation: async () => undefined, readWait: async () => undefined, wants: () => false },
+    live: { tell: () => {} },
+    outcomes: { look: (items) => settled.push(...items) },
     tools: async () => [],
     skills: async () => [],
     window: async () => undefined,
-    isOwners: () => true,
     folders: async () => ({ workspace: "/nowhere", roots: [], outputFolder: "/nowhere", hidden: [] }),
     subAgentGuidance: () => "",
-    situation: async () => undefined,
-    readChild: async () => undefined,
     toolEnvironment: () => ({}),
-    sandbox: () => ({ mode: "plain", sandbox: undefined }),
+    sandbox: PLAIN,
     toolHooks: () => NO_TOOL_HOOKS,
     redact: (text) => text,
-    dayStartMs: () => 0,
     selectSteering: (pending) => pending.filter(({ mode }) => mode === "steer"),
     gatherTurn: async (first) => [first],
-    onDelta: () => {},
     deliveriesFor: () => [],
-    isJudged: () => false,
-    onSettled: (items) => settled.push(...items),
     settled,
     ...fields,
   };
@@ -97,7 +104,7 @@ async function next(store: Store): Promise<Claim> {
   return (await store.queue.lease({ holder: "next", ttlMs: 30_000 }, 1))[0]!;
 }
 
-function toolsOf(...tools: readonly Tool[]): Partial<TurnParts> {
+function toolsOf(...tools: readonly Tool[]): Partial<TurnPorts> {
   return { tools: async () => tools };
 }
 
@@ -184,9 +191,11 @@ test("a turn that was cut off goes on with the prompt, tools and profile that it
   await runTurn(
     running(await next(store)),
     partsOf(store, model, {
-      config: () => changed,
+      settings: {
+        config: () => changed,
+        profile: (name) => (names.push(name), { ...OFFLINE_PROFILE, name }),
+      },
       tools: async () => [...tools, testTool("C", async () => DONE)],
-      profile: (name) => (names.push(name), { ...OFFLINE_PROFILE, name }),
     }),
   );
 
@@ -211,14 +220,20 @@ test("the profile is the message's, else the session's, else the agent's", async
   expect(await wished({}, {})).toBe("__active__");
 });
 
-test.each<[string, Partial<TurnParts>, string]>([
-  ["the agent", { config: (): Config => ({ ...config, agents: {} }) }, "agent_unknown"],
+test.each<[string, Partial<TurnPorts>, string]>([
+  [
+    "the agent",
+    { settings: settingsOf({ config: (): Config => ({ ...config, agents: {} }) }) },
+    "agent_unknown",
+  ],
   [
     "the profile",
     {
-      profile: () => {
-        throw new CortexError("profile_unknown", "No profile", { hint: "Look." });
-      },
+      settings: settingsOf({
+        profile() {
+          throw new CortexError("profile_unknown", "No profile", { hint: "Look." });
+        },
+      }),
     },
     "profile_unknown",
   ],
@@ -383,7 +398,10 @@ test("what is said after an abort has a turn of its own", async () => {
         return request.beforeModelCall();
       },
     });
-  await runTurn(running(claim), partsOf(store, model, { agentFor: async () => ({ ...agent, run }) }));
+  await runTurn(
+    running(claim),
+    partsOf(store, model, { agents: { agentFor: async () => ({ ...agent, run }) } }),
+  );
 
   expect((await store.turns.get(claim.turn))!.status).toBe("aborted");
   expect((await store.queue.pending(WORK)).map(({ id }) => id)).toEqual(["item-b"]);
@@ -507,7 +525,7 @@ test("an agent that takes no messages on the way is given none", async () => {
   const capabilities = { ...agent.capabilities, steer: false };
   await runTurn(
     running(claim),
-    partsOf(store, model, { agentFor: async () => ({ ...agent, capabilities }) }),
+    partsOf(store, model, { agents: { agentFor: async () => ({ ...agent, capabilities }) } }),
   );
   expect(await store.queue.pending(WORK)).toHaveLength(1);
   expect((await store.turns.get(claim.turn))!.agent).toBe("main" as AgentId);
@@ -632,7 +650,10 @@ test("a run whose model falls silent, and does not even end when told to, is tri
   const { config: impatient } = await loadFiles({
     "cortex.json": { agents: { main: { limits: { silenceMs: 1 } } } },
   });
-  const parts = partsOf(opened.store, STUCK, { config: () => impatient, graceMs: 1 });
+  const parts = partsOf(opened.store, STUCK, {
+    settings: settingsOf({ config: () => impatient }),
+    graceMs: 1,
+  });
   await runTurn(running(claim), parts);
 
   expect((await opened.store.runs.get(claim.run))!.error).toContain("made no progress");

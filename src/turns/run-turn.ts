@@ -5,43 +5,27 @@
  * Nothing is remembered from one run to the next. A run that was cut off is taken up with what its journal
  * holds, by the same code that begins a new one.
  */
-import type { Agent, AgentResult, Continuation, Delta } from "../agents/agent.ts";
+import type { Agent, AgentResult, Continuation } from "../agents/agent.ts";
+import { dayStart } from "../model/day.ts";
 import { CortexError } from "../model/errors.ts";
-import type { Profile } from "../model/profile.ts";
 import type { Stage } from "../model/spans.ts";
+import { WakeLoop } from "../model/wake-loop.ts";
 import { type Claim, type LeaseRequest, MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
-import { callParts, type ToolParts } from "./call-parts.ts";
+import { callParts } from "./call-parts.ts";
 import { callTool } from "./call-tool.ts";
 import { noteFailure } from "./fall-back.ts";
-import { type JoinParts, joinWaiting, tryTaking } from "./join-waiting.ts";
+import { joinWaiting, tryTaking } from "./join-waiting.ts";
 import type { Suspension } from "./journal.ts";
 import { foundSoFar, limitReached } from "./limits.ts";
 import { type Fitted, isOverflow, makeMoreRoom, makeRoom } from "./make-room.ts";
 import { withoutTurns } from "./pending.ts";
-import { type PrepareParts, prepareRun, type Work } from "./prepare.ts";
+import { prepareRun, type Work } from "./prepare.ts";
 import { toQuery } from "./query.ts";
-import { commit, fail, park, type SettleParts, suspend } from "./settle.ts";
+import { commit, fail, park, suspend } from "./settle.ts";
 import { type Watched, watchSilence } from "./silence.ts";
 import { spendingReached, usageReached } from "./spending.ts";
+import type { TurnPorts } from "./turn-ports.ts";
 import { workedMs } from "./worked.ts";
-
-export interface TurnParts extends PrepareParts, JoinParts, SettleParts, ToolParts {
-  /** The backend of a profile; for a worker with a process of its own, that process. */
-  readonly agentFor: (profile: Profile, work: WorkerWork) => Promise<Agent>;
-  /** When the day began, where the owner lives. */
-  readonly dayStartMs: () => number;
-  /** The waiting messages that go into a turn which is under way. */
-  readonly selectSteering: (
-    pending: readonly QueueItem[],
-    running: { readonly items: readonly QueueItem[]; readonly nowMs: number },
-  ) => readonly QueueItem[];
-  readonly onDelta: (claim: Claim, delta: Delta) => void;
-  /** How long an agent has to end once it was told to. */
-  readonly graceMs?: number;
-}
-
-/** What says by whom the turns of a worker are run. */
-export type WorkerWork = Pick<Work, "worker" | "parentSession" | "folders">;
 
 /** What a run knows of the outside; the broker gives it. */
 export interface Running {
@@ -52,13 +36,13 @@ export interface Running {
 }
 
 /** Gives the claim that the settling brought, if any. */
-export async function runTurn(running: Running, parts: TurnParts): Promise<Claim | undefined> {
+export async function runTurn(running: Running, parts: TurnPorts): Promise<Claim | undefined> {
   const { claim, cut } = running;
   const claimed = parts.spans.now();
   using abort = watchForAbort(claim, parts.store);
   let work: Work | undefined;
   try {
-    checkInterruptions(claim, parts.config().broker.maxInterruptions);
+    checkInterruptions(claim, parts.settings.config().broker.maxInterruptions);
     work = await prepareRun(claim, parts);
     if (!(await joinWaiting(work, parts))) await abort.look();
     parts.spans.claim(claim.turn, work.items[0]!.event.id, claimed);
@@ -100,12 +84,12 @@ async function workWithinWindow(
   work: Work,
   { watched, suspensions, abort }: Circumstances,
   running: Running,
-  parts: TurnParts,
+  parts: TurnPorts,
 ): Promise<{ readonly result: AgentResult; readonly work: Work }> {
   const { claim, setup, profile } = work;
   const { signal, touch } = watched;
   if (claim.abort !== undefined || signal.aborted) return { result: ABORTED, work };
-  const agent = await parts.agentFor(profile, work);
+  const agent = await parts.agents.agentFor(profile, work);
   const { session } = claim.lease;
   const request = { profile, session, agent: setup.id, signal, onDelta: touch, onProgress: touch };
   const roomParts = { ...parts, agent, request };
@@ -128,7 +112,7 @@ async function letAgentWork(
   { work, current, tried }: Fitted,
   { agent, watched, suspensions, abort }: Circumstances & { readonly agent: Agent },
   running: Running,
-  parts: TurnParts,
+  parts: TurnPorts,
 ): Promise<AgentResult> {
   const { claim, setup, profile, tools, journal } = work;
   const { signal, touch, pause } = watched;
@@ -190,7 +174,7 @@ async function letAgentWork(
     onDelta(delta) {
       touch();
       mark("first byte");
-      if (!signal.aborted) parts.onDelta(claim, delta);
+      if (!signal.aborted) parts.live.tell(claim, delta);
     },
     onProgress: touch,
   });
@@ -198,13 +182,15 @@ async function letAgentWork(
 
 async function spentEnough(
   { persona, permissions, profile }: Work,
-  { store, config, dayStartMs }: TurnParts,
+  { store, settings, clock }: TurnPorts,
 ): Promise<string | undefined> {
   if (profile.backend === "offline") return undefined; // it costs nothing
   const spentUsd = store.turns.spentUsd.bind(store.turns);
+  const { timezone, usage } = settings.config();
+  const dayStartMs = (): number => dayStart(clock(), timezone);
   const spent = await spendingReached(persona, permissions(), profile, { spentUsd, dayStartMs });
   if (spent !== undefined) return spent;
-  const reached = usageReached(await store.turns.usedSince(dayStartMs()), config().usage, persona);
+  const reached = usageReached(await store.turns.usedSince(dayStartMs()), usage, persona);
   return reached && `I stopped here: ${reached} Write again tomorrow, or raise it.`;
 }
 
@@ -213,9 +199,9 @@ function endedBy(end: string, work: Work): Fitted {
 }
 
 /** A message has entered the turn when it is in the journal, and not before. */
-async function takeSteering(steering: readonly QueueItem[], work: Work, parts: TurnParts) {
+async function takeSteering(steering: readonly QueueItem[], work: Work, parts: TurnPorts) {
   if (steering.length === 0) return { kind: "taken", messages: [] } as const;
-  const { timezone } = parts.config();
+  const { timezone } = parts.settings.config();
   const messages = steering.map((item) => toQuery(item, timezone));
   const kind = await tryTaking(() => work.journal.addMessages(messages, steering));
   // Those that still wait are there at the next step, or in the next turn.
@@ -230,17 +216,26 @@ interface AbortWatch extends Disposable {
   readonly look: () => Promise<void>;
 }
 
+/** Wake-ups can be lost; this is how long a run then goes on that was asked to abort. */
+const ABORT_POLL_MS = 5_000;
+
 /** The note that a run is to be aborted is in the store; a wake-up says that there may be one. */
 function watchForAbort(claim: Claim, store: Store): AbortWatch {
   const controller = new AbortController();
-  const look = (): Promise<void> =>
-    store.runs.get(claim.run).then(
-      (run) => void (run?.abort !== undefined && controller.abort()),
-      () => {}, // a store that is closed ends the run by itself
-    );
-  const unlisten = store.onWake("runs", () => void look());
-  void look();
-  return { signal: controller.signal, look, [Symbol.dispose]: unlisten };
+  const loop = new WakeLoop({
+    async round() {
+      const run = await store.runs.get(claim.run);
+      if (run?.abort !== undefined) controller.abort();
+    },
+    listen: (wake) => store.onWake("runs", wake),
+    pollMs: ABORT_POLL_MS,
+  });
+  loop.start();
+  return {
+    signal: controller.signal,
+    look: () => loop.settle(),
+    [Symbol.dispose]: () => void loop[Symbol.asyncDispose](), // what it reads last matters to nobody
+  };
 }
 
 /** A turn that brings the process down each time it is tried would do so for ever. */

@@ -28,7 +28,7 @@ export interface SandboxMode {
 /** What was found on this machine. */
 type Found = { readonly bubblewrap: string } | { readonly problem: string; readonly hint: string };
 
-interface SandboxWatch {
+export interface SandboxWatch {
   /** As it is with the configuration of now. */
   mode(): SandboxMode;
   /** For `ToolContext.sandbox`. */

@@ -1,13 +1,10 @@
 /** The ends that a run can have, each one commit. */
 import type { AgentResult } from "../agents/agent.ts";
-import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import { ANSWER_ADAPTER, eventId } from "../model/event.ts";
-import type { ItemId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import { wasReplied } from "../model/reply-tool.ts";
-import type { Spans } from "../model/spans.ts";
 import { answeredMessage } from "../model/stamp.ts";
 import { present } from "../model/present.ts";
 import type {
@@ -21,38 +18,21 @@ import type {
   Store,
 } from "../store/store.ts";
 import type { Alternative } from "./choose-profile.ts";
-import type { CoolDown, CoolDowns } from "./cool-downs.ts";
+import type { CoolDown } from "./cool-downs.ts";
 import { turnFacts } from "./facts.ts";
 import { requestsOf } from "./approval.ts";
 import type { Suspension } from "./journal.ts";
 import type { Work } from "./prepare.ts";
 import { requestNotice } from "./request-notice.ts";
 import { nextAttempt } from "./retry.ts";
+import type { TurnPorts } from "./turn-ports.ts";
 import { isByOthers } from "./untrusted.ts";
-
-export interface SettleParts {
-  readonly store: Store;
-  readonly config: () => Config;
-  readonly clock: () => number;
-  readonly random: () => number;
-  readonly coolDowns: CoolDowns;
-  readonly spans: Spans;
-  /**
-   * The deliveries that a text for the sender of a message becomes, or that goes to another address; none where nobody
-   * waits for one.
-   */
-  readonly deliveriesFor: (item: QueueItem, text: string, to?: Json) => readonly NewDelivery[];
-  /** Whether hooks are to judge the answers. */
-  readonly isJudged: () => boolean;
-  /** Told after the commit that settled these messages. */
-  readonly onSettled: (items: readonly ItemId[]) => void;
-}
 
 export async function commit(
   result: Extract<AgentResult, { kind: "done" | "aborted" }>,
   work: Work,
   claimNext: LeaseRequest | undefined,
-  parts: SettleParts,
+  parts: TurnPorts,
 ): Promise<Claim | undefined> {
   const { claim, journal, setup, profile, items, permissions } = work;
   const answer = result.kind === "done" ? result.answer : result.partial;
@@ -75,7 +55,7 @@ export async function commit(
     toolCalls: [],
     ...(answer === undefined
       ? {}
-      : { answer: answerEvent(work, messages, parts.clock()), judge: parts.isJudged() }),
+      : { answer: answerEvent(work, messages, parts.clock()), judge: parts.features.wants("sent") }),
     deliveries:
       answer === undefined || wasReplied(answer.content, journal.toolCalls)
         ? []
@@ -85,7 +65,7 @@ export async function commit(
   });
   parts.spans.mark(claim.turn, "committed");
   parts.coolDowns.forget(claim.turn);
-  parts.onSettled(items.map(({ id }) => id));
+  parts.outcomes.look(items.map(({ id }) => id));
   return next;
 }
 
@@ -113,7 +93,7 @@ function answerEvent({ claim, setup, items }: Work, messages: readonly Message[]
 export async function suspend(
   suspensions: readonly Suspension[],
   work: Work,
-  parts: Pick<SettleParts, "store" | "deliveriesFor">,
+  parts: Pick<TurnPorts, "store" | "deliveriesFor">,
 ): Promise<undefined> {
   const { claim } = work;
   const { store } = parts;
@@ -133,7 +113,7 @@ export async function suspend(
 function withNotice(
   request: NewApproval,
   { claim, worker, items }: Work,
-  parts: Pick<SettleParts, "deliveriesFor">,
+  parts: Pick<TurnPorts, "deliveriesFor">,
 ): NewApproval {
   const text = requestNotice(request, { session: claim.lease.session, isByOthers: isByOthers(items) });
   const [notice] = noticesTo(answeredMessage(items)!, text, parts, worker?.asks);
@@ -159,10 +139,10 @@ export async function fail(
   error: unknown,
   { claim, items, fallbacks = 0, alternative, coolDown }: FailedRun,
   claimNext: LeaseRequest | undefined,
-  parts: SettleParts,
+  parts: TurnPorts,
 ): Promise<Claim | undefined> {
   if (error instanceof CortexError && error.code === "lease_lost") return undefined; // whoever has it goes on
-  const { maxAttempts, retryMs } = parts.config().broker;
+  const { maxAttempts, retryMs } = parts.settings.config().broker;
   const outcome = nextAttempt(error, {
     attempt: claim.attempt,
     maxAttempts: maxAttempts + fallbacks,
@@ -182,7 +162,7 @@ export async function fail(
     deliveries: affected.flatMap((item) => noticesTo(item, NOTICE, parts)),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
-  if (affected.length > 0) parts.onSettled(affected.map(({ id }) => id));
+  if (affected.length > 0) parts.outcomes.look(affected.map(({ id }) => id));
   return next;
 }
 
@@ -200,7 +180,7 @@ function consequences(
 function noticesTo(
   item: QueueItem,
   text: string,
-  { deliveriesFor }: Pick<SettleParts, "deliveriesFor">,
+  { deliveriesFor }: Pick<TurnPorts, "deliveriesFor">,
   to?: Json,
 ): (NewDelivery & { readonly content: string })[] {
   return deliveriesFor(item, text, to).map((delivery) => Object.assign({ content: text }, delivery));

@@ -10,7 +10,7 @@ import type { Agent } from "../../agents/agent.ts";
 import type { ProcessPool } from "../../agents/process/pool.ts";
 import type { Profile } from "../../model/profile.ts";
 import { namedVariables } from "../../programs/environment.ts";
-import type { WorkerWork } from "../../turns/run-turn.ts";
+import type { WorkerWork } from "../../turns/turn-ports.ts";
 import type { Settings } from "../../config/settings.ts";
 
 export interface SubAgentParts {

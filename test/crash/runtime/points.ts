@@ -40,8 +40,8 @@ export const RUNTIME_POINTS: readonly Point[] = [
     name: "between an interruption and the end of its turn",
     patch: {
       file: "src/turns/run-turn.ts",
-      from: "run?.abort !== undefined && controller.abort()",
-      to: 'run?.abort !== undefined && (globalThis.reach("between an interruption and the end of its turn"), controller.abort())',
+      from: "if (run?.abort !== undefined) controller.abort();",
+      to: 'if (run?.abort !== undefined) { globalThis.reach("between an interruption and the end of its turn"); controller.abort(); }',
     },
   },
   before(

@@ -156,13 +156,13 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
       },
       {
         file: "src/turns/run-turn.ts",
-        from: '  const unlisten = store.onWake("runs", () => void look());\n  void look();\n',
-        to: '  const unlisten = store.onWake("runs", () => void look());\n',
+        from: "    async round() {\n      const run = await store.runs.get(claim.run);\n",
+        to: "    async round({ isPoll }) {\n      if (isPoll) return;\n      const run = await store.runs.get(claim.run);\n",
       },
       {
         file: "src/turns/run-turn.ts",
-        from: "run?.abort !== undefined && controller.abort()",
-        to: "run?.abort !== undefined && setTimeout(() => controller.abort(), 200)",
+        from: "if (run?.abort !== undefined) controller.abort();",
+        to: "if (run?.abort !== undefined) setTimeout(() => controller.abort(), 200);",
       },
     ],
   },
