@@ -4,7 +4,8 @@
  */
 import { CortexError } from "../model/errors.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
-import { COMMAND_WORDS } from "../runtime/command-words.ts";
+import { USAGE as SESSION_COMMANDS } from "../queue/command.ts";
+import { FEATURES } from "../runtime/features.ts";
 import type { Completion } from "../terminal/terminal.ts";
 
 export type ChatCommand =
@@ -105,7 +106,13 @@ async function possibleWords(command: string, choices: Choices): Promise<readonl
 }
 
 const ALL_COMMANDS = [
-  ...new Set([...Object.keys(USAGE), ...COMMAND_WORDS].map((word) => `/${word}`)),
+  ...new Set(
+    [
+      ...Object.keys(USAGE),
+      ...Object.keys(SESSION_COMMANDS),
+      ...FEATURES.flatMap(({ chatWords = [] }) => chatWords),
+    ].map((word) => `/${word}`),
+  ),
   "!thread",
   "!cancel",
   "!team",

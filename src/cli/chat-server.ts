@@ -4,7 +4,7 @@ import { DEFAULT_AGENT } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import { modeOf } from "../runtime/mode-of.ts";
+import { modeOf } from "./mode-of.ts";
 import type { RelayView } from "../relay/surface/views.ts";
 import type { ApprovalView, configView, SessionView, TurnView } from "../feature/views.ts";
 import { ask, type Request } from "../client/ask.ts";

@@ -2,7 +2,7 @@
  * A conversation in a terminal. What is typed while the agent works is sent at once; what it does then, the
  * prompt says. Ctrl-C ends what the agent does; a second one, or one while it is idle, ends the conversation.
  */
-import { readRedact } from "../runtime/read-redact.ts";
+import { readRedact } from "../runtime/secrets.ts";
 import { keepEntry, readHistory } from "./chat-history.ts";
 import type { Invocation } from "../feature/command.ts";
 import { converseIn } from "./conversation.ts";

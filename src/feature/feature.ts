@@ -19,6 +19,8 @@ export interface Feature {
   readonly name: string;
   /** Commands of the command line. */
   readonly commands?: readonly Command[];
+  /** Words after a slash that its chat commands begin with, for completion. */
+  readonly chatWords?: readonly string[];
   /** Options that it adds to `cortex up`, which reach it as `Ports.flags`. */
   readonly upOptions?: Command["options"];
   /** The names of its tools, so that a configuration can be checked without loading them. */

@@ -1,6 +1,8 @@
 /** What must never be recorded, shown or sent: the values of all that is configured as a secret. */
 
 import type { Config } from "../config/config.ts";
+import { readConfig } from "../config/read.ts";
+import { systemTimezone } from "../config/system-timezone.ts";
 import { SETTINGS } from "../config/overrides.ts";
 import { readPrivate } from "../model/private-file.ts";
 import { createRedact, type Redact, type Secret } from "../model/redact.ts";
@@ -111,4 +113,17 @@ function readToken(home: string): string | undefined {
   } catch {
     return undefined; // There is none yet. What cannot be read opens nothing either.
   }
+}
+
+/** Takes out of a text what a Cortex of this home would not record. Throws `config_invalid`. */
+export async function readRedact(given: {
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}): Promise<Redact> {
+  const { config, environment, fileVariables } = await readConfig({
+    ...given,
+    systemTimezone: systemTimezone(),
+  });
+  const settings = { config: () => config, variable: environment, fileVariables };
+  return followSecrets({ ...given, settings, clock: Date.now });
 }

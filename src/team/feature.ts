@@ -13,6 +13,7 @@ declare module "../feature/cortex.ts" {
 export const team: Feature = {
   name: "team",
   commands: [TEAM],
+  chatWords: ["team"],
   upOptions: TEAM_OPTIONS,
   toolNames: [...COORDINATOR_TOOLS, FLAG_TOOL],
   async tools(ports) {
