@@ -24,7 +24,7 @@ const NEXT = [
 const READ_MS = 6_000;
 const THINK_MS = 700;
 
-interface DemoParts {
+interface DemoOptions {
   readonly home: string;
   readonly environment: Invocation["environment"];
   readonly server: DemoServer;
@@ -34,7 +34,7 @@ interface DemoParts {
   readonly signal: AbortSignal;
 }
 
-export async function playDemo(parts: DemoParts): Promise<void> {
+export async function playDemo(parts: DemoOptions): Promise<void> {
   const { environment, server, commands, signal, given } = parts;
   const { options, print } = given;
   const { style } = print;

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { temporaryFolder } from "../../test/support/temporary.ts";
-import { MARK, serviceFile, type ServiceParts } from "./service-file.ts";
+import { MARK, serviceFile, type ServiceDefinition } from "./service-file.ts";
 
 /** Where systemd is, this is. */
 const ANALYZE = "systemd-analyze";
 
-const PARTS: ServiceParts = {
+const PARTS: ServiceDefinition = {
   platform: "linux",
   home: "/home/me/.cortex",
   isDefaultHome: true,

@@ -10,7 +10,7 @@ import { REFUSES_TO_START } from "../feature/command.ts";
 /** In every file of ours. */
 export const MARK = "Written by `cortex service install`";
 
-export interface ServiceParts {
+export interface ServiceDefinition {
   readonly platform: "linux" | "darwin";
   readonly home: string;
   /** Whether it is the home that is used where none is named. */
@@ -32,7 +32,7 @@ export interface ServiceFile {
   readonly content: string;
 }
 
-export function serviceFile(parts: ServiceParts): ServiceFile {
+export function serviceFile(parts: ServiceDefinition): ServiceFile {
   const { platform, userFolder, configFolder = join(userFolder, ".config") } = parts;
   const name = serviceName(parts);
   switch (platform) {
@@ -48,7 +48,7 @@ export function serviceFile(parts: ServiceParts): ServiceFile {
 }
 
 /** Each home has a service of its own. */
-function serviceName({ home, isDefaultHome }: ServiceParts): string {
+function serviceName({ home, isDefaultHome }: ServiceDefinition): string {
   if (isDefaultHome) return "cortex";
   const hash = createHash("sha256").update(home).digest("hex").slice(0, 6);
   return `cortex-${
@@ -62,7 +62,7 @@ function serviceName({ home, isDefaultHome }: ServiceParts): string {
 const STOP_SECONDS = 60;
 const RESTART_SECONDS = 3;
 
-function systemdUnit({ home, program, path }: ServiceParts): string {
+function systemdUnit({ home, program, path }: ServiceDefinition): string {
   const start = [...program, "up", "--quiet", "--home", home]
     .map((word) => systemdWord(word.replaceAll("$", "$$$$"))) // in commands, dollars mean variables
     .join(" ");
@@ -99,7 +99,7 @@ function systemdText(text: string): string {
 /** launchd restarts after every failure and knows no code that means never: it waits between two starts instead. */
 const LAUNCHD_WAIT_SECONDS = 30;
 
-function launchdPlist({ home, program, path }: ServiceParts, label: string): string {
+function launchdPlist({ home, program, path }: ServiceDefinition, label: string): string {
   const words = [...program, "up", "--quiet", "--home", home];
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!-- ${MARK}; \`cortex service uninstall\` removes it. -->

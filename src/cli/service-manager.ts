@@ -2,7 +2,7 @@
 
 import { serviceEnvironment } from "../programs/environment.ts";
 import { type RunEnd, runToEnd } from "../programs/run-to-end.ts";
-import type { ServiceFile, ServiceParts } from "./service-file.ts";
+import type { ServiceFile, ServiceDefinition } from "./service-file.ts";
 
 type Command = readonly [program: string, ...args: string[]];
 
@@ -18,7 +18,7 @@ export interface Manager {
 
 export function managerOf(
   { name, path }: ServiceFile,
-  { platform, userId }: Pick<ServiceParts, "platform"> & { userId: number },
+  { platform, userId }: Pick<ServiceDefinition, "platform"> & { userId: number },
 ): Manager {
   switch (platform) {
     case "linux":

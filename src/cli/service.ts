@@ -9,7 +9,7 @@ import { CortexError } from "../model/errors.ts";
 import { findHome } from "../config/home.ts";
 import type { Invocation } from "../feature/command.ts";
 import { findServer } from "../client/server.ts";
-import { MARK, type ServiceFile, serviceFile, type ServiceParts } from "./service-file.ts";
+import { MARK, type ServiceFile, serviceFile, type ServiceDefinition } from "./service-file.ts";
 import { asLine, type Manager, managerOf, type Outcome, run, runAll } from "./service-manager.ts";
 import { table } from "../terminal/text.ts";
 
@@ -132,7 +132,7 @@ function refusePassing(program: string): void {
   });
 }
 
-function supported(platform: string): ServiceParts["platform"] {
+function supported(platform: string): ServiceDefinition["platform"] {
   if (platform === "linux" || platform === "darwin") return platform;
   throw new CortexError("usage", `There are no services of Cortex on ${platform}`, {
     hint: "There are on Linux (systemd) and macOS (launchd). `cortex up` runs anywhere.",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { insertEntry } from "./insert-entry.ts";
 import { MAX_FILE_BYTES } from "./json-file.ts";
-import { type ConfigSources, configFolder, type LoadedConfig, loadConfig, readTexts } from "./read.ts";
+import { type ConfigInput, configFolder, type LoadedConfig, loadConfig, readTexts } from "./read.ts";
 import { type Composed, rewriteFile } from "./rewrite-file.ts";
 
 export interface NewEntry {
@@ -18,7 +18,7 @@ export interface NewEntry {
  * is written then.
  */
 export async function addEntry(
-  sources: ConfigSources,
+  sources: ConfigInput,
   entry: NewEntry,
   times: { pauseMs?: number } = {},
 ): Promise<LoadedConfig> {
@@ -27,7 +27,7 @@ export async function addEntry(
 }
 
 async function compose(
-  sources: ConfigSources,
+  sources: ConfigInput,
   { section, name, value }: NewEntry,
 ): Promise<Composed<LoadedConfig>> {
   const texts = await readTexts(sources.home);

@@ -18,7 +18,7 @@ import { configInvalid } from "./problem.ts";
 import { profilesSchema } from "./profiles-schema.ts";
 import { checkCortex, checkProfiles, type Names } from "./references.ts";
 
-export interface ConfigSources {
+export interface ConfigInput {
   readonly home: string;
   /** The variables of the process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -43,7 +43,7 @@ export interface ConfigTexts {
 }
 
 /** Throws one `config_invalid` that lists all that is wrong. */
-export async function readConfig(sources: ConfigSources): Promise<LoadedConfig> {
+export async function readConfig(sources: ConfigInput): Promise<LoadedConfig> {
   return loadConfig(sources, await readTexts(sources.home));
 }
 
@@ -57,7 +57,7 @@ export async function readTexts(home: string): Promise<ConfigTexts> {
   return { cortex, profiles, env };
 }
 
-export function loadConfig(sources: ConfigSources, texts: ConfigTexts): LoadedConfig {
+export function loadConfig(sources: ConfigInput, texts: ConfigTexts): LoadedConfig {
   const envText = texts.env !== undefined && "text" in texts.env ? texts.env.text : "";
   const environment = mergeEnvironment(sources.environment, envText);
   const { overrides, problems } = readOverrides(sources.flags ?? {}, environment);

@@ -18,7 +18,7 @@ export interface Settings extends AsyncDisposable {
   fileVariables(): ReadonlyMap<string, string>;
 }
 
-interface SettingsSources {
+interface SettingsOptions {
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly flags: Flags;
@@ -32,7 +32,7 @@ export async function openSettings({
   flags,
   log,
   onChange,
-}: SettingsSources): Promise<Settings> {
+}: SettingsOptions): Promise<Settings> {
   let zone: string | undefined;
   const watch = await watchConfig(
     {

@@ -1,7 +1,7 @@
 /** Keeps the configuration up to date with its files. A check compares contents, and may be asked for at any time. */
 import { CortexError } from "../model/errors.ts";
 import {
-  type ConfigSources,
+  type ConfigInput,
   type ConfigTexts,
   configFolder,
   type LoadedConfig,
@@ -19,7 +19,7 @@ interface ConfigListener {
 
 /** Reads the configuration and goes on watching it. Throws `config_invalid` where there is no good one to begin with. */
 export async function watchConfig(
-  sources: ConfigSources,
+  sources: ConfigInput,
   listener: ConfigListener,
   times: { debounceMs?: number; pollMs?: number } = {},
 ): Promise<ConfigWatch> {
@@ -30,7 +30,7 @@ export async function watchConfig(
 }
 
 export class ConfigWatch implements AsyncDisposable {
-  readonly #sources: ConfigSources;
+  readonly #sources: ConfigInput;
   readonly #listener: ConfigListener;
   readonly #watch: FolderWatch;
   #current: LoadedConfig;
@@ -40,7 +40,7 @@ export class ConfigWatch implements AsyncDisposable {
   #closed = false;
 
   constructor(given: {
-    sources: ConfigSources;
+    sources: ConfigInput;
     listener: ConfigListener;
     texts: ConfigTexts;
     times: { debounceMs?: number; pollMs?: number };

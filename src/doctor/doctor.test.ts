@@ -11,13 +11,13 @@ import { applyChange } from "../feature/changes.ts";
 import type { Check } from "../feature/check.ts";
 import { checkMachine } from "./check-machine.ts";
 import { CLOCK_DOUBT_MS, EARLIEST_MS } from "./check-store.ts";
-import { type DoctorParts, examine } from "./doctor.ts";
+import { type DoctorOptions, examine } from "./doctor.ts";
 import { addShippedRelays } from "../relay/templates/shipped-files.ts";
 
 /** Whether there is bubblewrap, and which ports are free, depends on the machine; here, there is none, and any will do. */
 const NO_SANDBOX = { PATH: "/nonexistent", CORTEX_PORT: "0" };
 
-async function check(home: string, parts: Partial<DoctorParts> = {}) {
+async function check(home: string, parts: Partial<DoctorOptions> = {}) {
   const given = { environment: NO_SANDBOX, nowMs: Date.now(), version: "1.0.0", server: undefined };
   const { state, canStart, checks } = await examine({ home, ...given, ...parts });
   const named = (name: string): Check[] => checks.filter((each) => each.name === name);

@@ -13,7 +13,7 @@ import { checkStore } from "./check-store.ts";
 export type { Check };
 export { applyChange, type Change, describeChange } from "../feature/changes.ts";
 
-export interface DoctorParts {
+export interface DoctorOptions {
   readonly home: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Those that are asked for checks. */
@@ -40,7 +40,7 @@ export function diagnosisView({ state, canStart, checks }: Diagnosis) {
   return { state, canStart, checks: checks.map(checkView) };
 }
 
-export async function examine(parts: DoctorParts): Promise<Diagnosis> {
+export async function examine(parts: DoctorOptions): Promise<Diagnosis> {
   const { home, environment = process.env, features = FEATURES, nowMs, request } = parts;
   const isServed = parts.server !== undefined;
   const machine = await checkMachine(home, process.versions.node);
@@ -55,7 +55,7 @@ export async function examine(parts: DoctorParts): Promise<Diagnosis> {
   return { state: worst(checks), canStart: !checks.some(({ stopsStart }) => stopsStart), checks };
 }
 
-function checkServer({ server, version }: DoctorParts): Check {
+function checkServer({ server, version }: DoctorOptions): Check {
   if (server === undefined) return ok("server", "none runs; `cortex up` starts one");
   const message = [server.url, `version ${server.version}`].filter(Boolean).join(", ");
   if (server.version === version) return ok("server", message);

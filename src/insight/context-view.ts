@@ -26,7 +26,7 @@ import { assembleSystem, type SystemPrompt } from "../turns/system-prompt.ts";
 import { isPartial, readThread } from "../turns/thread.ts";
 import { narrowedBy } from "../turns/untrusted.ts";
 
-export interface ContextSources {
+export interface ContextInput {
   readonly ledger: Pick<Ledger, "sessions" | "queue" | "runs" | "turns">;
   readonly home: string;
   readonly config: Config;
@@ -51,7 +51,7 @@ interface ContextReading {
 }
 
 /** Throws `session_unknown`, and what is wrong with the agent or its profile. */
-export async function readContext(key: SessionKey, sources: ContextSources): Promise<ContextReading> {
+export async function readContext(key: SessionKey, sources: ContextInput): Promise<ContextReading> {
   const { ledger, home, config } = sources;
   const session = await ledger.sessions.get(key);
   if (session === undefined) throw sessionUnknown(key);
@@ -102,7 +102,7 @@ interface Current {
 }
 
 /** The turn that is under way, else the message that is next. */
-async function readCurrent({ key, run }: StoredSession, ledger: ContextSources["ledger"]): Promise<Current> {
+async function readCurrent({ key, run }: StoredSession, ledger: ContextInput["ledger"]): Promise<Current> {
   const running = run === undefined ? undefined : await ledger.runs.get(run);
   if (running === undefined) return { items: await ledger.queue.pending(key, { limit: 1 }) };
   const [items, journal] = await Promise.all([

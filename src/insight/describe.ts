@@ -13,7 +13,7 @@ import type { ModelChoice } from "../config/choose-model.ts";
 import { findBubblewrap, sandboxMode } from "../turns/sandbox.ts";
 import { agentView, personaView, profileView } from "../feature/views.ts";
 
-interface DescribeParts {
+interface DescribedHome {
   readonly home: string;
   readonly config: Config;
   /** What `__active__` means. */
@@ -25,7 +25,7 @@ export type AgentDetails = Awaited<ReturnType<typeof describeAgent>>;
 export type PersonaDetails = ReturnType<typeof describePersona>;
 
 /** Throws `agent_unknown`. */
-export async function describeAgent(id: string, parts: DescribeParts) {
+export async function describeAgent(id: string, parts: DescribedHome) {
   const { home, config, model, environment = process.env } = parts;
   const setup = lookUp(config, id as AgentId, config.agents[id as AgentId]?.persona ?? ("" as PersonaId));
   const { agent, persona } = setup;
@@ -51,7 +51,7 @@ export async function describeAgent(id: string, parts: DescribeParts) {
 }
 
 /** Throws `persona_unknown`. */
-export function describePersona(id: string, { config }: Pick<DescribeParts, "config">) {
+export function describePersona(id: string, { config }: Pick<DescribedHome, "config">) {
   if (!Object.hasOwn(config.personas, id)) throw personaUnknown(id, config);
   const personaId = id as PersonaId;
   const persona = config.personas[personaId]!;

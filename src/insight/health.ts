@@ -1,6 +1,6 @@
 /** How a running Cortex is doing: its measures, and in words what somebody should look at. */
 import { count } from "../model/count.ts";
-import { measure, type MeasureParts, type Measures } from "./measure.ts";
+import { measure, type MeasuredCortex, type Measures } from "./measure.ts";
 import { describeUnset } from "../config/unset-variables.ts";
 
 export interface Health extends Measures {
@@ -30,7 +30,7 @@ const MAX_ERROR_LENGTH = 200;
 /** Of the runs that do not move, so many are named. */
 export const MAX_RUNS_NAMED = 5;
 
-export async function readHealth(parts: MeasureParts): Promise<Health> {
+export async function readHealth(parts: MeasuredCortex): Promise<Health> {
   const measures = await measure(parts);
   const problems = findProblems(measures);
   return { status: problems.length === 0 ? "ok" : "degraded", problems, ...measures };

@@ -66,7 +66,7 @@ interface StillRun {
   readonly stillMs: number;
 }
 
-export interface MeasureParts {
+export interface MeasuredCortex {
   readonly ledger: Ledger;
   readonly config: Pick<Config, "timezone" | "usage">;
   readonly home: string;
@@ -78,7 +78,7 @@ export interface MeasureParts {
   readonly unsetVariables: readonly UnsetVariable[];
 }
 
-export async function measure(parts: MeasureParts): Promise<Measures> {
+export async function measure(parts: MeasuredCortex): Promise<Measures> {
   const { ledger, config, home, nowMs, startedAtMs, loop, streams, coolDowns, unsetVariables } = parts;
   const [counts, pulse, hooks, used, vitals] = await Promise.all([
     ledger.counts(),
@@ -122,7 +122,7 @@ function countHooks(hooks: readonly StoredHook[]): Omit<Measures["hooks"], "olde
 }
 
 /** Before it was started, this process could move nothing: that a run was still then says nothing about it. */
-function stillRuns({ runs }: Pulse, { nowMs, startedAtMs }: MeasureParts): StillRun[] {
+function stillRuns({ runs }: Pulse, { nowMs, startedAtMs }: MeasuredCortex): StillRun[] {
   return runs.map(({ run, turn, session, movedAtMs }) => ({
     runId: run,
     turnId: turn,

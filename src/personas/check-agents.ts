@@ -24,7 +24,7 @@ export interface Finding {
   readonly hint: string;
 }
 
-interface CheckParts {
+interface AgentCheck {
   readonly home: string;
   readonly config: Config;
   /** A variable of the environment or of `config/.env`. */
@@ -34,7 +34,7 @@ interface CheckParts {
 }
 
 /** All agents, all personas and all types of sub-agents; errors first. */
-export async function checkAgents(parts: CheckParts): Promise<Finding[]> {
+export async function checkAgents(parts: AgentCheck): Promise<Finding[]> {
   const { agents, personas, subAgents } = parts.config;
   const findings = await Promise.all([
     ...Object.keys(agents).map((id) => checkAgent(id as AgentId, parts)),
@@ -46,7 +46,7 @@ export async function checkAgents(parts: CheckParts): Promise<Finding[]> {
   return [...findings.flat(), ...types].toSorted((a, b) => rank(a) - rank(b));
 }
 
-async function checkAgent(id: AgentId, parts: CheckParts): Promise<Finding[]> {
+async function checkAgent(id: AgentId, parts: AgentCheck): Promise<Finding[]> {
   const { home, config } = parts;
   const agent = config.agents[id]!;
   const { workspace } = agent;
@@ -73,7 +73,7 @@ async function checkAgent(id: AgentId, parts: CheckParts): Promise<Finding[]> {
   ];
 }
 
-async function checkPersona(id: PersonaId, parts: CheckParts): Promise<Finding[]> {
+async function checkPersona(id: PersonaId, parts: AgentCheck): Promise<Finding[]> {
   const { config, variable } = parts;
   const { tools, ask, roots, credentials } = config.personas[id]!.permissions;
   const at = `personas.${id}.permissions`;
@@ -107,7 +107,7 @@ async function checkFolder(path: string, folder: string, ifMissing: string | und
 function checkTools(
   path: string,
   patterns: readonly string[],
-  { toolNames }: Pick<CheckParts, "toolNames">,
+  { toolNames }: Pick<AgentCheck, "toolNames">,
 ): Finding[] {
   return unknownTools(patterns, toolNames).map(({ index, message, hint }) =>
     warning(`${path}[${index}]`, message, hint),
@@ -131,7 +131,7 @@ export function unknownTools(
 function checkKey(
   path: string,
   name: string,
-  { config, variable }: Pick<CheckParts, "config" | "variable">,
+  { config, variable }: Pick<AgentCheck, "config" | "variable">,
 ): Finding[] {
   const wanted = name === ACTIVE_PROFILE ? config.defaultProfile : name;
   const key = wanted === undefined ? undefined : profileOf(config, wanted).apiKeyEnv;

@@ -23,7 +23,7 @@ export interface Skill extends SkillHead {
   readonly source: "workspace" | "home" | "plugin";
 }
 
-interface SkillSources {
+interface SkillFolders {
   readonly workspace: string;
   readonly home: string;
   /** Of the agent's own plugins, absolute. */
@@ -43,7 +43,7 @@ export interface Skills {
  * name, the first in this order is used. One that is not as it should be is left out and told of; nothing
  * here throws because of what a folder holds.
  */
-export async function readSkills({ workspace, home, pluginDirs, patterns }: SkillSources): Promise<Skills> {
+export async function readSkills({ workspace, home, pluginDirs, patterns }: SkillFolders): Promise<Skills> {
   const [ofWorkspace, ofHome, ofPlugins] = await Promise.all([
     readPlace({ ...(await place(join(workspace, "skills"))), source: "workspace", root: workspace }),
     readPlace({ ...(await place(join(home, "skills"))), source: "home" }),

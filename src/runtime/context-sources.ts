@@ -6,7 +6,7 @@ import { chooseModel } from "../config/choose-model.ts";
 import { windowOf } from "./backends.ts";
 import { FEATURES } from "./features.ts";
 import { createTools } from "./tools.ts";
-import type { ContextSources } from "../insight/context-view.ts";
+import type { ContextInput } from "../insight/context-view.ts";
 import { systemTimezone } from "../config/system-timezone.ts";
 
 /** What there is to read of a home without a server: nothing is watched, and nothing written. */
@@ -18,7 +18,7 @@ export async function openContextSources({
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly ledger: Ledger;
-}): Promise<ContextSources> {
+}): Promise<ContextInput> {
   const loaded = await readConfig({ home, environment, systemTimezone: systemTimezone() });
   const { config } = loaded;
   const active = activeProfile(config) ?? (await chooseModel(loaded.environment, fetch)).profile;
@@ -30,7 +30,7 @@ export async function openContextSources({
 }
 
 /** What turns are given, whether a server runs or not. The tools are there to be described, not to be called. */
-export async function describeTurns(config: Config): Promise<Pick<ContextSources, "tools" | "window">> {
+export async function describeTurns(config: Config): Promise<Pick<ContextInput, "tools" | "window">> {
   const settings = { config: () => config, variable: () => undefined };
   const store = { outbox: { add: async () => {} }, sessions: { get: async () => undefined } };
   const tools = await createTools({ home: "", settings, store, channels: () => [] }, FEATURES, () => {

@@ -12,7 +12,7 @@ import type { Settings } from "../config/settings.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-interface SecretSources {
+interface SecretInput {
   readonly config: Config;
   /** Looks a variable up, in the environment or in `config/.env`. */
   readonly variable: (name: string) => string | undefined;
@@ -55,7 +55,7 @@ export function followSecrets(given: {
 }
 
 /** One a value: of several names, the one that says most comes first. */
-export function collectSecrets(sources: SecretSources): Secret[] {
+export function collectSecrets(sources: SecretInput): Secret[] {
   const { config, variable, fileVariables, environment, token } = sources;
   const credentials = Object.values(config.personas).flatMap(({ permissions }) => permissions.credentials);
   const all: readonly (readonly [name: string, value: string | undefined])[] = [

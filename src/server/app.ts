@@ -13,7 +13,7 @@ import { parseAs } from "./request.ts";
 import { EVENT_STREAM } from "./stream.ts";
 import type { Context, Route } from "../feature/route.ts";
 
-interface AppParts {
+interface AppOptions {
   readonly routes: readonly Route[];
   readonly context: Context;
   readonly auth: Auth;
@@ -29,7 +29,7 @@ export function createApp({
   auth,
   addresses,
   log,
-}: AppParts): Hono<{ Bindings: HttpBindings }> {
+}: AppOptions): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const unsupported = (method: string, path: string, allowed: string): Response => {
     const reply = errorReply(methodUnsupported(method, path, allowed), log);

@@ -12,7 +12,7 @@ interface Look {
   readonly text: () => string;
 }
 
-interface LiveParts {
+interface LiveViewOptions {
   /** Ages grow, and things end, without anybody who tells. */
   readonly everyMs: number;
   readonly look: () => Promise<Look>;
@@ -21,7 +21,7 @@ interface LiveParts {
 }
 
 /** Goes on until a key or a signal ends it. */
-export async function showLive(print: Printer, { everyMs, look, watch }: LiveParts): Promise<void> {
+export async function showLive(print: Printer, { everyMs, look, watch }: LiveViewOptions): Promise<void> {
   const over = Promise.withResolvers<void>();
   let isOver = false;
   const end = (): void => {
