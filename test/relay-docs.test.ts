@@ -11,7 +11,7 @@ import { parseScriptAnswer } from "../src/relay/scripts/script-answer.ts";
 import { createRelayTools } from "../src/relay/surface/tools.ts";
 import { openCortex } from "../src/runtime/cortex.ts";
 import { addShippedRelays } from "../src/relay/templates/shipped-files.ts";
-import { MAX_OPEN_RELAYS, MAX_RELAY_DEPTH } from "../src/relay/surface/tool-parts.ts";
+import { MAX_OPEN_RELAYS, MAX_RELAY_DEPTH } from "../src/relay/surface/start-from-tool.ts";
 import { TOOL_NAMES } from "../src/runtime/features.ts";
 import { readRelays } from "../src/relay/templates/read-home.ts";
 import { run, startServer } from "./support/here.ts";
@@ -138,7 +138,7 @@ test("the answers of scripts on the page are understood", () => {
 
 test("the call of relay_start on the page is one, and its limits are those that hold", async () => {
   using workspace = testWorkspace();
-  const [start] = createRelayTools(() => ({ start: async () => "thr_00000000" }));
+  const [start] = createRelayTools(async () => "thr_00000000");
   const call = blocksOf(relays, "json")[0]!;
   expect(await start!.run(JSON.parse(call), workspace.context)).toMatchObject({ kind: "suspend" });
   expect(relays).toContain(`${MAX_OPEN_RELAYS} relays under way`);

@@ -8,17 +8,25 @@ declare module "../feature/cortex.ts" {
   }
 }
 
-/** Agents that pass one artifact along, and scripts at the moments of relays and sessions. */
+/**
+ * Relays: agents that pass one artifact along by the rules of a template, and scripts that run beside their steps and
+ * after turns of sessions.
+ *
+ * Its rooms, each of which imports only those before it: `artifact` (the shared file, its history, changes of files),
+ * `prompts` (the language and files of prompts), `templates` (templates and agents read, checked and watched), `scripts`
+ * (programs of the owner), `record` (what is known of a relay, and pure functions over it), `engine` (what a relay does
+ * next), `surface` (commands, routes, tools, chat commands, views).
+ */
 export const relay: Feature = {
   name: "relay",
   commands: [RELAY],
   toolNames: ["relay_start", "relay_abort"],
   async tools(ports) {
-    const [{ createRelayTools }, { relayToolParts }] = await Promise.all([
+    const [{ createRelayTools }, { startFromTool }] = await Promise.all([
       import("./surface/tools.ts"),
-      import("./surface/tool-parts.ts"),
+      import("./surface/start-from-tool.ts"),
     ]);
-    return createRelayTools(() => relayToolParts(ports()));
+    return createRelayTools((wish, context) => startFromTool(wish, context, ports()));
   },
   async routes() {
     const [{ relayRoutes: routes }, { relaySchemas: schemas }] = await Promise.all([

@@ -6,7 +6,6 @@ import type { RelayRecord, StopReason } from "./record/record.ts";
 import type { ExtraHooks } from "./templates/resolve.ts";
 import type { RelayConfig } from "./templates/snapshot.ts";
 import type { Listed } from "../store/store.ts";
-import type { Answerer } from "../intake/approvals.ts";
 
 export interface RelayRequest {
   /** A template, else an agent. */
@@ -107,7 +106,6 @@ export interface Relays {
 export interface RelaySender {
   /** The message that it came in: the same one again changes nothing. */
   readonly event?: EventId;
-  readonly answerer?: Answerer;
 }
 
 export interface RelaySaid {

@@ -16,7 +16,7 @@ const OWNER = { name: "owner", isOwner: true };
 export async function sayTo(
   id: RelayId,
   text: string,
-  { event, answerer = OWNER }: RelaySender = {},
+  { event }: RelaySender = {},
   { store }: { readonly store: Pick<Store, "relays" | "approvals"> },
 ): Promise<RelaySaid> {
   const relay = await readRelay(id, store);
@@ -25,7 +25,7 @@ export async function sayTo(
   if (question !== undefined) {
     try {
       const decision = { kind: "answer", text, ...(event === undefined ? {} : { event }) } as const;
-      await decide(question.id, decision, answerer, store);
+      await decide(question.id, decision, OWNER, store);
       return { ...countOf(relay.record), answered: question.id };
     } catch (error) {
       // Somebody else was faster: what they said is the answer, and this is for the next step.

@@ -1,9 +1,7 @@
 /** What `!thread …` and `!cancel …` do, and what they reply. */
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
-import type { EventId, RelayId } from "../../model/ids.ts";
-import type { Json } from "../../model/json.ts";
-import type { SessionKey } from "../../model/session-key.ts";
+import type { RelayId } from "../../model/ids.ts";
 import { present } from "../../model/present.ts";
 import {
   describeActive,
@@ -19,53 +17,42 @@ import { type CancelTarget, RELAY_USAGE, type RelayCommand } from "./chat-comman
 import { isTerminal, type RelayRecord } from "../record/record.ts";
 import { problemsHint } from "../templates/reload-texts.ts";
 import type { RelayConfig } from "../templates/snapshot.ts";
-import type { Store } from "../../store/store.ts";
-import type { Answerer } from "../../intake/approvals.ts";
+import type { Ports } from "../../feature/ports.ts";
+import type { ChatOrigin } from "../../intake/chat-commands.ts";
 import type { Relays, RelaySaid } from "../relays.ts";
 
-export interface RelayCommandParts {
+/** What commands act on. */
+interface RelayChat extends Pick<Ports, "store" | "clock"> {
   readonly relays: Relays;
-  readonly store: Pick<Store, "sessions" | "turns">;
-  readonly clock: () => number;
 }
 
-/** Where a command was written. Relays are of the session in which they were started. */
-export interface RelayPlace {
-  readonly session: SessionKey;
-  /** The command: the same one again starts nothing again. */
-  readonly event: EventId;
-  readonly profile?: string | undefined;
-  readonly delivery?: Json | undefined;
-  /** Who writes. Unless told, the owner. */
-  readonly answerer?: Answerer | undefined;
-}
-
+/** Relays belong to the session in which they were started. */
 export async function carryOutRelay(
   command: RelayCommand,
-  place: RelayPlace,
-  parts: RelayCommandParts,
+  origin: ChatOrigin,
+  chat: RelayChat,
 ): Promise<string> {
-  const { relays } = parts;
+  const { relays } = chat;
   switch (command.kind) {
     case "start":
-      return start(command, place, parts);
+      return start(command, origin, chat);
     case "add":
-      return add(command, place, parts);
+      return add(command, origin, chat);
     case "say":
-      return say(command, place, relays);
+      return say(command, origin, relays);
     case "list":
-      return describeList(await listed(command.scope, place, relays), command.scope);
+      return describeList(await listed(command.scope, origin, relays), command.scope);
     case "active":
-      return describeActive((await activeIn(place, relays))[0]);
+      return describeActive((await activeIn(origin, relays))[0]);
     case "status": {
       const record =
-        command.id === undefined ? await latestIn(place, relays) : await find(command.id, relays);
-      return record === undefined ? describeList([], "here") : describeRelay(record, parts.clock());
+        command.id === undefined ? await latestIn(origin, relays) : await find(command.id, relays);
+      return record === undefined ? describeList([], "here") : describeRelay(record, chat.clock());
     }
     case "cancel":
-      return cancel(command.which, place, relays);
+      return cancel(command.which, origin, relays);
     case "agents":
-      return describeAgents(await relays.config(), (await activeIn(place, relays))[0]);
+      return describeAgents(await relays.config(), (await activeIn(origin, relays))[0]);
     case "templates":
       return describeTemplates(await relays.config());
     case "help":
@@ -75,8 +62,8 @@ export async function carryOutRelay(
 
 async function start(
   { name, message }: Extract<RelayCommand, { kind: "start" }>,
-  { session, event, profile, delivery }: RelayPlace,
-  { relays, store }: RelayCommandParts,
+  { session, event, profile, delivery }: ChatOrigin,
+  { relays, store }: RelayChat,
 ): Promise<string> {
   const config = await relays.config();
   if (!config.templates.has(name) && !config.agents.has(name)) throw nameUnknown(name, config);
@@ -95,13 +82,13 @@ async function start(
 /** Goes on with what was done last in the session: a relay, or a turn, which becomes one. */
 async function add(
   { agent, message }: Extract<RelayCommand, { kind: "add" }>,
-  place: RelayPlace,
-  { relays, store }: RelayCommandParts,
+  origin: ChatOrigin,
+  { relays, store }: RelayChat,
 ): Promise<string> {
   const config = await relays.config();
   if (!config.agents.has(agent)) throw agentUnknown(agent, config);
-  const [newest] = await listed("here", place, relays);
-  const { head } = (await store.sessions.get(place.session)) ?? {};
+  const [newest] = await listed("here", origin, relays);
+  const { head } = (await store.sessions.get(origin.session)) ?? {};
   const turn = head === undefined ? undefined : await store.turns.get(head);
   // One that waits is what the person looks at, whatever was said beside it.
   const isTurnNewer =
@@ -112,25 +99,21 @@ async function add(
   const record = await relays.add({
     ...(isTurnNewer ? { turn: turn.id } : { id: newest!.id as RelayId }),
     agent,
-    ...present({ message, delivery: place.delivery }),
+    ...present({ message, delivery: origin.delivery }),
   });
   return describeStarted(record);
 }
 
 async function say(
   { id, text }: Extract<RelayCommand, { kind: "say" }>,
-  place: RelayPlace,
+  origin: ChatOrigin,
   relays: Relays,
 ): Promise<string> {
-  const active = id === undefined ? await activeIn(place, relays) : [await find(id, relays)];
+  const active = id === undefined ? await activeIn(origin, relays) : [await find(id, relays)];
   const [relay] = active;
   if (relay === undefined) throw nothingToSayTo();
   if (active.length > 1) return describeChoice(active, "!thread say <id> <text>");
-  const { event, answerer } = place;
-  const said = await relays.say(relay.id as RelayId, text, {
-    event,
-    ...(answerer === undefined ? {} : { answerer }),
-  });
+  const said = await relays.say(relay.id as RelayId, text, { event: origin.event });
   return describeSaid(relay.id, said);
 }
 
@@ -141,13 +124,13 @@ function describeSaid(id: string, { buffered, dropped, answered }: RelaySaid): s
   return `The next step of \`${id}\` is told: ${waiting}${lost}.`;
 }
 
-async function cancel(which: CancelTarget, place: RelayPlace, relays: Relays): Promise<string> {
+async function cancel(which: CancelTarget, origin: ChatOrigin, relays: Relays): Promise<string> {
   if (typeof which === "object") {
     const { id } = which;
     await find(id, relays);
     return (await relays.cancel(id)) ? `Cancelled \`${id}\`.` : `\`${id}\` was over already.`;
   }
-  const asked = await (which === "all" ? listed("running", place, relays) : activeIn(place, relays));
+  const asked = await (which === "all" ? listed("running", origin, relays) : activeIn(origin, relays));
   if (which === "here" && asked.length > 1) return describeChoice(asked, "!cancel <id>");
   const cancelled: string[] = [];
   for (const { id } of asked) if (await relays.cancel(id as RelayId)) cancelled.push(`\`${id}\``);
@@ -159,7 +142,7 @@ const MAX_RUNNING = 1_000;
 
 async function listed(
   scope: "here" | "running",
-  { session }: RelayPlace,
+  { session }: ChatOrigin,
   relays: Relays,
 ): Promise<readonly RelayRecord[]> {
   const options =
@@ -170,15 +153,15 @@ async function listed(
 }
 
 /** The newest first. */
-async function activeIn({ session }: RelayPlace, relays: Relays): Promise<readonly RelayRecord[]> {
+async function activeIn({ session }: ChatOrigin, relays: Relays): Promise<readonly RelayRecord[]> {
   const options = { channel: session as string, running: true, limit: SHOWN_RELAYS };
   return (await relays.list(options)).items.filter((record) => !isTerminal(record));
 }
 
 /** What is under way, else what was last. */
-async function latestIn(place: RelayPlace, relays: Relays): Promise<RelayRecord | undefined> {
-  const [active] = await activeIn(place, relays);
-  return active ?? (await listed("here", place, relays))[0];
+async function latestIn(origin: ChatOrigin, relays: Relays): Promise<RelayRecord | undefined> {
+  const [active] = await activeIn(origin, relays);
+  return active ?? (await listed("here", origin, relays))[0];
 }
 
 async function find(id: RelayId, relays: Relays): Promise<RelayRecord> {

@@ -4,16 +4,15 @@ import { testWorkspace } from "../../../test/support/tool-context.ts";
 import type { Json } from "../../model/json.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Tool, ToolOutcome } from "../../model/tool.ts";
-import { createRelayTools, MAX_REASON_LENGTH, type RelayWish } from "./tools.ts";
+import type { RelayWish } from "./start-from-tool.ts";
+import { createRelayTools, MAX_REASON_LENGTH } from "./tools.ts";
 
 function open(): { start: Tool; abort: Tool; wishes: RelayWish[] } {
   const wishes: RelayWish[] = [];
-  const [start, abort] = createRelayTools(() => ({
-    async start(wish) {
-      wishes.push(wish);
-      return "thr_0a1b2c3d";
-    },
-  }));
+  const [start, abort] = createRelayTools(async (wish) => {
+    wishes.push(wish);
+    return "thr_0a1b2c3d";
+  });
   return { start: start!, abort: abort!, wishes };
 }
 

@@ -3,28 +3,13 @@ import { z } from "zod";
 
 import { defineTool } from "../../model/define-tool.ts";
 import { CortexError } from "../../model/errors.ts";
-import type { Json } from "../../model/json.ts";
 import { parseSessionKey } from "../../model/session-key.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
 import { present } from "../../model/present.ts";
+import type { RelayWish } from "./start-from-tool.ts";
 import { ABORT_TOOL } from "../engine/record-ends.ts";
 
-/** A relay that an agent asks for. */
-export interface RelayWish {
-  readonly name: string;
-  readonly kind: "template" | "agent";
-  /** With what was agreed on. */
-  readonly message: string;
-  readonly contract: { readonly [field: string]: Json };
-  readonly budgetUsd?: number;
-  /** Whether the turn waits for the end. Otherwise the end comes to its session as a message. */
-  readonly waits: boolean;
-}
-
-export interface RelayToolParts {
-  /** Starts it, or finds what the same call has started before. Its id. */
-  start(wish: RelayWish, context: ToolContext): Promise<string>;
-}
+type StartRelay = (wish: RelayWish, context: ToolContext) => Promise<string>;
 
 const MAX_NAME_LENGTH = 64;
 const MAX_MESSAGE_LENGTH = 100_000;
@@ -33,12 +18,12 @@ export const MAX_REASON_LENGTH = 2_000;
 /** It is written down; the relay takes as long as it takes. */
 const WRITE_TIMEOUT_MS = 30_000;
 
-const name = z.string().trim().min(1).max(MAX_NAME_LENGTH);
+const templateName = z.string().trim().min(1).max(MAX_NAME_LENGTH);
 const term = z.string().trim().min(1).max(MAX_CONTRACT_LENGTH);
 
 const startParameters = z.strictObject({
-  template: name.optional().describe("The template of the relay"),
-  agent: name.optional().describe("Instead of a template: a single agent of relays"),
+  template: templateName.optional().describe("The template of the relay"),
+  agent: templateName.optional().describe("Instead of a template: a single agent of relays"),
   message: z
     .string()
     .trim()
@@ -55,12 +40,11 @@ const abortParameters = z.strictObject({
   reason: z.string().trim().min(1).max(MAX_REASON_LENGTH).describe("Why nobody can go on, for people"),
 });
 
-/** What they need is asked for when they are called: they can be described without. */
-export function createRelayTools(use: () => RelayToolParts): Tool[] {
-  return [createStartTool(use), createAbortTool()];
+export function createRelayTools(startRelay: StartRelay): Tool[] {
+  return [createStartTool(startRelay), createAbortTool()];
 }
 
-function createStartTool(use: () => RelayToolParts): Tool {
+function createStartTool(startRelay: StartRelay): Tool {
   return defineTool({
     name: "relay_start",
     description:
@@ -75,18 +59,16 @@ function createStartTool(use: () => RelayToolParts): Tool {
     // Which templates and agents there are.
     errorTrust: { private: true },
     async run({ template, agent, message, goal, doneWhen, budgetUsd, wait = false }, context) {
-      if ((template === undefined) === (agent === undefined)) throw oneOfTwo();
-      const contract = {
-        ...present({ goal, doneWhen, budgetUsd }),
-      };
-      const relay = await use().start(
+      const name = template ?? agent;
+      if (name === undefined || (template !== undefined && agent !== undefined)) throw oneOfTwo();
+      const relay = await startRelay(
         {
-          name: (template ?? agent)!,
+          name,
           kind: template === undefined ? "agent" : "template",
           message: withContract(message, { goal, doneWhen }),
-          contract,
+          contract: present({ goal, doneWhen, budgetUsd }),
           waits: wait,
-          ...(budgetUsd === undefined ? {} : { budgetUsd }),
+          ...present({ budgetUsd }),
         },
         context,
       );

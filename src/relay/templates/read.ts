@@ -28,7 +28,7 @@ import { checkAgent, checkDistinct, checkName } from "./validate-agent.ts";
 import { checkConditions } from "./validate-conditions.ts";
 import { checkReferences, type KnownAgents } from "./validate.ts";
 
-export interface RelayConfigParts {
+export interface RelayConfigContext {
   /** The names of all profiles. */
   readonly profiles: readonly string[];
   /** Finds what is probably not meant and only all of Cortex knows, such as a tool that there is not. */
@@ -51,9 +51,9 @@ export interface Doubt {
 }
 
 /** May be called again whenever a file has changed. Throws nothing that files can be the reason for. */
-export async function readRelayConfig(folders: Folders, parts: RelayConfigParts): Promise<RelayConfig> {
+export async function readRelayConfig(folders: Folders, context: RelayConfigContext): Promise<RelayConfig> {
   const { entries, problems, warnings } = await readEntries(folders.config);
-  const reading: Reading = { folders, ...parts, problems: [...problems], warnings: [...warnings] };
+  const reading: Reading = { folders, ...context, problems: [...problems], warnings: [...warnings] };
   const of = (kind: EntryKind): Entry[] => entries.filter((entry) => entry.kind === kind);
 
   const read = of("agents").map((entry) => ({ entry, loose: readLoosely(agentSchema, entry.value) ?? {} }));
@@ -75,7 +75,7 @@ export async function readRelayConfig(folders: Folders, parts: RelayConfigParts)
   return { agents, templates, problems: reading.problems, warnings: reading.warnings };
 }
 
-interface Reading extends RelayConfigParts {
+interface Reading extends RelayConfigContext {
   readonly folders: Folders;
   readonly problems: Problem[];
   readonly warnings: Problem[];

@@ -5,7 +5,7 @@ import { PROFILES, type RelayHome, relayHome } from "../../../test/support/relay
 import {
   type RelayConfigListener,
   type RelayConfigWatch,
-  type RelayConfigWatchParts,
+  type RelayConfigWatchOptions,
   watchRelayConfig,
 } from "./watch.ts";
 
@@ -21,15 +21,15 @@ interface Watched extends AsyncDisposable {
   prompt(): string | undefined;
 }
 
-async function open(home: RelayHome, given: Partial<RelayConfigWatchParts> = {}): Promise<Watched> {
+async function open(home: RelayHome, given: Partial<RelayConfigWatchOptions> = {}): Promise<Watched> {
   const told: string[] = [];
   const listener = {
     onChange: () => void told.push("change"),
     onProblems: (problems: readonly { path: string }[]) =>
       void told.push(problems.map(({ path }) => path).join(" ")),
   };
-  const parts = () => ({ profiles: PROFILES });
-  const watch = await watchRelayConfig({ folders: home.folders, parts, listener, ...NEVER, ...given });
+  const context = () => ({ profiles: PROFILES });
+  const watch = await watchRelayConfig({ folders: home.folders, context, listener, ...NEVER, ...given });
   return {
     watch,
     told,
@@ -103,7 +103,7 @@ test("where the files are wrong to begin with, what is right of them is there", 
 test("a profile that is gone makes its agents wrong, and the last good configuration stays", async () => {
   using home = relayHome(HOME);
   const profiles = [...PROFILES];
-  await using watched = await open(home, { parts: () => ({ profiles }) });
+  await using watched = await open(home, { context: () => ({ profiles }) });
   profiles.splice(0);
   await watched.watch.check();
   expect(watched.told).toEqual(["agents.writer.profile"]);

@@ -6,7 +6,7 @@ import type { Folders } from "../../config/config.ts";
 import type { Problem } from "../../config/problem.ts";
 import { FolderWatch } from "../../config/watch-folders.ts";
 import { canonicalJson } from "../../model/json.ts";
-import { readRelayConfig, type RelayConfigParts } from "./read.ts";
+import { readRelayConfig, type RelayConfigContext } from "./read.ts";
 import type { RelayConfig } from "./snapshot.ts";
 import { templateFile, templateFolders, TEMPLATES_DEBOUNCE_MS } from "./folders.ts";
 
@@ -28,27 +28,27 @@ export interface RefusedFiles {
   readonly isKept: boolean;
 }
 
-export interface RelayConfigWatchParts {
+export interface RelayConfigWatchOptions {
   readonly folders: Folders;
   /** Asked for every check: profiles can change too, and whoever changes them asks for a check. */
-  readonly parts: () => RelayConfigParts;
+  readonly context: () => RelayConfigContext;
   readonly listener: RelayConfigListener;
   readonly debounceMs?: number;
   readonly pollMs?: number;
 }
 
 /** Where the files are wrong to begin with, whoever listens is told, and what is right of them is the current configuration. */
-export async function watchRelayConfig(given: RelayConfigWatchParts): Promise<RelayConfigWatch> {
-  const current = await readRelayConfig(given.folders, given.parts());
+export async function watchRelayConfig(options: RelayConfigWatchOptions): Promise<RelayConfigWatch> {
+  const current = await readRelayConfig(options.folders, options.context());
   const { problems } = current;
-  if (problems.length > 0) given.listener.onProblems(problems, { files: [], isKept: false });
-  const watched = new RelayConfigWatch(given, current);
+  if (problems.length > 0) options.listener.onProblems(problems, { files: [], isKept: false });
+  const watched = new RelayConfigWatch(options, current);
   await watched.check(); // for what has changed before the folders were watched
   return watched;
 }
 
 export class RelayConfigWatch implements AsyncDisposable {
-  readonly #given: RelayConfigWatchParts;
+  readonly #options: RelayConfigWatchOptions;
   readonly #watch: FolderWatch;
   #current: RelayConfig;
   /** Whether what is current was read without a problem. */
@@ -60,21 +60,21 @@ export class RelayConfigWatch implements AsyncDisposable {
   #checking: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(given: RelayConfigWatchParts, current: RelayConfig) {
-    this.#given = given;
+  constructor(options: RelayConfigWatchOptions, current: RelayConfig) {
+    this.#options = options;
     this.#current = current;
     this.#isGood = current.problems.length === 0;
     this.#seen = printConfig(current);
     this.#watch = new FolderWatch({
-      folders: () => templateFolders(given.folders),
+      folders: () => templateFolders(options.folders),
       // What a listener throws here is a mistake in the program, and ends it as such.
       onChange: () => void this.check(),
       onTouched: (path) => {
-        const file = templateFile(path, given.folders);
+        const file = templateFile(path, options.folders);
         if (file !== undefined) this.#touched.add(file);
       },
-      debounceMs: given.debounceMs ?? TEMPLATES_DEBOUNCE_MS,
-      pollMs: given.pollMs ?? POLL_MS,
+      debounceMs: options.debounceMs ?? TEMPLATES_DEBOUNCE_MS,
+      pollMs: options.pollMs ?? POLL_MS,
     });
   }
 
@@ -99,10 +99,10 @@ export class RelayConfigWatch implements AsyncDisposable {
 
   async #compare(): Promise<void> {
     if (this.#closed) return;
-    const { folders, parts, listener } = this.#given;
+    const { folders, context, listener } = this.#options;
     const files = [...this.#touched].toSorted();
     this.#touched.clear();
-    const config = await readRelayConfig(folders, parts());
+    const config = await readRelayConfig(folders, context());
     const seen = printConfig(config);
     if (this.#closed || seen === this.#seen) return;
     this.#seen = seen;

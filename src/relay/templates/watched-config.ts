@@ -46,7 +46,7 @@ export class WatchedRelayConfig implements AsyncDisposable {
         config: configFolder(home),
         user: environment["HOME"] ?? environment["USERPROFILE"],
       },
-      parts: () => ({ profiles: Object.keys(settings.config().profiles) }),
+      context: () => ({ profiles: Object.keys(settings.config().profiles) }),
       listener: {
         onChange: (_, files) => this.#tell(reloadedText(files)),
         onProblems: (problems, refused) => this.#tell(refusedText(problems, refused)),

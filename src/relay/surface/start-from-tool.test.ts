@@ -9,7 +9,7 @@ import { answerTo, entry, plays, resultsOf } from "../../../test/support/workers
 import type { ItemId, RelayId } from "../../model/ids.ts";
 import { MAIN_SESSION } from "../../model/session-key.ts";
 import type { Cortex } from "../../runtime/cortex.ts";
-import { MAX_OPEN_RELAYS, MAX_RELAY_DEPTH } from "./tool-parts.ts";
+import { MAX_OPEN_RELAYS, MAX_RELAY_DEPTH } from "./start-from-tool.ts";
 
 function open(...entries: readonly string[]): Promise<Cortex> {
   return openTestCortex({ relays: SMALL_RELAYS, script: `${entries.join("")}${SMALL_SCRIPT}` });
@@ -88,7 +88,7 @@ test("a session has a number of relays under way, and no more", PATIENT, async (
   expect(results.slice(0, -1)).toEqual(
     Array.from({ length: MAX_OPEN_RELAYS }, () => expect.stringContaining("has begun")),
   );
-  expect(results.at(-1)).toContain(`${MAX_OPEN_RELAYS} relays of this session are under way already`);
+  expect(results.at(-1)).toContain(`${MAX_OPEN_RELAYS} relays of this session are already running`);
   for (const { id } of (await cortex.relays.list()).items) await cortex.relays.cancel(id as RelayId);
 });
 

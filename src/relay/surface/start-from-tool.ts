@@ -1,0 +1,93 @@
+/** Starts the relays that agents ask for, within the bounds of the turn that asks. */
+import type { Ports } from "../../feature/ports.ts";
+import { causeOf } from "../../delegation/caller.ts";
+import { boundBy } from "../../delegation/narrowing.ts";
+import { CortexError } from "../../model/errors.ts";
+import type { RelayId } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
+import { parseSessionKey, type SessionKey } from "../../model/session-key.ts";
+import type { ToolContext } from "../../model/tool.ts";
+import { readWorker, type Worker } from "../../model/worker.ts";
+import { isByOthers } from "../../turns/untrusted.ts";
+import type { RelayRequest, Relays } from "../relays.ts";
+
+/** How many relays of one session may be under way at the same time. */
+export const MAX_OPEN_RELAYS = 8;
+/** How deep relays may be started from steps of relays. */
+export const MAX_RELAY_DEPTH = 3;
+
+/** A relay that an agent asks for. */
+export interface RelayWish {
+  readonly name: string;
+  readonly kind: "template" | "agent";
+  /** With the terms that were agreed on. */
+  readonly message: string;
+  readonly contract: { readonly [field: string]: Json };
+  readonly budgetUsd?: number;
+  /** Whether the turn waits for the end. Otherwise the end comes to its session as a message. */
+  readonly waits: boolean;
+}
+
+/** Starts it, or finds the one that the same call started before. Returns its id. */
+export async function startFromTool(
+  { name, kind, message, contract, budgetUsd, waits }: RelayWish,
+  context: ToolContext,
+  ports: Ports,
+): Promise<string> {
+  const { session, turn, callKey, workspace, delegable } = context;
+  const { store } = ports;
+  const { relays } = ports.apis;
+  const depth = await depthOf(session, relays);
+  await checkOpen(context, relays);
+  const [items, stored] = await Promise.all([store.queue.itemsOf(turn), store.sessions.get(session)]);
+  const { id } = await relays.run({
+    cause: await causeOf({ context, items }, ports),
+    name,
+    kind,
+    message,
+    dir: workspace, // where the agent works itself
+    channel: session,
+    startedBy: {
+      session,
+      turn,
+      ...(stored === undefined ? {} : { persona: stored.persona }),
+      ...(waits ? { ordinal: ordinalOf(context) } : {}),
+    },
+    metadata: { trigger: "agent", call: callKey, depth, contract },
+    permissions: boundBy(delegable, isByOthers(items)),
+    idempotencyKey: `call:${callKey}`,
+    ...budgetOf(budgetUsd, readWorker(stored?.worker)),
+  });
+  return id;
+}
+
+/** No more than the turn itself may cost that asks for it. */
+function budgetOf(wantedUsd = Infinity, worker: Worker | undefined): Pick<RelayRequest, "budgetUsd"> {
+  const budgetUsd = Math.min(wantedUsd, worker?.costUsd ?? Infinity);
+  return Number.isFinite(budgetUsd) ? { budgetUsd } : {};
+}
+
+/** 0: no relay has led to it. */
+async function depthOf(session: SessionKey, relays: Pick<Relays, "get">): Promise<number> {
+  const key = parseSessionKey(session);
+  if (key.kind !== "relay") return 0;
+  const parent = await relays.get(key.relay as RelayId);
+  const depth = Number(parent?.metadata?.["depth"] ?? 0) + 1;
+  if (depth < MAX_RELAY_DEPTH) return depth;
+  throw new CortexError("tool_input_invalid", `Relays cannot be nested more than ${MAX_RELAY_DEPTH} deep`, {
+    hint: "Do the work in this step, or leave it to the agent after you.",
+  });
+}
+
+async function checkOpen({ session, callKey }: ToolContext, relays: Pick<Relays, "list">): Promise<void> {
+  const { items } = await relays.list({ channel: session, running: true, limit: MAX_OPEN_RELAYS });
+  // The call itself may have started one of them, before it was cut off.
+  if (items.length < MAX_OPEN_RELAYS || items.some(({ metadata }) => metadata?.["call"] === callKey)) return;
+  throw new CortexError("tool_input_invalid", `${items.length} relays of this session are already running`, {
+    hint: "Wait until one of them has ended.",
+  });
+}
+
+function ordinalOf({ turn, callKey }: ToolContext): number {
+  return Number(callKey.slice(turn.length + 1));
+}
