@@ -1,11 +1,12 @@
 /** Records of relays, for tests. */
+import type { RelayId } from "../../src/model/ids.ts";
 import { newRecord, type NewRecord } from "../../src/relay/record/new-record.ts";
 import type { RelayRecord } from "../../src/relay/record/record.ts";
 import { recordStep, type StepOutcome, type StepStart } from "../../src/relay/record/record-step.ts";
 
 export function testRecord(relay: Partial<NewRecord> = {}): RelayRecord {
   return newRecord({
-    id: "thr_0a1b2c3d",
+    id: "thr_0a1b2c3d" as RelayId,
     templateName: "test",
     configHash: "hash",
     slots: [],

@@ -7,7 +7,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CortexError } from "../../model/errors.ts";
-import type { RelayId } from "../../model/ids.ts";
 import type { RelayAgent, SnapshotContent } from "../templates/snapshot.ts";
 import { startRelay } from "./start.ts";
 import type { Ports } from "../../feature/ports.ts";
@@ -33,7 +32,7 @@ export async function dryRunRelay(
       home,
       clock,
     });
-    const record = await cortex.relays.ended(id as RelayId, AbortSignal.timeout(MAX_DRY_RUN_MS));
+    const record = await cortex.relays.ended(id, AbortSignal.timeout(MAX_DRY_RUN_MS));
     if (record === undefined) throw notOver(name);
     return {
       template: record.templateName,
@@ -44,7 +43,7 @@ export async function dryRunRelay(
         output,
       })),
       stopReason: record.stopReason,
-      artifact: (await cortex.relays.artifact(id as RelayId)) ?? "",
+      artifact: (await cortex.relays.artifact(id)) ?? "",
     };
   } finally {
     await rm(home, { recursive: true, force: true });

@@ -2,7 +2,7 @@
 import { HOUR_MS } from "../../model/durations.ts";
 import { forgetArtifacts, removeWorkspace } from "../artifact/artifact.ts";
 import { forgetChanges } from "./step-files.ts";
-import type { RelayRecord, RelayStep } from "../record/record.ts";
+import { toRecord, toStep } from "../record/kept-relay.ts";
 import type { Store, StoredRelay } from "../../store/store.ts";
 
 /** How long a relay is kept after its end. */
@@ -26,7 +26,7 @@ export async function archiveOld(
   for (;;) {
     // Those without a workspace are old sooner, and stand between the others.
     const old = (await relays.endedBefore(nowMs - SHORTEST_KEPT_MS, { limit: 1_000 })).filter(
-      (relay) => !hasWorkspace(relay) || relay.endedAtMs! < nowMs - KEPT_MS,
+      (relay) => !hasWorkspace(relay) || (relay.endedAtMs ?? nowMs) < nowMs - KEPT_MS,
     );
     if (old.length === 0) break;
     for (const { id } of old) {
@@ -40,8 +40,8 @@ export async function archiveOld(
   return archived;
 }
 
-function hasWorkspace({ record }: StoredRelay): boolean {
-  return (record as unknown as RelayRecord).workspacePath !== "";
+function hasWorkspace(relay: StoredRelay): boolean {
+  return toRecord(relay, []).workspacePath !== "";
 }
 
 async function forgetUnnamed(relays: Store["relays"], home: string): Promise<void> {
@@ -50,10 +50,8 @@ async function forgetUnnamed(relays: Store["relays"], home: string): Promise<voi
   do {
     const page = await relays.list({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
     for (const { id } of page.items) {
-      for (const { record } of await relays.steps(id)) {
-        const { artifactBefore, artifactHash } = record as unknown as RelayStep;
-        if (typeof artifactBefore === "string") named.add(artifactBefore);
-        if (typeof artifactHash === "string") named.add(artifactHash);
+      for (const { artifactBefore, artifactHash } of (await relays.steps(id)).map(toStep)) {
+        for (const hash of [artifactBefore, artifactHash]) if (typeof hash === "string") named.add(hash);
       }
     }
     cursor = page.next;

@@ -11,7 +11,7 @@ import { ACTIVE_PROFILE } from "../../model/profile.ts";
 import { present } from "../../model/present.ts";
 import { resolveStage } from "../templates/endpoint.ts";
 import { makeWorkspace } from "../artifact/artifact.ts";
-import { type RelayDetail, toRecord, toStored } from "../record/kept-relay.ts";
+import { detailOf, type RelayDetail, toRecord, toStored } from "../record/kept-relay.ts";
 import { type NewRecord, newRecord, newRelayId } from "../record/new-record.ts";
 import type { RelayRecord } from "../record/record.ts";
 import { problemsHint } from "../templates/reload-texts.ts";
@@ -38,7 +38,7 @@ export async function startRelay(
 ): Promise<RelayRecord> {
   const { idempotencyKey: key } = request;
   for (let draw = 0; draw < MAX_DRAWS; draw++) {
-    const id = key === undefined ? (newRelayId() as RelayId) : relayIdOf(key, draw);
+    const id = key === undefined ? newRelayId() : relayIdOf(key, draw);
     const there = await store.relays.get(id);
     if (there === undefined) {
       // A workspace that nobody uses is left where the process dies here; the same key uses it again.
@@ -58,7 +58,7 @@ export async function startRelay(
 
 /** A key that was used before stands for the relay that it was used for. */
 function repeated(taken: StoredRelay, request: RelayRequest, content: SnapshotContent): RelayRecord {
-  const { asked } = taken.detail as unknown as RelayDetail;
+  const { asked } = detailOf(taken);
   if (asked === undefined || asked === digestOf(request, content)) return toRecord(taken, []);
   throw new CortexError("idempotency_conflict", `Relay ${taken.id} was started with this key before`, {
     hint: "Use a new idempotencyKey for another message, template or agent.",
@@ -133,11 +133,11 @@ function keep(request: RelayRequest, content: SnapshotContent, record: RelayReco
     ...(session !== undefined && turn !== undefined && !waits ? { tells: true } : {}),
   };
   return {
-    id: record.id as RelayId,
+    id: record.id,
     template: record.templateName,
     state: record.status,
     record: toStored(record),
-    detail: detail as unknown as Json,
+    detail: { ...detail },
     config: takeSnapshot(content),
     channel: record.channel,
     ...(waits ? { caller: { session, turn, ordinal } } : {}),

@@ -71,10 +71,18 @@ export async function readRelay(id: RelayId, store: Pick<Store, "relays">): Prom
     version,
     isDue,
     record: toRecord(stored, rows),
-    detail: (stored.detail ?? {}) as unknown as RelayDetail,
+    detail: detailOf(stored),
     content: config === undefined ? NOTHING : readSnapshot({ json: config }),
     rows,
   };
+}
+
+export function detailOf({ detail }: Pick<StoredRelay, "detail">): RelayDetail {
+  return (detail ?? {}) as unknown as RelayDetail;
+}
+
+export function toStep({ record }: Pick<StoredRelayStep, "record">): RelayStep {
+  return record as unknown as RelayStep;
 }
 
 export function toRecord({ record }: StoredRelay, rows: readonly StoredRelayStep[]): RelayRecord {
@@ -82,7 +90,7 @@ export function toRecord({ record }: StoredRelay, rows: readonly StoredRelayStep
   const ordered = Object.fromEntries(
     slots.filter((slot) => Object.hasOwn(kept.agents, slot)).map((slot) => [slot, kept.agents[slot]!]),
   );
-  const steps = rows.map((row) => row.record as unknown as RelayStep);
+  const steps = rows.map(toStep);
   return { ...kept, agents: { ...ordered, ...kept.agents }, steps };
 }
 

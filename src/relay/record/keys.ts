@@ -7,7 +7,12 @@ import type { RelayReads, StoredRelay } from "../../store/store.ts";
 /** The id of a relay that is started with a key, by how many ids of the key are another's. */
 export function relayIdOf(key: string, draw: number): RelayId {
   const digest = createHash("sha256").update(`${draw}:${key}`).digest("hex");
-  return `thr_${digest.slice(0, 8)}` as RelayId;
+  return toRelayId(digest);
+}
+
+/** The id that the first 8 hexadecimal digits make. */
+export function toRelayId(digits: string): RelayId {
+  return `thr_${digits.slice(0, 8)}` as RelayId;
 }
 
 export function isStartedWith(key: string, { detail }: StoredRelay): boolean {

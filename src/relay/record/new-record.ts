@@ -1,10 +1,12 @@
 /** Where the record of a relay begins: at its first script, with nothing done. */
 import { randomBytes } from "node:crypto";
+import type { RelayId } from "../../model/ids.ts";
 import type { Endpoint } from "../templates/endpoint.ts";
+import { toRelayId } from "./keys.ts";
 import type { RelayMetadata, RelayRecord, Slot } from "./record.ts";
 
 export interface NewRecord {
-  readonly id: string;
+  readonly id: RelayId;
   readonly templateName: string | null;
   readonly configHash: string;
   readonly slots: readonly Pick<Slot, "slotId" | "profile" | "persistSession">[];
@@ -57,8 +59,8 @@ export function newSlot(slot: Pick<Slot, "slotId" | "profile" | "persistSession"
 }
 
 /** Whoever keeps relays draws again where it is taken. */
-export function newRelayId(): string {
-  return `thr_${randomBytes(4).toString("hex")}`;
+export function newRelayId(): RelayId {
+  return toRelayId(randomBytes(4).toString("hex"));
 }
 
 export function timestamp(ms: number): string {

@@ -4,6 +4,7 @@
  *
  * The fields of `ThreadRecord` and `AgentStep` have the names and forms that programs know from `threads.json`.
  */
+import type { RelayId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import type { Endpoint } from "../templates/endpoint.ts";
 
@@ -21,7 +22,7 @@ export type StopReason =
 
 export interface ThreadRecord {
   /** `thr_` and 8 hexadecimal digits. */
-  readonly id: string;
+  readonly id: RelayId;
   /** "default": a message of a chat. Null: a single agent. */
   readonly templateName: string | null;
   readonly status: RelayStatus;

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { CortexError } from "../../model/errors.ts";
 import type { RelayId, TurnId } from "../../model/ids.ts";
 import { close, finish } from "./ending.ts";
+import { toRelayId } from "./keys.ts";
 import { toStepChange, toStored } from "./kept-relay.ts";
 import { newRecord } from "./new-record.ts";
 import { beginSteps, recordStep } from "./record-step.ts";
@@ -22,8 +23,8 @@ export async function viewTurn(
 ): Promise<RelayRecord | undefined> {
   const record = await recordOfTurn(id, store);
   if (record === undefined) return undefined;
-  const kept = await store.relays.get(record.id as RelayId);
-  return kept === undefined ? { ...record, id } : record;
+  const kept = await store.relays.get(record.id);
+  return kept === undefined ? { ...record, id: id as string as RelayId } : record;
 }
 
 async function recordOfTurn(id: TurnId, store: Reads): Promise<RelayRecord | undefined> {
@@ -40,7 +41,7 @@ export async function keepTurn(turn: TurnId, store: Reads & Pick<Store, "relays"
     });
   }
   await store.relays.create({
-    id: record.id as RelayId,
+    id: record.id,
     template: record.templateName,
     state: record.status,
     record: toStored(record),
@@ -48,7 +49,7 @@ export async function keepTurn(turn: TurnId, store: Reads & Pick<Store, "relays"
     steps: record.steps.map((step) => toStepChange(step)),
     times: { createdAtMs: Date.parse(record.createdAt), endedAtMs: Date.parse(record.endedAt!) },
   });
-  return record.id as RelayId;
+  return record.id;
 }
 
 /** The channel of such a relay is the session, as that of one which was started there. */
@@ -126,8 +127,8 @@ export function relayOfTurn(turn: EndedTurn): RelayRecord {
 }
 
 /** Always the same for a turn. */
-function idOfTurn(turn: string): string {
-  return `thr_${createHash("sha256").update(turn).digest("hex").slice(0, 8)}`;
+function idOfTurn(turn: string): RelayId {
+  return toRelayId(createHash("sha256").update(turn).digest("hex"));
 }
 
 /** A record in the form of `threads.json`: without what only the engine needs. */

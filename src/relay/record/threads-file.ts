@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRelayId, type RelayId } from "../../model/ids.ts";
+import { isRelayId } from "../../model/ids.ts";
 import type { Store } from "../../store/store.ts";
 import { INTERRUPTED } from "./ending.ts";
 import { toStepChange, toStored } from "./kept-relay.ts";
@@ -44,7 +44,7 @@ export async function importThreads(
   let relays = 0;
   for (const record of records.good) {
     const { fresh } = await store.relays.create({
-      id: record.id as RelayId,
+      id: record.id,
       template: record.templateName,
       state: record.status,
       record: toStored(record),

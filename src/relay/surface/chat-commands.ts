@@ -97,7 +97,7 @@ async function add(
     (newest === undefined || turn.completedAtMs > Date.parse(newest.updatedAt));
   if (newest === undefined && turn === undefined) throw nothingToAddTo();
   const record = await relays.add({
-    ...(isTurnNewer ? { turn: turn.id } : { id: newest!.id as RelayId }),
+    ...(isTurnNewer ? { turn: turn.id } : { id: newest!.id }),
     agent,
     ...present({ message, delivery: origin.delivery }),
   });
@@ -113,7 +113,7 @@ async function say(
   const [relay] = active;
   if (relay === undefined) throw nothingToSayTo();
   if (active.length > 1) return describeChoice(active, "!thread say <id> <text>");
-  const said = await relays.say(relay.id as RelayId, text, { event: origin.event });
+  const said = await relays.say(relay.id, text, { event: origin.event });
   return describeSaid(relay.id, said);
 }
 
@@ -133,7 +133,7 @@ async function cancel(which: CancelTarget, origin: ChatOrigin, relays: Relays): 
   const asked = await (which === "all" ? listed("running", origin, relays) : activeIn(origin, relays));
   if (which === "here" && asked.length > 1) return describeChoice(asked, "!cancel <id>");
   const cancelled: string[] = [];
-  for (const { id } of asked) if (await relays.cancel(id as RelayId)) cancelled.push(`\`${id}\``);
+  for (const { id } of asked) if (await relays.cancel(id)) cancelled.push(`\`${id}\``);
   return cancelled.length === 0 ? "Nothing running to cancel." : `Cancelled ${cancelled.join(", ")}.`;
 }
 
