@@ -14,7 +14,7 @@ export interface ChatCommands {
 export type ChatCommand = (origin: ChatOrigin) => Promise<string>;
 
 /** Where a command was typed. */
-interface ChatOrigin {
+export interface ChatOrigin {
   readonly session: SessionKey;
   /** The message that holds it. */
   readonly event: EventId;
