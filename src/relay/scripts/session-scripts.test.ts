@@ -1,4 +1,5 @@
 /** The scripts of sessions through all of Cortex: real commands, and a model that plays what the test says. */
+import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +11,11 @@ import { eventId, SCRIPT_ADAPTER } from "../../model/event.ts";
 import { MAIN_SESSION } from "../../model/session-key.ts";
 import type { StoredEvent } from "../../store/store.ts";
 import type { Cortex, CortexOptions } from "../../runtime/cortex.ts";
-import { MAX_LATE_MS, MAX_SESSION_SCRIPTS } from "./session-scripts.ts";
+import type { Ports } from "../../feature/ports.ts";
+import { createUlidSource } from "../../model/ulid.ts";
+import { openTestStore } from "../../../test/support/open-store.ts";
+import { dispatch, event, session, toSession } from "../../../test/support/sample.ts";
+import { MAX_LATE_MS, MAX_SESSION_SCRIPTS, SessionScriptRunner } from "./session-scripts.ts";
 
 const PATIENT = { timeout: 90_000 };
 const SCRIPT = [entry("note", undefined, plays([], "noted")), entry(".*", undefined, plays([], "answered"))];
@@ -276,3 +281,53 @@ test("a file that is wrong is said to be, and the turn is none the worse", async
   await expect.poll(() => home.logged.join("\n"), PATIENT).toContain("session-hooks.json");
   expect(await recorded(cortex)).toEqual([]);
 });
+
+test.each(["last", "since"] as const)(
+  "where changes.%s fails, it is retried, and the script runs once",
+  PATIENT,
+  async (broken) => {
+    using home = makeHome({ onNew: { command: "echo ran >> seen.txt; true" } });
+    await using kept = await openTestStore();
+    let isBroken = true;
+    const refused = async () => Promise.reject(new Error("The disk is gone"));
+    const changes = new Proxy(kept.store.changes, {
+      get: (real, name) => (name === broken && isBroken ? refused : (Reflect.get(real, name) as unknown)),
+    });
+    const store = new Proxy(kept.store, {
+      get(real, name) {
+        const value: unknown = name === "changes" ? changes : Reflect.get(real, name);
+        return typeof value === "function" ? (value.bind(real) as unknown) : value;
+      },
+    });
+    const ports = {
+      home: home.path,
+      store,
+      clock: kept.clock,
+      mintId: createUlidSource(kept.clock),
+      environment: { PATH: process.env["PATH"] },
+      settings: { variable: () => undefined },
+      slots: { withSlot: async () => assert.fail("the script says nothing") },
+      log: (line: string) => home.logged.push(line),
+    } as unknown as Ports;
+    await using runner = new SessionScriptRunner(ports, { isNew: true });
+    await runner.start();
+    const target = toSession("main");
+    await kept.store.events.accept(event("1"), { dispatch: dispatch("1", target) });
+    const reset = () => kept.store.sessions.reset(session("main"));
+    if (broken === "since") await reset();
+    await expect.poll(() => home.logged, PATIENT).toEqual([expect.stringContaining("The disk is gone")]);
+    isBroken = false;
+    if (broken === "last") {
+      const position = () => kept.store.progress.get("session-scripts");
+      await expect.poll(position, PATIENT).toBeDefined(); // from now on changes are followed
+      await reset();
+    }
+    await expect.poll(() => home.seen(), PATIENT).toEqual(["ran"]);
+    const ends = async () =>
+      (await kept.store.events.list({ channel: SCRIPT_ADAPTER, limit: 10 })).items.filter(({ id }) =>
+        id.endsWith(":end"),
+      );
+    await expect.poll(ends, PATIENT).toHaveLength(1);
+    expect(home.seen()).toEqual(["ran"]);
+  },
+);
