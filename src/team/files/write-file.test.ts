@@ -19,7 +19,7 @@ const CLAIM: FileEdit = {
 };
 const TICK: FileEdit = { file: "tasks", edit: { kind: "tick", stamp: "2026-03-28T10:15" } };
 
-const support = (name: string) => fileURLToPath(new URL(`../../test/support/${name}`, import.meta.url));
+const support = (name: string) => fileURLToPath(new URL(`../../../test/support/${name}`, import.meta.url));
 const CHILD = support("team-edit-child.ts");
 const KILLER = new URL("../../../test/support/die-before-write.ts", import.meta.url).href;
 
