@@ -1,10 +1,18 @@
 /** The commands there are. Each is imported when it is asked for, so that `--help` loads nothing but this table. */
 import { type Command, LIMIT } from "../feature/command.ts";
+import type { Feature } from "../feature/feature.ts";
 import { FEATURES } from "../runtime/features.ts";
 
-export const COMMANDS: readonly Command[] = [
-  ...FEATURES.flatMap(({ commands = [] }) => commands),
-  {
+/** The commands of Cortex with these features: theirs, and its own. */
+export function commandsWith(features: readonly Feature[]): readonly Command[] {
+  return [
+    ...features.flatMap(({ commands = [] }) => commands),
+    ...CORE_COMMANDS.map((command) => (typeof command === "function" ? command(features) : command)),
+  ];
+}
+
+const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Command))[] = [
+  (features) => ({
     usage: "up",
     about: "Start the server",
     group: "Start",
@@ -14,13 +22,13 @@ export const COMMANDS: readonly Command[] = [
       ["--host <address>", "Address to listen on (env CORTEX_HOST, default 127.0.0.1)"],
       ["--profile <name>", "Default model profile (env CORTEX_PROFILE)"],
       ["--tied", "Stop when standard input closes"],
-      ...FEATURES.flatMap(({ upOptions = [] }) => upOptions),
+      ...features.flatMap(({ upOptions = [] }) => upOptions),
     ],
     async run(given) {
       (await import("./bound-memory.ts")).boundMemory();
-      return (await import("./up.ts")).up(given);
+      return (await import("./up.ts")).up(given, features);
     },
-  },
+  }),
   {
     usage: "demo",
     about: "Tour Cortex offline in a temporary home",
@@ -89,7 +97,7 @@ export const COMMANDS: readonly Command[] = [
     options: [["--follow", "Keep printing new lines"], LIMIT],
     run: async (given) => (await import("./logs.ts")).logs(given),
   },
-  {
+  (features) => ({
     usage: "doctor",
     about: "Diagnose the installation and configuration",
     group: "Set up",
@@ -98,8 +106,8 @@ export const COMMANDS: readonly Command[] = [
       ["--fix", "Apply the suggested fixes and check again"],
       ["--offline", "Skip checks that contact model servers"],
     ],
-    run: async (given) => (await import("../doctor/command.ts")).doctor(given),
-  },
+    run: async (given) => (await import("../doctor/command.ts")).doctor(given, features),
+  }),
   {
     usage: "config",
     about: "Print effective settings and their origins",
@@ -391,3 +399,5 @@ export const COMMANDS: readonly Command[] = [
     run: async (given) => (await import("./version.ts")).version(given.print.json),
   },
 ];
+
+export const COMMANDS = commandsWith(FEATURES);

@@ -5,6 +5,7 @@ import { describeSandbox } from "../turns/sandbox.ts";
 import { openPort, type OpenPort, serve } from "../server/serve.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { requireOwnFile } from "../model/private-file.ts";
+import type { Feature } from "../feature/feature.ts";
 import { type Invocation, REFUSES_TO_START, text } from "../feature/command.ts";
 import { logPath, openLog } from "../client/log-file.ts";
 import { report } from "./report.ts";
@@ -28,7 +29,10 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** Serves a home until it is told to stop. */
-export async function up(given: Invocation): Promise<void | typeof REFUSES_TO_START> {
+export async function up(
+  given: Invocation,
+  features: readonly Feature[],
+): Promise<void | typeof REFUSES_TO_START> {
   const toFile = openLog(logPath(given.home), { clock: Date.now });
   const log: Log = (line) => {
     given.print.note(line);
@@ -36,7 +40,7 @@ export async function up(given: Invocation): Promise<void | typeof REFUSES_TO_ST
   };
   try {
     requireOwnFile(logPath(given.home)); // what it says would be lost
-    await serveHome(given, { log, toFile });
+    await serveHome(given, features, { log, toFile });
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
     // A home that is not there yet is not made to say that it cannot be.
@@ -50,7 +54,11 @@ export async function up(given: Invocation): Promise<void | typeof REFUSES_TO_ST
 type Log = (line: string) => void;
 
 /** What `log` is told is said aloud too. */
-async function serveHome(given: Invocation, { log, toFile }: { log: Log; toFile: Log }): Promise<void> {
+async function serveHome(
+  given: Invocation,
+  features: readonly Feature[],
+  { log, toFile }: { log: Log; toFile: Log },
+): Promise<void> {
   const { home, environment, options, print } = given;
   using signal = stopSignal({
     isTied: options["tied"] === true,
@@ -70,12 +78,13 @@ async function serveHome(given: Invocation, { log, toFile }: { log: Log; toFile:
       home,
       environment,
       flags,
+      features,
       log,
       // A server that is refused its port has sent nobody anything.
       beforeWork: async ({ server }) => void (port = opened.use(await openPort(home, { ...server, log }))),
     }),
   );
-  await using server = await serve(cortex, { ...cortex.config().server, log, opened: port! });
+  await using server = await serve(cortex, { ...cortex.config().server, features, log, opened: port! });
   const { profile, why, keyMissing } = cortex.model();
   const { resumed } = cortex;
   const { url } = server;

@@ -11,15 +11,19 @@ import {
 import { ask } from "../client/ask.ts";
 import { type Invocation, REFUSES_TO_START } from "../feature/command.ts";
 import { findServer, urlOf } from "../client/server.ts";
+import type { Feature } from "../feature/feature.ts";
 import { count, harmless, table } from "../terminal/text.ts";
 import { readVersion } from "../config/version.ts";
 
 /** False: something does not work. REFUSES_TO_START: because of it, `cortex up` would not start. */
-export async function doctor(given: Invocation): Promise<void | false | typeof REFUSES_TO_START> {
+export async function doctor(
+  given: Invocation,
+  features: readonly Feature[],
+): Promise<void | false | typeof REFUSES_TO_START> {
   const { options, print } = given;
-  const before = await look(given);
+  const before = await look(given, features);
   const fixed = options["fix"] === true ? await fix(before) : undefined;
-  const diagnosis = fixed === undefined || fixed.length === 0 ? before : await look(given);
+  const diagnosis = fixed === undefined || fixed.length === 0 ? before : await look(given, features);
   const diffs = fixed?.map(describeChange) ?? null;
   print.data({ ...diagnosisView(diagnosis), fixed: diffs }, () =>
     [...describeFixed(fixed), print.advice(describe(diagnosis, print.style))].join("\n\n"),
@@ -28,11 +32,15 @@ export async function doctor(given: Invocation): Promise<void | false | typeof R
   if (diagnosis.state === "fail") return false;
 }
 
-async function look({ home, environment, options }: Invocation): Promise<Diagnosis> {
+async function look(
+  { home, environment, options }: Invocation,
+  features: readonly Feature[],
+): Promise<Diagnosis> {
   const server = await askServer(home);
   return examine({
     home,
     environment,
+    features,
     nowMs: Date.now(),
     version: readVersion(),
     server,

@@ -5,6 +5,7 @@ import { vi } from "vitest";
 
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import type { Command } from "../../src/feature/command.ts";
 import type { Ended } from "./cli.ts";
 
 let isRunning = false;
@@ -15,6 +16,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function runHere(
   environment: Environment,
   argv: readonly string[],
+  commands: readonly Command[] = COMMANDS,
 ): Promise<Pick<Ended, "out" | "err"> & { readonly code: number }> {
   assert(!isRunning, "a command is under way: what it says would be taken for this one's");
   isRunning = true;
@@ -32,7 +34,7 @@ export async function runHere(
     vi.spyOn(console, "error").mockImplementation((line) => void hear("err")(`${line}\n`)),
   ];
   try {
-    return { code: await runCommandLine(COMMANDS, { argv, environment }), ...said };
+    return { code: await runCommandLine(commands, { argv, environment }), ...said };
   } finally {
     for (const spy of spies) spy.mockRestore();
     if (HOME === undefined) delete process.env["HOME"];
