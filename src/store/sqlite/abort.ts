@@ -5,6 +5,7 @@
 import type { Database } from "better-sqlite3";
 
 import { prepareRequests } from "./approval-requests.ts";
+import { required } from "./row.ts";
 import { prepareWaitingTurns } from "./waiting-turns.ts";
 import { prepareForget } from "./items.ts";
 import { oncePerDatabase } from "./once.ts";
@@ -100,7 +101,7 @@ export const prepareAborts = oncePerDatabase((db: Database) => {
 
   /** Ends the work on a message. A turn that is for another message, and has only taken this one in, goes on. */
   function stopWork(key: number, policy: string, reason: string, moment: Moment): number {
-    const { state, turn, session, run } = findItem.get(key)!;
+    const { state, turn, session, run } = required(findItem.get(key));
     if (state === "queued") {
       waiting.dropItem(key, policy, moment.nowMs);
       if (turn !== null) forget(turn); // a dead letter that was to be tried again

@@ -4,6 +4,7 @@
  * storing a turn looks at no more than three rows (a skew-binary list).
  */
 import type { Database } from "better-sqlite3";
+import { required } from "./row.ts";
 
 interface ParentRow {
   readonly key: number;
@@ -31,7 +32,7 @@ export function preparePosition(db: Database): (parent: number | null) => Positi
      from turn p left join turn j on j.key = p.jump left join turn k on k.key = j.jump
      where p.key = ?`,
   );
-  return (parent) => (parent === null ? ROOT : below(find.get(parent)!));
+  return (parent) => (parent === null ? ROOT : below(required(find.get(parent))));
 }
 
 function below(parent: ParentRow): Position {

@@ -6,6 +6,7 @@ import { deliveryCodec, prepareInsertDeliveries } from "./insert-delivery.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type Moment, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { type Decoded, json, number, optional, record, text } from "./wire.ts";
 
 /** The last moment that a date can hold: of a request that does not expire. */
@@ -99,7 +100,7 @@ function prepareChatOf(db: Database): (session: number) => string | null {
      select label, distance from origin where label is not null order by distance desc limit 1`,
   );
   return (session) => {
-    const { label, distance } = find.get({ session, max: MAX_ORIGINS })!;
+    const { label, distance } = required(find.get({ session, max: MAX_ORIGINS }));
     return distance === 0 ? null : label;
   };
 }

@@ -9,6 +9,7 @@ import type { Database } from "better-sqlite3";
 
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { number, record, text } from "./wire.ts";
 
 /** The ids are those of the run and the turn, should new ones be needed: the caller makes them. */
@@ -174,7 +175,7 @@ function prepare(db: Database) {
 
   function startUnfinished(session: SessionRow, request: ClaimRequest, nowMs: number): Started | undefined {
     if (session.run === null) return undefined;
-    const run = findRun.get(session.run)!;
+    const run = required(findRun.get(session.run));
     if (run.state === "failed") return startNew(session, request, { ...run, run: ++lastRun }, run, nowMs);
     const interruptions = interruptionsOf(run);
     continueRun.run(session.head, interruptions, run.key);

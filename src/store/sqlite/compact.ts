@@ -8,6 +8,7 @@ import { messageCodec, prepareContent } from "./journal.ts";
 import { firstKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { turnUnknown } from "./unknown.ts";
 import { record, text, textOrNull } from "./wire.ts";
 
@@ -112,7 +113,7 @@ function prepareIsInContext(db: Database): (head: number, turn: number) => boole
   );
   return (head, turn) => {
     for (let at: number | null = head; at !== null;) {
-      const row: { parent: number | null; type: string } = find.get(at)!;
+      const row: { parent: number | null; type: string } = required(find.get(at));
       if (row.type === "compaction") return false;
       if (at === turn) return true;
       at = row.parent;

@@ -9,6 +9,7 @@ import type { ModelUse } from "../store.ts";
 import { oncePerDatabase } from "./once.ts";
 import { operation } from "./operation.ts";
 import { checkMoment } from "./read-events.ts";
+import { required } from "./row.ts";
 import { type Decoded, number, record } from "./wire.ts";
 
 export const usedCodec = record({ calls: number, tokens: number });
@@ -27,7 +28,7 @@ export const prepareCountUsage = oncePerDatabase((db: Database) => {
   const findPersona = db.prepare<[number], string>("select persona from session where key = ?").pluck();
   return {
     ofSession(session: number, { calls, tokens }: Used, nowMs: number): void {
-      if (calls > 0) add.run(stepOf(nowMs), findPersona.get(session)!, calls, tokens);
+      if (calls > 0) add.run(stepOf(nowMs), required(findPersona.get(session)), calls, tokens);
     },
     ofHooks({ calls, tokens }: Used, nowMs: number): void {
       add.run(stepOf(nowMs), NOBODY, calls, tokens);

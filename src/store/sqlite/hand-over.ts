@@ -10,6 +10,7 @@ import { oncePerDatabase } from "./once.ts";
 import { type Moment, Refusal } from "./operation.ts";
 import { LAST_RUN } from "./read-queue.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { sessionUnknown } from "./unknown.ts";
 import { type Decoded, jsonOrNull, number, numberOrNull, record, text } from "./wire.ts";
 
@@ -75,7 +76,7 @@ export const prepareHandOver = oncePerDatabase((db: Database) => {
       if (delegation === undefined) return;
       const { id, ordinal, waits, deadlineMs, detail } = delegation;
       const of = { caller: sender.key, callerTurn: sender.turn!, session, item };
-      const { key, state } = insert.get({ id, ...of, ordinal, waits, deadlineMs, detail, nowMs })!;
+      const { key, state } = required(insert.get({ id, ...of, ordinal, waits, deadlineMs, detail, nowMs }));
       changes.delegation(key, state);
       wake("queue"); // for its deadline, and for its end where that has come already
     },

@@ -2,6 +2,7 @@ import { spaced } from "../../model/relevance.ts";
 import { words } from "../../model/words.ts";
 import { MAX_SEARCHED_CHARACTERS } from "../store.ts";
 import { operation } from "./operation.ts";
+import { required } from "./row.ts";
 import { number, record } from "./wire.ts";
 
 /** What one step takes in, if it is not one event: some milliseconds of the writer. */
@@ -31,7 +32,7 @@ export const indexEvents = operation(record({ max: number }), (db) => {
   const note = db.prepare("update progress set position = ? where job = 'search'");
 
   return ({ max }): { indexed: number; waiting: number } => {
-    const before = readProgress.get()!;
+    const before = required(readProgress.get());
     let seq = before;
     let characters = 0;
     for (let taken = 0; taken < max; taken++) {
@@ -48,7 +49,7 @@ export const indexEvents = operation(record({ max: number }), (db) => {
       merge.run(MERGED_PAGES);
       note.run(seq);
     }
-    return { indexed: seq - before, waiting: readLast.get()! - seq };
+    return { indexed: seq - before, waiting: required(readLast.get()) - seq };
   };
 });
 

@@ -8,23 +8,24 @@ import { list, record, text } from "./wire.ts";
 
 export const dropItems = operation(record({ items: list(text), policy: text }), (db) => {
   const find = db.prepare<[string], ItemRow>(
-    "select key, session, state, policy, turn from item where id = ?",
+    "select key, id, session, state, policy, turn from item where id = ?",
   );
   const waiting = prepareWaiting(db);
   const forget = prepareForget(db);
   return ({ items, policy }, { nowMs, wake }): string[] | Refusal => {
-    const found = items.map((id) => ({ id, item: find.get(id) }));
-    const missing = found.find(({ item }) => item === undefined);
-    if (missing !== undefined) return itemUnknown(missing.id);
+    const rows = items.map((id) => find.get(id) ?? itemUnknown(id));
+    const missing = rows.find((row) => row instanceof Refusal);
+    if (missing !== undefined) return missing;
     const dropped: string[] = [];
-    for (const { id, item } of found) {
-      // The same call that came before has dropped it already.
-      if (item!.state === "dropped" && item!.policy === policy) dropped.push(id);
-      if (item!.state !== "queued") continue;
-      waiting.dropItem(item!.key, policy, nowMs);
-      if (item!.turn !== null) forget(item!.turn); // a dead letter that was to be tried again
-      waiting.refreshReady(item!.session, nowMs);
-      dropped.push(id);
+    for (const row of rows) {
+      if (row instanceof Refusal) continue;
+      // A previous attempt at this call may have dropped it already.
+      if (row.state === "dropped" && row.policy === policy) dropped.push(row.id);
+      if (row.state !== "queued") continue;
+      waiting.dropItem(row.key, policy, nowMs);
+      if (row.turn !== null) forget(row.turn); // a dead letter waiting for its retry
+      waiting.refreshReady(row.session, nowMs);
+      dropped.push(row.id);
     }
     if (dropped.length > 0) wake("queue");
     return dropped;
@@ -94,6 +95,7 @@ export function prepareForget(db: Database): (turn: number) => void {
 
 interface ItemRow {
   readonly key: number;
+  readonly id: string;
   readonly session: number;
   readonly state: string;
   readonly policy: string | null;

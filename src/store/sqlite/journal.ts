@@ -10,6 +10,7 @@ import { prepareCountUsage, usedCodec } from "./count-usage.ts";
 import { firstKey } from "./keys.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import {
   type Decoded,
   json,
@@ -281,7 +282,7 @@ function prepareTakenItems(db: Database) {
         }
       }
       if (dispatches === null) return undefined;
-      if (dispatches === sum(items.map((item) => countDispatches.get(item)!))) return undefined;
+      if (dispatches === sum(items.map((item) => required(countDispatches.get(item))))) return undefined;
       return new Refusal(
         "item_unknown",
         `A hook has joined one of the items ${items.join(", ")} since they were read`,

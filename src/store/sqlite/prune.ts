@@ -7,6 +7,7 @@ import type { PruneKind } from "../store.ts";
 import { firstKey, lastKey } from "./keys.ts";
 import { operation } from "./operation.ts";
 import { KEPT_TURNS, keptTurns, PRUNABLE, USED_SINCE } from "./prunable.ts";
+import { required } from "./row.ts";
 import { number, record, text } from "./wire.ts";
 
 interface Asked {
@@ -49,9 +50,9 @@ export const forgetWords = operation(record({ isFirst: number }), (db) => {
   const merge = db.prepare("insert into search (search, rank) values ('merge', ?)");
   const countChanges = db.prepare<[], number>("select total_changes()").pluck();
   return ({ isFirst }): { isDone: boolean } => {
-    const before = countChanges.get()!;
+    const before = required(countChanges.get());
     writingOver(db, () => void merge.run(isFirst === 1 ? -MERGED_PAGES : MERGED_PAGES));
-    return { isDone: countChanges.get()! - before < 2 }; // says the manual of FTS5
+    return { isDone: required(countChanges.get()) - before < 2 }; // says the manual of FTS5
   };
 });
 
@@ -221,7 +222,7 @@ function pruneRelays(db: Database): Pruner {
   return {
     find: (asked) => find.pluck().all(asked),
     prune(key) {
-      write.run(canonicalJson(withoutWords(JSON.parse(read.get(key)!) as RecordedRelay)), key);
+      write.run(canonicalJson(withoutWords(JSON.parse(required(read.get(key))) as RecordedRelay)), key);
       emptySteps.run(key);
     },
   };

@@ -20,6 +20,7 @@ import {
 } from "./change-entry.ts";
 import { firstKey } from "./keys.ts";
 import { checkPage } from "./page.ts";
+import { required } from "./row.ts";
 
 interface ChangeRow {
   readonly seq: number;
@@ -43,7 +44,7 @@ export function prepareReadChanges(db: Database) {
   const expand = prepareExpand(db);
   // In one snapshot, so that rows trimmed meanwhile cannot go missing unnoticed.
   const readSince = db.transaction((seq: number, limit: number): Changes => {
-    const { first, last } = findEnds.get()!;
+    const { first, last } = required(findEnds.get());
     if (seq < first - 1 || seq > last) return { changes: [], seq: last, gap: true };
     const changes: Change[] = [];
     let at = seq;
@@ -56,8 +57,8 @@ export function prepareReadChanges(db: Database) {
   return {
     since: (seq: number, { limit }: { limit?: number } = {}): Changes =>
       readSince(checkSeq(seq), checkPage(limit)),
-    first: (): number => findEnds.get()!.first,
-    last: (): number => findEnds.get()!.last,
+    first: (): number => required(findEnds.get()).first,
+    last: (): number => required(findEnds.get()).last,
   };
 }
 

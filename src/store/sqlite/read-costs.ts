@@ -5,6 +5,7 @@ import { CortexError } from "../../model/errors.ts";
 import type { PersonaId } from "../../model/ids.ts";
 import type { CostQuery, CostRow, Row, SqlValue } from "../store.ts";
 import { prepareReadUsage } from "./count-usage.ts";
+import { required } from "./row.ts";
 
 const SUMS = `count(*) as turns, sum(t.input_tokens) as input, sum(t.output_tokens) as output,
   sum(t.cache_read_tokens) as cacheRead, sum(t.cache_write_tokens) as cacheWrite,
@@ -60,7 +61,7 @@ export function prepareAreFew(db: Database): (query: CostQuery) => boolean {
     )
     .pluck();
   return ({ by, sinceMs, untilMs }) =>
-    by === "day" && count.get(sinceMs, untilMs, SUMMED_IN_PLACE + 1)! <= SUMMED_IN_PLACE;
+    by === "day" && required(count.get(sinceMs, untilMs, SUMMED_IN_PLACE + 1)) <= SUMMED_IN_PLACE;
 }
 
 export function toCostRow(row: Row): CostRow {
@@ -86,7 +87,9 @@ export function prepareReadSpent(db: Database) {
   // One snapshot: what is committed meanwhile would be counted twice, or not at all.
   const readSpent = db.transaction(
     (persona: PersonaId, sinceMs: number): number =>
-      committed.get(persona, sinceMs)! + underWay.get(persona)! + failed.get(persona, sinceMs)!,
+      required(committed.get(persona, sinceMs)) +
+      required(underWay.get(persona)) +
+      required(failed.get(persona, sinceMs)),
   );
   return {
     spentUsd: (persona: PersonaId, sinceMs: number): number => readSpent(persona, sinceMs),

@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import type { Counts } from "../store.ts";
 import { IS_TOLD } from "./read-queue.ts";
+import { required } from "./row.ts";
 
 interface CountsRow extends Omit<Counts, "deliveries"> {
   readonly delivery_pending: number;
@@ -33,7 +34,9 @@ export function prepareReadCounts(db: Database): { counts(): Counts } {
            from delivery indexed by delivery_due where settled_ms is null) d`,
   );
   const counts = (): Counts => {
-    const { delivery_pending, delivery_sending, delivery_unknown, delivery_dead, ...rest } = count.get()!;
+    const { delivery_pending, delivery_sending, delivery_unknown, delivery_dead, ...rest } = required(
+      count.get(),
+    );
     const deliveries = {
       pending: delivery_pending,
       sending: delivery_sending,

@@ -12,7 +12,7 @@ import {
 } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
 import { EVENT_COLUMNS, EVENT_TABLES, type EventRow, toEvent } from "./read-events.ts";
-import { json, known, maybe } from "./row.ts";
+import { json, known, maybe, required } from "./row.ts";
 import { hookUnknown } from "./unknown.ts";
 
 interface HookRow {
@@ -87,7 +87,7 @@ export function prepareReadHooks(db: Database) {
       });
     },
     ofEvent: (event: EventId): HookRun[] => findOfEvent.all(event).map(toRun),
-    spentUsd: (sinceMs: number): number => spent.get(sinceMs)!,
+    spentUsd: (sinceMs: number): number => required(spent.get(sinceMs)),
     health: (name: string): HookHealth => readHealth(keyOf(name)),
     unjudged: prepareReadUnjudged(db),
   };
@@ -116,7 +116,7 @@ function prepareHealth(db: Database): (hook: number) => HookHealth {
       runs: outcomes.length,
       fired: outcomes.filter(({ fired }) => fired === 1).length,
       errors: outcomes.filter(({ failed }) => failed === 1).length,
-      consecutiveErrors: findFailures.get(hook)!,
+      consecutiveErrors: required(findFailures.get(hook)),
       p95Ms: times[Math.ceil(times.length * 0.95) - 1],
     };
   };

@@ -2,6 +2,7 @@ import type { Database } from "better-sqlite3";
 
 import { MAX_PULSE_RUNS, type Pulse, type RunPulse } from "../store.ts";
 import { FIRST_KEY_OF_RUN, LAST_KEY_OF_RUN } from "./keys.ts";
+import { required } from "./row.ts";
 
 interface WaitingRow {
   readonly sessions: number;
@@ -43,7 +44,7 @@ export function prepareReadPulse(db: Database): { pulse(nowMs: number): Pulse } 
     )
     .pluck();
   const pulse = (nowMs: number): Pulse => {
-    const { sessions, oldest } = findWaiting.get(nowMs)!;
+    const { sessions, oldest } = required(findWaiting.get(nowMs));
     return {
       sessionsWaiting: sessions,
       waitingSinceMs: oldest ?? undefined,

@@ -4,7 +4,7 @@ import type { ItemId, RelayId } from "../../model/ids.ts";
 import type { SessionKey } from "../../model/session-key.ts";
 import type { Listed, ListOptions, RelayState, StoredRelay, StoredRelayStep, Wait } from "../store.ts";
 import { checkPage, listPage } from "./page.ts";
-import { json, maybe } from "./row.ts";
+import { json, maybe, required } from "./row.ts";
 
 interface RelayRow {
   readonly key: number;
@@ -81,7 +81,7 @@ export function prepareReadRelays(db: Database) {
     endedBefore: (atMs: number, { limit }: { limit?: number } = {}): StoredRelay[] =>
       findEnded.all(atMs, checkPage(limit)).map(toRelay),
     config: (hash: string): string | undefined => findConfig.get(hash),
-    spentUsd: (sinceMs: number): number => findSpent.get(sinceMs)!,
+    spentUsd: (sinceMs: number): number => required(findSpent.get(sinceMs)),
   };
 }
 
@@ -104,7 +104,7 @@ function toRelay(row: RelayRow): StoredRelay {
     template: row.template,
     state: row.state,
     version: row.version,
-    record: json(row.record)!,
+    record: json(row.record),
     detail: json(row.detail),
     configHash: row.config ?? undefined,
     isDue: row.due_ms !== null,
@@ -119,7 +119,7 @@ function toStep(row: StepRow): StoredRelayStep {
   return {
     step: row.step,
     slot: row.slot,
-    record: json(row.record)!,
+    record: json(row.record),
     state: row.state,
     item: row.item ?? undefined,
     session: row.session ?? undefined,

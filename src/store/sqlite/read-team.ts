@@ -28,7 +28,7 @@ function toMember({ team, member, state, item, updated_ms }: MemberRow): StoredM
   return {
     team,
     member,
-    state: json(state)!,
+    state: json(state),
     item: item ?? undefined,
     updatedAtMs: updated_ms,
   };

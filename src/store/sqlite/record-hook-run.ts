@@ -18,6 +18,7 @@ import {
 import { oncePerDatabase } from "./once.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { eventUnknown, hookUnknown } from "./unknown.ts";
 import { prepareGathering } from "./gathering.ts";
 import { prepareUnjudged } from "./unjudged.ts";
@@ -210,15 +211,17 @@ function prepareAdjust(
     if (isWell && !fired && !disables) return hook.state;
     const kept = isInRow ? hook.failures : 0;
     const failures = error === null ? kept : hook.failures + 1;
-    const state = update.get({
-      key: hook.key,
-      fired: Number(fired),
-      disable: Number(disables),
-      failures,
-      error: error ?? (isInRow ? hook.run_error : null),
-      openedMs: error !== null && failures >= CIRCUIT_ERRORS ? nowMs : null,
-      nowMs,
-    })!;
+    const state = required(
+      update.get({
+        key: hook.key,
+        fired: Number(fired),
+        disable: Number(disables),
+        failures,
+        error: error ?? (isInRow ? hook.run_error : null),
+        openedMs: error !== null && failures >= CIRCUIT_ERRORS ? nowMs : null,
+        nowMs,
+      }),
+    );
     if (state !== hook.state) changes.hook(hook.key, state);
     return state;
   };

@@ -11,6 +11,7 @@ import { eventCodec } from "./insert-event.ts";
 import { oncePerDatabase } from "./once.ts";
 import { type Moment, operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { relayUnknown, sessionUnknown } from "./unknown.ts";
 import { prepareWaitingTurns } from "./waiting-turns.ts";
 import {
@@ -205,7 +206,7 @@ export const saveRelay = operation(
       }
       changes.relay(key, state);
       if (input.due !== 0 || stop !== null) moment.wake("queue");
-      return { version: readVersion.get(key)!, claim }; // what it has stopped may have ended steps
+      return { version: required(readVersion.get(key)), claim }; // what it has stopped may have ended steps
     };
 
     function order(
@@ -217,7 +218,7 @@ export const saveRelay = operation(
       const { event, dispatch, worker, trust } = step.accept!;
       const accepted = accept({ event, dispatch, claim, judge: 0 }, moment);
       if (accepted instanceof Refusal) return accepted;
-      const item = findItem.get(accepted.dispatched!.item)!;
+      const item = required(findItem.get(accepted.dispatched!.item));
       give.run(worker, item.key);
       for (const session of trust) rows.shareTrust(session, item.key);
       rows.putStep(relay, step, item.key, moment.nowMs);
@@ -272,7 +273,7 @@ const prepareRows = oncePerDatabase((db: Database) => {
     endStep: (relay: number, step: number, atMs: number | null): void => void end.run(atMs, relay, step),
     shareTrust(from: string, item: number): void {
       const key = findSession.get(from);
-      if (key !== undefined) share(key, sessionOf.get(item)!);
+      if (key !== undefined) share(key, required(sessionOf.get(item)));
     },
   };
 });

@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+
 import type { Json } from "../../model/json.ts";
 import type { Refusal } from "./operation.ts";
 
@@ -35,21 +37,25 @@ export function without<Row, Name extends keyof Row>(row: Row, name: Name): Omit
   return rest;
 }
 
+export function json(text: string): Json;
+export function json(text: string | null): Json | undefined;
 export function json(text: string | null): Json | undefined {
   return text === null ? undefined : (JSON.parse(text) as Json);
 }
 
-/** A row as the outside has it, if there is one. */
+/** The item made of a row, if there is one. */
 export function maybe<Row, Item>(row: Row | undefined, toItem: (row: Row) => Item): Item | undefined {
   return row === undefined ? undefined : toItem(row);
 }
 
-/** What was found under a name; where nothing is, throws what the refusal says. */
-export function known<Found>(
-  found: Found | undefined,
-  unknown: (name: string) => Refusal,
-  name: string,
-): Found {
-  if (found === undefined) throw unknown(name).toError();
-  return found;
+/** A row that must exist, because another row refers to it or the query always returns one. */
+export function required<Row>(row: Row | undefined): Row {
+  assert(row !== undefined);
+  return row;
+}
+
+/** The row of a name. Throws the refusal if there is none. */
+export function known<Row>(row: Row | undefined, unknown: (name: string) => Refusal, name: string): Row {
+  if (row === undefined) throw unknown(name).toError();
+  return row;
 }

@@ -24,6 +24,7 @@ import {
 import { channelWord } from "./index-events.ts";
 import { checkCount, START } from "./page.ts";
 import { checkMoment } from "./read-events.ts";
+import { required } from "./row.ts";
 
 /** A word that so many texts hold says little about which of them is meant. */
 const COMMON = 10_000;
@@ -103,11 +104,11 @@ export function prepareSearchEvents(db: Database): (request: SearchRequest) => S
     const query = readQuery(request.text);
     if (query.terms.length === 0 || request.channels?.length === 0) return [];
     // How far the index has come is read first: what it takes in after that is seen twice, and not missed.
-    const state = readState.get()!;
+    const state = required(readState.get());
     const docs = readTail(request, state);
-    const counts = query.terms.map(({ text }) => countTerm.get(`content : ${quote(text)}`)!);
+    const counts = query.terms.map(({ text }) => required(countTerm.get(`content : ${quote(text)}`)));
     for (const seq of candidates(query, counts, request)) {
-      if (!docs.has(seq)) docs.set(seq, toDoc(readDoc.get(seq)!));
+      if (!docs.has(seq)) docs.set(seq, toDoc(required(readDoc.get(seq))));
     }
     const tail = [...docs.values()].filter(({ seq }) => seq > state.indexed);
     const wanted = { query, weights: weigh(state.last, addTail(query, counts, tail)) };
@@ -145,12 +146,12 @@ export function prepareSearchEvents(db: Database): (request: SearchRequest) => S
   /** Undefined: nothing happened in that time. */
   function boundsOf({ sinceMs, untilMs }: SearchRequest): Omit<MatchBounds, "match"> | undefined {
     if (sinceMs === -START && untilMs === START) return { first: 0, last: START, sinceMs, untilMs };
-    const { first, last } = findSpan.get(sinceMs, untilMs)!;
+    const { first, last } = required(findSpan.get(sinceMs, untilMs));
     return first === null || last === null ? undefined : { first, last, sinceMs, untilMs };
   }
 
   function toHit({ doc, score }: Ranking, text: string): SearchHit {
-    const row = readHit.get(doc.seq)!;
+    const row = required(readHit.get(doc.seq));
     return {
       event: row.id,
       turn: row.turn ?? undefined,
@@ -172,7 +173,7 @@ export function prepareUnsearched(db: Database): () => number {
       `select max(0, coalesce(max(seq), 0) - (select position from progress where job = 'search') - ${SEARCHED_TAIL}) from event`,
     )
     .pluck();
-  return () => read.get()!;
+  return () => required(read.get());
 }
 
 const DOC = `select e.seq, e.at_ms, substr(coalesce(e.content, m.content), 1, ${MAX_SEARCHED_CHARACTERS}) as text

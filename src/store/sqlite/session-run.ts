@@ -4,6 +4,7 @@ import type { Database } from "better-sqlite3";
 import type { Refusal } from "./operation.ts";
 import { oncePerDatabase } from "./once.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { runUnknown } from "./unknown.ts";
 
 export interface SessionRun {
@@ -40,7 +41,7 @@ export const prepareSessionRun = oncePerDatabase((db: Database) => {
 
   return {
     find: (id: string): SessionRun | Refusal => findById.get(id) ?? runUnknown(id),
-    findByKey: (key: number): SessionRun => findByKey.get(key)!,
+    findByKey: (key: number): SessionRun => required(findByKey.get(key)),
     wake: wakeUp,
   };
 });

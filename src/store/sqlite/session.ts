@@ -4,6 +4,7 @@ import { TRUST_PATH } from "./inherit-trust.ts";
 import { prepareInsertSession, sessionExists } from "./resolve-session.ts";
 import { operation, Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { sessionUnknown, turnUnknown } from "./unknown.ts";
 import { json, record, text, textOrNull } from "./wire.ts";
 
@@ -69,7 +70,7 @@ export const configureSession = operation(configuringCodec, (db) => {
       if (agent === null || persona === null) return sessionUnknown(label);
       insertSession({ label, agent, persona, channel: null, head: null, headId: null }, nowMs);
     }
-    const merged = merge.get(settings, label)!;
+    const merged = required(merge.get(settings, label));
     if (merged.bytes > MAX_SETTINGS_BYTES) return settingsTooLarge(label, merged.bytes);
     update.run(merged.settings, merged.key);
     changes.session(merged.key, "configured");

@@ -42,6 +42,7 @@ import { prepareReadSessions } from "./read-sessions.ts";
 import { prepareReadTeam } from "./read-team.ts";
 import { prepareReadTurns } from "./read-turns.ts";
 import { Reader } from "./reader.ts";
+import { required } from "./row.ts";
 import { checkSearch, prepareSearchEvents, prepareUnsearched } from "./search-events.ts";
 import { prepareReadFiles } from "./watched-files.ts";
 
@@ -194,8 +195,8 @@ export class SqliteLedger implements Ledger {
   }
 
   #isSmall(): boolean {
-    if (this.#readLastEvent().get()! > SEARCHED_IN_PLACE) return false;
-    return this.#readEventBytes().get()! <= BYTES_SEARCHED_IN_PLACE;
+    if (required(this.#readLastEvent().get()) > SEARCHED_IN_PLACE) return false;
+    return required(this.#readEventBytes().get()) <= BYTES_SEARCHED_IN_PLACE;
   }
 
   /** Where there is little to search, starting a process would take longer than searching. */

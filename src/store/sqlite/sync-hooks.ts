@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import type { HookState } from "../store.ts";
 import { operation, type Refusal } from "./operation.ts";
 import { prepareRecorder } from "./record-changes.ts";
+import { required } from "./row.ts";
 import { hookUnknown } from "./unknown.ts";
 import { type Decoded, jsonOrNull, list, number, record, text, words, wordsOrNull } from "./wire.ts";
 
@@ -46,7 +47,7 @@ export const syncHooks = operation(record({ found: list(hookFileCodec) }), (db) 
       known.delete(file.name);
     }
     for (const { key, present } of known.values()) {
-      if (present === 1) changes.hook(key, remove.get(key)!.state);
+      if (present === 1) changes.hook(key, required(remove.get(key)).state);
     }
     return null;
   };
@@ -76,10 +77,10 @@ function prepareWrite(
      where key = @key returning key, state`,
   );
   return (file, known, nowMs) => {
-    if (known === undefined) return insert.get({ ...file, nowMs })!;
-    if (known.digest !== file.digest) return replace.get({ ...file, key: known.key })!;
+    if (known === undefined) return required(insert.get({ ...file, nowMs }));
+    if (known.digest !== file.digest) return required(replace.get({ ...file, key: known.key }));
     if (known.present === 1 && known.load_error === file.error) return undefined;
-    return reload.get({ ...file, key: known.key })!;
+    return required(reload.get({ ...file, key: known.key }));
   };
 }
 

@@ -8,6 +8,7 @@ import { openForReading } from "./connection.ts";
 import { storeFailure, storeMissing } from "./failure.ts";
 import { checkDatabase, versionOf } from "./migrate.ts";
 import { prepareReadJournal } from "./read-journal.ts";
+import { required } from "./row.ts";
 
 /** Opens the database for reading only. Blocks until it is done: for a process that does nothing else. */
 export function verifyDatabase(path: string): Verdict {
@@ -59,7 +60,7 @@ export function verifyTurns(db: Database): Verdict {
   /** Twice, because a turn may be pruned between its row and its content. */
   const check = (row: VerifiedRow): string | undefined => {
     if (problemOf(row, readContent(row.key)) === undefined) return undefined;
-    return problemOf(page.get(row.key - 1, 1)!, readContent(row.key));
+    return problemOf(required(page.get(row.key - 1, 1)), readContent(row.key));
   };
   let turns = 0;
   let pruned = 0;
