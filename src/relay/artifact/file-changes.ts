@@ -165,7 +165,7 @@ export async function compareTexts(
 }
 
 /** A difference that nobody has to look for: all that was there is gone, and all that is there is new. */
-export function replacedWhole(path: string, before: string, after: string): string {
+function replacedWhole(path: string, before: string, after: string): string {
   const [gone, come] = [sided("-", before), sided("+", after)];
   const ranges = `-${gone.range} +${come.range}`;
   return [`--- ${path}`, `+++ ${path}`, `@@ ${ranges} @@`, ...gone.lines, ...come.lines, ""].join("\n");

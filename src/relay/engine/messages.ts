@@ -15,7 +15,7 @@ import type { RelayAgent } from "../templates/snapshot.ts";
 import type { RelayChange, RelayStepOrder } from "../../store/store.ts";
 
 /** The name of the hook that stands for a relay. */
-export const RELAY_HOOK = "relay";
+const RELAY_HOOK = "relay";
 
 export interface StepRequest {
   readonly step: number;

@@ -245,7 +245,7 @@ test("what happened too long ago is passed over, and that is said", async () => 
   await using cortex = await home.open({ clock: () => Date.now() + 2 * MAX_LATE_MS });
   await expect
     .poll(() => home.logged, PATIENT)
-    .toContain("The scripts of sessions were not run for 1 turn of long ago.");
+    .toContain("Session scripts were skipped for 1 turn that ended too long ago.");
   expect(await recorded(cortex)).toEqual([]);
 });
 

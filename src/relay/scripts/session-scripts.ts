@@ -110,7 +110,7 @@ export class SessionScriptRunner implements AsyncDisposable {
     let late = 0;
     for (;;) {
       const { changes, seq, gap } = await store.changes.since(this.#at!, { limit: BATCH });
-      if (gap) log("More has happened than is kept: the scripts of sessions have missed some of it.");
+      if (gap) log("The change feed was truncated; some session scripts were skipped.");
       for (const change of changes) {
         if (this.#isClosed) return;
         const moment = momentOf(change);
@@ -122,7 +122,7 @@ export class SessionScriptRunner implements AsyncDisposable {
       this.#at = seq;
       if (isDone) break;
     }
-    if (late > 0) log(`The scripts of sessions were not run for ${count(late, "turn")} of long ago.`);
+    if (late > 0) log(`Session scripts were skipped for ${count(late, "turn")} that ended too long ago.`);
   }
 
   async #consider(change: Change, moment: SessionMoment): Promise<void> {
@@ -145,7 +145,7 @@ export class SessionScriptRunner implements AsyncDisposable {
   async #scriptFor(moment: SessionMoment): Promise<RelayScript | undefined> {
     const { scripts, problems } = await readSessionScripts(configFolder(this.#ports.home));
     const text = problems.map(({ source, path, message }) => `${source} ${path} ${message}`).join("; ");
-    if (text !== "" && text !== this.#told) this.#ports.log(`The scripts of sessions are wrong: ${text}`);
+    if (text !== "" && text !== this.#told) this.#ports.log(`Invalid session scripts: ${text}`);
     this.#told = text;
     return scripts[moment];
   }

@@ -22,7 +22,7 @@ export class WatchedRelayConfig implements AsyncDisposable {
   /** With files that have changed, also where nobody has needed them yet. */
   lookAgain(files: readonly string[] = []): void {
     const looked = this.#watching?.then((watch) => watch.check()) ?? this.#lookFirst(files);
-    looked.catch((error: unknown) => this.#ports.log(`The files of relays were not read: ${String(error)}`));
+    looked.catch((error: unknown) => this.#ports.log(`Relay files could not be read: ${String(error)}`));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -71,7 +71,7 @@ export class WatchedRelayConfig implements AsyncDisposable {
     for (const notice of notices) {
       store.outbox
         .notify(notice)
-        .catch((error: unknown) => log(`The owner could not be told: ${String(error)}`));
+        .catch((error: unknown) => log(`The owner could not be notified: ${String(error)}`));
     }
   }
 }
