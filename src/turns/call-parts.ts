@@ -2,7 +2,7 @@
 import { readTrust } from "../model/trust.ts";
 import { attachedFiles } from "./attachments.ts";
 import type { CallParts } from "./call-tool.ts";
-import { markSession } from "./mark-session.ts";
+import { markSession } from "./untrusted.ts";
 import type { Work } from "./prepare.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 

@@ -1,15 +1,13 @@
 import { CortexError } from "../model/errors.ts";
 import type { Message, UserBody } from "../model/message.ts";
-import { MAX_PAGE, type QueueItem } from "../store/store.ts";
+import { MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
 import { droppedNote } from "./dropped-note.ts";
 import type { TurnJournal } from "./journal.ts";
-import { markSession } from "./mark-session.ts";
 import { memoryOf, withMemory } from "./memory.ts";
-import { withoutTurns } from "./pending.ts";
 import type { Work } from "./prepare.ts";
 import { toQuery } from "./query.ts";
 import type { TurnPorts } from "./turn-ports.ts";
-import { isByOthers } from "./untrusted.ts";
+import { isByOthers, markSession } from "./untrusted.ts";
 
 type JoinPorts = Pick<TurnPorts, "store" | "settings" | "clock" | "gatherTurn">;
 
@@ -91,4 +89,10 @@ function withNote(message: Message, note: string): Message {
   const body = message.body as UserBody | undefined;
   const extracted = [body?.extracted, note].filter((part) => part !== undefined).join("\n");
   return { ...message, body: { ...body, extracted } };
+}
+
+/** A dead letter that is to be tried again has a turn with a journal, and goes on with that. */
+export async function withoutTurns(items: readonly QueueItem[], store: Store): Promise<readonly QueueItem[]> {
+  const outcomes = await Promise.all(items.map(({ id }) => store.queue.outcome(id)));
+  return items.filter((_, i) => outcomes[i]?.turn === undefined);
 }

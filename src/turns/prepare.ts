@@ -16,13 +16,12 @@ import type { Claim, Context, Journal, QueueItem, SearchHit, SearchOptions, Stor
 import { chooseProfile, fallbackChain } from "./choose-profile.ts";
 import { healthFor, whyFallback } from "./fall-back.ts";
 import { TurnJournal, type Pinned } from "./journal.ts";
-import { markSession } from "./mark-session.ts";
 import { remember } from "./memory.ts";
 import { toQuery } from "./query.ts";
 import { isConversationStart, withSituation } from "./situation.ts";
 import { assembleSystem, type SystemSources } from "./system-prompt.ts";
 import { historyOf, readThread } from "./thread.ts";
-import { isByOthers, narrowedBy } from "./untrusted.ts";
+import { isByOthers, narrowedBy, markSession } from "./untrusted.ts";
 import { asWorker, hasTool, narrowedAs, setupOf } from "./as-worker.ts";
 import { attachedFiles } from "./attachments.ts";
 import type { Folders, TurnPorts } from "./turn-ports.ts";

@@ -14,11 +14,10 @@ import { type Claim, type LeaseRequest, MAX_PAGE, type QueueItem, type Store } f
 import { callParts } from "./call-parts.ts";
 import { callTool } from "./call-tool.ts";
 import { noteFailure } from "./fall-back.ts";
-import { joinWaiting, tryTaking } from "./join-waiting.ts";
+import { joinWaiting, tryTaking, withoutTurns } from "./join-waiting.ts";
 import type { Suspension } from "./journal.ts";
 import { foundSoFar, limitReached } from "./limits.ts";
 import { type Fitted, isOverflow, makeMoreRoom, makeRoom } from "./make-room.ts";
-import { withoutTurns } from "./pending.ts";
 import { prepareRun, type Work } from "./prepare.ts";
 import { toQuery } from "./query.ts";
 import { commit, fail, park, suspend } from "./settle.ts";
