@@ -81,7 +81,7 @@ const SOURCE_NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
 /** It is a part of event ids and of addresses. */
 function checkSource(path: readonly string[]): Mistake[] {
-  const name = path.at(-1)!;
+  const name = path.at(-1) ?? "";
   if (SOURCE_NAME.test(name)) return [];
   const hint = "A name has 1 to 64 lowercase letters, digits, dots, - and _.";
   return [mistake(path, "key", `invalid name ${quote(name)}`, hint)];
@@ -91,7 +91,7 @@ const TYPE_NAME = /^[a-z0-9][a-z0-9_-]{0,47}$/;
 
 /** It is a part of the names of channels. */
 function checkType(path: readonly string[]): Mistake[] {
-  const name = path.at(-1)!;
+  const name = path.at(-1) ?? "";
   if (TYPE_NAME.test(name)) return [];
   const hint = "A name has 1 to 48 lowercase letters, digits, - and _, and starts with a letter or digit.";
   return [mistake(path, "key", `invalid sub-agent type name ${quote(name)}`, hint)];
@@ -111,7 +111,7 @@ function checkName(
 
 /** Ids are compared byte for byte, so one that only differs in case would be two agents. */
 function checkId(path: readonly string[]): Mistake[] {
-  const id = path.at(-1)!;
+  const id = path.at(-1) ?? "";
   try {
     const parsed = parseAgentId(id);
     if (parsed === id) return [];
@@ -157,8 +157,9 @@ function circles(profiles: ProfilesFile["profiles"]): Mistake[] {
   const found: Mistake[] = [];
   const finished = new Set<string>();
   const follow = (name: string, way: readonly string[]): void => {
-    if (finished.has(name) || !Object.hasOwn(profiles, name)) return;
-    for (const [index, fallback] of profiles[name]!.fallback.entries()) {
+    const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+    if (finished.has(name) || profile === undefined) return;
+    for (const [index, fallback] of profile.fallback.entries()) {
       const start = [...way, name].indexOf(fallback);
       if (start === -1) follow(fallback, [...way, name]);
       else {

@@ -19,11 +19,11 @@ function placeOf(text: string, { query, weights }: Wanted): number {
   let place = 0;
   let best = -1;
   query.terms.forEach((term, i) => {
-    const weight = weights[i]!;
+    const weight = weights[i] ?? 0;
     if (weight <= best) return;
-    const at = firstOf(row, term);
-    if (at === -1) return;
-    place = row[at]!.at;
+    const found = row[firstOf(row, term)];
+    if (found === undefined) return;
+    place = found.at;
     best = weight;
   });
   return place;
@@ -31,8 +31,7 @@ function placeOf(text: string, { query, weights }: Wanted): number {
 
 function firstOf(row: readonly Word[], { text, begins }: Term): number {
   const [first = "", ...rest] = text.split(" ");
-  for (let at = 0; at < row.length; at++) {
-    const word = row[at]!.text;
+  for (const [at, { text: word }] of row.entries()) {
     if (word !== first && !(begins && word.startsWith(first))) continue;
     if (rest.every((part, offset) => row[at + 1 + offset]?.text === part)) return at;
   }

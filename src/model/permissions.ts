@@ -68,12 +68,12 @@ function allows(lists: readonly Patterns[], name: string): boolean {
 
 /** Linear in the length of both, whatever the pattern. */
 function matchesPattern(pattern: string, name: string): boolean {
-  const [first, ...rest] = pattern.split("*");
-  if (rest.length === 0) return pattern === name;
-  const last = rest.pop()!;
-  if (!name.startsWith(first!) || !name.endsWith(last) || name.length < first!.length + last.length)
+  const [first = "", ...rest] = pattern.split("*");
+  const last = rest.pop();
+  if (last === undefined) return pattern === name;
+  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length)
     return false;
-  let from = first!.length;
+  let from = first.length;
   for (const part of rest) {
     const at = name.indexOf(part, from);
     if (at === -1 || at + part.length > name.length - last.length) return false;

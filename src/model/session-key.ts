@@ -80,10 +80,11 @@ export function parseSessionKey(text: string): ParsedSessionKey {
   }
   if (!key.includes(":")) return parseLabel(key);
   const parts = key.split(":");
-  const head = parts[0]!.toLowerCase();
+  const [first = "", second = ""] = parts;
+  const head = first.toLowerCase();
   if (head === "thr") return parseRelay(key, parts.slice(1));
   const rest = head === "agent" ? parts.slice(2) : parts;
-  const agent = head === "agent" ? parts[1]! : DEFAULT_AGENT;
+  const agent = head === "agent" ? second : DEFAULT_AGENT;
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(agent)) throw invalid(key, `invalid agent id "${agent}"`);
   if (rest.length === 0) throw invalid(key, "missing session after the agent id");
   return parseAgentKey(
