@@ -40,6 +40,7 @@ export default defineConfig({
     // Child processes of ours do real work on the same cores: a test that waits for one is not stuck.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // A test whose loop had nothing to go over fails.
     expect: { requireAssertions: true, poll: { timeout: 90_000, interval: 20 } },
     // Much of the time is spent waiting for child processes and disks: more files at once than there are cores.
     maxWorkers: 2 * availableParallelism(),
