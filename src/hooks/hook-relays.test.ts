@@ -5,7 +5,7 @@ import { openTestCortex } from "../../test/support/home.ts";
 import { judge } from "../../test/support/judged.ts";
 import { PATIENT } from "../../test/support/server.ts";
 import { ended, SMALL_RELAYS, SMALL_SCRIPT } from "../../test/support/small-relays.ts";
-import type { RelayId, TurnId } from "../model/ids.ts";
+import type { TurnId } from "../model/ids.ts";
 import type { Cortex } from "../runtime/cortex.ts";
 import { dispatchFor } from "./judge/dispatch.ts";
 import { explain } from "../insight/why.ts";
@@ -96,7 +96,7 @@ test("a relay for somebody else than the owner may do no more than they", async 
   const { id, steps } = await ended(cortex, started!);
   const [item] = await cortex.store.queue.itemsOf(steps[0]!.executionId as TurnId);
   expect(item!.dispatches).toMatchObject([{ permissions: { authority: "paired" } }]);
-  expect(await cortex.relays.artifact(id as RelayId)).toBe("written: a letter");
+  expect(await cortex.relays.artifact(id)).toBe("written: a letter");
 });
 
 test("what cannot be started is an error of the hook", async () => {

@@ -365,7 +365,7 @@ function toRun(
   const { llmCalls, costUsd, startedAtMs, endedAtMs } = outcome;
   return {
     hook,
-    ...(verdict === undefined ? { error } : { result: toJson({ ...verdict, ...(skipped && { skipped }) }) }),
+    ...(verdict === undefined ? { error } : { result: { ...verdict, ...(skipped && { skipped }) } }),
     ...(verdict?.disable === true ? { disable: true } : {}),
     llmCalls,
     costUsd,
@@ -385,10 +385,6 @@ const PAUSED = "was not asked: it is paused after repeated failures";
 function skipReason(missedMs: number): string {
   const at = new Date(missedMs).toISOString();
   return `missed its scheduled time ${at} because Cortex was not running, and its catchUp is "skip"`;
-}
-
-function toJson(verdict: Verdict & { readonly skipped?: string }): NonNullable<SilentHookRun["result"]> {
-  return verdict as unknown as NonNullable<SilentHookRun["result"]>; // it came as JSON
 }
 
 /** What is wrong with a target is the hook's doing; a store that is full is not. */
