@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { isAlive } from "../src/programs/is-alive.ts";
-import { TEAM_FLAGS } from "../src/team/members/setup.ts";
+import { TEAM_KEYS, teamFlag } from "../src/config/team-settings.ts";
 import { applyEdit } from "../src/team/markdown/apply-edit.ts";
 import { TEAM_USAGE } from "../src/team/surface/chat-command-syntax.ts";
 import { externalPathOf } from "../src/team/markdown/task.ts";
@@ -69,7 +69,7 @@ test("every command of the team is in docs/teams.md or docs/team-adapters.md", L
   expect(names.length).toBeGreaterThan(12);
   for (const name of names.filter((each) => each !== "help"))
     expect(teams + adapters).toMatch(new RegExp(`cortex team ${name}\\b`));
-  for (const flag of TEAM_FLAGS) expect(teams).toContain(`--${flag}`);
+  for (const key of TEAM_KEYS) expect(teams).toContain(`--${teamFlag(key)}`);
 });
 
 test("every command of a chat is in docs/teams.md", () => {

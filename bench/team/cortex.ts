@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { FileEdit } from "../../src/team/markdown/edit.ts";
-import { readNextTasks, readTasks } from "../../src/team/markdown/read-tasks.ts";
+import { readTasks } from "../../src/team/markdown/read-tasks.ts";
 import { toStamp } from "../../src/team/markdown/stamp.ts";
 import { TeamFolder } from "../../src/team/files/team-folder.ts";
 import { TeamReader } from "../../src/team/files/team-reader.ts";
@@ -87,7 +87,7 @@ async function tick(): Promise<object> {
 }
 
 function nextReady(text: string): FileEdit | undefined {
-  const task = readNextTasks(text).tasks.find(({ status }) => status === "ready");
+  const task = readTasks(text).tasks.find(({ status }) => status === "ready");
   if (task === undefined) return undefined;
   const { title, ordinal } = task;
   return { file: "tasks", edit: { kind: "claim", task: { title, ordinal }, stamp: toStamp(clock(), "UTC") } };

@@ -106,16 +106,8 @@ async function possibleWords(command: string, choices: Choices): Promise<readonl
 }
 
 const ALL_COMMANDS = [
-  ...new Set(
-    [
-      ...Object.keys(USAGE),
-      ...Object.keys(SESSION_COMMANDS),
-      ...FEATURES.flatMap(({ chatWords = [] }) => chatWords),
-    ].map((word) => `/${word}`),
-  ),
-  "!thread",
-  "!cancel",
-  "!team",
+  ...new Set([...Object.keys(USAGE), ...Object.keys(SESSION_COMMANDS)].map((word) => `/${word}`)),
+  ...FEATURES.flatMap(({ chatWords = [] }) => chatWords),
 ].toSorted();
 
 function sharedStart(words: readonly string[]): string {

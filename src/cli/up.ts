@@ -6,10 +6,9 @@ import { openPort, type OpenPort, serve } from "../server/serve.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { requireOwnFile } from "../model/private-file.ts";
 import type { Feature } from "../feature/feature.ts";
-import { type Invocation, REFUSES_TO_START, text } from "../feature/command.ts";
+import { flagsOf, type Invocation, REFUSES_TO_START, text } from "../feature/command.ts";
 import { logPath, openLog } from "../client/log-file.ts";
 import { report } from "./report.ts";
-import { teamFlags } from "../team/surface/flags.ts";
 import { count } from "../terminal/text.ts";
 import { readVersion } from "../config/version.ts";
 
@@ -68,7 +67,10 @@ async function serveHome(
     port: text(given, "port"),
     host: text(given, "host"),
     profile: text(given, "profile"),
-    ...teamFlags(given),
+    ...flagsOf(
+      given,
+      features.flatMap(({ upOptions = [] }) => upOptions),
+    ),
   };
 
   let port: OpenPort | undefined;

@@ -3,7 +3,6 @@ import { addEntry, type NewEntry } from "./add-entry.ts";
 import type { Config } from "./config.ts";
 import { formatPath } from "./problem.ts";
 import { type LoadedConfig, readConfig } from "./read.ts";
-import { readTeamConfig, type TeamLocation } from "./team-config.ts";
 import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
 import { refuseFile } from "./home.ts";
 import { systemTimezone } from "./system-timezone.ts";
@@ -18,7 +17,7 @@ export interface Configured {
   readonly model: () => Promise<ModelChoice>;
 }
 
-interface Setting {
+export interface Setting {
   readonly path: string;
   readonly value: unknown;
   readonly origin: string;
@@ -28,12 +27,6 @@ interface Setting {
 export async function readConfigured(sources: Sources): Promise<Configured> {
   refuseFile(sources.home);
   return toConfigured(await readConfig({ ...sources, systemTimezone: systemTimezone() }));
-}
-
-/** Those of the team, by their names in `config.yaml`, as they were written. Throws `config_invalid`. */
-export async function readTeamSettings(sources: TeamLocation): Promise<Setting[]> {
-  const { settings } = await readTeamConfig(sources);
-  return settings.map(({ key, text, origin }) => ({ path: key, value: text, origin }));
 }
 
 /** Adds an agent or a persona to `cortex.json`. A Cortex that runs takes it over by itself. */

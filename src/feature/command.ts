@@ -63,6 +63,20 @@ export function text(given: Invocation, option: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** The values that were given for some options, by flag: `{ "team-dir": "~/team" }`. */
+export function flagsOf(
+  given: Invocation,
+  options: NonNullable<Command["options"]>,
+): Readonly<Record<string, string>> {
+  const flags = options.flatMap(([usage]) => {
+    const flag = /--([\w-]+) </.exec(usage)?.[1] ?? "";
+    const camelCase = flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()); // as commander names it
+    const value = text(given, camelCase);
+    return value === undefined ? [] : [[flag, value]];
+  });
+  return Object.fromEntries(flags);
+}
+
 /** An option that holds several, with commas between them. */
 export function listOf(given: Invocation, option: string): string[] | undefined {
   const parts = text(given, option)?.split(",");

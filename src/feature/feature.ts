@@ -5,6 +5,7 @@
  * `feature.ts` is loaded by every start and every command, so it holds tables and imports the code behind them on use.
  */
 import type { Channel } from "../channels/channel.ts";
+import type { Setting } from "../config/configured.ts";
 import type { ChatCommands } from "../intake/chat-commands.ts";
 import type { Direction } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
@@ -19,10 +20,12 @@ export interface Feature {
   readonly name: string;
   /** Commands of the command line. */
   readonly commands?: readonly Command[];
-  /** Words after a slash that its chat commands begin with, for completion. */
+  /** The words that its chat commands start with, for completion: `!team`. */
   readonly chatWords?: readonly string[];
   /** Options that it adds to `cortex up`, which reach it as `Ports.flags`. */
   readonly upOptions?: Command["options"];
+  /** Its own settings in effect, as `cortex config` lists them. */
+  readonly settings?: (home: Pick<CheckedHome, "home" | "environment">) => Promise<readonly Setting[]>;
   /** The names of its tools, so that a configuration can be checked without loading them. */
   readonly toolNames?: readonly string[];
   /** Its tools. They ask for the ports when they are called: without, they can still be described. */

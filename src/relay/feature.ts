@@ -20,6 +20,7 @@ declare module "../feature/cortex.ts" {
 export const relay: Feature = {
   name: "relay",
   commands: [RELAY],
+  chatWords: ["!thread", "!cancel"],
   toolNames: ["relay_start", "relay_abort"],
   async tools(ports) {
     const [{ createRelayTools }, { startFromTool }] = await Promise.all([

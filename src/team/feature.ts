@@ -13,8 +13,9 @@ declare module "../feature/cortex.ts" {
 export const team: Feature = {
   name: "team",
   commands: [TEAM],
-  chatWords: ["team"],
   upOptions: TEAM_OPTIONS,
+  settings: async (home) => (await import("./surface/flags.ts")).readTeamSettings(home),
+  chatWords: ["!team", "/team"],
   toolNames: [...COORDINATOR_TOOLS, FLAG_TOOL],
   async tools(ports) {
     return (await import("./surface/tools.ts")).createTeamTools(ports);

@@ -135,7 +135,7 @@ function isOlderTick(text: string, { edit }: FileEdit): boolean {
 /** The block of the task that an edit is about. */
 export function blockOf(text: string, { file, edit }: FileEdit): string | undefined {
   if (file !== "tasks" || !("task" in edit)) return undefined;
-  const block = findByRef(blocksOf(text, { title: (title) => title === edit.task.title }).tasks, edit.task);
+  const block = findByRef(blocksOf(text, new Set([edit.task.title])).tasks, edit.task);
   return block && partOf(text, block, block.heading.start, block.end);
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { CortexError } from "../../model/errors.ts";
 import type { TaskEdit } from "./edit.ts";
 import { applyTaskEdit, isTaskEditDone, settleTaskEdit } from "./edit-tasks.ts";
-import { readNextTasks, readTask, readTasks } from "./read-tasks.ts";
+import { readTasks } from "./read-tasks.ts";
 import type { Task } from "./task.ts";
 
 const STAMP = "2026-03-28T10:15";
@@ -220,19 +220,3 @@ function onlyIn(lines: readonly string[], others: readonly string[]): string[] {
     return count <= 0;
   });
 }
-
-test("a task that is read alone, or as the next one, is as it is among all", () => {
-  fc.assert(
-    fc.property(files, (text) => {
-      const { tasks, tick } = readTasks(text);
-      for (const task of tasks)
-        expect(readTask(text, { title: task.title, ordinal: task.ordinal })).toEqual(task);
-      const next = readNextTasks(text);
-      expect(next.tick).toEqual(tick);
-      const isBegun = ({ status }: Task): boolean => status === "in-progress";
-      const isReady = ({ status }: Task): boolean => status === "ready";
-      expect(next.tasks.filter(isBegun)).toEqual(tasks.filter(isBegun));
-      expect(next.tasks.find(isReady)).toEqual(tasks.find(isReady));
-    }),
-  );
-});

@@ -15,7 +15,6 @@ import {
   type TaskBlocks,
   TICK_PREFIX,
   trailStart,
-  type Wanted,
   wordsOf,
 } from "./task-blocks.ts";
 import { noteLine, progressLineOf, progressText, removedBlocks, splicesOf } from "./task-splices.ts";
@@ -25,14 +24,14 @@ import { noteLine, progressLineOf, progressText, removedBlocks, splicesOf } from
  * begins with, and `request_invalid` where a text cannot stand in the file.
  */
 export function applyTaskEdit(text: string, edit: TaskEdit): string {
-  const blocks = blocksOf(text, meantBy(edit));
+  const blocks = blocksOf(text, titlesOf(edit));
   if (isDone(text, blocks, edit)) return text;
   return spliced(text, splicesOf(text, blocks, edit));
 }
 
 /** Whether the file says what the edit would make it say. */
 export function isTaskEditDone(text: string, edit: TaskEdit): boolean {
-  return isDone(text, blocksOf(text, meantBy(edit)), edit);
+  return isDone(text, blocksOf(text, titlesOf(edit)), edit);
 }
 
 /** The same of many edits, with the file read once. */
@@ -44,10 +43,10 @@ export function taskEditsDoneIn(text: string): (edit: TaskEdit) => boolean {
 /** With what depends on the file as it is now, so that the edit can be made again on any later text. */
 export function settleTaskEdit(text: string, edit: TaskEdit): TaskEdit {
   if (edit.kind === "add" && edit.ordinal === undefined) {
-    return { ...edit, ordinal: blocksOf(text, meantBy(edit)).tasks.length + 1 };
+    return { ...edit, ordinal: blocksOf(text, titlesOf(edit)).tasks.length + 1 };
   }
   if (edit.kind === "remove" && edit.tasks.some((task) => task.text === undefined)) {
-    return { kind: "remove", tasks: withTexts(text, blocksOf(text, meantBy(edit)).tasks, edit.tasks) };
+    return { kind: "remove", tasks: withTexts(text, blocksOf(text, titlesOf(edit)).tasks, edit.tasks) };
   }
   return edit;
 }
@@ -76,11 +75,6 @@ function withTexts(
 }
 
 /** The tasks that it may be about. */
-function meantBy(edit: TaskEdit): Wanted {
-  const titles = titlesOf(edit);
-  return { title: (title) => titles.has(title) };
-}
-
 function titlesOf(edit: TaskEdit): ReadonlySet<string> {
   switch (edit.kind) {
     case "add":

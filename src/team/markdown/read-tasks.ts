@@ -1,6 +1,6 @@
-/** Reads a task file as people, other agents and we write it. Nothing in it is refused: what is odd is a problem. */
+/** Reads a task file as people, other agents and Cortex write it. Nothing is refused: oddities become problems. */
 import { isStamp } from "./stamp.ts";
-import { asStatus, type Task, type TaskFile, type TaskRef, type TaskStatus } from "./task.ts";
+import { asStatus, type Task, type TaskFile, type TaskRef } from "./task.ts";
 import {
   blocksOf,
   findByRef,
@@ -9,28 +9,12 @@ import {
   partOf,
   sectionOf,
   type TaskBlock,
-  type TaskBlocks,
   TICK_PREFIX,
 } from "./task-blocks.ts";
 import { problemsOf } from "./task-problems.ts";
 
 export function readTasks(text: string): TaskFile {
-  return readBlocks(text, blocksOf(text));
-}
-
-/** What the next task is chosen from: all that is in progress, and the first one that is ready. */
-export function readNextTasks(text: string): TaskFile {
-  let isReadyFound = false;
-  const status = (status: TaskStatus | undefined): boolean => {
-    if (status !== "ready") return status !== "done";
-    const isFirst = !isReadyFound;
-    isReadyFound = true;
-    return isFirst;
-  };
-  return readBlocks(text, blocksOf(text, { status }));
-}
-
-function readBlocks(text: string, blocks: TaskBlocks): TaskFile {
+  const blocks = blocksOf(text);
   const ticks = blocks.outline.ticks.filter(({ prefix, stamp }) => prefix === TICK_PREFIX && isStamp(stamp));
   const tick = ticks.at(-1);
   return {
@@ -42,12 +26,6 @@ function readBlocks(text: string, blocks: TaskBlocks): TaskFile {
 
 export function findTask(file: Pick<TaskFile, "tasks">, task: TaskRef): Task | undefined {
   return findByRef(file.tasks, task);
-}
-
-/** One task, without reading the thousands beside it. */
-export function readTask(text: string, ref: TaskRef): Task | undefined {
-  const block = findByRef(blocksOf(text, { title: (title) => title === ref.title }).tasks, ref);
-  return block && taskOf(text, block);
 }
 
 function taskOf(text: string, block: TaskBlock): Task {

@@ -53,14 +53,8 @@ export interface TaskBlocks {
   readonly prose: readonly Heading[];
 }
 
-export interface Wanted {
-  readonly title?: (title: string) => boolean;
-  /** Told the status where it is written as it should be. */
-  readonly status?: (status: TaskStatus | undefined) => boolean;
-}
-
-/** All of them, or only those that are wanted: who edits one task, or looks for the next, need not look at ten thousand. */
-export function blocksOf(text: string, wanted: Wanted = {}): TaskBlocks {
+/** All of them, or only those of some titles: editing one task need not look at ten thousand. */
+export function blocksOf(text: string, titles?: ReadonlySet<string>): TaskBlocks {
   const outline = outlineOf(text);
   const tasks: TaskBlock[] = [];
   const prose: Heading[] = [];
@@ -70,14 +64,7 @@ export function blocksOf(text: string, wanted: Wanted = {}): TaskBlocks {
   for (let at = 0; at < headings.length;) {
     const heading = headings[at++]!;
     const { title } = heading;
-    if (heading.level !== 2 || wanted.title?.(title) === false) continue;
-    if (wanted.status !== undefined) {
-      const plain = plainStatus(text, heading);
-      if (!wanted.status(plain)) {
-        if (plain !== undefined) ordinals.set(title, (ordinals.get(title) ?? 0) + 1);
-        continue;
-      }
-    }
+    if (heading.level !== 2 || titles?.has(title) === false) continue;
     const first = at;
     while (at < headings.length && headings[at]!.level !== 2) at++;
     const end = at < headings.length ? headings[at]!.start : text.length;
@@ -109,15 +96,6 @@ export function blocksOf(text: string, wanted: Wanted = {}): TaskBlocks {
   }
   return { outline, tasks, prose };
 }
-
-/** The status in the line right below, where that is written as the protocol has it. */
-function plainStatus(text: string, { next }: Heading): TaskStatus | undefined {
-  if (!text.startsWith(PLAIN_STATUS, next)) return undefined;
-  const { end } = lineAt(text, next, 0);
-  return asStatus(text.slice(next + PLAIN_STATUS.length, end));
-}
-
-const PLAIN_STATUS = "**Status:** ";
 
 // Most tasks have none, and there may be a hundred thousand of them.
 const NO_SECTIONS: readonly Heading[] = [];

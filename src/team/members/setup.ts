@@ -10,7 +10,6 @@ import {
   type TeamLocation,
   type TeamSetting,
 } from "../../config/team-config.ts";
-import { TEAM_KEYS, teamFlag } from "../../config/team-settings.ts";
 import { type TeamValues, writeTeamConfig } from "../../config/write-team-config.ts";
 import { dateOf } from "../../model/day.ts";
 import { CortexError } from "../../model/errors.ts";
@@ -32,9 +31,6 @@ import { toStamp } from "../markdown/stamp.ts";
 import { findTeamDirectory, type TeamDirectory } from "../files/team-directory.ts";
 import { COORDINATOR } from "../files/team.ts";
 import { teamMissing } from "../files/team-missing.ts";
-
-/** By name without the dashes: `team-dir`. */
-export const TEAM_FLAGS: readonly string[] = TEAM_KEYS.map(teamFlag);
 
 export interface SetupLocation extends TeamLocation {
   /** From where relative paths that were typed count. */

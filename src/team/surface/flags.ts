@@ -1,23 +1,17 @@
-/** The settings of the team that a command was given, and where it was given. */
-import { TEAM_FLAGS, type SetupLocation } from "../members/setup.ts";
-import { type Invocation, text } from "../../feature/command.ts";
-
-/** Only those that were given. */
-export function teamFlags(given: Invocation): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    TEAM_FLAGS.flatMap((flag) => {
-      const value = text(given, camelCase(flag));
-      return value === undefined ? [] : [[flag, value]];
-    }),
-  );
-}
+/** The settings of a team, as commands are given them and as they are listed. */
+import { readTeamConfig, type TeamLocation } from "../../config/team-config.ts";
+import type { Setting } from "../../config/configured.ts";
+import { flagsOf, type Invocation } from "../../feature/command.ts";
+import type { SetupLocation } from "../members/setup.ts";
+import { TEAM_OPTIONS } from "./commands.ts";
 
 export function teamLocation(given: Invocation): SetupLocation {
   const { home, environment } = given;
-  return { home, environment, flags: teamFlags(given), workingDir: process.cwd() };
+  return { home, environment, flags: flagsOf(given, TEAM_OPTIONS), workingDir: process.cwd() };
 }
 
-/** As commander calls an option. */
-function camelCase(flag: string): string {
-  return flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** By their names in `config.yaml`, as they were written. Throws `config_invalid`. */
+export async function readTeamSettings(location: TeamLocation): Promise<Setting[]> {
+  const { settings } = await readTeamConfig(location);
+  return settings.map(({ key, text, origin }) => ({ path: key, value: text, origin }));
 }

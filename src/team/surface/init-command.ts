@@ -2,11 +2,10 @@
 import { createInterface, type Interface } from "node:readline/promises";
 
 import { CortexError } from "../../model/errors.ts";
-import { readTeamSettings } from "../../config/configured.ts";
 import { setUpTeam, type SetupLocation } from "../members/setup.ts";
 import type { Invocation } from "../../feature/command.ts";
 import { readAnswer } from "../../terminal/read-answer.ts";
-import { teamLocation } from "./flags.ts";
+import { readTeamSettings, teamLocation } from "./flags.ts";
 import { harmless } from "../../terminal/text.ts";
 
 type Made = Awaited<ReturnType<typeof setUpTeam>>;

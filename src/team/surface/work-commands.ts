@@ -10,7 +10,6 @@ import { type Invocation, text } from "../../feature/command.ts";
 import { findServer, type Server } from "../../client/server.ts";
 import { needOrStartServer } from "../../client/start-server.ts";
 import { openTeam } from "./look-commands.ts";
-import { teamFlags } from "./flags.ts";
 import { harmless, table } from "../../terminal/text.ts";
 
 /** Written into the file of the member, where a server finds it as well as any other runner. */
@@ -74,7 +73,7 @@ export async function housekeeping(given: Invocation): Promise<void | false> {
 
 /** The server has settings of its own: what was typed here does not change where it works. */
 async function requireSameTeam(given: Invocation, server: Server): Promise<void> {
-  if (teamFlags(given)["team-dir"] === undefined) return;
+  if (text(given, "teamDir") === undefined) return;
   const [{ root }, reply] = await Promise.all([
     openTeam(given),
     ask(server, { path: "/api/team?tasks=none" }),
