@@ -28,5 +28,5 @@ export const team: Feature = {
     return { routes, schemas };
   },
   check: async (home) => (await import("./surface/check.ts")).checkTeam(home),
-  open: async (ports) => (await import("./home-team.ts")).openTeam(ports),
+  open: async (ports) => (await import("./home-team.ts")).openHomeTeam(ports),
 };

@@ -10,7 +10,7 @@ import type { Teamwork } from "./teamwork.ts";
 /** How long a new team directory, or a change of its settings, can go unnoticed. */
 const LOOK_MS = 30_000;
 
-export function openTeam(ports: Ports): OpenFeature {
+export function openHomeTeam(ports: Ports): OpenFeature {
   const team = new HomeTeam(ports);
   return {
     api: { team },

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { CortexError } from "../../model/errors.ts";
-import { confine, MAX_TEAM_PATH_LENGTH } from "./confine.ts";
+import { confinePath, MAX_TEAM_PATH_LENGTH } from "./confine.ts";
 
 function testPlaces() {
   const folder = temporaryFolder();
@@ -29,11 +29,11 @@ function testPlaces() {
 
 test("a path is inside, whether or not something is there", () => {
   using places = testPlaces();
-  expect(confine(places.root, "agents/dev/tasks.md")).toEqual({
+  expect(confinePath(places.root, "agents/dev/tasks.md")).toEqual({
     file: join(places.root, "agents/dev/tasks.md"),
     path: "agents/dev/tasks.md",
   });
-  expect(confine(places.root, "inside/new/note.md").path).toBe("agents/new/note.md");
+  expect(confinePath(places.root, "inside/new/note.md").path).toBe("agents/new/note.md");
 });
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
   ["a link to the repository", "to-git/config"],
 ])("%s is refused", (_, path) => {
   using places = testPlaces();
-  expect(() => confine(places.root, path)).toThrow(expect.objectContaining({ code: "path_forbidden" }));
+  expect(() => confinePath(places.root, path)).toThrow(expect.objectContaining({ code: "path_forbidden" }));
 });
 
 test("whatever is let through is inside", () => {
@@ -77,7 +77,7 @@ test("whatever is let through is inside", () => {
 /** Undefined: it is refused. */
 function fileOf(root: string, path: string): string | undefined {
   try {
-    return confine(root, path).file;
+    return confinePath(root, path).file;
   } catch (error) {
     if (error instanceof CortexError && error.code === "path_forbidden") return undefined;
     throw error;

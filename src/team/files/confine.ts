@@ -15,7 +15,7 @@ export const KEPT_FOLDER = ".cortex";
 /** Of a path relative to the team directory. */
 export const MAX_TEAM_PATH_LENGTH = 1024;
 
-export interface TeamPlace {
+export interface ConfinedPath {
   /** The file itself, absolute and without links. */
   readonly file: string;
   /** Relative to the team directory, with `/`. */
@@ -23,7 +23,7 @@ export interface TeamPlace {
 }
 
 /** Nothing needs to be there. Throws `path_forbidden`, and `team_missing` where there is no team directory. */
-export function confine(root: string, path: string): TeamPlace {
+export function confinePath(root: string, path: string): ConfinedPath {
   requirePlain(path);
   const realRoot = realRootOf(root);
   const real = realPath(join(realRoot, path), path);

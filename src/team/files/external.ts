@@ -8,7 +8,7 @@ import { setTimeout } from "node:timers/promises";
 
 import { expandPath } from "../../config/team-config.ts";
 import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-state.ts";
-import { linesOf, startOf } from "../markdown/outline.ts";
+import { textLines, startOf } from "../markdown/outline.ts";
 import { codeOf } from "./read-cache.ts";
 import { blocksOf } from "../markdown/task-blocks.ts";
 
@@ -26,7 +26,7 @@ export type External =
   | { readonly kind: "missing"; readonly path: string }
   | { readonly kind: "unreadable"; readonly path: string; readonly why: string };
 
-export interface ExternalPlace {
+export interface ExternalLocation {
   /** As the task says it. */
   readonly path: string;
   /** Where the member works: it may begin with `~`, or be missing. */
@@ -51,7 +51,7 @@ export function whyUseless(external: External): string | undefined {
   return external.total > 0 ? undefined : `${path} has neither tasks nor checkboxes`;
 }
 
-export async function readExternal(place: ExternalPlace): Promise<External> {
+export async function readExternal(place: ExternalLocation): Promise<External> {
   const first = lookAtExternal(place);
   if (first.kind !== "read" || !first.isComplete) return first;
   await setTimeout(SETTLE_MS);
@@ -61,7 +61,7 @@ export async function readExternal(place: ExternalPlace): Promise<External> {
 }
 
 /** As it is at this moment, perhaps in the midst of being written. */
-export function lookAtExternal(place: ExternalPlace): External {
+export function lookAtExternal(place: ExternalLocation): External {
   const path = resolvePath(place);
   try {
     const stats = statSync(path);
@@ -85,7 +85,7 @@ export function lookAtExternal(place: ExternalPlace): External {
 }
 
 /** Relative paths begin in the member's project. */
-function resolvePath({ path, project, home }: ExternalPlace): string {
+function resolvePath({ path, project, home }: ExternalLocation): string {
   return expandPath(path, { user: home, from: expandPath(project ?? home, { user: home, from: home }) });
 }
 
@@ -141,7 +141,7 @@ function stateOfMark(mark: string): string {
 function checkboxesIn(text: string): { readonly start: number; readonly mark: string }[] {
   const found: { start: number; mark: string }[] = [];
   let fence: string | undefined;
-  for (const { start, end } of linesOf(text, startOf(text), text.length)) {
+  for (const { start, end } of textLines(text, startOf(text), text.length)) {
     const line = text.slice(start, end);
     const [, sign] = FENCE.exec(line) ?? [];
     if (sign !== undefined && (fence === undefined || fence === sign))

@@ -20,7 +20,7 @@ const MAX_SETTLE_READS = 200;
 /** A whole file that nobody has touched for so long is not being written. */
 const QUIET_MS = 1_000;
 
-export interface FileState {
+export interface TeamFileState {
   readonly content: Buffer;
   readonly text: string;
   readonly hash: string;
@@ -33,7 +33,7 @@ export interface FileState {
 }
 
 /** Undefined: there is none. `shown` is the path as errors name it. Throws `team_unreadable`. */
-export function readState(path: string, shown: string): FileState | undefined {
+export function readState(path: string, shown: string): TeamFileState | undefined {
   let descriptor: number | undefined;
   try {
     const before = lstatSync(path);
@@ -73,11 +73,11 @@ export function hashOf(content: string | Buffer): string {
 }
 
 /** Whether nobody has written the file, or put another in its place. */
-export function isSame(path: string, state: FileState): boolean {
+export function isSame(path: string, state: TeamFileState): boolean {
   return holds(path, state) && lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino === state.inode;
 }
 
-export function holds(path: string, { content }: FileState): boolean {
+export function holds(path: string, { content }: TeamFileState): boolean {
   try {
     return readFileSync(path).equals(content);
   } catch (error) {
@@ -95,7 +95,7 @@ export async function readSettled(
   path: string,
   shown: string,
   { bytesBefore, last, nowMs }: { bytesBefore: number; last: string | undefined; nowMs: number },
-): Promise<FileState | undefined> {
+): Promise<TeamFileState | undefined> {
   let before = tryRead(path, shown);
   if (before.state !== undefined && before.state.hash === last) return before.state;
   const firstMs = before.state?.changedMs ?? Infinity;
@@ -114,7 +114,7 @@ export async function readSettled(
   return before.state && { ...before.state, changedMs: Math.min(before.state.changedMs, firstMs) };
 }
 
-function settleMsOf(state: FileState | undefined, bytesBefore: number): number {
+function settleMsOf(state: TeamFileState | undefined, bytesBefore: number): number {
   if (state === undefined || state.bytes < bytesBefore / 2) return HALVED_SETTLE_MS;
   return state.bytes < bytesBefore ? SHORTER_SETTLE_MS : SETTLE_MS;
 }
@@ -123,7 +123,7 @@ function settleMsOf(state: FileState | undefined, bytesBefore: number): number {
 export function tryRead(
   path: string,
   shown: string,
-): { state?: FileState | undefined; failure?: CortexError } {
+): { state?: TeamFileState | undefined; failure?: CortexError } {
   try {
     return { state: readState(path, shown) };
   } catch (error) {

@@ -23,7 +23,7 @@ import { openKeptFolder } from "./snapshots.ts";
 /** Beyond this, half of it goes, oldest first. */
 export const MAX_JOURNAL_BYTES = 256 * 1024;
 
-export interface JournalEntry {
+export interface EditRecord {
   readonly atMs: number;
   /** Of the whole file, after it. */
   readonly hash: string;
@@ -44,7 +44,7 @@ export interface JournalEntry {
   readonly undone?: string | undefined;
 }
 
-export class Journal {
+export class EditJournal {
   readonly #root: string;
   readonly #file: string;
   readonly #lines: string[];
@@ -55,7 +55,7 @@ export class Journal {
     this.#lines = linesOf(join(root, this.#file));
   }
 
-  last(): JournalEntry | undefined {
+  last(): EditRecord | undefined {
     for (const line of this.#lines.toReversed()) {
       const entry = parse(line);
       if (entry !== undefined) return entry;
@@ -63,11 +63,11 @@ export class Journal {
     return undefined;
   }
 
-  entries(): JournalEntry[] {
+  entries(): EditRecord[] {
     return this.#lines.flatMap((line) => parse(line) ?? []);
   }
 
-  append(entries: readonly JournalEntry[]): void {
+  append(entries: readonly EditRecord[]): void {
     const path = join(this.#root, this.#file);
     openKeptFolder(this.#root, dirname(this.#file));
     const lines = entries.map((entry) => JSON.stringify(entry));
@@ -135,11 +135,11 @@ function textOf(path: string): string {
 }
 
 /** Undefined: it was cut off, or somebody else wrote it. */
-function parse(line: string): JournalEntry | undefined {
+function parse(line: string): EditRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
     const isEntry = typeof value === "object" && value !== null && "hash" in value && "atMs" in value;
-    return isEntry ? (value as JournalEntry) : undefined;
+    return isEntry ? (value as EditRecord) : undefined;
   } catch {
     return undefined;
   }

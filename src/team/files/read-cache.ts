@@ -39,18 +39,18 @@ interface Entry<Value> {
   readonly file: ReadFile<Value>;
 }
 
-export interface ReadCacheParts<Value> {
+export interface ReadCacheOptions<Value> {
   readonly root: string;
   readonly clock: () => number;
   readonly parse: (text: string) => Value;
 }
 
 export class ReadCache<Value> {
-  readonly #parts: ReadCacheParts<Value>;
+  readonly #parts: ReadCacheOptions<Value>;
   readonly #entries = new Map<string, Entry<Value>>();
   #reads = 0;
 
-  constructor(parts: ReadCacheParts<Value>) {
+  constructor(parts: ReadCacheOptions<Value>) {
     this.#parts = parts;
   }
 
@@ -109,16 +109,16 @@ export class ReadCache<Value> {
   #statInside(full: string): Stats | undefined {
     const stats = lstatSync(full);
     if (!stats.isSymbolicLink()) return stats;
-    return isInside(realpathSync(this.#parts.root), realpathSync(full)) ? statSync(full) : undefined;
+    return isWithin(realpathSync(this.#parts.root), realpathSync(full)) ? statSync(full) : undefined;
   }
 }
 
 /** What is in folders, kept in the same way: looking whether a folder has changed is much faster than listing it. */
 export class FolderCache {
-  readonly #parts: Pick<ReadCacheParts<never>, "root" | "clock">;
+  readonly #parts: Pick<ReadCacheOptions<never>, "root" | "clock">;
   readonly #entries = new Map<string, { readonly identity: string; readonly listed: readonly Dirent[] }>();
 
-  constructor(parts: Pick<ReadCacheParts<never>, "root" | "clock">) {
+  constructor(parts: Pick<ReadCacheOptions<never>, "root" | "clock">) {
     this.#parts = parts;
   }
 
@@ -146,7 +146,7 @@ export function codeOf(cause: unknown): string {
   return cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
 }
 
-export function isInside(root: string, path: string): boolean {
+export function isWithin(root: string, path: string): boolean {
   return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 

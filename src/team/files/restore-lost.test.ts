@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { applyEdit, isEditDone } from "../markdown/apply-edit.ts";
 import type { FileEdit, TaskEdit } from "../markdown/edit.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { EditRecord } from "./journal.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import { blockOf, RACE_MS, RESTORE_MS, restoreLost } from "./restore-lost.ts";
 
@@ -22,9 +22,9 @@ const complete = (title: string) =>
 const add = (title: string) => tasks({ kind: "add", title, ordinal: 1 });
 
 /** What is written down of edits made one after the other, at the same time, and the text they make. */
-function play(edits: readonly FileEdit[], parts: Partial<JournalEntry> = {}) {
+function play(edits: readonly FileEdit[], parts: Partial<EditRecord> = {}) {
   let text = START;
-  const entries = edits.map((edit): JournalEntry => {
+  const entries = edits.map((edit): EditRecord => {
     const block = blockOf(text, edit);
     text = applyEdit(text, edit);
     return { atMs: WRITTEN_MS, hash: "", bytes: 0, edit, block, ...parts };
@@ -32,7 +32,7 @@ function play(edits: readonly FileEdit[], parts: Partial<JournalEntry> = {}) {
   return { text, entries };
 }
 
-function restore(text: string, entries: readonly JournalEntry[], changedMs = LATER_MS) {
+function restore(text: string, entries: readonly EditRecord[], changedMs = LATER_MS) {
   return restoreLost(text, { entries, nowMs: changedMs, changedMs });
 }
 
@@ -201,7 +201,7 @@ test("whichever old text is written back within moments, all is there again or k
 test("whoever has left and is made active by hand stays active; only what is gone at once was overwritten", () => {
   const before = "---\nname: Dev\nstatus: active\n---\n";
   const edit: FileEdit = { file: "note", edit: { kind: "field", name: "status", value: "inactive" } };
-  const entries: JournalEntry[] = [{ atMs: WRITTEN_MS, hash: "", bytes: 0, edit }];
+  const entries: EditRecord[] = [{ atMs: WRITTEN_MS, hash: "", bytes: 0, edit }];
   expect(restore(before, entries).edits).toEqual([]);
   expect(restore(before, entries, WRITTEN_MS + RACE_MS - 1).text).toContain("status: inactive\n");
 });

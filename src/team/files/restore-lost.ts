@@ -17,7 +17,7 @@
 import { CortexError } from "../../model/errors.ts";
 import { applyEdit, editsDoneIn } from "../markdown/apply-edit.ts";
 import type { FileEdit } from "../markdown/edit.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { EditRecord } from "./journal.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import { blocksOf, findByRef, partOf } from "../markdown/task-blocks.ts";
 import { gistOf, saysSame } from "../markdown/task-gist.ts";
@@ -31,14 +31,14 @@ export const RACE_MS = 2_000;
 export interface Restored {
   readonly text: string;
   /** What was done again, as it is to be written down. */
-  readonly edits: readonly Done[];
+  readonly edits: readonly RedoneEdit[];
   /** Edits of tasks that were taken out: they are not to be looked at again. See `placeOf`. */
   readonly gone: readonly string[];
   /** Tasks of which nobody can tell whether they were taken out or lost. */
   readonly aside: readonly AddedTask[];
 }
 
-export interface Done {
+export interface RedoneEdit {
   readonly edit: FileEdit;
   readonly block: string | undefined;
   readonly again?: number;
@@ -49,7 +49,7 @@ export type AddedTask = Extract<FileEdit, { readonly file: "tasks" }>["edit"] & 
 /** `changedMs` is when others wrote the text. */
 export function restoreLost(
   text: string,
-  { entries, nowMs, changedMs }: { entries: readonly JournalEntry[]; nowMs: number; changedMs: number },
+  { entries, nowMs, changedMs }: { entries: readonly EditRecord[]; nowMs: number; changedMs: number },
 ): Restored {
   const recent = latestOfEach(entries, nowMs);
   const isYoung = ({ atMs }: Edited): boolean => changedMs - atMs < RACE_MS;
@@ -63,7 +63,7 @@ export function restoreLost(
     return add === undefined || isThere[index] || (isOlder && isYoung(each)) ? [] : [{ add, index }];
   });
   const isGone = ({ edit }: Edited): boolean => missing.some(({ add }) => isAbout(edit, add));
-  const edits: Done[] = [];
+  const edits: RedoneEdit[] = [];
   let restored = text;
   for (const [index, each] of recent.entries()) {
     const { edit, block, again = 0 } = each;
@@ -139,12 +139,12 @@ export function blockOf(text: string, { file, edit }: FileEdit): string | undefi
   return block && partOf(text, block, block.heading.start, block.end);
 }
 
-interface Edited extends JournalEntry {
+interface Edited extends EditRecord {
   readonly edit: FileEdit;
 }
 
 /** Of edits that replace each other only the last one counts. */
-function latestOfEach(entries: readonly JournalEntry[], nowMs: number): Edited[] {
+function latestOfEach(entries: readonly EditRecord[], nowMs: number): Edited[] {
   const undone = entries.findLastIndex((entry) => entry.undone !== undefined);
   const latest = new Map<string, Edited>();
   for (const entry of entries.slice(undone + 1)) {

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { DAY_MS } from "../../model/durations.ts";
-import { type FileState, readState } from "./file-state.ts";
-import { keep, MAX_SNAPSHOT_BYTES, SNAPSHOT_DAYS, snapshotPaths, Snapshots } from "./snapshots.ts";
+import { type TeamFileState, readState } from "./file-state.ts";
+import { keepSnapshot, MAX_SNAPSHOT_BYTES, SNAPSHOT_DAYS, snapshotPaths, Snapshots } from "./snapshots.ts";
 
 const NOW_MS = Date.parse("2026-03-28T10:15:00.123Z");
 
@@ -13,7 +13,7 @@ function testSnapshots() {
   const folder = temporaryFolder();
   const file = join(folder.path, "tasks.md");
   const snapshots = new Snapshots(folder.path, "agents/dev/tasks.md");
-  const write = (text: string): FileState => {
+  const write = (text: string): TeamFileState => {
     writeFileSync(file, text);
     return readState(file, "tasks.md")!;
   };
@@ -54,7 +54,7 @@ test("it is the file itself, so that what is written to it late is found", async
   using files = testSnapshots();
   const state = files.write("One.\n");
   const path = files.snapshots.next(state, NOW_MS);
-  expect(keep(files.file, path)).toBe(true);
+  expect(keepSnapshot(files.file, path)).toBe(true);
   const { name } = files.snapshots.list()[0]!;
   expect(await files.snapshots.stray(name, state, NOW_MS)).toBeUndefined();
 

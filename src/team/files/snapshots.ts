@@ -19,7 +19,7 @@ import { join, relative, sep } from "node:path";
 import { DAY_MS } from "../../model/durations.ts";
 import { KEPT_FOLDER, requireOwnFolder } from "./confine.ts";
 import { hasCode } from "./file-failure.ts";
-import { type FileState, readSettled, readState } from "./file-state.ts";
+import { type TeamFileState, readSettled, readState } from "./file-state.ts";
 
 export const SNAPSHOT_DAYS = 7;
 export const MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024;
@@ -28,7 +28,7 @@ const PRUNE_EVERY = 16;
 
 const HASH_LENGTH = 8;
 
-export interface Snapshot {
+export interface TeamSnapshot {
   /** Of the file that it is of, relative to the team directory. */
   readonly path: string;
   readonly name: string;
@@ -50,7 +50,7 @@ export class Snapshots {
   }
 
   /** Oldest first. */
-  list(): Snapshot[] {
+  list(): TeamSnapshot[] {
     const folder = join(this.#root, this.#folder);
     return namesIn(folder)
       .flatMap((name) => {
@@ -61,7 +61,7 @@ export class Snapshots {
   }
 
   /** A path for one of now, later than all there are. Old ones go. */
-  next(state: FileState, nowMs: number): string {
+  next(state: TeamFileState, nowMs: number): string {
     const folder = openKeptFolder(this.#root, this.#folder);
     const all = this.list();
     if (all.length % PRUNE_EVERY === PRUNE_EVERY - 1) prune(all, nowMs);
@@ -70,9 +70,9 @@ export class Snapshots {
   }
 
   /** One of this name, where it does not hold what it did any more: somebody had it open. */
-  async stray(name: string, { bytes }: FileState, nowMs: number): Promise<FileState | undefined> {
+  async stray(name: string, { bytes }: TeamFileState, nowMs: number): Promise<TeamFileState | undefined> {
     const file = join(this.#root, this.#folder, name);
-    const isAsNamed = (state: FileState | undefined) =>
+    const isAsNamed = (state: TeamFileState | undefined) =>
       state === undefined || name.endsWith(`-${state.hash.slice(0, HASH_LENGTH)}`);
     if (isAsNamed(readState(file, this.#path))) return undefined;
     const state = await readSettled(file, this.#path, { bytesBefore: bytes, last: undefined, nowMs });
@@ -91,7 +91,7 @@ export function snapshotPaths(root: string): string[] {
 }
 
 /** Whether it is the file itself and not a copy of it. */
-export function keep(file: string, snapshot: string): boolean {
+export function keepSnapshot(file: string, snapshot: string): boolean {
   try {
     linkSync(file, snapshot);
     return true;
@@ -117,7 +117,7 @@ export function openKeptFolder(root: string, folder: string): string {
 }
 
 /** The newest one stays, whatever its size. */
-function prune(all: readonly Snapshot[], nowMs: number): void {
+function prune(all: readonly TeamSnapshot[], nowMs: number): void {
   let bytes = 0;
   for (const [index, { file, atMs }] of all.toReversed().entries()) {
     bytes += statSync(file, { throwIfNoEntry: false })?.size ?? 0;

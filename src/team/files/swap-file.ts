@@ -14,15 +14,15 @@ import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 import { hasCode } from "./file-failure.ts";
-import { type FileState, holds, isSame, readSettled } from "./file-state.ts";
-import { keep, type Snapshots } from "./snapshots.ts";
+import { type TeamFileState, holds, isSame, readSettled } from "./file-state.ts";
+import { keepSnapshot, type Snapshots } from "./snapshots.ts";
 
 export interface Swap {
   readonly path: string;
   readonly shown: string;
   readonly text: string;
   /** What it takes the place of. */
-  readonly before: FileState;
+  readonly before: TeamFileState;
   /** Where that is kept. */
   readonly snapshot: string;
   readonly nowMs: number;
@@ -36,7 +36,7 @@ export type Swapped =
   /** Nothing was written: the file is not what was read any more. */
   | { readonly kind: "changed" }
   /** It was written, and what it took the place of was not what was read: this. */
-  | { readonly kind: "overtaken"; readonly by: FileState };
+  | { readonly kind: "overtaken"; readonly by: TeamFileState };
 
 export async function swapFile(swap: Swap): Promise<Swapped> {
   const { path, shown, before, snapshot } = swap;
@@ -97,7 +97,7 @@ export function isMovedAway(path: string): boolean {
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"];
 
 function replace({ path, before, snapshot }: Swap, draft: string): boolean {
-  const isFileItself = keep(path, snapshot);
+  const isFileItself = keepSnapshot(path, snapshot);
   // What is written to the file from here on is found in the snapshot, if that is the file itself.
   if (!isFileItself && !isSame(path, before)) return false;
   try {
@@ -133,7 +133,7 @@ function move(swap: Swap, draft: string): boolean {
   }
 }
 
-async function writeDraft(draft: string, text: string, before: FileState | undefined): Promise<void> {
+async function writeDraft(draft: string, text: string, before: TeamFileState | undefined): Promise<void> {
   await using handle = await open(draft, "wx");
   await handle.writeFile(text);
   if (before !== undefined) {

@@ -9,21 +9,21 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { applyEdit, isEditDone, settleEdit } from "../markdown/apply-edit.ts";
-import { confine, type TeamPlace } from "./confine.ts";
+import { confinePath, type ConfinedPath } from "./confine.ts";
 import type { FileEdit } from "../markdown/edit.ts";
 import { restless, unwritable } from "./file-failure.ts";
 import { lockFile } from "./file-lock.ts";
 import { readState, tryRead, hashOf } from "./file-state.ts";
-import { Journal } from "./journal.ts";
+import { EditJournal } from "./journal.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
-import { type Snapshot, Snapshots, snapshotPaths } from "./snapshots.ts";
+import { type TeamSnapshot, Snapshots, snapshotPaths } from "./snapshots.ts";
 import { clearUp, isMovedAway, makeFile } from "./swap-file.ts";
 import { gistOf } from "../markdown/task-gist.ts";
 import {
-  type Change,
+  type TextChange,
   entryOf,
   OTHERS_MS,
-  type Outcome,
+  type WriteOutcome,
   type TeamFile,
   writeDown,
   writeFile,
@@ -63,7 +63,7 @@ export class TeamFolder {
 
   /** Undefined: there is no such file. Throws `team_unreadable`. */
   async read(path: string): Promise<string | undefined> {
-    const { file } = confine(this.root, path);
+    const { file } = confinePath(this.root, path);
     const text = readState(file, path)?.text;
     if (text !== undefined) return text;
     // Somebody may be replacing it, or have been killed while they did.
@@ -107,21 +107,21 @@ export class TeamFolder {
   /** Makes a file, and the folders above it. False: it is there, and stays as it is. */
   async create(path: string, text: string): Promise<boolean> {
     try {
-      mkdirSync(dirname(confine(this.root, path).file), { recursive: true });
+      mkdirSync(dirname(confinePath(this.root, path).file), { recursive: true });
     } catch (error) {
       throw unwritable(path, error);
     }
     return this.#locked(path, async (target) => {
       const isMade = await makeFile(target.file, text);
-      if (isMade) writeDown(target, new Journal(this.root, target.path), [entryOf(text, this.#clock())]);
+      if (isMade) writeDown(target, new EditJournal(this.root, target.path), [entryOf(text, this.#clock())]);
       return isMade;
     });
   }
 
   /** Does again what others have overwritten, and gives that. To be called when a file may have changed. */
   async reconcile(path: string): Promise<readonly FileEdit[]> {
-    const { file, path: real } = confine(this.root, path);
-    const last = new Journal(this.root, real).last();
+    const { file, path: real } = confinePath(this.root, path);
+    const last = new EditJournal(this.root, real).last();
     if (last === undefined || (!existsSync(file) && !isMovedAway(file))) return [];
     const isQuiet = this.#clock() - last.atMs > OTHERS_MS; // nobody has it open from before our last write
     if (isQuiet && tryRead(file, path).state?.hash === last.hash) return [];
@@ -130,14 +130,14 @@ export class TeamFolder {
 
   /** When a task was last dispatched that asks for the same, as far as that is known; else 0. */
   addedMs(path: string, gist: string): number {
-    const entries = new Journal(this.root, confine(this.root, path).path).entries();
+    const entries = new EditJournal(this.root, confinePath(this.root, path).path).entries();
     const added = entries.findLast(({ edit }) => edit?.edit.kind === "add" && gistOfAdded(edit) === gist);
     return added?.atMs ?? 0;
   }
 
   /** What files held before we wrote them, oldest first: of one, or of all. */
-  history(path?: string): Snapshot[] {
-    const paths = path === undefined ? snapshotPaths(this.root) : [confine(this.root, path).path];
+  history(path?: string): TeamSnapshot[] {
+    const paths = path === undefined ? snapshotPaths(this.root) : [confinePath(this.root, path).path];
     return paths.flatMap((one) => new Snapshots(this.root, one).list()).toSorted((a, b) => a.atMs - b.atMs);
   }
 
@@ -146,7 +146,7 @@ export class TeamFolder {
    * path, the last write of any file, and when called again, the one before that. What the file says now is kept as a
    * snapshot too. Throws `state_conflict` where there is nothing to put back.
    */
-  async undo(path?: string): Promise<Written & Pick<Snapshot, "path" | "name" | "atMs">> {
+  async undo(path?: string): Promise<Written & Pick<TeamSnapshot, "path" | "name" | "atMs">> {
     const chosen = path === undefined ? await this.#lastOfAll() : await this.#lastOf(path);
     if (chosen === undefined) throw nothingToUndo(path);
     const { path: real, name, atMs, text } = chosen;
@@ -156,7 +156,7 @@ export class TeamFolder {
   }
 
   async #lastOf(path: string): Promise<SavedText | undefined> {
-    const { path: real } = confine(this.root, path);
+    const { path: real } = confinePath(this.root, path);
     return chooseSnapshot(this.root, real, await this.read(real));
   }
 
@@ -170,7 +170,10 @@ export class TeamFolder {
     return last;
   }
 
-  async #change(path: string, change: (text: string, isAfterOurs: boolean) => Change): Promise<Outcome> {
+  async #change(
+    path: string,
+    change: (text: string, isAfterOurs: boolean) => TextChange,
+  ): Promise<WriteOutcome> {
     for (let locks = 0; locks < MAX_LOCKS; locks++) {
       const outcome = await this.#locked(path, (target) => writeFile(target, change));
       if (outcome !== undefined) return outcome;
@@ -179,7 +182,7 @@ export class TeamFolder {
   }
 
   async #locked<Result>(path: string, work: (target: TeamFile) => Promise<Result>): Promise<Result> {
-    const place = confine(this.root, path);
+    const place = confinePath(this.root, path);
     const before = this.#turns.get(place.file) ?? Promise.resolve();
     const mine = before.then(() => this.#lockedNow(place, work));
     const settled = mine.catch(() => {}); // whoever asked for it is told
@@ -192,7 +195,7 @@ export class TeamFolder {
   }
 
   async #lockedNow<Result>(
-    { file, path }: TeamPlace,
+    { file, path }: ConfinedPath,
     work: (target: TeamFile) => Promise<Result>,
   ): Promise<Result> {
     const { root } = this;
@@ -206,7 +209,7 @@ export class TeamFolder {
   }
 }
 
-interface SavedText extends Snapshot {
+interface SavedText extends TeamSnapshot {
   readonly text: string;
 }
 
@@ -215,7 +218,7 @@ interface SavedText extends Snapshot {
  * `text` is the current text of the file; undefined if it is missing.
  */
 function chooseSnapshot(root: string, path: string, text: string | undefined): SavedText | undefined {
-  const last = new Journal(root, path).last();
+  const last = new EditJournal(root, path).last();
   const undone =
     last !== undefined && text !== undefined && last.hash === hashOf(text) ? last.undone : undefined;
   const candidates = new Snapshots(root, path)

@@ -22,7 +22,7 @@ import {
 } from "./team-problems.ts";
 import { lookAtExternal, whyUseless } from "./external.ts";
 import { livenessOf } from "./liveness.ts";
-import { codeOf, FolderCache, isInside, ReadCache, type ReadFile } from "./read-cache.ts";
+import { codeOf, FolderCache, isWithin, ReadCache, type ReadFile } from "./read-cache.ts";
 import { type MemberNote, readNote } from "../markdown/read-note.ts";
 import { type ProjectNote, readProject } from "../markdown/read-project.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
@@ -253,7 +253,7 @@ export class TeamReader {
   #leadsInside(link: string, problems: TeamProblem[]): boolean {
     const full = join(this.#parts.root, link);
     try {
-      if (isInside(realpathSync(this.#parts.root), realpathSync(full))) return statSync(full).isDirectory();
+      if (isWithin(realpathSync(this.#parts.root), realpathSync(full))) return statSync(full).isDirectory();
     } catch {
       return false; // It leads nowhere.
     }

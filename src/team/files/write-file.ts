@@ -8,9 +8,9 @@ import { basename, dirname, join } from "node:path";
 import type { FileEdit } from "../markdown/edit.ts";
 import { full, hasCode, missing, readOnly } from "./file-failure.ts";
 import type { FileLock } from "./file-lock.ts";
-import { excessOf, type FileState, hashOf, readSettled } from "./file-state.ts";
-import { Journal, type JournalEntry } from "./journal.ts";
-import { type AddedTask, blockOf, type Done, type Restored, restoreLost } from "./restore-lost.ts";
+import { excessOf, type TeamFileState, hashOf, readSettled } from "./file-state.ts";
+import { EditJournal, type EditRecord } from "./journal.ts";
+import { type AddedTask, blockOf, type RedoneEdit, type Restored, restoreLost } from "./restore-lost.ts";
 import { REMOVED_FILE, setAside } from "./set-aside.ts";
 import { Snapshots } from "./snapshots.ts";
 import { swapFile } from "./swap-file.ts";
@@ -31,7 +31,7 @@ export interface TeamFile {
   readonly log: (line: string) => void;
 }
 
-export interface Change {
+export interface TextChange {
   readonly text: string;
   /** To be done again where others overwrite it. */
   readonly edit?: FileEdit;
@@ -45,7 +45,7 @@ export interface Written {
   readonly changed: boolean;
 }
 
-export interface Outcome extends Written {
+export interface WriteOutcome extends Written {
   readonly restored: readonly FileEdit[];
 }
 
@@ -55,11 +55,11 @@ export interface Outcome extends Written {
  */
 export async function writeFile(
   target: TeamFile,
-  change: (text: string, isAfterOurs: boolean) => Change,
-): Promise<Outcome | undefined> {
+  change: (text: string, isAfterOurs: boolean) => TextChange,
+): Promise<WriteOutcome | undefined> {
   const { root, path, file, lock, clock } = target;
   const snapshots = new Snapshots(root, path);
-  const journal = new Journal(root, path);
+  const journal = new EditJournal(root, path);
   const last = journal.last();
   let overtaken: Overtaken | undefined;
   let changedMs = Infinity; // by others, at first: who writes again and again has lost our edits by then
@@ -114,7 +114,7 @@ export async function writeFile(
  * A new file in the place of one needs only its folder to be writable. But who may not write the file itself would take
  * it away from its owner. The system lets root do anything, and so the mode counts too.
  */
-function isWritable(file: string, { mode }: FileState): boolean {
+function isWritable(file: string, { mode }: TeamFileState): boolean {
   if ((mode & 0o222) === 0) return false;
   try {
     accessSync(file, constants.W_OK);
@@ -144,8 +144,8 @@ function removedBeside(path: string): string {
 /** The file is written by now, and says so whether or not there is room for this. */
 export function writeDown(
   { path, log }: Pick<TeamFile, "path" | "log">,
-  journal: Journal,
-  entries: readonly JournalEntry[],
+  journal: EditJournal,
+  entries: readonly EditRecord[],
 ): void {
   try {
     journal.append(entries);
@@ -158,7 +158,7 @@ export function writeDown(
 
 /** What we have put in the place of something that we had not read. */
 interface Overtaken {
-  readonly by: FileState;
+  readonly by: TeamFileState;
   /** The hash of what we put there. */
   readonly ours: string;
 }
@@ -175,12 +175,12 @@ async function baseOf(
     overtaken,
     snapshots,
   }: {
-    before: FileState;
-    last: JournalEntry | undefined;
+    before: TeamFileState;
+    last: EditRecord | undefined;
     overtaken: Overtaken | undefined;
     snapshots: Snapshots;
   },
-): Promise<FileState> {
+): Promise<TeamFileState> {
   if (overtaken !== undefined) return before.hash === overtaken.ours ? overtaken.by : before;
   // After the last write of ours, and not where others have written since: what is theirs is newer then.
   const late =
@@ -199,21 +199,21 @@ function entriesFor({
   snapshot,
 }: {
   restored: Restored;
-  wanted: Change;
+  wanted: TextChange;
   /** When it was there to be overwritten, which may be much later than when it was begun. */
   atMs: number;
   othersMs: number | undefined;
   snapshot: string | undefined;
-}): JournalEntry[] {
+}): EditRecord[] {
   const gone = restored.gone.length === 0 ? undefined : restored.gone;
   const entry = { ...entryOf(wanted.text, atMs), othersMs, snapshot, gone };
   if (wanted.undone !== undefined) return [{ ...entry, undone: wanted.undone }];
-  const done: Done[] = [...restored.edits];
+  const done: RedoneEdit[] = [...restored.edits];
   if (wanted.edit !== undefined && wanted.text !== restored.text)
     done.push({ edit: wanted.edit, block: blockOf(restored.text, wanted.edit) });
   return done.length === 0 ? [entry] : done.map((one) => Object.assign({}, entry, one));
 }
 
-export function entryOf(text: string, atMs: number): JournalEntry {
+export function entryOf(text: string, atMs: number): EditRecord {
   return { atMs, hash: hashOf(text), bytes: Buffer.byteLength(text) };
 }

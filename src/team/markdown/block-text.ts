@@ -3,7 +3,7 @@
  * section, hide what comes below it, or pass for a tick.
  */
 import { CortexError } from "../../model/errors.ts";
-import { type Line, type Outline, outlineOf } from "./outline.ts";
+import { type TextLine, type Outline, outlineOf } from "./outline.ts";
 import { metadataAt } from "./task-blocks.ts";
 
 export const MAX_TITLE_LENGTH = 200;
@@ -76,7 +76,7 @@ function blockLines(text: string, level: number): string[] {
   const outline = outlineOf(clean);
   const lines = clean.split("\n");
   const open = outline.unclosed.find(({ start }) => !isComment(clean, start));
-  const isFree = ({ line }: Line): boolean => open === undefined || line < open.line;
+  const isFree = ({ line }: TextLine): boolean => open === undefined || line < open.line;
   for (const heading of outline.headings.filter(isFree)) {
     const least = RESERVED.has(heading.title) ? 4 : level;
     if (heading.level < least) lines[heading.line - 1] = `${"#".repeat(least)} ${heading.title}`;
@@ -87,7 +87,11 @@ function blockLines(text: string, level: number): string[] {
 }
 
 /** Comments of ticks, and comments that are never closed. */
-function neutralise(lines: string[], { ticks, unclosed }: Outline, isFree: (line: Line) => boolean): void {
+function neutralise(
+  lines: string[],
+  { ticks, unclosed }: Outline,
+  isFree: (line: TextLine) => boolean,
+): void {
   for (const { line } of [...ticks, ...unclosed].filter(isFree))
     lines[line - 1] = lines[line - 1]!.replaceAll("<!--", "&lt;!--");
 }
@@ -99,7 +103,7 @@ function isComment(text: string, start: number): boolean {
     .startsWith("<");
 }
 
-function wholeLine(text: string): Line {
+function wholeLine(text: string): TextLine {
   return { start: 0, end: text.length, next: text.length, line: 1 };
 }
 
@@ -107,7 +111,7 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`.toWellFormed();
 }
 
-/** Line breaks and tabs stay. What terminals are told by is no text, and a NUL makes git take a file for a binary. */
+/** TextLine breaks and tabs stay. What terminals are told by is no text, and a NUL makes git take a file for a binary. */
 function withoutControls(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.toWellFormed().replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g, "");

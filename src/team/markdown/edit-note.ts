@@ -4,7 +4,7 @@ import { oneLine } from "./block-text.ts";
 import type { NoteEdit } from "./edit.ts";
 import { fieldAt, type Frontmatter, plainValue, readFrontmatter } from "./frontmatter.ts";
 import { findSection, type NoteSection, sectionsOf } from "./note-sections.ts";
-import { type Line, lineAt, linesOf, startOf } from "./outline.ts";
+import { type TextLine, lineAt, textLines, startOf } from "./outline.ts";
 import { latestOf, logEntries } from "./session-log.ts";
 import { type Splice, spliced } from "./splice.ts";
 
@@ -61,7 +61,7 @@ function addEntry(text: string, date: string, status: string): Splice[] {
   }
   // An empty line below the heading stays where it is, and one sets the entries apart.
   let from = section.start;
-  for (const line of linesOf(text, section.start, section.end)) {
+  for (const line of textLines(text, section.start, section.end)) {
     if (text.slice(line.start, line.end).trim() !== "") return [{ from, lines: [...entry, ""] }];
     from = line.next;
   }
@@ -90,7 +90,7 @@ function setField(text: string, frontmatter: Frontmatter, name: string, value: s
 const REMARK = /^[\w-]+:[ \t]+(?:[^\s"'|>#][^#]*|"[^"\\]*"|'[^']*')?(?<=\S)([ \t]+#.*)$/;
 
 /** A value of several lines goes on as long as they are indented; empty ones at its end are no part of it. */
-function lastLineOf(text: string, lines: readonly Line[], at: number): Line {
+function lastLineOf(text: string, lines: readonly TextLine[], at: number): TextLine {
   let last = lines[at]!;
   for (const line of lines.slice(at + 1)) {
     const written = text.slice(line.start, line.end);

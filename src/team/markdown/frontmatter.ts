@@ -6,14 +6,14 @@
  * stand for gigabytes.
  */
 import { MAX_FRONTMATTER_LENGTH, parseFrontmatter, splitFrontmatter } from "../../model/frontmatter.ts";
-import { type Line, lineAt, startOf } from "./outline.ts";
+import { type TextLine, lineAt, startOf } from "./outline.ts";
 import type { FileProblem } from "./task.ts";
 
 export interface Frontmatter {
   /** Values that are texts, by name. */
   readonly fields: ReadonlyMap<string, string>;
   /** Of the lines between the two `---`; undefined where there are none. */
-  readonly lines: readonly Line[] | undefined;
+  readonly lines: readonly TextLine[] | undefined;
   /** Where the note goes on below it, and the number of that line. */
   readonly bodyStart: number;
   readonly bodyLine: number;
@@ -31,7 +31,7 @@ export function readFrontmatter(text: string): Frontmatter {
     return { ...none, problems: [{ line: 1, rule: "frontmatter-open", message, hint }] };
   }
   const { start, end, bodyStart } = split;
-  const lines: Line[] = [];
+  const lines: TextLine[] = [];
   for (let at = start; at < end;) {
     const line = lineAt(text, at, lines.length + 2);
     lines.push(line);

@@ -1,5 +1,5 @@
 /** The sections of a note, which begin with headings of the second level. */
-import { linesOf, outlineOf } from "./outline.ts";
+import { textLines, outlineOf } from "./outline.ts";
 
 export interface NoteSection {
   readonly title: string;
@@ -30,7 +30,9 @@ export function findSection(sections: readonly NoteSection[], title: string): No
 export function itemsOf(section: NoteSection | undefined): string[] {
   if (section === undefined) return [];
   const { text } = section;
-  const lines = Array.from(linesOf(text, 0, text.length), ({ start, end }) => text.slice(start, end).trim());
+  const lines = Array.from(textLines(text, 0, text.length), ({ start, end }) =>
+    text.slice(start, end).trim(),
+  );
   const items = lines.flatMap((line) => /^(?:[-*+]|\d{1,9}[.)])(?:\s+(.*))?$/s.exec(line)?.[1] ?? []);
   return (items.length > 0 ? items : lines).filter((item) => item !== "");
 }

@@ -6,7 +6,7 @@
  * must not depend on three characters that somebody forgot. It is reported instead.
  */
 
-export interface Line {
+export interface TextLine {
   /** Offsets of the text: where the line begins, where it ends without its line end, where the next one begins. */
   readonly start: number;
   readonly end: number;
@@ -15,13 +15,13 @@ export interface Line {
   readonly line: number;
 }
 
-export interface Heading extends Line {
+export interface Heading extends TextLine {
   readonly level: number;
   readonly title: string;
 }
 
 /** A comment `<!-- cortex:last-tick 2026-03-28T10:15 -->`. */
-export interface TickMark extends Line {
+export interface TickMark extends TextLine {
   readonly prefix: string;
   /** As written, which may be no stamp. */
   readonly stamp: string;
@@ -34,7 +34,7 @@ export interface Outline {
   readonly headings: readonly Heading[];
   readonly ticks: readonly TickMark[];
   /** Fences and comments that are never closed. */
-  readonly unclosed: readonly Line[];
+  readonly unclosed: readonly TextLine[];
 }
 
 const TICK_WORD = ":last-tick";
@@ -54,7 +54,7 @@ export function outlineOf(text: string): Outline {
 function makeOutline(text: string): Outline {
   const headings: Heading[] = [];
   const ticks: TickMark[] = [];
-  const unclosed: Line[] = [];
+  const unclosed: TextLine[] = [];
   /** By sign, the length from which on none is closed any more: each is looked for only once. */
   const neverClosed = new Map<number, number>();
   let opened: Opened | undefined;
@@ -100,14 +100,14 @@ export function startOf(text: string): number {
   return text.charCodeAt(0) === 0xfe_ff ? 1 : 0;
 }
 
-export function lineAt(text: string, start: number, line: number): Line {
+export function lineAt(text: string, start: number, line: number): TextLine {
   const newline = text.indexOf("\n", start);
   if (newline === -1) return { start, end: withoutReturn(text, start, text.length), next: text.length, line };
   return { start, end: withoutReturn(text, start, newline), next: newline + 1, line };
 }
 
 /** All lines of a part of the text that begins and ends with whole lines. */
-export function* linesOf(text: string, from: number, to: number, line = 1): Generator<Line> {
+export function* textLines(text: string, from: number, to: number, line = 1): Generator<TextLine> {
   for (let start = from; start < to; line++) {
     const found = lineAt(text, start, line);
     yield found;
@@ -115,7 +115,7 @@ export function* linesOf(text: string, from: number, to: number, line = 1): Gene
   }
 }
 
-export function isBlank(text: string, { start, end }: Line): boolean {
+export function isBlank(text: string, { start, end }: TextLine): boolean {
   for (let at = start; at < end; at++) if (!isSpace(text.charCodeAt(at))) return false;
   return true;
 }
@@ -136,7 +136,7 @@ function withoutReturn(text: string, start: number, end: number): number {
   return end > start && text.charCodeAt(end - 1) === RETURN ? end - 1 : end;
 }
 
-function headingAt(text: string, line: Line): Heading | undefined {
+function headingAt(text: string, line: TextLine): Heading | undefined {
   let at = line.start;
   while (at < line.end && text.charCodeAt(at) === HASH) at++;
   const level = at - line.start;
@@ -147,7 +147,7 @@ function headingAt(text: string, line: Line): Heading | undefined {
 
 /** What began, and what ends it: a fence of the same sign and at least the same length, or the end of a comment. */
 interface Opened {
-  readonly line: Line;
+  readonly line: TextLine;
   readonly sign: number;
   readonly length: number;
 }
@@ -156,7 +156,7 @@ function mayOpen(first: number): boolean {
   return first === BACKTICK || first === TILDE || first === LESS || first === SPACE;
 }
 
-function openedBy(text: string, line: Line): Opened | undefined {
+function openedBy(text: string, line: TextLine): Opened | undefined {
   const at = indented(text, line);
   const sign = text.charCodeAt(at);
   if (sign === LESS) {
@@ -171,7 +171,7 @@ function openedBy(text: string, line: Line): Opened | undefined {
   return { line, sign, length: Math.min(run, MAX_FENCE_LENGTH) };
 }
 
-function closes(text: string, line: Line, { sign, length }: Opened): boolean {
+function closes(text: string, line: TextLine, { sign, length }: Opened): boolean {
   if (sign === LESS) return closesComment(text.slice(line.start, line.end));
   const at = indented(text, line);
   if (text.charCodeAt(at) !== sign) return false;
@@ -186,7 +186,7 @@ function closesComment(line: string): boolean {
 }
 
 /** At most three spaces: more of them are code, or belong to a list. */
-function indented(text: string, { start, end }: Line): number {
+function indented(text: string, { start, end }: TextLine): number {
   let at = start;
   while (at < end && at - start < 3 && text.charCodeAt(at) === SPACE) at++;
   return at;
@@ -199,7 +199,7 @@ function runLength(text: string, at: number, end: number): number {
   return stop - at;
 }
 
-function ticksIn(text: string, line: Line): TickMark[] {
+function ticksIn(text: string, line: TextLine): TickMark[] {
   return Array.from(text.slice(line.start, line.end).matchAll(TICK), (found) => ({
     ...line,
     prefix: found[1]!,

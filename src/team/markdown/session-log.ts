@@ -3,7 +3,7 @@
  * heading, or as an item of a list.
  */
 import type { NoteSection } from "./note-sections.ts";
-import { linesOf } from "./outline.ts";
+import { textLines } from "./outline.ts";
 
 export interface LogEntry {
   /** A date, or a stamp. Undefined: `--`, which is how a member begins. */
@@ -21,7 +21,7 @@ const STATUS = /^(?:[-*+][ \t]+)?(?:\*\*)?Status:(?:\*\*)?[ \t]*/;
 export function logEntries(text: string, section: NoteSection | undefined): LogEntry[] {
   const entries: { last: string | undefined; status: string | undefined; start: number; end: number }[] = [];
   if (section === undefined) return entries;
-  for (const { start, end } of linesOf(text, section.start, section.end)) {
+  for (const { start, end } of textLines(text, section.start, section.end)) {
     const line = text.slice(start, end);
     const [, label, last] = ENTRY.exec(line) ?? [];
     const current = entries.at(-1);

@@ -7,19 +7,19 @@
 import {
   type Heading,
   isBlank,
-  type Line,
+  type TextLine,
   lineAt,
   type Outline,
   outlineOf,
   type TickMark,
 } from "./outline.ts";
-import { asStatus, type TaskRef, type TaskStatus } from "./task.ts";
+import type { TaskRef } from "./task.ts";
 
 const METADATA = ["Status", "Started", "Completed", "Template", "External"] as const;
 export type MetadataName = (typeof METADATA)[number];
 
 /** A line `**Status:** ready`. */
-export interface MetadataLine extends Line {
+export interface MetadataLine extends TextLine {
   readonly name: MetadataName;
   readonly value: string;
   /** Offset of the value. */
@@ -181,7 +181,7 @@ export function isAlone(text: string, { start, from, to, end }: TickMark): boole
 }
 
 /** The metadata that a line holds, if it is one we know. */
-export function metadataAt(text: string, { start, end, next, line }: Line): MetadataLine | undefined {
+export function metadataAt(text: string, { start, end, next, line }: TextLine): MetadataLine | undefined {
   const at = afterSpace(text, start, end);
   if (text.charCodeAt(at) !== STAR) return undefined;
   for (const name of METADATA) {
@@ -209,7 +209,7 @@ type Below = Pick<TaskBlock, "metadata" | "doubled" | "bodyStart">;
 /** `**Priority:** high`: metadata of somebody else, which may stand among ours. */
 const FOREIGN = /^[ \t]*\*\*[^*:]{1,40}:\*\*/;
 
-function isForeign(text: string, { start, end }: Line): boolean {
+function isForeign(text: string, { start, end }: TextLine): boolean {
   return text.charCodeAt(afterSpace(text, start, end)) === STAR && FOREIGN.test(text.slice(start, end));
 }
 

@@ -1,5 +1,5 @@
 /** What a task file says in another way than the protocol has it. Each is read all the same, as its message says. */
-import { type Heading, isBlank, linesOf, type TickMark } from "./outline.ts";
+import { type Heading, isBlank, textLines, type TickMark } from "./outline.ts";
 import { isStamp } from "./stamp.ts";
 import { asStatus, externalPathOf, type FileProblem } from "./task.ts";
 import {
@@ -94,7 +94,7 @@ const LIKE_STATUS = /^[\s*_-]*status[\s*_]*:/i;
 /** A heading that was meant to be a task, and is none. */
 function addOfProse(problems: FileProblem[], heading: Heading, text: string): void {
   let isFirst = true;
-  for (const line of linesOf(text, heading.next, text.length, heading.line + 1)) {
+  for (const line of textLines(text, heading.next, text.length, heading.line + 1)) {
     if (isBlank(text, line)) continue;
     const written = text.slice(line.start, line.end);
     if (/^ {0,3}(?:```|~~~|<!--|#)/.test(written)) return;

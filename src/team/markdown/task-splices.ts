@@ -2,7 +2,7 @@
 import { CortexError } from "../../model/errors.ts";
 import { bodyLines, checkedLine, oneLine, summaryLines } from "./block-text.ts";
 import type { TaskEdit } from "./edit.ts";
-import { isBlank, type Line, linesOf, startOf } from "./outline.ts";
+import { isBlank, type TextLine, textLines, startOf } from "./outline.ts";
 import type { Splice } from "./splice.ts";
 import type { TaskRef, TaskStatus } from "./task.ts";
 import {
@@ -138,8 +138,8 @@ function setProgress(text: string, task: TaskBlock, written: string): Splice[] {
 }
 
 /** Above the sections. */
-export function progressLineOf(text: string, task: TaskBlock): Line | undefined {
-  for (const line of linesOf(text, task.bodyStart, task.sections[0]?.start ?? task.end))
+export function progressLineOf(text: string, task: TaskBlock): TextLine | undefined {
+  for (const line of textLines(text, task.bodyStart, task.sections[0]?.start ?? task.end))
     if (text.startsWith("Progress:", line.start)) return line;
   return undefined;
 }
@@ -177,7 +177,7 @@ function removeTask(text: string, task: TaskBlock): Splice[] {
 function contentEnd(text: string, { ticks }: TaskBlock, from: number, to: number): number {
   const passed = new Set(ticks.filter((tick) => isAlone(text, tick)).map(({ start }) => start));
   let end = from;
-  for (const line of linesOf(text, from, to))
+  for (const line of textLines(text, from, to))
     if (!isBlank(text, line) && !passed.has(line.start)) end = line.next;
   return end;
 }

@@ -11,7 +11,7 @@ import {
 } from "./adapter-shell.ts";
 import { oneLine } from "../markdown/block-text.ts";
 
-export interface Identity {
+export interface AdapterMember {
   readonly slug: string;
   readonly name: string;
   /** Absolute, as all paths here. */
@@ -32,7 +32,7 @@ const MIN_STALE_MINUTES = 30;
 
 /** `file` is where the text stands; `run` the command line of a runtime that can be run for one prompt. */
 export function protocolText(
-  identity: Identity,
+  identity: AdapterMember,
   rhythm: Rhythm,
   { file, run }: { file: string; run: string | undefined },
 ): string {
@@ -49,13 +49,13 @@ export function protocolText(
 }
 
 /** What a heartbeat says. Workers and the coordinator begin differently: only workers are left alone while idle. */
-function tickPrompt({ isCoordinator, teamRoot, slug }: Identity, file: string): string {
+function tickPrompt({ isCoordinator, teamRoot, slug }: AdapterMember, file: string): string {
   return isCoordinator
     ? `Cortex custom: look after the team in ${teamRoot}, as ${file} says.`
     : `Cortex tick: read ${teamRoot}/agents/${slug}/tasks.md and continue working, as ${file} says. You may be resuming.`;
 }
 
-function introduction({ name, slug, project, teamRoot, isCoordinator }: Identity): string {
+function introduction({ name, slug, project, teamRoot, isCoordinator }: AdapterMember): string {
   const who = isCoordinator ? "the coordinator" : "a member";
   return `## Cortex
 
@@ -94,7 +94,7 @@ What was done.
 - Whoever changes the file holds its lock: a file \`.tasks.md.lock\` beside it (of any other file, \`.<name>.lock\`), made only if there is none (\`set -o noclobber\`), with \`<pid> <host> <time>\` in it, removed right after. A lock whose process is gone, or that is older than 30 seconds, is nobody's. Never hold it while you work.
 - Where you can only edit files: wait while the lock is there, read the file, change those lines with one small edit, then read it again and repeat the edit if it is gone.`;
 
-function workerDuties({ slug }: Identity): string {
+function workerDuties({ slug }: AdapterMember): string {
   return `### Your work
 
 1. A task of yours is \`in-progress\`: go on with it. It may have been begun in another session: read what its text says about progress. Only where the tick comment is fresh and not from you, another session is at it right now: leave that task alone.
@@ -107,7 +107,7 @@ function workerDuties({ slug }: Identity): string {
 8. At the end, put two lines at the top of \`## Session Log\` in agents/${slug}/${slug}.md: \`Last session: <date>\` and \`Status: <how it stands, and what is in the way>\`.`;
 }
 
-function coordinatorDuties({ slug }: Identity, rhythm: Rhythm): string {
+function coordinatorDuties({ slug }: AdapterMember, rhythm: Rhythm): string {
   const { heartbeatMinutes, dailyBriefing, dailyReview } = rhythm;
   const staleMinutes = Math.max(MIN_STALE_MINUTES, 2 * heartbeatMinutes);
   const briefing = dailyBriefing === undefined ? "Briefing, when asked" : `Daily briefing, ${dailyBriefing}`;
@@ -123,7 +123,7 @@ function coordinatorDuties({ slug }: Identity, rhythm: Rhythm): string {
 7. Write the tick comment anew at the end of agents/${slug}/tasks.md each time.`;
 }
 
-function shell({ slug, teamRoot, isCoordinator }: Identity): string {
+function shell({ slug, teamRoot, isCoordinator }: AdapterMember): string {
   const own = isCoordinator ? coordinatorFunctions() : workerFunctions(slug);
   const use = isCoordinator
     ? "`dispatch billing-dev 'Add a webhook' 'What to do.'`, `tick`"

@@ -20,7 +20,7 @@ import {
   writeAdapter,
 } from "./adapter.ts";
 import { MAX_ADAPTED_BYTES } from "./adapter-files.ts";
-import type { Identity } from "./adapter-text.ts";
+import type { AdapterMember } from "./adapter-text.ts";
 
 const rhythm = { heartbeatMinutes: 20, dailyBriefing: "09:00", dailyReview: undefined };
 
@@ -29,7 +29,7 @@ interface Project extends Disposable {
   write(files: Readonly<Record<string, string>>): void;
   /** Everything in it, by path. */
   files(): Record<string, string>;
-  adapt(runtime: AdapterRuntime, member?: Partial<Identity>): Promise<AdapterFile[]>;
+  adapt(runtime: AdapterRuntime, member?: Partial<AdapterMember>): Promise<AdapterFile[]>;
 }
 
 function project(files: Readonly<Record<string, string>> = {}): Project {

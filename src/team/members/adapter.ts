@@ -6,8 +6,14 @@
 import { join } from "node:path";
 import { CortexError } from "../../model/errors.ts";
 import { type ProjectFile, readProjectFile, removeEmptyFolders, writeProjectFile } from "./adapter-files.ts";
-import { PRECHECK_MARK, precheckScript, type Identity, protocolText, type Rhythm } from "./adapter-text.ts";
-import { findSection, putSection, takeSection } from "./marked-section.ts";
+import {
+  PRECHECK_MARK,
+  precheckScript,
+  type AdapterMember,
+  protocolText,
+  type Rhythm,
+} from "./adapter-text.ts";
+import { findMarkedSection, putSection, takeSection } from "./marked-section.ts";
 import { addPromptHook, newSettings, removePromptHook } from "./prompt-hook.ts";
 
 export type AdapterRuntime = keyof typeof RUNTIMES;
@@ -54,7 +60,7 @@ export async function writeAdapter({
   rhythm,
 }: {
   runtime: AdapterRuntime;
-  member: Identity;
+  member: AdapterMember;
   rhythm: Rhythm;
 }): Promise<AdapterFile[]> {
   const { file: path, run } = RUNTIMES[runtime];
@@ -84,7 +90,7 @@ export async function removeAdapters({
   const changes: Change[] = [];
   for (const path of SECTIONS) {
     const file = await readProjectFile(project, path);
-    const section = findSection(file.text ?? "");
+    const section = findMarkedSection(file.text ?? "");
     if (section.kind === "broken") throw brokenSection(file, section.line);
     if (section.kind === "found" && ownerOf(section.content) === slug)
       changes.push({ file, text: takeSection(file.text!, section) });
@@ -134,7 +140,7 @@ function ownerOf(content: string): string | undefined {
 }
 
 function withSection(file: ProjectFile, content: string, slug: string): string {
-  const section = findSection(file.text ?? "");
+  const section = findMarkedSection(file.text ?? "");
   if (section.kind === "broken") throw brokenSection(file, section.line);
   const owner = section.kind === "found" ? ownerOf(section.content) : undefined;
   if (owner !== undefined && owner !== slug) {
@@ -148,7 +154,7 @@ function withSection(file: ProjectFile, content: string, slug: string): string {
 /** A section of that name that is not ours is left to whoever wrote it: it says the same in other words. */
 async function claudeNote(project: string, slug: string): Promise<Change> {
   const file = await readProjectFile(project, CLAUDE_NOTE);
-  const isOurs = findSection(file.text ?? "").kind !== "none";
+  const isOurs = findMarkedSection(file.text ?? "").kind !== "none";
   if (!isOurs && /^## Cortex[ \t]*\r?$/m.test(file.text ?? "")) return { file, text: file.text };
   const line =
     "At the start of a session, read .cortex.md and follow it: it says who you are in the team. @.cortex.md";

@@ -2,7 +2,7 @@
 import { CortexError } from "../../model/errors.ts";
 import { toSlug } from "../markdown/slug.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
-import { fillTemplate, noteLine, PROJECT_TEMPLATE_PATH, readTemplate } from "./templates.ts";
+import { fillTemplate, templateLine, PROJECT_TEMPLATE_PATH, readTemplate } from "./templates.ts";
 
 export interface NewProject {
   readonly name: string;
@@ -29,8 +29,8 @@ export async function addProject(
   const slug = toSlug(name);
   const path = `projects/${slug}.md`;
   const sections = {
-    "Next Action": nextActions.map((line) => `- ${noteLine("next action", line)}`),
-    Notes: notes.map((line) => `- ${noteLine("note", line)}`),
+    "Next Action": nextActions.map((line) => `- ${templateLine("next action", line)}`),
+    Notes: notes.map((line) => `- ${templateLine("note", line)}`),
   };
   const fields = { type: "project", created: today, status: "active" };
   const text = fillTemplate(await readTemplate(folder, PROJECT_TEMPLATE_PATH), { fields, sections });

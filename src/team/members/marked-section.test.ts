@@ -1,9 +1,9 @@
 import { assert, constantFrom, property, string, stringMatching, tuple } from "fast-check";
 import { expect, test } from "vitest";
-import { findSection, putSection, SECTION_BEGIN, SECTION_END, takeSection } from "./marked-section.ts";
+import { findMarkedSection, putSection, SECTION_BEGIN, SECTION_END, takeSection } from "./marked-section.ts";
 
 function take(text: string): string | undefined {
-  const section = findSection(text);
+  const section = findMarkedSection(text);
   return section.kind === "found" ? takeSection(text, section) : text;
 }
 
@@ -48,9 +48,9 @@ test.each([
   ["two of them", `${putSection("", "a")}${putSection("", "b")}`, 6],
   ["the wrong order", `${SECTION_END}\n${SECTION_BEGIN}\n`, 2],
 ])("with %s, which part is ours cannot be said", (_what, text, line) => {
-  expect(findSection(text)).toEqual({ kind: "broken", line });
+  expect(findMarkedSection(text)).toEqual({ kind: "broken", line });
 });
 
 test("a comment within a line is none", () => {
-  expect(findSection(`about ${SECTION_BEGIN} and ${SECTION_END}\n`).kind).toBe("none");
+  expect(findMarkedSection(`about ${SECTION_BEGIN} and ${SECTION_END}\n`).kind).toBe("none");
 });

@@ -21,7 +21,7 @@ export type FoundSection =
   /** A comment without the other, or several: which part is ours cannot be said. */
   | { readonly kind: "broken"; readonly line: number };
 
-export function findSection(text: string): FoundSection {
+export function findMarkedSection(text: string): FoundSection {
   const begins = linesWith(text, SECTION_BEGIN);
   const ends = linesWith(text, SECTION_END);
   const [begin] = begins;
@@ -35,7 +35,7 @@ export function findSection(text: string): FoundSection {
 
 /** The file with the section, which replaces the one that is there. Undefined: there is no file. */
 export function putSection(text: string | undefined, content: string): string {
-  const found = findSection(text ?? "");
+  const found = findMarkedSection(text ?? "");
   if (found.kind === "broken") throw new Error("whoever puts a section has looked whether that can be done");
   if (found.kind === "found") {
     const { start, end, lineEnd } = found;

@@ -47,7 +47,7 @@ export async function readProjects(
   return (await Promise.all(read)).flatMap(({ slug, text }) => (text === undefined ? [] : [{ slug, text }]));
 }
 
-export type FoundProject =
+export type ProjectFolder =
   | { readonly kind: "found"; readonly path: string }
   | { readonly kind: "missing"; readonly why: string };
 
@@ -62,7 +62,7 @@ const CLOSED_FOLDERS: ReadonlySet<string> = new Set(["agents", "projects", "temp
 export async function findProject(
   { slug, note }: Pick<MemberFiles, "slug" | "note">,
   { team: { root, user }, home }: { readonly team: TeamDirectory; readonly home: string },
-): Promise<FoundProject> {
+): Promise<ProjectFolder> {
   const workspace = join(home, "workspaces", slug);
   if (note.project === undefined)
     return slug === COORDINATOR

@@ -5,7 +5,7 @@ import { type TestTeam, testTeam } from "../../../test/support/team-folder.ts";
 import { addProject } from "./add-project.ts";
 import { MAX_NAME_LENGTH, type NewMember, type Registration, registerMember } from "./register-member.ts";
 import { readNote } from "../markdown/read-note.ts";
-import { MAX_LINE_LENGTH } from "./templates.ts";
+import { MAX_TEMPLATE_LINE_LENGTH } from "./templates.ts";
 
 async function register(team: TestTeam, given: Partial<NewMember> = {}): Promise<Registration> {
   const member = { name: "Billing Dev", project: team.project("Projects/billing-service"), ...given };
@@ -127,7 +127,9 @@ test("names and roles are single lines of bounded length", async () => {
   using team = testTeam();
   await expect(register(team, { name: "🙂" })).rejects.toMatchObject({ code: "request_invalid" });
   await expect(register(team, { name: "a b".repeat(MAX_NAME_LENGTH) })).rejects.toThrow("100 are allowed");
-  await expect(register(team, { role: "x".repeat(MAX_LINE_LENGTH + 1) })).rejects.toThrow("1000 are allowed");
+  await expect(register(team, { role: "x".repeat(MAX_TEMPLATE_LINE_LENGTH + 1) })).rejects.toThrow(
+    "1000 are allowed",
+  );
   await register(team, { role: "## Builds\n## Session Log\nand more" });
   expect(readNote(team.read("agents/billing-dev/billing-dev.md"))).toMatchObject({
     role: "Builds ## Session Log and more",

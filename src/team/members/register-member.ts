@@ -12,7 +12,7 @@ import { FOREIGN_RUNTIME, MANAGED_RUNTIME } from "../files/adoption.ts";
 import { addProject } from "./add-project.ts";
 import { toSlug } from "../markdown/slug.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
-import { AGENT_TEMPLATE_PATH, fillTemplate, noteLine, readTemplate } from "./templates.ts";
+import { AGENT_TEMPLATE_PATH, fillTemplate, templateLine, readTemplate } from "./templates.ts";
 
 export interface NewMember {
   /** `Billing Dev`. */
@@ -58,7 +58,7 @@ export async function registerMember(
 ): Promise<Registration> {
   const { member, note, projects } = await composeMember(folder, newMember, place);
   const { name, slug, notePath, tasksPath } = member;
-  const agent = noteLine("project", `Agent: ${slug} at ${shortenPath(member.project, place.user)}`);
+  const agent = templateLine("project", `Agent: ${slug} at ${shortenPath(member.project, place.user)}`);
   const legacy = legacyNotePath(slug);
   if ((await folder.read(legacy)) !== undefined) throw taken(name, slug, legacy);
   // The note first: it is what makes somebody a member, and of two that register the same name one does.
@@ -78,7 +78,7 @@ export async function composeMember(
   { isForeign = false, ...given }: NewMember,
   { today, user, workingDir }: RegistrationContext,
 ): Promise<{ member: Omit<Registration, "projectPaths">; note: string; projects: readonly string[] }> {
-  const name = noteLine("name", given.name, MAX_NAME_LENGTH);
+  const name = templateLine("name", given.name, MAX_NAME_LENGTH);
   const slug = toSlug(name);
   if (!isForeign) checkManagedSlug(name, slug);
   const project = expandPath(given.project, { user, from: workingDir });
@@ -95,7 +95,7 @@ export async function composeMember(
     sections: {
       Role: roleLines(given.role ?? ""),
       Projects: projects.map(({ slug, remark }) => `- ${slug}${remark}`),
-      Capabilities: (given.capabilities ?? []).map((line) => `- ${noteLine("capability", line)}`),
+      Capabilities: (given.capabilities ?? []).map((line) => `- ${templateLine("capability", line)}`),
     },
   });
   const notePath = `agents/${slug}/${slug}.md`;
@@ -125,7 +125,7 @@ async function addMissingProjects(
 /** A role that begins as a heading does would end the section that it is in. */
 function roleLines(role: string): string[] {
   const text = role.replace(/^[\s#]+/, "");
-  return text === "" ? [] : [noteLine("role", text)];
+  return text === "" ? [] : [templateLine("role", text)];
 }
 
 interface OwnProject {
@@ -135,7 +135,7 @@ interface OwnProject {
 }
 
 function toProject(text: string): OwnProject {
-  const line = noteLine("project", text);
+  const line = templateLine("project", text);
   const end = line.search(/ [—–-] /);
   return end === -1
     ? { slug: toSlug(line), remark: "" }

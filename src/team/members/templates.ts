@@ -6,7 +6,7 @@ import type { TeamFolder } from "../files/team-folder.ts";
 
 export const AGENT_TEMPLATE_PATH = "templates/agent-template.md";
 export const PROJECT_TEMPLATE_PATH = "templates/project-template.md";
-export const MAX_LINE_LENGTH = 1_000;
+export const MAX_TEMPLATE_LINE_LENGTH = 1_000;
 
 /** As the team protocol has them. */
 export const TEMPLATES: Readonly<Record<string, string>> = {
@@ -61,7 +61,11 @@ export function fillTemplate(template: string, { fields, sections }: Filling): s
 }
 
 /** Text that is to be one line of a note. Throws `request_invalid` where nothing, or too much, is left. */
-export function noteLine(what: string, text: string, maxLength: number = MAX_LINE_LENGTH): string {
+export function templateLine(
+  what: string,
+  text: string,
+  maxLength: number = MAX_TEMPLATE_LINE_LENGTH,
+): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   if (line !== "" && line.length <= maxLength) return line;
   const message =

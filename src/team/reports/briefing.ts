@@ -1,6 +1,6 @@
 /** The morning's briefing: who is at work, what they do, what is in the way, what is coming. */
 import { count } from "../../model/count.ts";
-import { factsOf, type MemberName, nameOf, type TeamFacts } from "./facts.ts";
+import { factsOf, type MemberName, memberName, type TeamFacts } from "./facts.ts";
 import {
   blockedLine,
   missingLine,
@@ -26,9 +26,9 @@ export function briefingFacts(team: Team): BriefingFacts {
   return {
     stamp: toStamp(team.atMs, team.timezone),
     ...factsOf(team),
-    fresh: team.members.filter(({ liveness }) => liveness.state === "fresh").map(nameOf),
+    fresh: team.members.filter(({ liveness }) => liveness.state === "fresh").map(memberName),
     notices: team.members.flatMap((member) =>
-      member.notices.map((text) => ({ member: nameOf(member), text })),
+      member.notices.map((text) => ({ member: memberName(member), text })),
     ),
     problems: team.problems.length,
   };

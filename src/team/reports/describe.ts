@@ -20,7 +20,7 @@ export function describeMembers({ members }: Team): string {
 }
 
 /** Of everybody, or of one. Throws `member_unknown`. */
-export function describeStatus(team: Team, agent?: string): string {
+export function describeTeamStatus(team: Team, agent?: string): string {
   const members = agent === undefined ? team.members : [memberOf(agent, team)];
   if (members.length === 0) return "Nobody is on the team yet.";
   const blocks = members.map((member) =>

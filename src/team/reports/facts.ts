@@ -90,7 +90,7 @@ function totalsOf({ members }: Team): Totals {
   };
 }
 
-export function nameOf({ slug, note }: Member): MemberName {
+export function memberName({ slug, note }: Member): MemberName {
   return { slug, name: note.name || slug };
 }
 
@@ -99,7 +99,7 @@ function tasksInProgress(team: Team): InProgress[] {
     member.tasks.tasks
       .filter(({ status }) => status === "in-progress")
       .map((task) => ({
-        member: nameOf(member),
+        member: memberName(member),
         title: task.title,
         started: task.started,
         forMs: elapsed(task.started, team),
@@ -114,7 +114,7 @@ export function blockedTasks(team: Team): Blocked[] {
     const reason = blockerOf(member.note.log.status);
     // The log tells again of the task that was flagged last.
     if (reason === undefined || flagged.length > 0) return flagged;
-    return [{ member: nameOf(member), title: undefined, reason, since: member.note.log.last }];
+    return [{ member: memberName(member), title: undefined, reason, since: member.note.log.last }];
   });
 }
 
@@ -124,7 +124,7 @@ export function missingMembers({ members }: Team): Missing[] {
     const { state, ageMs } = liveness;
     const active = counts.ready + counts.inProgress;
     if (active === 0 || state === "fresh" || state === "idle") return [];
-    return [{ member: nameOf(member), state, active, ageMs }];
+    return [{ member: memberName(member), state, active, ageMs }];
   });
 }
 
@@ -132,7 +132,7 @@ function upcomingTasks(team: Team): Upcoming[] {
   return presentMembers(team).flatMap((member) => {
     const titles = member.tasks.tasks.filter(({ status }) => status === "ready").map(({ title }) => title);
     if (titles.length === 0) return [];
-    return [{ member: nameOf(member), ready: titles.length, titles: titles.slice(0, MAX_NEXT_TITLES) }];
+    return [{ member: memberName(member), ready: titles.length, titles: titles.slice(0, MAX_NEXT_TITLES) }];
   });
 }
 
@@ -149,7 +149,7 @@ function presentMembers({ members }: Team): Member[] {
 function flaggedTask(member: Member, task: Task): Blocked[] {
   const flag = flagOf(task);
   if (flag === undefined) return [];
-  return [{ member: nameOf(member), title: task.title, reason: flag.reason, since: flag.stamp }];
+  return [{ member: memberName(member), title: task.title, reason: flag.reason, since: flag.stamp }];
 }
 
 function elapsed(stamp: string | undefined, { atMs, timezone }: Team): number | undefined {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { member, teamDirectory } from "../../../test/support/team-directory.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
-import { lint, type TeamFinding } from "./lint.ts";
+import { lintTeam, type TeamFinding } from "./lint.ts";
 import { TeamReader } from "../files/team-reader.ts";
 
 const NOW_MS = Date.parse("2026-03-28T12:00:00Z");
@@ -20,7 +20,7 @@ async function lintOf(files: Readonly<Record<string, string | Buffer>>): Promise
   mkdirSync(join(home.path, "Projects/billing"), { recursive: true });
   using directory = teamDirectory(files);
   const parts = { root: directory.path, clock: () => NOW_MS, timezone: "UTC", heartbeatMinutes: 15 };
-  return lint(await new TeamReader(parts).read(), home.path);
+  return lintTeam(await new TeamReader(parts).read(), home.path);
 }
 
 function shown({ file, line, rule }: TeamFinding): string {
@@ -228,7 +228,7 @@ test("only what cannot lose anything is said to be repairable", async () => {
   writeFileSync(join(directory.path, "agents/b/tasks (conflicted copy 2026-03-28 101500).md"), "");
   const parts = { root: directory.path, clock: () => NOW_MS, timezone: "UTC", heartbeatMinutes: 15 };
 
-  const findings = lint(await new TeamReader(parts).read(), home.path);
+  const findings = lintTeam(await new TeamReader(parts).read(), home.path);
 
   expect(findings.map(({ rule, isRepairable }) => [rule, isRepairable])).toEqual([
     ["status-unknown", false],

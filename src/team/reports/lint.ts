@@ -31,7 +31,7 @@ export interface TeamFinding extends TeamProblem {
 }
 
 /** `home` is the folder that `~` stands for. */
-export function lint(team: Team, home: string): TeamFinding[] {
+export function lintTeam(team: Team, home: string): TeamFinding[] {
   const found: TeamProblem[] = [...team.problems, ...problemsOfWhole(team)];
   for (const member of team.members) {
     found.push(...problemsOfProject(member, team, home), ...foreignProblems(member, team));

@@ -4,7 +4,7 @@ import { array, assert, boolean, constantFrom, property, tuple } from "fast-chec
 import { expect, test } from "vitest";
 
 import { member, teamDirectory } from "../../../test/support/team-directory.ts";
-import { lint } from "./lint.ts";
+import { lintTeam } from "./lint.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import { isRepairable, repair, repairTasks } from "./repair.ts";
 import { TeamFolder } from "../files/team-folder.ts";
@@ -97,7 +97,7 @@ test("a repaired team has no finding left that could be repaired", async () => {
   rmSync(join(directory.path, "agents/b/tasks.md"));
   const clock = (): number => Date.parse("2026-03-28T12:00:00Z");
   const reader = new TeamReader({ root: directory.path, clock, timezone: "UTC", heartbeatMinutes: 15 });
-  const findings = lint(await reader.read(), "/nowhere");
+  const findings = lintTeam(await reader.read(), "/nowhere");
 
   const changed = await repair(new TeamFolder({ root: directory.path, clock }), findings);
 
@@ -105,5 +105,5 @@ test("a repaired team has no finding left that could be repaired", async () => {
   expect(readFileSync(join(directory.path, "agents/a/tasks.md"), "utf8")).toBe(
     "## A\n**Status:** in-progress\n**Started:** 2026-03-28T09:00\n\n<!-- cortex:last-tick 2026-03-28T10:00 -->\n",
   );
-  expect(lint(await reader.read(), "/nowhere").filter(isRepairable)).toEqual([]);
+  expect(lintTeam(await reader.read(), "/nowhere").filter(isRepairable)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /** The evening's review: what got done today, what is in the way, what is planned for tomorrow. */
 import { dateOf } from "../../model/day.ts";
-import { factsOf, type MemberName, nameOf, type TeamFacts } from "./facts.ts";
+import { factsOf, type MemberName, memberName, type TeamFacts } from "./facts.ts";
 import {
   blockedLine,
   missingLine,
@@ -60,7 +60,7 @@ function doneOn(date: string, { members }: Team): DoneToday[] {
     .flatMap((member) =>
       member.tasks.tasks.flatMap(({ status, title, completed, summary }) =>
         status === "done" && completed?.startsWith(`${date}T`) === true
-          ? [{ member: nameOf(member), title, completed, summary }]
+          ? [{ member: memberName(member), title, completed, summary }]
           : [],
       ),
     )

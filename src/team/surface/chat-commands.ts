@@ -8,7 +8,7 @@ export async function carryOutTeam(command: TeamCommand, team: Teamwork): Promis
     case "list":
       return (await describing()).describeMembers(await team.status());
     case "status":
-      return (await describing()).describeStatus(await team.status(), command.agent);
+      return (await describing()).describeTeamStatus(await team.status(), command.agent);
     case "dispatch": {
       const { agent, title, body } = command;
       const task = await team.dispatch({ agent, title, ...(body === undefined ? {} : { body }) });

@@ -6,7 +6,7 @@ import { memberOf } from "../members/dispatch-task.ts";
 import { composeBriefing } from "../reports/briefing.ts";
 import { composeReview } from "../reports/review.ts";
 import { teamLocation } from "./flags.ts";
-import { describeMember, describeTeam, memberRows, NOBODY } from "./text.ts";
+import { memberText, describeTeam, memberRows, NOBODY } from "./text.ts";
 import { memberView, teamView, wholeMemberView } from "./views.ts";
 import { withNulls } from "./with-nulls.ts";
 
@@ -33,7 +33,7 @@ export async function status(given: Invocation): Promise<void> {
   const [wanted] = args;
   if (wanted !== undefined) {
     const member = wholeMemberView(memberOf(wanted, team), team);
-    return print.data(member, () => describeMember(member, print.style));
+    return print.data(member, () => memberText(member, print.style));
   }
   const view = teamView(team);
   print.data(view, () => print.advice(describeTeam(view, print.style)));

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 
 import { isoTime } from "../../feature/views.ts";
-import { lint as findProblems, type TeamFinding } from "../reports/lint.ts";
+import { lintTeam, type TeamFinding } from "../reports/lint.ts";
 import { repair } from "../reports/repair.ts";
 import { type Invocation } from "../../feature/command.ts";
 import { openTeam } from "./look-commands.ts";
@@ -13,9 +13,9 @@ import { count, harmless, moment, table } from "../../terminal/text.ts";
 export async function lint(given: Invocation): Promise<void | false> {
   const { options, print } = given;
   const team = await openTeam(given);
-  const before = findProblems(await team.read(), team.user);
+  const before = lintTeam(await team.read(), team.user);
   const fixed = options["fix"] === true ? await repair(team.folder, before) : [];
-  const findings = fixed.length === 0 ? before : findProblems(await team.read(), team.user);
+  const findings = fixed.length === 0 ? before : lintTeam(await team.read(), team.user);
   const shown = findings.map(({ file, line, rule, message, hint, isRepairable }) => ({
     file,
     line,

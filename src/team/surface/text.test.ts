@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { MINUTE_MS } from "../../model/durations.ts";
 import type { MemberView, TaskView, WholeMemberView } from "./views.ts";
-import { describeMember, describeTeam, livenessText, memberRows } from "./text.ts";
+import { memberText, describeTeam, livenessText, memberRows } from "./text.ts";
 
 const plain = (_: unknown, words: string): string => words;
 
@@ -105,7 +105,7 @@ test("what is in progress comes before what is ready, and of much only the first
     "    and 2 more",
     "  ? Odd (blocked)",
   ]);
-  expect(describeMember(member("a", { tasks, counts }), plain)).toContain("  - Next 6");
+  expect(memberText(member("a", { tasks, counts }), plain)).toContain("  - Next 6");
 });
 
 test("those who have left are not counted", () => {

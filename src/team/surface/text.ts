@@ -46,7 +46,7 @@ export function describeTeam({ root, members, problems }: TeamView, style: Style
 }
 
 /** All of one member. */
-export function describeMember(member: WholeMemberView, style: Style): string {
+export function memberText(member: WholeMemberView, style: Style): string {
   const { name, role, project, session, lastTick, noteFile, projects, capabilities } = member;
   const about = table([
     ["name", firstLine(name, MAX_TITLE_LENGTH)],

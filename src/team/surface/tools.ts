@@ -82,9 +82,9 @@ function readingTools(ports: () => Ports): Tool[] {
         project: line(MAX_NAME_LENGTH).optional().describe("The slug of a project"),
       }),
       async run({ agent, project }) {
-        const { describeMember, describeProject, describeStatus } = await describing();
+        const { describeMember, describeProject, describeTeamStatus } = await describing();
         const now = await (await team()).status();
-        if (agent === undefined && project === undefined) return { text: describeStatus(now) };
+        if (agent === undefined && project === undefined) return { text: describeTeamStatus(now) };
         const texts = [
           ...(agent === undefined ? [] : [describeMember(now, agent)]),
           ...(project === undefined ? [] : [describeProject(now, project)]),

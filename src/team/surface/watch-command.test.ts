@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { TeamView } from "./views.ts";
-import { withoutTime } from "./watch-command.ts";
+import { viewWithoutTime } from "./watch-command.ts";
 
 test("a team in which only time has passed is the same, and one in which somebody went down is not", () => {
   const view = (at: string, state: string, ageMs: number): TeamView =>
@@ -10,7 +10,7 @@ test("a team in which only time has passed is the same, and one in which somebod
       at,
       members: [{ slug: "a", liveness: { state, ageMs }, tasks: [{ title: "Do it", forMs: ageMs }] }],
     }) as unknown as TeamView;
-  const before = withoutTime(view("2026-03-28T10:00:00.000Z", "fresh", 1));
-  expect(withoutTime(view("2026-03-28T10:00:15.000Z", "fresh", 15_001))).toBe(before);
-  expect(withoutTime(view("2026-03-28T10:31:00.000Z", "down", 1_860_001))).not.toBe(before);
+  const before = viewWithoutTime(view("2026-03-28T10:00:00.000Z", "fresh", 1));
+  expect(viewWithoutTime(view("2026-03-28T10:00:15.000Z", "fresh", 15_001))).toBe(before);
+  expect(viewWithoutTime(view("2026-03-28T10:31:00.000Z", "down", 1_860_001))).not.toBe(before);
 });

@@ -21,7 +21,7 @@ export async function watch(given: Invocation): Promise<void> {
       const told = (): string => print.advice(describeTeam(view, print.style));
       return {
         value: view,
-        key: withoutTime(view),
+        key: viewWithoutTime(view),
         page: () => `${told()}\n\n${print.style("dim", `${moment(view.at)} · q ends it`)}`,
         text: () => `${moment(view.at)}\n${told()}\n`,
       };
@@ -32,6 +32,6 @@ export async function watch(given: Invocation): Promise<void> {
 const GROWING: ReadonlySet<string> = new Set(["at", "ageMs", "forMs"]);
 
 /** The same as long as nothing has happened, however late it is. */
-export function withoutTime(view: TeamView): string {
+export function viewWithoutTime(view: TeamView): string {
   return JSON.stringify(view, (key, value: unknown) => (GROWING.has(key) ? undefined : value));
 }

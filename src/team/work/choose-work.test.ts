@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 
-import { chooseWork, type Circumstances } from "./choose-work.ts";
+import { chooseWork, type ChoiceContext } from "./choose-work.ts";
 import { digestOf, type MemberState } from "./member-state.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 28, 10);
-const BEAT: Circumstances = { nowMs: NOW_MS, timezone: "UTC", heartbeatMinutes: 15, isBeat: true };
+const BEAT: ChoiceContext = { nowMs: NOW_MS, timezone: "UTC", heartbeatMinutes: 15, isBeat: true };
 
 const READY = "## Next\n**Status:** ready\n\n";
 const started = (stamp: string, more = ""): string =>
@@ -13,7 +13,7 @@ const started = (stamp: string, more = ""): string =>
 const FLAGGED = started("2026-03-28T08:00", "\n### Progress\n- 2026-03-28T08:30 flagged: no access\n");
 const tick = (stamp: string): string => `<!-- cortex:last-tick ${stamp} -->\n`;
 
-function choose(text: string, state: MemberState = {}, now: Partial<Circumstances> = {}): string {
+function choose(text: string, state: MemberState = {}, now: Partial<ChoiceContext> = {}): string {
   const choice = chooseWork(readTasks(text), state, { ...BEAT, ...now });
   return "task" in choice ? `${choice.kind} ${choice.task.title}` : choice.kind;
 }

@@ -6,7 +6,7 @@ import { isKnown, type MemberState, troubleWith } from "./member-state.ts";
 import { stampMs } from "../markdown/stamp.ts";
 import { externalPathOf, type Task, type TaskFile } from "../markdown/task.ts";
 
-export type Choice =
+export type TaskChoice =
   /** Goes on with a task that is in progress. */
   | { readonly kind: "resume"; readonly task: Task }
   | { readonly kind: "claim"; readonly task: Task }
@@ -14,7 +14,7 @@ export type Choice =
   | { readonly kind: "idle" }
   | { readonly kind: "waiting"; readonly why: string };
 
-export interface Circumstances {
+export interface ChoiceContext {
   readonly nowMs: number;
   readonly timezone: string;
   readonly heartbeatMinutes: number;
@@ -25,7 +25,7 @@ export interface Circumstances {
 }
 
 /** What is in progress comes first; then the first one that is ready, in the order of the file. */
-export function chooseWork(file: TaskFile, state: MemberState, now: Circumstances): Choice {
+export function chooseWork(file: TaskFile, state: MemberState, now: ChoiceContext): TaskChoice {
   const reasons: string[] = [];
   const isPassed = (task: Task): boolean => now.passed?.has(keyOfTask(task)) === true;
   for (const task of file.tasks.filter(({ status }) => status === "in-progress")) {
@@ -64,7 +64,7 @@ function isEditedSince(task: Task, state: MemberState): boolean {
  * What is in progress without our doing may be somebody else's, who is at it: another session of this member, started by
  * hand. Then it was started just now, or its tick is fresh. Otherwise nobody is at it any more, and we go on with it.
  */
-function isSomebodyElses(task: Task, file: TaskFile, state: MemberState, now: Circumstances): boolean {
+function isSomebodyElses(task: Task, file: TaskFile, state: MemberState, now: ChoiceContext): boolean {
   const { nowMs, timezone, heartbeatMinutes } = now;
   const startedMs = task.started === undefined ? undefined : stampMs(task.started, timezone);
   const isNew = startedMs !== undefined && nowMs - startedMs < heartbeatMinutes * MINUTE_MS;
@@ -76,7 +76,7 @@ function isSomebodyElses(task: Task, file: TaskFile, state: MemberState, now: Ci
 export function foreignTickMs(
   { tick }: TaskFile,
   state: MemberState,
-  { nowMs, timezone }: Pick<Circumstances, "nowMs" | "timezone">,
+  { nowMs, timezone }: Pick<ChoiceContext, "nowMs" | "timezone">,
 ): number | undefined {
   if (tick === undefined || tick.stamp === state.tick) return state.foreignTickMs;
   const tickedMs = stampMs(tick.stamp, timezone);

@@ -1,5 +1,5 @@
 /** What the coordinator is told about its job: in its system prompt, and at the start of each conversation. */
-import { cut, describeStatus } from "../reports/describe.ts";
+import { cut, describeTeamStatus } from "../reports/describe.ts";
 import type { MemberFiles } from "../members/member-files.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import type { Project, Team } from "../files/team.ts";
@@ -43,7 +43,7 @@ export function describeSituation(team: Team): string {
   const more = team.projects.length - projects.length;
   const text = [
     `The team, ${toStamp(team.atMs, team.timezone).replace("T", " ")}:`,
-    describeStatus(team),
+    describeTeamStatus(team),
     ...(projects.length === 0 ? [] : ["Projects:", ...projects]),
     ...(more > 0 ? [`- and ${more} more`] : []),
   ].join("\n");

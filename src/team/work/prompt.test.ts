@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
 import { MAX_NOTE_LENGTH } from "../reports/describe.ts";
-import { buildTaskPrompt, MAX_TASK_LENGTH, type PromptSources } from "./prompt.ts";
+import { buildTaskPrompt, MAX_TASK_LENGTH, type TaskPrompt } from "./prompt.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 
-function prompt(fields: Partial<PromptSources> = {}, body = "Verify the signature."): string {
+function prompt(fields: Partial<TaskPrompt> = {}, body = "Verify the signature."): string {
   const { tasks } = readTasks(`## Add webhook\n**Status:** in-progress\n\n${body}\n`);
   const note = "---\nname: Billing Dev\n---\n## Role\nBuild billing.\n";
   const given = {

@@ -2,7 +2,7 @@
 import type { Task } from "../markdown/task.ts";
 import { cut, MAX_NOTE_LENGTH } from "../reports/describe.ts";
 
-export interface PromptSources {
+export interface TaskPrompt {
   readonly name: string;
   readonly isCoordinator: boolean;
   /** The text of its note. */
@@ -20,7 +20,7 @@ export const MAX_TASK_LENGTH = 100_000;
 const WORKER_PREFIX = "Cortex tick:";
 export const COORDINATOR_PREFIX = "Cortex custom:";
 
-export function buildTaskPrompt(sources: PromptSources): string {
+export function buildTaskPrompt(sources: TaskPrompt): string {
   const { name, isCoordinator, note, projects, task, isResumed } = sources;
   const prefix = isCoordinator ? COORDINATOR_PREFIX : WORKER_PREFIX;
   return [
