@@ -34,6 +34,10 @@ export interface PlayedTeam extends AsyncDisposable {
   readonly problems: readonly unknown[];
   /** How many writes there were so far. */
   readonly writes: number;
+  /** What a process works with. */
+  place(): Workplace;
+  /** A process that works with this, until it is ended. */
+  employ(place: Workplace): Workers;
   /** A process: it works until it is cut off, or ended. */
   begin(cut?: Cut): Workers;
   /**
@@ -137,6 +141,9 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
     };
   }
 
+  const employ = (place: Workplace): Workers =>
+    new Workers(place, { isKept: async () => true, onEnded: () => {} });
+
   function begin(cut?: Cut): Workers {
     let isGone = false;
     isCut = false;
@@ -158,10 +165,7 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
         }
         return result;
       };
-    return new Workers(
-      workplace(guarded, () => isGone),
-      { isKept: async () => true, onEnded: () => {} },
-    );
+    return employ(workplace(guarded, () => isGone));
   }
 
   function live(isUnreadable: () => boolean): Heart {
@@ -193,6 +197,12 @@ export async function playedTeam(tasks: string, plays: Plays): Promise<PlayedTea
     get writes() {
       return writes;
     },
+    place: () =>
+      workplace(
+        (act) => act,
+        () => false,
+      ),
+    employ,
     begin,
     live,
     async isOver() {
