@@ -1,5 +1,6 @@
 import type { Feature } from "../feature/feature.ts";
-import { TEAM, TEAM_OPTIONS } from "./surface/commands.ts";
+import { TEAM } from "./surface/commands.ts";
+import { TEAM_OPTIONS } from "./surface/options.ts";
 import { COORDINATOR_TOOLS, FLAG_TOOL } from "./work/tool-names.ts";
 import type { HomeTeam } from "./home-team.ts";
 

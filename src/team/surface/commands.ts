@@ -1,32 +1,6 @@
 /** `cortex team …`, as the table of commands has it. */
 import type { Command } from "../../feature/command.ts";
-
-type Options = NonNullable<Command["options"]>;
-
-/** The settings that matter wherever the team is looked at. */
-const WHERE: Options = [
-  ["--team-dir <folder>", "Team directory (env CORTEX_TEAM_DIR, default ~/cortex-team)"],
-  ["--heartbeat-minutes <number>", "Minutes between heartbeats (env CORTEX_HEARTBEAT_MINUTES, default 15)"],
-];
-
-/** All that a server or a new team can be told. */
-export const TEAM_OPTIONS: Options = [
-  ...WHERE,
-  [
-    "--daily-briefing <time>",
-    'Time of the daily briefing, or "off" (env CORTEX_DAILY_BRIEFING, default 09:00)',
-  ],
-  ["--daily-review <time>", 'Time of the daily review, or "off" (env CORTEX_DAILY_REVIEW, default 18:00)'],
-  ["--telegram-chat-id <id>", "Telegram chat of the protocol; unused for now (env CORTEX_TELEGRAM_CHAT_ID)"],
-  [
-    "--chief-of-staff-project <folder>",
-    "Coordinator's project (env CORTEX_CHIEF_OF_STAFF_PROJECT, default: the team directory)",
-  ],
-  [
-    "--adopt <boolean>",
-    "Run members whose notes name no runner: true or false (env CORTEX_ADOPT, default false)",
-  ],
-];
+import { TEAM_OPTIONS, WHERE } from "./options.ts";
 
 export const TEAM: Command = {
   usage: "team",

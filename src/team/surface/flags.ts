@@ -3,7 +3,7 @@ import { readTeamConfig, type TeamLocation } from "../../config/team-config.ts";
 import type { Setting } from "../../config/configured.ts";
 import { flagsOf, type Invocation } from "../../feature/command.ts";
 import type { SetupLocation } from "../members/setup.ts";
-import { TEAM_OPTIONS } from "./commands.ts";
+import { TEAM_OPTIONS } from "./options.ts";
 
 export function teamLocation(given: Invocation): SetupLocation {
   const { home, environment } = given;
