@@ -42,7 +42,7 @@ const cortexFile = { relay: { onRestart: "resume" }, sandbox: "off" };
 test("what a program changed is told to the next agent", async () => {
   await using cortex = await openTestCortex({ relays, script: script(0), cortex: cortexFile });
   const { id } = await cortex.relays.run({ name: "pair", message: "a house" });
-  const { steps, workspacePath } = (await cortex.relays.ended(id as RelayId, NEVER))!;
+  const { steps, workspacePath } = (await cortex.relays.ended(id, NEVER))!;
   expect(steps[1]!.input).toContain(`### ${workspacePath}/notes.txt\n`);
   expect(steps[1]!.input).toContain("+one\n+two\n");
 });

@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-import type { RelayId } from "../src/model/ids.ts";
 import { RELAY_USAGE } from "../src/relay/surface/chat-command-syntax.ts";
 import { DEFAULT_SCRIPT_TIMEOUT_MS } from "../src/relay/templates/schema.ts";
 import { scriptContext } from "../src/relay/record/script-context.ts";
@@ -118,7 +117,7 @@ test("the script of the page counts the words", async () => {
     environment: { PATH: `${dirname(process.execPath)}:${process.env["PATH"]}` },
   });
   const { id } = await cortex.relays.run({ name: "watched", message: "plan" });
-  const record = await cortex.relays.ended(id as RelayId, AbortSignal.timeout(PATIENT.timeout));
+  const record = await cortex.relays.ended(id, AbortSignal.timeout(PATIENT.timeout));
   expect(record!.steps.map(({ kind, error }) => [kind, error])).toEqual([["agent", null]]);
   const report = readFileSync(join(home.path, "tmp", "reports", `${id}.txt`), "utf8");
   expect(report).toBe("3 words, no_matching_transition\n");

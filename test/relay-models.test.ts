@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-import type { RelayId } from "../src/model/ids.ts";
 import type { RelayRecord } from "../src/relay/record/record.ts";
 import { openTestCortex, writeHome } from "./support/home.ts";
 import { type ModelRequest, type Reply, startModelServer } from "./support/model-server.ts";
@@ -45,8 +44,8 @@ async function runRelay(
   }
   await using cortex = await openTestCortex({}, { home: folder.path });
   const { id } = await cortex.relays.run(request);
-  const record = (await cortex.relays.ended(id as RelayId, NEVER))!;
-  const artifact = (await cortex.relays.artifact(id as RelayId)) ?? "";
+  const record = (await cortex.relays.ended(id, NEVER))!;
+  const artifact = (await cortex.relays.artifact(id)) ?? "";
   look({ record, artifact, requests: model.requests, problems: model.problems, home: folder.path });
 }
 

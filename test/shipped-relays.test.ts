@@ -3,7 +3,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-import type { RelayId } from "../src/model/ids.ts";
 import { printEndpoint } from "../src/relay/templates/endpoint.ts";
 import type { RelayRecord } from "../src/relay/record/record.ts";
 import { openCortex } from "../src/runtime/cortex.ts";
@@ -88,9 +87,9 @@ async function runShipped(
   writeHome(home.path, { script, cortex: { sandbox: "off" } });
   await using cortex = await openCortex({ home: home.path, environment: { PATH: process.env["PATH"] } });
   const { id } = await cortex.relays.run({ name: template, message: "Do something useful" });
-  const record = await cortex.relays.ended(id as RelayId, AbortSignal.timeout(PATIENT.timeout));
+  const record = await cortex.relays.ended(id, AbortSignal.timeout(PATIENT.timeout));
   if (record === undefined) throw new Error("It has not ended in time");
-  return { record, artifact: (await cortex.relays.artifact(id as RelayId)) ?? "" };
+  return { record, artifact: (await cortex.relays.artifact(id)) ?? "" };
 }
 
 test.each(CASES)("$template comes to its end in two rounds", async (expected) => {

@@ -103,14 +103,14 @@ function promptsOfRelay(): Promise<readonly string[]> {
 
 async function readPrompts(): Promise<readonly string[]> {
   const { id } = await cortex.relays.run({ name: "chain", message: "A task." });
-  await untilEnded(id as RelayId);
-  return (await cortex.relays.get(id as RelayId))!.steps.map(({ input }) => input);
+  await untilEnded(id);
+  return (await cortex.relays.get(id))!.steps.map(({ input }) => input);
 }
 
 /** Gives how long it took: from the moment it was kept to that of its end. */
 async function relay(): Promise<number> {
   const { id } = await cortex.relays.run({ name: "chain", message: "A task." });
-  return untilEnded(id as RelayId);
+  return untilEnded(id);
 }
 
 /** Looks now and then, as waiting for it is not what is measured. */

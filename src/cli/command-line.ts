@@ -85,8 +85,11 @@ const HELP = "Show help for a command";
 
 /** commander shows groups in the order in which it meets them. */
 function byGroup(entries: readonly Command[]): readonly Command[] {
-  const rank = ({ group }: Command) => (group === undefined ? Infinity : COMMAND_GROUPS.indexOf(group));
   return entries.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function rank({ group }: Command): number {
+  return group === undefined ? Infinity : COMMAND_GROUPS.indexOf(group);
 }
 
 function argumentTerm(argument: Argument): string {

@@ -50,10 +50,9 @@ export function noticesTo(
 ): (NewDelivery & { readonly content: string })[] {
   const { channel, place } = parseDelivery(delivery);
   if (channel === undefined || place === undefined) return [];
-  return deliveriesOf({ text, source: { channel }, delivery, mintId }).map((each) => ({
-    content: text,
-    ...each,
-  }));
+  return deliveriesOf({ text, source: { channel }, delivery, mintId }).map((each) =>
+    Object.assign(each, { content: text }),
+  );
 }
 
 const FIELDS = ["channel", "account", "place", "topic", "replyTo"] as const;

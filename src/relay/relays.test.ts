@@ -98,8 +98,8 @@ test("a template runs to its end, each step a turn of its own session", async ()
     ["planner", "planned"],
     ["coder", "coded"],
   ]);
-  expect(await cortex.relays.artifact(id as RelayId)).toBe("the plan\nthe code\n");
-  expect(await cortex.relays.artifact(id as RelayId, 1)).toBe("the plan\n");
+  expect(await cortex.relays.artifact(id)).toBe("the plan\nthe code\n");
+  expect(await cortex.relays.artifact(id, 1)).toBe("the plan\n");
   const turn = (await cortex.store.turns.get(record.steps[1]!.executionId as TurnId))!;
   expect(turn).toMatchObject({ session: `thr:${id}:coder:1`, agent: "coder", persona: "atlas" });
   expect(turn.facts.role).toBe("worker");
@@ -161,7 +161,7 @@ test("a single agent runs by itself, in a session and folder of its choice", asy
   const record = await end(cortex, id);
   expect(record).toMatchObject({ templateName: null, status: "completed", metadata: { trigger: "user" } });
   expect(readFileSync(join(dir, "artifact.md"), "utf8")).toBe("the plan\n");
-  expect(await cortex.relays.artifact(id as RelayId)).toBe("");
+  expect(await cortex.relays.artifact(id)).toBe("");
 });
 
 test("a name that nobody has is told apart", async () => {
@@ -212,7 +212,7 @@ test("the slots of a record are in the order of the template", async () => {
   await using cortex = await home.open();
   const { id } = await cortex.relays.run({ name: "two", message: "a house" });
   expect(Object.keys((await end(cortex, id)).agents)).toEqual(["planner", "coder"]);
-  await cortex.relays.add({ id: id as RelayId, agent: "critic" });
+  await cortex.relays.add({ id: id, agent: "critic" });
   expect(Object.keys((await end(cortex, id)).agents)).toEqual(["planner", "coder", "critic"]);
 });
 
@@ -223,9 +223,9 @@ test("a step that waits for a child makes its relay wait", async () => {
   const { tool, release } = holdTool();
   await using cortex = await home.open({ tools: [tool] });
   const { id } = await cortex.relays.run({ name: "two", message: "a house" });
-  const status = async () => (await cortex.relays.get(id as RelayId))?.status;
+  const status = async () => (await cortex.relays.get(id))?.status;
   await expect.poll(status, PATIENT).toBe("waiting");
-  expect((await readRelayView(id as RelayId, cortex.store))?.status).toBe("waiting");
+  expect((await readRelayView(id, cortex.store))?.status).toBe("waiting");
   await expect.poll(() => tool.calls.length, PATIENT).toBe(1);
   release();
   expect(await end(cortex, id)).toMatchObject({ status: "completed" });
@@ -315,14 +315,14 @@ test("an agent is added to a relay that is over, with what came before it", asyn
   using home = makeHome({ script: PLAYS });
   await using cortex = await home.open();
   const { id } = await cortex.relays.run({ name: "two", message: "a house" });
-  const add = () => cortex.relays.add({ id: id as RelayId, agent: "critic", message: "Be strict" });
+  const add = () => cortex.relays.add({ id: id, agent: "critic", message: "Be strict" });
   await end(cortex, id);
   await add();
   const record = await end(cortex, id);
   expect(outputs(record).at(-1)).toEqual(["critic", "judged"]);
   expect(record.steps[2]!.input).toContain("Previous agent output:\n\ncoded\n\n---\n\nJudge Be strict");
   expect(record.userMessage).toBe("a house");
-  const unknown = cortex.relays.add({ id: id as RelayId, agent: "nobody" });
+  const unknown = cortex.relays.add({ id: id, agent: "nobody" });
   await expect(unknown).rejects.toMatchObject({ code: "agent_unknown" });
 });
 
@@ -333,7 +333,7 @@ test("what comes with an agent that is added reaches it, also where its prompt d
   const { id } = await cortex.relays.run({ name: "two", message: "a house" });
   const inputAfter = async (name: string) => {
     await end(cortex, id);
-    await cortex.relays.add({ id: id as RelayId, agent: name, message: "Mind the roof" });
+    await cortex.relays.add({ id: id, agent: name, message: "Mind the roof" });
     return (await end(cortex, id)).steps.at(-1)!.input;
   };
   for (const name of ["critic", "coder"])
@@ -362,7 +362,7 @@ describe("while a step is under way", () => {
   async function open(home: Home, tool: Tool): Promise<{ cortex: Cortex; id: RelayId }> {
     const cortex = await home.open({ tools: [tool] });
     const { id } = await cortex.relays.run({ name: "two", message: "a house" });
-    return { cortex, id: id as RelayId };
+    return { cortex, id: id };
   }
 
   test("messages wait for the next step, and too many are counted", async () => {
@@ -433,8 +433,8 @@ test("a step that asks a person waits, and goes on with what is said to the rela
   using home = makeHome({ script: [entry("Plan", "planner", asks), ...PLAYS.slice(1)] });
   await using cortex = await home.open();
   const { id } = await cortex.relays.run({ name: "two", message: "a house" });
-  await expect.poll(async () => (await cortex.relays.get(id as RelayId))?.status, PATIENT).toBe("waiting");
-  expect(await cortex.relays.say(id as RelayId, "red")).toMatchObject({
+  await expect.poll(async () => (await cortex.relays.get(id))?.status, PATIENT).toBe("waiting");
+  expect(await cortex.relays.say(id, "red")).toMatchObject({
     buffered: 0,
     answered: expect.any(String),
   });
@@ -449,11 +449,11 @@ test("a relay that waits for a person waits on after a restart, also where those
   using home = makeHome({ script: [entry("Plan", "planner", asks), ...PLAYS.slice(1)] });
   const before = await home.open();
   const { id } = await before.relays.run({ name: "two", message: "a house" });
-  await expect.poll(async () => (await before.relays.get(id as RelayId))?.status, PATIENT).toBe("waiting");
+  await expect.poll(async () => (await before.relays.get(id))?.status, PATIENT).toBe("waiting");
   await before.stop();
   await using cortex = await home.open();
-  expect(await cortex.relays.get(id as RelayId)).toMatchObject({ status: "waiting", error: null });
-  await cortex.relays.say(id as RelayId, "red");
+  expect(await cortex.relays.get(id)).toMatchObject({ status: "waiting", error: null });
+  await cortex.relays.say(id, "red");
   expect(await end(cortex, id)).toMatchObject({ status: "completed" });
 });
 
@@ -469,7 +469,7 @@ test("a relay that an agent waits for ends with the turn that waits", async () =
   expect(await cortex.abort(MAIN_SESSION)).toBe(true);
   expect(await end(cortex, relay!.id)).toMatchObject({ status: "cancelled" });
   release();
-  await cortex.relays.resume(relay!.id as RelayId);
+  await cortex.relays.resume(relay!.id);
   expect(await end(cortex, relay!.id)).toMatchObject({ status: "completed" });
 });
 
@@ -560,13 +560,13 @@ test("relays that are over for long leave the lists, and their workspaces go", a
   nowMs += KEPT_MS + 1;
   await using cortex = await home.open({ clock });
   expect((await cortex.relays.list()).items).toEqual([]);
-  expect(await cortex.relays.get(id as RelayId)).toMatchObject({ id, status: "completed" });
-  expect(await cortex.relays.artifact(id as RelayId)).toBeUndefined();
-  expect(await cortex.relays.artifact(id as RelayId, 1)).toBeUndefined();
+  expect(await cortex.relays.get(id)).toMatchObject({ id, status: "completed" });
+  expect(await cortex.relays.artifact(id)).toBeUndefined();
+  expect(await cortex.relays.artifact(id, 1)).toBeUndefined();
 
-  await cortex.relays.add({ id: id as RelayId, agent: "planner" }); // it is wanted again, in a new folder
+  await cortex.relays.add({ id: id, agent: "planner" }); // it is wanted again, in a new folder
   expect(await end(cortex, id)).toMatchObject({ status: "completed" });
-  expect(await cortex.relays.artifact(id as RelayId)).toBe("the plan\nthe code\n");
+  expect(await cortex.relays.artifact(id)).toBe("the plan\nthe code\n");
   expect((await cortex.relays.list()).items).toMatchObject([{ id }]);
 });
 

@@ -231,7 +231,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
   }
   const sender = new Sender({
     store,
-    channels: channels.find,
+    channels: (name) => channels.find(name),
     holder,
     clock,
     random: Math.random,

@@ -65,17 +65,15 @@ test("why tells how long each stage of a message took", async () => {
   const [turn] = (await why(server, json.eventId)).turns;
   const stages = turn.timing as { stage: string; atMs: number; cpuMs: number | null }[];
   expect(stages.map(({ stage }) => stage)).toEqual([
-    ...[
-      "received",
-      "accepted",
-      "queued",
-      "claimed",
-      "prepared",
-      "asked",
-      "first byte",
-      "answered",
-      "committed",
-    ],
+    "received",
+    "accepted",
+    "queued",
+    "claimed",
+    "prepared",
+    "asked",
+    "first byte",
+    "answered",
+    "committed",
   ]);
   expect(stages.map(({ atMs }) => atMs)).toEqual(stages.map(({ atMs }) => atMs).toSorted((a, b) => a - b));
   expect(stages.filter(({ cpuMs }) => cpuMs === null).map(({ stage }) => stage)).toEqual([

@@ -64,7 +64,7 @@ export interface TurnPorts {
   readonly graceMs?: number;
 }
 
-export interface Agents {
+interface Agents {
   /** The backend of a profile; for a worker with a process of its own, that process. */
   agentFor(profile: Profile, work: WorkerWork): Promise<Agent>;
 }
@@ -86,7 +86,7 @@ export interface Folders {
 }
 
 /** What features add to turns. */
-export interface TurnFeatures {
+interface TurnFeatures {
   /** How the team stands that an agent coordinates. Undefined: there is none. */
   situation(): Promise<string | undefined>;
   /** What came of the work that a call waits for. Undefined: it goes on. */

@@ -12,7 +12,7 @@ cortex.store.onWake("changes", () => void process.stdout.write("change\n"));
 const ids: RelayId[] = [];
 for (let i = 0; i < Number(count); i++) {
   const { id } = await cortex.relays.run({ name: "ten", message: "a house", idempotencyKey: `relay-${i}` });
-  ids.push(id as RelayId);
+  ids.push(id);
 }
 for (const id of ids) await cortex.relays.ended(id, new AbortController().signal);
 process.stdout.write("done\n");

@@ -275,7 +275,7 @@ export async function openStage(config: object, cast: Cast, options: StageOption
       const wanted = { name: "test", message: "Do it", ...request };
       const content = contentFor(wanted, known, activeAgent("main" as AgentId, known));
       const { id } = await startRelay(wanted, content, { store, home, clock });
-      return id as RelayId;
+      return id;
     },
     read,
     async ended(id) {

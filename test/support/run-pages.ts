@@ -13,7 +13,6 @@ import { fileURLToPath } from "node:url";
 
 import { runCommandLine } from "../../src/cli/command-line.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import type { RelayId } from "../../src/model/ids.ts";
 import { MAIN_SESSION, type SessionKey } from "../../src/model/session-key.ts";
 import { type Cortex, openCortex } from "../../src/runtime/cortex.ts";
 import { addShippedRelays } from "../../src/relay/templates/shipped-files.ts";
@@ -154,7 +153,7 @@ async function createIds(cortex: Cortex): Promise<IdOf> {
   const [event] = (await cortex.store.events.list({ direction: "received", limit: 1 })).items;
   const relay = async (): Promise<string> => {
     const { id } = await cortex.relays.run({ name: "doc-review", message: "Explain relays" });
-    await cortex.relays.ended(id as RelayId, signal);
+    await cortex.relays.ended(id, signal);
     return id;
   };
   // One for each command: what was tried again is no dead letter, and what was answered no question any more.

@@ -258,8 +258,9 @@ function spinning(): Disposable & {
   const path = join(folder.path, "begun");
   writeFileSync(path, "");
   const time = stopTime();
-  const begun = (times: number): Promise<void> =>
-    expect.poll(() => readFileSync(path, "utf8").length, PATIENT).toBe(times);
+  const begun = async (times: number): Promise<void> => {
+    await expect.poll(() => readFileSync(path, "utf8").length, PATIENT).toBe(times);
+  };
   return {
     begin: `process.getBuiltinModule("node:fs").appendFileSync(${JSON.stringify(path)}, "x");`,
     begun,

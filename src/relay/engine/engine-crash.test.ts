@@ -38,7 +38,7 @@ const speaks = ({ name, step }: Asked): Played => ({
 
 /** All that counts of what a relay has done. */
 async function outcome(stage: Stage, record: RelayRecord) {
-  const artifact = await stage.artifact(record.id as never);
+  const artifact = await stage.artifact(record.id);
   return {
     status: record.status,
     stopReason: record.stopReason,

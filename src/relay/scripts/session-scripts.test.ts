@@ -317,11 +317,10 @@ test.each(["last", "since"] as const)(
     if (broken === "since") await reset();
     await expect.poll(() => home.logged, PATIENT).toEqual([expect.stringContaining("The disk is gone")]);
     isBroken = false;
-    if (broken === "last") {
-      const position = () => kept.store.progress.get("session-scripts");
-      await expect.poll(position, PATIENT).toBeDefined(); // from now on changes are followed
-      await reset();
-    }
+    // From now on changes are followed.
+    const position = () => (broken === "last" ? kept.store.progress.get("session-scripts") : true);
+    await expect.poll(position, PATIENT).toBeDefined();
+    if (broken === "last") await reset();
     await expect.poll(() => home.seen(), PATIENT).toEqual(["ran"]);
     const ends = async () =>
       (await kept.store.events.list({ channel: SCRIPT_ADAPTER, limit: 10 })).items.filter(({ id }) =>

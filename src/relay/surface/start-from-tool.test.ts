@@ -6,7 +6,7 @@ import { PATIENT } from "../../../test/support/server.ts";
 import { ended, SMALL_RELAYS, SMALL_SCRIPT } from "../../../test/support/small-relays.ts";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { answerTo, entry, plays, resultsOf } from "../../../test/support/workers.ts";
-import type { ItemId, RelayId } from "../../model/ids.ts";
+import type { ItemId } from "../../model/ids.ts";
 import { MAIN_SESSION } from "../../model/session-key.ts";
 import type { Cortex } from "../../runtime/cortex.ts";
 import { MAX_OPEN_RELAYS, MAX_RELAY_DEPTH } from "./start-from-tool.ts";
@@ -89,7 +89,7 @@ test("a session has a number of relays under way, and no more", PATIENT, async (
     Array.from({ length: MAX_OPEN_RELAYS }, () => expect.stringContaining("has begun")),
   );
   expect(results.at(-1)).toContain(`${MAX_OPEN_RELAYS} relays of this session are already running`);
-  for (const { id } of (await cortex.relays.list()).items) await cortex.relays.cancel(id as RelayId);
+  for (const { id } of (await cortex.relays.list()).items) await cortex.relays.cancel(id);
 });
 
 test("relays that start relays come to an end", PATIENT, async () => {

@@ -103,7 +103,7 @@ async function startRelay(
       metadata: { trigger: "team", team: root, member: assignee.slug, task: task.title },
       ...(cause === undefined ? {} : { cause }),
     });
-    return { kind: "relay", relay: id as RelayId };
+    return { kind: "relay", relay: id };
   } catch (error) {
     if (!(error instanceof CortexError) || error.transient) throw error; // not the task's fault
     return { kind: "unfit", reason: error.message };
