@@ -151,7 +151,14 @@ export function toEvent({
   mentionsMe,
   ...row
 }: EventRow): StoredEvent {
-  const values = { attachments: json(attachments), payload: json(payload), metadata: json(metadata) };
-  const isMention = mentionsMe === null ? null : mentionsMe === 1;
-  return { ...defined({ ...row, ...values, mentionsMe: isMention }), content };
+  return {
+    ...defined(row),
+    content,
+    ...defined({
+      attachments: json(attachments),
+      payload: json(payload),
+      metadata: json(metadata),
+      mentionsMe: mentionsMe === null ? null : mentionsMe === 1,
+    }),
+  };
 }

@@ -6,8 +6,8 @@ import type { Refusal } from "./operation.ts";
 /** The fields that are set: null in the database is a field that is absent outside. */
 export function defined<T extends object>(fields: T): Defined<T> {
   const present: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== null && value !== undefined) present[name] = value;
+  for (const name in fields) {
+    if (fields[name] !== null && fields[name] !== undefined) present[name] = fields[name];
   }
   return present as Defined<T>;
 }
@@ -24,7 +24,7 @@ type Defined<T> = {
 /** The fields of a row, with undefined for null. */
 export function orUndefined<Row extends object>(row: Row): WithoutNull<Row> {
   const fields: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(row)) fields[name] = value ?? undefined;
+  for (const name in row) fields[name] = row[name] ?? undefined;
   return fields as WithoutNull<Row>;
 }
 
