@@ -338,7 +338,7 @@ test("in a terminal, a new team is asked for, and a wrong answer asked again", L
   asking.type(`${join(home.path, "ours")}\r`);
   await asking.says("[15]");
   asking.type("soon\r");
-  await asking.says("not a number of minutes");
+  await asking.says("minutes, got");
   await asking.says("[15]");
   asking.type("20\r");
   await asking.says("[09:00]");

@@ -129,7 +129,7 @@ test.each(PLANTED)(
 
     expect(existsSync(marks)).toBe(false);
     expect(isPostponed).toBe(true);
-    expect(uncommitted).toContain(`.git/${file} sets ${key}, which may run a program`);
+    expect(uncommitted).toContain(`.git/${file} sets ${key}, which can run a program`);
     expect(home.tasks("dev")).toContain("## Old");
   },
 );
