@@ -18,7 +18,7 @@ export interface Codec<T, In = T> {
 /** What a codec reads. */
 export type Decoded<C> = C extends Codec<infer T, infer _> ? T : never;
 /** What a codec writes: a value that may be null or undefined can be left out. */
-export type Encoded<C> = C extends Codec<infer _, infer In> ? In : never;
+type Encoded<C> = C extends Codec<infer _, infer In> ? In : never;
 
 /** A position in a list of cells. */
 interface Cursor {
