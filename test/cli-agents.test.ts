@@ -75,7 +75,7 @@ test.each([
   [["agents", "create", "main"], 1, '"main" is already an agent'],
   [["agents", "create", "Scout"], 1, '"Scout" contains uppercase letters'],
   [["agents", "create", "scout", "--persona", "nobody"], 1, 'unknown persona "nobody"'],
-  [["agents", "create", "scout", "--role", "boss"], 1, 'expected one of manager,, got "boss" worker'],
+  [["agents", "create", "scout", "--role", "boss"], 1, 'expected one of manager, worker, got "boss"'],
   [["agents", "create"], 2, "Missing required argument"],
   [["agents", "show", "nobody"], 1, 'Unknown agent "nobody"'],
   [["personas", "show", "nobody"], 1, 'Unknown persona "nobody"'],

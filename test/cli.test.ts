@@ -105,7 +105,7 @@ describe("without a server", () => {
     for (const args of [["verify"], ["sessions"], ["events"]]) {
       expect(await run(home.path, args)).toMatchObject({
         code: 1,
-        err: expect.stringContaining("no ledger"),
+        err: expect.stringContaining("No ledger at"),
       });
     }
     expect(await run(home.path, ["status"])).toMatchObject({
@@ -331,7 +331,7 @@ describe("with a server", () => {
     const { code, err } = await run(home, ["send", "hello", "--session", "a", "--persona", "atlas"]);
     expect({ code, err }).toEqual({
       code: 1,
-      err: expect.stringMatching(/names session "a" and persona "atlas"\.\nKeep one/),
+      err: expect.stringMatching(/got session "a" and persona "atlas"\.\nGive only one/),
     });
   });
 
@@ -353,7 +353,7 @@ describe("with a server", () => {
       out: expect.stringMatching(/^The queue of told, 0 waiting\nmode: collect \(this session\)\n/),
     });
     expect((await run(home, ["send", "/queue cap:0", ...session])).err).toMatch(
-      /"0" is not a cap[^]*Usage: \/queue/,
+      /Invalid cap "0"[^]*Usage: \/queue/,
     );
     const { out } = await run(home, ["send", "/queue reset\nhello", ...session, "--wait"]);
     expect(out).toMatch(/^The queue of told[^]*\nHello!/);
@@ -361,7 +361,7 @@ describe("with a server", () => {
     expect(chat.out).toMatch(/^told is idle; 0 waiting;[^]*\nHello!/);
     const refused = await run(home, ["chat", ...session], "/queue cap:0\nhello\n");
     expect(refused).toMatchObject({ code: 1, out: expect.stringMatching(/^Hello!/) });
-    expect(refused.err).toMatch(/"0" is not a cap/);
+    expect(refused.err).toMatch(/Invalid cap "0"/);
   });
 
   test("a line that cannot be answered makes chat fail, after the others were", async () => {

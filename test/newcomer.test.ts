@@ -250,7 +250,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "two targets": {
     typed: ["send", "hi", "--session", "work", "--persona", "atlas"],
     what: /"work"/,
-    hint: /Keep one/,
+    hint: /Give only one/,
     better: ["send", "hi", "--session", "work"],
   },
   "a thread that is not there": {
@@ -301,7 +301,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "the name of an agent with a space": {
     typed: ["agents", "create", "my agent"],
     what: /"my agent"/,
-    hint: /small letters/,
+    hint: /lowercase letters/,
     better: ["agents", "create", "my-agent"],
   },
   "a request that nobody made": {
@@ -423,7 +423,7 @@ describe("files", () => {
       "a comma that is missing",
       "cortex.json",
       '{\n  "server": { "port": 0 }\n  "sandbox": "off"\n}',
-      /cortex\.json:3:3 .*comma/,
+      /cortex\.json:3:3: .*comma/,
       /double quotes/,
       '{\n  "server": { "port": 0 },\n  "sandbox": "off"\n}',
     ],
@@ -440,7 +440,7 @@ describe("files", () => {
       "cortex.json",
       '{ "server": { "port": "x" } }',
       /1:23 .*"x"/,
-      /0 takes any/,
+      /0 picks a free one/,
       "{}",
     ],
     ["a choice that is none", "cortex.json", '{ "sandbox": "of" }', /"of"/, /"off"/, '{ "sandbox": "off" }'],
@@ -472,7 +472,7 @@ describe("files", () => {
       "a key without its name",
       ".env",
       "A=1\nsk-123\n",
-      /\.env:2 (?!.*sk-123)/,
+      /\.env:2: (?!.*sk-123)/,
       /NAME=value/,
       "A=1\nKEY=sk-123\n",
     ],
@@ -499,7 +499,7 @@ describe("files", () => {
   test("a port that is no number, as a flag and in the environment", async () => {
     using other = temporaryFolder();
     const argv = ["--home", other.path];
-    const wrong = { what: /expected a number, got "hello"/, hint: /0 takes any that is free/ };
+    const wrong = { what: /expected a number, got "hello"/, hint: /0 picks a free one/ };
     await refused(["up", "--port", "hello", ...argv], { code: 78, ...wrong });
     environment["CORTEX_PORT"] = "hello";
     await refused(["config", ...argv], { code: 1, ...wrong });
@@ -535,7 +535,7 @@ describe("files", () => {
     using other = temporaryFolder();
     const hint = await refused(["sessions", "--home", other.path], {
       code: 1,
-      what: /no ledger/,
+      what: /No ledger/,
       hint: /`cortex up/,
     });
     expect(hint).toContain("CORTEX_HOME");
@@ -625,12 +625,12 @@ describe("hooks", () => {
 
   test.each([
     ["with a syntax error", "unclosed", "export default { handler( { return {}; } };\n", /unclosed\.ts:1/],
-    ["that exports nothing of use", "useless", "export const hook = 1;\n", /neither a function nor/],
+    ["that exports nothing of use", "useless", "export const hook = 1;\n", /Expected a function or/],
   ])("one %s is read again when it is mended", async (_, name, source, why) => {
     const test = ["hooks", "test", name, "--channel", "cli", "--content", "x"];
     put(`hooks/${name}.ts`, source);
     await expect.poll(async () => (await cortex(...test)).err, PATIENT).toMatch(why);
-    await refused(test, { code: 1, what: why, hint: /mend/ });
+    await refused(test, { code: 1, what: why, hint: /fix or enable/ });
     expect(await cortex("hooks", "enable", name)).toMatchObject({
       code: 1,
       err: expect.stringContaining("Mend"),
@@ -660,7 +660,7 @@ test("webhooks that are not there, not signed, and as the hints have it", async 
   expect(await post("shpo")).toEqual({ status: 404, said: expect.stringMatching(/shpo.*cortex\.json/) });
   expect(await post("shop")).toEqual({
     status: 401,
-    said: expect.stringMatching(/no X-Cortex-Signature.*docs\/webhooks\.md/),
+    said: expect.stringMatching(/Missing header X-Cortex-Signature.*docs\/webhooks\.md/),
   });
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const signature = createHmac("sha256", SECRET).update(`${timestamp}.{}`).digest("hex");
@@ -678,7 +678,11 @@ describe("servers", () => {
       hint: /`cortex up/,
     });
     expect(none).toContain(`\`cortex up --home ${other}\``);
-    await refused(["up"], { code: 1, what: /Process \d+, up since/, hint: /a home of its own/ });
+    await refused(["up"], {
+      code: 1,
+      what: /Process \d+, up since/,
+      hint: /set CORTEX_HOME to another home/,
+    });
     await refused(["up", "--home", other, "--port", String(port), "--team-dir", join(other, "team")], {
       code: 1,
       what: new RegExp(`:${port}`),

@@ -70,6 +70,6 @@ async function send(client: Client, at: number): Promise<{ eventId: string }> {
 }
 
 async function timingOf(client: Client, event: string): Promise<readonly StageTime[]> {
-  const { text } = await client.get(`/api/events/${encodeURIComponent(event)}/why`);
+  const { text } = await client.get(`/api/events/${encodeURIComponent(event)}/why?live=1`);
   return (JSON.parse(text) as { turns: [{ timing: StageTime[] }] }).turns[0].timing;
 }

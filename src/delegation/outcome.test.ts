@@ -95,7 +95,7 @@ test("what was stopped has what there was", async () => {
   );
   expect((await told(scene, aborted)).result).toMatchObject({
     text: expect.stringMatching(
-      /^The work was stopped before it finished\.\n\nIt had come so far:\n\nhalf of it/,
+      /^The work was stopped before it was done\.\n\nIt had come so far:\n\nhalf of it/,
     ),
     isError: true,
   });

@@ -166,7 +166,7 @@ describe("an answer", () => {
   });
 
   test.each<[string, string, string]>([
-    ["to a channel that there is not", "nowhere", 'No channel is called "nowhere"'],
+    ["to a channel that there is not", "nowhere", 'Unknown channel "nowhere"'],
     ["that is blank", "test", "The text is empty"],
     ["of too many messages", "short", `more than ${MAX_CHUNKS_IN_DELIVERY} messages`],
   ])("%s is dead, with a clear error", async (_what, channel, error) => {
@@ -332,7 +332,7 @@ describe("trouble that passes", () => {
     });
     await using desk = await openDesk(channel);
     await desk.put("a", { content: "x".repeat(32) });
-    await eventually(async () => (await desk.get("a")).error).toContain("rate limit");
+    await eventually(async () => (await desk.get("a")).error).toContain("Rate limit");
     expect(channel.asked).toHaveLength(1);
     waitMs = 0;
     await desk.later(1_000);
@@ -430,7 +430,7 @@ describe("a message that may have arrived", () => {
     await desk.later(2_000);
     await desk.reach("a", "unknown");
     await desk.later(4_000);
-    expect((await desk.reach("a", "dead")).error).toContain("may have arrived");
+    expect((await desk.reach("a", "dead")).error).toContain("Cannot tell whether");
     expect(channel.asked.map(({ repeat }) => repeat)).toEqual([false, true, true]);
 
     await desk.store.outbox.retry("delivery-a" as DeliveryId);
@@ -446,7 +446,7 @@ describe("a message that may have arrived", () => {
     await desk.reach("a", "unknown");
     await desk.later(1_000);
     expect(await desk.reach("a", "dead")).toMatchObject({
-      error: expect.stringContaining("may have arrived"),
+      error: expect.stringContaining("Cannot tell whether"),
       chunks: [{ state: "unknown" }],
     });
     expect(channel.asked).toHaveLength(1);

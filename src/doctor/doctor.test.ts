@@ -407,18 +407,14 @@ test("unknown tools, ignored fields and plugins that load nothing are warnings",
   ]);
   expect(told("agents")).toEqual([
     ["warn", 'agents.main.tools[0]: no tool is called "Raed"', 'Did you mean "Read"?'],
-    ["warn", expect.stringMatching(/plugins\/empty: it loads nothing: /), expect.any(String)],
+    ["warn", expect.stringMatching(/plugins\/empty: it is empty: /), expect.any(String)],
   ]);
   expect(
     told("relays").map(([state, message, hint]) => [state, message!.replace(/^\S+ /, ""), hint]),
   ).toEqual([
     ["warn", 'agents.writer.tools: no tool is called "Gerp"', 'Did you mean "Grep"?'],
     ["warn", 'agents.writer.claudeAgent: is ignored: backend "offline" does not use it', expect.any(String)],
-    [
-      "warn",
-      expect.stringMatching(/^agents\.writer\.pluginDirs\[0\]: it loads nothing: /),
-      expect.any(String),
-    ],
+    ["warn", expect.stringMatching(/^agents\.writer\.pluginDirs\[0\]: it is empty: /), expect.any(String)],
     ["warn", 'templates.solo.agents[0].tools[1]: no tool is called "Wriet"', 'Did you mean "Write"?'],
     [
       "warn",

@@ -97,7 +97,7 @@ test("a hook can say where the answer goes", async () => {
   expect(items).toMatchObject([
     { dispatches: [{ delivery: { channel: "telegram", place: "7", replyTo: "9" } }] },
   ]);
-  expect(runs.find(({ hook }) => hook === "wrong")!.error).toContain("is not a delivery");
+  expect(runs.find(({ hook }) => hook === "wrong")!.error).toContain("Invalid delivery");
 });
 
 test("a hook can have its turn read without what was said before", async () => {

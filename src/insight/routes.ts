@@ -3,7 +3,7 @@ import { readCosts } from "./costs.ts";
 import { readHealth } from "./health.ts";
 import { explain } from "./why.ts";
 import { agentView, configView, isoTime, personaView, profileView } from "../feature/views.ts";
-import { CostsQuery, HealthQuery, insightSchemas as schemas } from "./schemas.ts";
+import { CostsQuery, HealthQuery, insightSchemas as schemas, WhyQuery } from "./schemas.ts";
 import { METRICS_TYPE, writeMetrics } from "./metrics.ts";
 import { type Context, route } from "../feature/route.ts";
 
@@ -101,8 +101,10 @@ export const insightRoutes = [
     path: "/api/events/:id/why",
     summary: "All that was made of an event, or of the event behind a turn, a delivery or a queue item",
     answers: { 200: schemas.Explanation },
-    async handle({ params }, { cortex }) {
-      return { status: 200, body: await explain(cortex.store, params.id, cortex.spans) };
+    query: WhyQuery,
+    async handle({ params, query }, { cortex }) {
+      const spans = query.live === "1" ? cortex.spans : undefined;
+      return { status: 200, body: await explain(cortex.store, params.id, spans) };
     },
   }),
 ];

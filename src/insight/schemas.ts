@@ -12,6 +12,12 @@ export const CostsQuery = z.strictObject({
   by: z.enum(COST_GROUPS).default("day"),
   days: z.coerce.number().int().min(1).max(MAX_COST_DAYS).default(DEFAULT_COST_DAYS),
 });
+export const WhyQuery = z.strictObject({
+  live: z
+    .enum(["0", "1"])
+    .optional()
+    .describe("1: timings also from the server's memory, if they are there."),
+});
 export const HealthQuery = z.strictObject({
   full: z
     .enum(["0", "1"])

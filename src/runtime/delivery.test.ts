@@ -81,7 +81,7 @@ test("a delivery whose secret is not set is a dead letter, and is sent signed on
   const state = async () => (await cortex.store.outbox.list()).items[0]?.state;
   await expect.poll(state).toBe("dead");
   const [dead] = (await cortex.store.outbox.list()).items;
-  expect(dead!.error).toMatch(/OPS_SECRET is not set\. Set OPS_SECRET in the environment/);
+  expect(dead!.error).toMatch(/OPS_SECRET is not set\. Set OPS_SECRET in Cortex's environment/);
   expect(receiver.received).toEqual([]);
 
   writeFileSync(join(cortex.home, "config", ".env"), "OPS_SECRET=a long secret\n", { mode: 0o600 });

@@ -12,7 +12,7 @@ function post(server: TestServer, json: object): Promise<Received> {
 }
 
 async function why(server: TestServer, id: string): Promise<Received["json"]> {
-  const { status, json } = await server.send(`/api/events/${encodeURIComponent(id)}/why`);
+  const { status, json } = await server.send(`/api/events/${encodeURIComponent(id)}/why?live=1`);
   expect([id, status]).toEqual([id, 200]);
   return json;
 }

@@ -37,7 +37,7 @@ test.each([
   ["- {when: '(a)\\1', plays: [{say: a}]}", "entry 1, when: "],
   ["- {when: '', plays: [{say: a}]}", "entry 1, when: "],
   [`- {when: '${"a".repeat(MAX_PATTERN_LENGTH + 1)}', plays: [{say: a}]}`, "entry 1, when: "],
-  ["- {when: x, agent: 'no one', plays: [{say: a}]}", 'entry 1, agent: "no Invalid agent id "one'],
+  ["- {when: x, agent: 'no one', plays: [{say: a}]}", 'entry 1, agent: Invalid agent id "no one"'],
   ["- {when: x, plays: []}", "entry 1, plays: "],
   ["- {when: x, plays: [{}]}", "entry 1, play 1: it needs `say`, `calls` or `fault`"],
   [
@@ -57,7 +57,7 @@ test.each([
   ["- {when: x, plays: [{calls: [{tool: A}, {args: {}}]}]}", "entry 1, play 1, call 2, tool: "],
   ["- {when: x, plays: [{calls: [{tool: A, args: [1]}]}]}", "entry 1, play 1, call 1, args: "],
   [`- {when: x, plays: [{calls: [${"{tool: A},".repeat(MAX_CALLS + 1)}]}]}`, "entry 1"],
-  [nested(MAX_ARGUMENTS_DEPTH + 1), "entry 1, play 1, call 1, args: A value is nested"],
+  [nested(MAX_ARGUMENTS_DEPTH + 1), "entry 1, play 1, call 1, args: Invalid JSON value: nested"],
   [`# ${" ".repeat(MAX_SCRIPT_BYTES)}`, `${MAX_SCRIPT_BYTES} are allowed`],
 ])("of broken script %# it is said what is wrong", async (text, problem) => {
   const error = await failureOf(text);

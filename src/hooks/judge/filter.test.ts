@@ -105,7 +105,7 @@ test.each([
   [{ channels: [7] }, "strings as `channels`"],
   [{ directions: ["in"] }, '"in"'],
   [{ match: "x".repeat(MAX_PATTERN_LENGTH + 1) }, `at most ${MAX_PATTERN_LENGTH}`],
-  [{ cron: "61 * * * *" }, "The schedule"],
+  [{ cron: "61 * * * *" }, "Invalid schedule"],
   [{ cron: "* * * * *", timezone: "Mars/Base" }, "Mars/Base"],
   [{ catchUp: "twice" }, '"twice"'],
   [{ metadata: "x" }, "as `metadata`"],

@@ -89,7 +89,7 @@ test.each<[unknown, string]>([
   [{ fire: true, routing: { mode: "smart", target: "x" } }, "`mode` is thread, session, persona"],
   [{ fire: true, routing: { target: "x" } }, "needs a `mode`"],
   [{ fire: true, routing: { mode: "thread" } }, "needs a `target`"],
-  [{ fire: true, routing: { queue_mode: "soon" } }, '"Unknown queue mode "soon'],
+  [{ fire: true, routing: { queue_mode: "soon" } }, 'Unknown queue mode "soon"'],
   [{ fire: true, context: { prompt: 1 } }, "`prompt` is a text"],
   [{ fire: true, delivery: { channel: {} } }, "`delivery` has channel, account, place, topic, replyTo"],
   [{ fire: true, disable_hook: "yes" }, "`disable_hook` is true or false"],

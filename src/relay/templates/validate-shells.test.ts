@@ -79,7 +79,7 @@ const ERRORS: Mistaken[] = [
   [
     { shell: { transitions: edge({}, "stranger") }, binding: BOUND },
     "templates.bound.shell",
-    'in the shell "pair", transitions[0].to: expected one of the, got "stranger" template\'s agents',
+    'in the shell "pair", transitions[0].to: "stranger" is not one of the template\'s agents',
     "Use one of writer, coder.",
   ],
 ];

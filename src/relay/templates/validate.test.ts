@@ -157,13 +157,13 @@ const ERRORS: Mistaken[] = [
   [
     { template: { entryAgent: "writr" } },
     "templates.both.entryAgent",
-    'expected one of the, got "writr" template\'s agents',
+    '"writr" is not one of the template\'s agents',
     'Did you mean "writer"?',
   ],
   [
     { template: { entryAgent: "coder:review" } },
     "templates.both.entryAgent",
-    'expected one of the, got "coder:review" template\'s agents',
+    '"coder:review" is not one of the template\'s agents',
     "Name the stage with entryStage.",
   ],
   [
@@ -175,13 +175,13 @@ const ERRORS: Mistaken[] = [
   [
     { template: { transitions: edge({}, "codr") } },
     "templates.both.transitions[0].to",
-    'expected one of the, got "codr" template\'s agents',
+    '"codr" is not one of the template\'s agents',
     'Did you mean "coder"?',
   ],
   [
     { template: { transitions: edge({}, "coder", "wrter") } },
     "templates.both.transitions[0].from",
-    'expected one of the, got "wrter" template\'s agents',
+    '"wrter" is not one of the template\'s agents',
     'Did you mean "writer"?',
   ],
   [
@@ -199,7 +199,7 @@ const ERRORS: Mistaken[] = [
   [
     { template: { transitions: edge({}, ["coder", "gone"]) } },
     "templates.both.transitions[0].to[1]",
-    'expected one of the, got "gone" template\'s agents',
+    '"gone" is not one of the template\'s agents',
     "Use one of writer, coder.",
   ],
   [
