@@ -242,7 +242,7 @@ test("a .env may be a link, as mounted secrets are, but not to a file that other
   const read = () => readConfig({ home: folder.path, environment: {}, systemTimezone: "UTC" });
   expect((await read()).environment("CORTEX_SANDBOX")).toBe("off");
   chmodSync(mounted, 0o666);
-  await expect(read()).rejects.toThrow(/it is a symbolic link to a file that other users can write/);
+  await expect(read()).rejects.toThrow(/\.env: it is a symbolic link to a file that other users can write/);
 });
 
 test("every value says where it came from", async () => {
