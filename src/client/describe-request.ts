@@ -46,7 +46,7 @@ export function describeWaiting(request: ApprovalView): string {
   return `${request.session} waits for your ${wanted}: ${what(request)}\n${howTo(request)}`;
 }
 
-/** Whether it is somebody else that asks than the agent of the chat: a step of a relay, or a worker. */
+/** Whether the request comes from a relay step or a worker instead of the chat's own agent. */
 export function isElsewhere({ session, chat }: ApprovalView): boolean {
   return session !== chat;
 }

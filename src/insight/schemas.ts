@@ -19,10 +19,7 @@ export const WhyQuery = z.strictObject({
     .describe("1: timings also from the server's memory, if they are there."),
 });
 export const HealthQuery = z.strictObject({
-  full: z
-    .enum(["0", "1"])
-    .optional()
-    .describe("1: with all measures and problems, for whoever has the token."),
+  full: z.enum(["0", "1"]).optional().describe("1: include all metrics and problems; requires the token."),
 });
 
 const Explanation = z.object({

@@ -4,7 +4,7 @@ const SubAgentType = z.object({
   type: z.string(),
   label: z.string(),
   description: z.string(),
-  tools: z.array(z.string()).nullable().describe("Null: all that whoever calls it has."),
+  tools: z.array(z.string()).nullable().describe("Null: all tools of the calling agent."),
   maxTurns: z.number().describe("How often it may call the model."),
   timeoutMs: z.number(),
   systemPrompt: z.string().nullable(),
