@@ -19,6 +19,10 @@ import { blocksOf, readPage } from "./support/docs.ts";
 
 const page = readPage("docs/tools.md");
 
+function absent(): never {
+  throw new Error("not here");
+}
+
 const tools = [
   ...workspaceTools,
   askUserTool,
@@ -29,9 +33,7 @@ const tools = [
     throw new Error("not here");
   }),
   createMessageTool({ add: async () => {}, channels: () => [] }),
-  ...createDelegationTools(() => {
-    throw new Error("not here");
-  }),
+  ...createDelegationTools(absent, absent),
   ...createRelayTools(() => {
     throw new Error("not here");
   }),

@@ -74,7 +74,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     ],
     run: async (given) => (await import("./send.ts")).send(given),
   },
-  {
+  (features) => ({
     usage: "init",
     about: "Create a home with commented starter files",
     details: "Existing files are never overwritten.",
@@ -87,8 +87,8 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
       ["--sandbox <mode>", "Sandbox for agent commands: auto, require or off (default auto)"],
       ["--yes", "Do not prompt"],
     ],
-    run: async (given) => (await import("./init.ts")).init(given),
-  },
+    run: async (given) => (await import("./init.ts")).init(given, features),
+  }),
   {
     usage: "logs",
     about: "Print the server log, oldest first",

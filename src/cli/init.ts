@@ -5,17 +5,16 @@ import { join } from "node:path";
 import { hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { makeFolder, OWNER_ONLY, refuseFile } from "../config/home.ts";
-import { addShippedHooks } from "../hooks/folder/files.ts";
-import { addShippedRelays, writeRelaySchemas } from "../relay/templates/shipped-files.ts";
 import { findMissingKey, starterProfile } from "../runtime/starter-profile.ts";
 import { calledAs } from "./as-called.ts";
 import { type Invocation, text } from "../feature/command.ts";
+import type { Feature, StarterFiles } from "../feature/feature.ts";
 import { askForWishes } from "./init-questions.ts";
 import { isSandbox, SANDBOXES, starterFiles, type StarterFile, type Wishes } from "./starter-files.ts";
-import { count, indent, table } from "../terminal/text.ts";
+import { indent, table } from "../terminal/text.ts";
 
 /** False: a wish was not written, or whoever was asked went away. */
-export async function init(given: Invocation): Promise<void | false> {
+export async function init(given: Invocation, features: readonly Feature[]): Promise<void | false> {
   const { home, environment, options, print } = given;
   const folder = join(home, "config");
   refuseFile(home);
@@ -28,18 +27,19 @@ export async function init(given: Invocation): Promise<void | false> {
   }
   makeConfigFolder(home, folder);
   const files = starterFiles(wishes).map((file) => writeNew(folder, file));
-  const hooks = addShippedHooks(home);
-  const relays = addShippedRelays(home);
-  await writeRelaySchemas(home);
-  const all = [...files, ...[...hooks, ...relays].map((path) => ({ path, written: true }))];
+  const ofFeatures: StarterFiles[] = [];
+  for (const { writeStarterFiles } of features) {
+    if (writeStarterFiles !== undefined) ofFeatures.push(await writeStarterFiles(home));
+  }
+  const all = [
+    ...files,
+    ...ofFeatures.flatMap(({ paths }) => paths.map((path) => ({ path, written: true }))),
+  ];
   const advice = await adviceOnKey(wishes, given);
   print.data({ home, files: all.map(({ path, written }) => ({ path, written })) }, () =>
     [
       ...files.map(({ path, written }) => `${written ? "Wrote" : "Kept"} ${path}`),
-      ...(hooks.length === 0 ? [] : [`Wrote ${count(hooks.length, "hook")} to ${home}/hooks`]),
-      ...(relays.length === 0
-        ? []
-        : [`Wrote ${relays.length} files of relays to ${folder}/thread-templates and ${home}/prompts`]),
+      ...ofFeatures.flatMap(({ paths, summary }) => (paths.length === 0 ? [] : [`Wrote ${summary}`])),
       ...advice,
       "",
       "Now try:",

@@ -6,8 +6,8 @@ export const delegation: Feature = {
   name: "delegation",
   commands: [SUB_AGENT],
   toolNames: ["sub_agent", "dispatch_to_agent", "reply_to_caller", "send_message_to_agent"],
-  async tools(ports) {
-    return (await import("./surface/tools.ts")).createDelegationTools(ports);
+  async tools(ports, config) {
+    return (await import("./surface/tools.ts")).createDelegationTools(ports, config);
   },
   async routes() {
     const [{ delegationRoutes: routes }, { delegationSchemas: schemas }] = await Promise.all([

@@ -3,12 +3,14 @@ import type { Ports } from "../feature/ports.ts";
 import type { DelegationId } from "../model/ids.ts";
 import { childResult } from "./outcome.ts";
 import { Reporter } from "./reporter.ts";
+import { openSubAgents } from "./sub-agents/open-sub-agents.ts";
 
-/** Reports outcomes, and reads the outcome that a suspended call waits for. */
+/** Runs sub-agents, reports outcomes, and reads the outcome that a suspended call waits for. */
 export function openDelegation(ports: Ports): OpenFeature {
   const { store } = ports;
   const reporter = new Reporter(ports);
   return {
+    ...openSubAgents(ports),
     start: () => reporter.start(),
     // Reported first: the session has the worker's marks before it reads the worker's words.
     async readWait(detail) {

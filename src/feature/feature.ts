@@ -4,12 +4,16 @@
  *
  * `feature.ts` is loaded by every start and every command, so it holds tables and imports the code behind them on use.
  */
+import type { Agent } from "../agents/agent.ts";
 import type { Channel } from "../channels/channel.ts";
+import type { Config } from "../config/config.ts";
 import type { Setting } from "../config/configured.ts";
 import type { ChatCommands } from "../intake/chat-commands.ts";
 import type { Direction } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
+import type { Profile } from "../model/profile.ts";
 import type { Tool, ToolResult } from "../model/tool.ts";
+import type { WorkerWork } from "../turns/turn-ports.ts";
 import type { Check } from "./check.ts";
 import type { Command } from "./command.ts";
 import type { Apis } from "./cortex.ts";
@@ -26,16 +30,29 @@ export interface Feature {
   readonly upOptions?: Command["options"];
   /** Its own settings in effect, as `cortex config` lists them. */
   readonly settings?: (home: Pick<CheckedHome, "home" | "environment">) => Promise<readonly Setting[]>;
+  /** Writes the files that it brings into a new home. Files that exist are kept. */
+  readonly writeStarterFiles?: (home: string) => Promise<StarterFiles>;
   /** The names of its tools, so that a configuration can be checked without loading them. */
   readonly toolNames?: readonly string[];
-  /** Its tools. They ask for the ports when they are called: without, they can still be described. */
-  readonly tools?: (ports: () => Ports) => Promise<readonly Tool[]>;
+  /**
+   * Its tools. They ask for the ports when they are called, so that they can be described without a running Cortex;
+   * the configuration is always there.
+   */
+  readonly tools?: (ports: () => Ports, config: () => Config) => Promise<readonly Tool[]>;
   /** What the server answers for it. */
   readonly routes?: () => Promise<RouteTable>;
   /** What `cortex doctor` says about it on a valid configuration. Nothing to report: no checks. */
   readonly check?: (home: CheckedHome) => Promise<readonly Check[]>;
   /** Opens it in a running Cortex. It is closed before the queue is. */
   readonly open?: (ports: Ports) => Promise<OpenFeature>;
+}
+
+/** The files that a feature has written into a new home. */
+export interface StarterFiles {
+  /** Empty: the home had them all. */
+  readonly paths: readonly string[];
+  /** What `cortex init` prints after "Wrote": `3 hooks to /home/ada/.cortex/hooks`. */
+  readonly summary: string;
 }
 
 /** A home that the doctor looks at, with or without a server on it. */
@@ -58,10 +75,14 @@ export interface OpenFeature extends Partial<AsyncDisposable> {
   recover?(): Promise<void>;
   /** Begins its own work, once turns run. */
   start?(): Promise<void> | void;
+  /** No turn runs any more. Awaited after the feature was closed: releases what turns were using. */
+  turnsEnded?(): Promise<void>;
   /** The configuration has changed. */
   configChanged?(): void;
   /** Whether it wants to judge events of this direction, on this channel or on any. */
   wants?(direction: Direction, channel?: string): boolean;
+  /** The agent that runs the turns of a worker. Undefined: the backend of the profile does. */
+  agentFor?(profile: Profile, work: WorkerWork): Promise<Agent> | undefined;
   /** Adds to the system prompt of every turn what is going on, as Markdown. */
   situation?(): Promise<string | undefined>;
   /** Reads what a suspended call waits for. Undefined: it is not over yet, or not this feature's. */

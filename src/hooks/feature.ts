@@ -12,6 +12,14 @@ declare module "../feature/cortex.ts" {
 export const hooks: Feature = {
   name: "hooks",
   commands: [HOOKS],
+  async writeStarterFiles(home) {
+    const [{ addShippedHooks, hooksPath }, { count }] = await Promise.all([
+      import("./folder/files.ts"),
+      import("../terminal/text.ts"),
+    ]);
+    const paths = addShippedHooks(home);
+    return { paths, summary: `${count(paths.length, "hook")} to ${hooksPath(home)}` };
+  },
   toolNames: ["create_hook", "list_hooks", "enable_hook", "disable_hook"],
   tools: async (ports) => (await import("./surface/tools.ts")).createHookTools(() => ports().apis.hooks),
   async routes() {

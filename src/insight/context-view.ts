@@ -4,7 +4,6 @@
  */
 import type { ToolDescription } from "../agents/agent.ts";
 import type { Config } from "../config/config.ts";
-import { subAgentGuidance } from "../delegation/sub-agents/guidance.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { allowsTool } from "../model/permissions.ts";
@@ -34,7 +33,7 @@ export interface ContextInput {
   readonly profile: (name: string) => Profile;
   /** How many tokens the model of a profile takes. Undefined: unknown. */
   readonly window: (profile: Profile) => Promise<number | undefined>;
-  readonly tools: readonly (ToolDescription & Pick<Tool, "isReserved">)[];
+  readonly tools: readonly (ToolDescription & Pick<Tool, "isReserved" | "guidance">)[];
 }
 
 export type ContextView = ReturnType<typeof contextView>;
@@ -72,7 +71,6 @@ export async function readContext(key: SessionKey, sources: ContextInput): Promi
       workspace: setup.agent.workspace,
       tools,
       skills: skills.skills,
-      subAgents: subAgentGuidance(config),
       duty: worker?.duty,
       window,
     }),

@@ -11,6 +11,8 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of the parameters, an object. */
   readonly parameters: Json;
+  /** A part of the system prompt, for agents that have this tool: the same text for the same configuration. */
+  readonly guidance?: { readonly name: string; readonly text: () => string };
   /** Whether a call may change something. */
   readonly writes: boolean;
   /** Whether a call that may already have taken effect can simply be made again. */

@@ -21,6 +21,8 @@ export const relay: Feature = {
   name: "relay",
   commands: [RELAY],
   chatWords: ["!thread", "!cancel"],
+  writeStarterFiles: async (home) =>
+    (await import("./templates/shipped-files.ts")).writeRelayStarterFiles(home),
   toolNames: ["relay_start", "relay_abort"],
   async tools(ports) {
     const [{ createRelayTools }, { startFromTool }] = await Promise.all([

@@ -1,6 +1,7 @@
 import { activeProfile, type Config, profile as profileOf } from "../config/config.ts";
 import { readConfig } from "../config/read.ts";
 import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
+import type { Feature } from "../feature/feature.ts";
 import type { Ledger } from "../store/store.ts";
 import { chooseModel } from "../config/choose-model.ts";
 import { windowOf } from "./backends.ts";
@@ -30,10 +31,13 @@ export async function openContextSources({
 }
 
 /** What turns are given, whether a server runs or not. The tools are there to be described, not to be called. */
-export async function describeTurns(config: Config): Promise<Pick<ContextInput, "tools" | "window">> {
+export async function describeTurns(
+  config: Config,
+  features: readonly Feature[] = FEATURES,
+): Promise<Pick<ContextInput, "tools" | "window">> {
   const settings = { config: () => config, variable: () => undefined };
   const store = { outbox: { add: async () => {} }, sessions: { get: async () => undefined } };
-  const tools = await createTools({ home: "", settings, store, channels: () => [] }, FEATURES, () => {
+  const tools = await createTools({ home: "", settings, store, channels: () => [] }, features, () => {
     throw new Error("This tool is here to be described");
   });
   return { tools, window: windowOf };

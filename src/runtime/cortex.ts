@@ -13,7 +13,6 @@ import type { Tool } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
 import { gatherTurn, selectSteering } from "../queue/join.ts";
-import { subAgentGuidance } from "../delegation/sub-agents/guidance.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
 import { openSqliteStore, type SqliteOptions } from "../store/sqlite/sqlite-store.ts";
@@ -43,7 +42,6 @@ import { followSecrets } from "./secrets.ts";
 import { say } from "../intake/say.ts";
 import { openSettings, type Settings } from "../config/settings.ts";
 import { unsetVariables } from "../config/unset-variables.ts";
-import { openSubAgents } from "../delegation/sub-agents/open-sub-agents.ts";
 import { createAgentToolHooks } from "./tool-hooks.ts";
 
 export type { Cortex };
@@ -148,7 +146,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
     open.configChanged();
   });
   const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
-  const subAgents = openSubAgents({ home, environment, settings, clock, mintId, backendFor, log });
   const coolDowns = new CoolDowns(clock, redact);
   const turnPorts: TurnPorts = {
     store,
@@ -160,7 +157,9 @@ async function assemble(parts: Parts): Promise<Cortex> {
     spans,
     coolDowns,
     sandbox,
-    agents: subAgents,
+    agents: {
+      agentFor: (profile, work) => (work.worker && open.agentFor(profile, work)) ?? backendFor(profile),
+    },
     features: open,
     live,
     outcomes,
@@ -176,7 +175,6 @@ async function assemble(parts: Parts): Promise<Cortex> {
     skills: async (setup) => (await (await import("../personas/skills.ts")).skillsOf(setup, home)).skills,
     folders: (setup) => agentFolders(home, setup),
     window: windowOf,
-    subAgentGuidance: () => subAgentGuidance(settings.config()),
     gatherTurn,
     selectSteering,
     deliveriesFor: ({ event, dispatches }, text, to) =>
@@ -246,7 +244,7 @@ async function assemble(parts: Parts): Promise<Cortex> {
       const { shutdownMs } = settings.config().broker;
       await open[Symbol.asyncDispose](); // before the queue: the end of a relay's step would begin the next one
       await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs)]);
-      await subAgents[Symbol.asyncDispose]();
+      await open.turnsEnded();
       await deadlines[Symbol.asyncDispose]();
       outcomes[Symbol.dispose]();
       live[Symbol.dispose]();

@@ -1,4 +1,5 @@
 /** The features of a running Cortex as one: what one of them answers, all do. */
+import type { Agent } from "../agents/agent.ts";
 import type { Channel } from "../channels/channel.ts";
 import type { Apis } from "../feature/cortex.ts";
 import type { Feature, OpenFeature } from "../feature/feature.ts";
@@ -6,7 +7,9 @@ import type { Ports } from "../feature/ports.ts";
 import type { ChatCommands } from "../intake/chat-commands.ts";
 import type { Direction } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
+import type { Profile } from "../model/profile.ts";
 import type { ToolResult } from "../model/tool.ts";
+import type { WorkerWork } from "../turns/turn-ports.ts";
 
 export class OpenFeatures implements AsyncDisposable {
   /** What the features that are open offer. */
@@ -41,6 +44,19 @@ export class OpenFeatures implements AsyncDisposable {
 
   configChanged(): void {
     for (const feature of this.#opened) feature.configChanged?.();
+  }
+
+  async turnsEnded(): Promise<void> {
+    for (const feature of this.#opened.toReversed()) await feature.turnsEnded?.();
+  }
+
+  /** Of a worker: the agent of the first feature that has one for it. */
+  agentFor(profile: Profile, work: WorkerWork): Promise<Agent> | undefined {
+    for (const feature of this.#opened) {
+      const agent = feature.agentFor?.(profile, work);
+      if (agent !== undefined) return agent;
+    }
+    return undefined;
   }
 
   wants(direction: Direction, channel?: string): boolean {

@@ -27,7 +27,9 @@ export async function createTools(
   features: readonly Feature[],
   ports: () => Ports,
 ): Promise<Tool[]> {
-  const ofFeatures = await Promise.all(features.flatMap(({ tools }) => tools?.(ports) ?? []));
+  const ofFeatures = await Promise.all(
+    features.flatMap(({ tools }) => tools?.(ports, core.settings.config) ?? []),
+  );
   return [...(await createCoreTools(core)), ...ofFeatures.flat()];
 }
 

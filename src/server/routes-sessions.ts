@@ -9,12 +9,13 @@ import { describeTurns } from "../runtime/context-sources.ts";
 import { readSessionTree } from "../insight/session-tree.ts";
 import { sessionView } from "../feature/views.ts";
 import { coreSchemas as schemas } from "../feature/api.ts";
+import type { Feature } from "../feature/feature.ts";
 import { pageOf } from "../feature/page.ts";
 import { ContextQuery, SessionPatch, SessionsQuery, TurnsQuery } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 import { threadPage } from "./thread.ts";
 
-export const sessionRoutes = [
+export const sessionRoutes = (features: readonly Feature[]) => [
   route({
     method: "get",
     path: "/api/sessions",
@@ -91,7 +92,7 @@ export const sessionRoutes = [
         home: cortex.home,
         config: cortex.config(),
         profile: (name) => profileOf(name, cortex),
-        ...(await describeTurns(cortex.config())),
+        ...(await describeTurns(cortex.config(), features)),
       });
       return { status: 200, body: contextView(reading, { full: query.full === "1" }) };
     },

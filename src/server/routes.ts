@@ -25,7 +25,11 @@ export async function loadRoutes(features: readonly Feature[]): Promise<RouteTab
   });
   const table: RouteTable = {
     routes: [
-      ...CORE_ROUTES,
+      ...messageRoutes,
+      ...sessionRoutes(features),
+      ...turnRoutes,
+      ...workRoutes,
+      ...trustRoutes,
       ...doctorRoutes(features),
       ...tables.flatMap(({ routes }) => routes),
       streamRoute,
@@ -35,11 +39,3 @@ export async function loadRoutes(features: readonly Feature[]): Promise<RouteTab
   };
   return table;
 }
-
-const CORE_ROUTES: readonly Route[] = [
-  ...messageRoutes,
-  ...sessionRoutes,
-  ...turnRoutes,
-  ...workRoutes,
-  ...trustRoutes,
-];

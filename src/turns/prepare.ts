@@ -101,7 +101,6 @@ export async function prepareRun(claim: Claim, parts: TurnPorts): Promise<Work> 
     tools,
     skills,
     window,
-    subAgents: parts.subAgentGuidance(),
     duty: worker?.duty,
   };
   const [thread, system, attached] = await Promise.all([

@@ -62,7 +62,6 @@ function partsOf(
     skills: async () => [],
     window: async () => undefined,
     folders: async () => ({ workspace: "/nowhere", roots: [], outputFolder: "/nowhere", hidden: [] }),
-    subAgentGuidance: () => "",
     toolEnvironment: () => ({}),
     sandbox: PLAIN,
     toolHooks: () => NO_TOOL_HOOKS,

@@ -133,11 +133,11 @@ test.each([
   },
 );
 
-test("sub-agents are explained to whoever can have them, and to nobody else", async () => {
-  const subAgents = "Sub-agents do work for you.";
-  const tool = { name: "sub_agent", description: "Has work done.", parameters: {} };
+test("the guidance of a tool is in the prompt of agents that have the tool", async () => {
+  const guidance = { name: "sub-agents", text: () => "Sub-agents do work for you." };
+  const tool = { name: "sub_agent", description: "Has work done.", parameters: {}, guidance };
   const partsOf = async (agent: object, tools: SystemSources["tools"]) => {
-    const { parts } = await assembleSystem(await setup(agent), sources("/nowhere", { tools, subAgents }));
+    const { parts } = await assembleSystem(await setup(agent), sources("/nowhere", { tools }));
     return parts.map(({ name }) => name);
   };
   expect(await partsOf({}, [read, tool])).toEqual(["identity", "rules", "sub-agents", "tools"]);

@@ -8,6 +8,7 @@
 import type { ToolDescription } from "../agents/agent.ts";
 import { CHARACTERS_PER_TOKEN } from "../agents/estimate-tokens.ts";
 import { type IdentityFile, readIdentityFiles } from "../personas/identity-files.ts";
+import type { Tool } from "../model/tool.ts";
 import type { Setup } from "../personas/lookup.ts";
 import type { Skill } from "../personas/skills.ts";
 import { roleRules } from "./role-rules.ts";
@@ -23,18 +24,16 @@ const MIN_FILE_LENGTH = 200;
 export interface SystemSources {
   /** Its files are read, and it need not exist. */
   readonly workspace: string;
-  readonly tools: readonly ToolDescription[];
+  readonly tools: readonly (ToolDescription & Pick<Tool, "guidance">)[];
   readonly skills: readonly Skill[];
   /** What it is told of its job. */
   readonly duty?: string | undefined;
-  /** What is said of sub-agents to those who can have them. */
-  readonly subAgents?: string;
   /** Of the model, in tokens. Undefined: nobody knows. */
   readonly window: number | undefined;
 }
 
 interface SystemPart {
-  /** `AGENTS.md`, `identity`, `rules`, `job`, `sub-agents`, `tools`, `skills`. */
+  /** `AGENTS.md`, `identity`, `rules`, `job`, `tools`, `skills`, or as the guidance of a tool is called. */
   readonly name: string;
   /** Empty where nothing of it is used. */
   readonly text: string;
@@ -60,9 +59,9 @@ export async function assembleSystem(setup: Setup, sources: SystemSources): Prom
     : [
         { name: "identity", text: describePersona(persona) },
         { name: "rules", text: roleRules(agent.role, names) },
-        ...(names.has("sub_agent") && sources.subAgents !== undefined
-          ? [{ name: "sub-agents", text: sources.subAgents }]
-          : []),
+        ...tools.flatMap(({ guidance }) =>
+          guidance === undefined ? [] : { name: guidance.name, text: guidance.text() },
+        ),
       ];
   const notes: SystemPart = { name: "tools", text: toolNotes(tools, workspace) };
   const skills = names.has("Skill") ? skillList(sources.skills, budget * SKILLS_SHARE) : undefined;

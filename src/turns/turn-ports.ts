@@ -43,8 +43,6 @@ export interface TurnPorts {
   readonly folders: (setup: Setup) => Promise<Folders>;
   /** Of the model of a profile, in tokens. Undefined: nobody knows. Never rejects. */
   readonly window: (profile: Profile) => Promise<number | undefined>;
-  /** What an agent is told that can have sub-agents. */
-  readonly subAgentGuidance: () => string;
   /** The messages of a turn that begins, in order: the one that it was claimed for, and those that join it. */
   readonly gatherTurn: (
     first: QueueItem,

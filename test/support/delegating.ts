@@ -71,7 +71,9 @@ export async function openDelegating(cortex: object = {}): Promise<Delegating> {
       return accepted.dispatched!.claim!;
     },
     async call(claim, name, params, fields = {}) {
-      const tool = createDelegationTools(portsNow).find((each) => each.name === name)!;
+      const tool = createDelegationTools(portsNow, portsNow().settings.config).find(
+        (each) => each.name === name,
+      )!;
       try {
         return await tool.run(params, contextOf(claim, fields));
       } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Who runs a turn: a backend of this process or, for a worker with a process of its own, that process. Nothing of
- * processes is loaded before the first one is needed, or is to be cleared away after a crash.
+ * Runs the turns of workers that have a process. Nothing of processes is loaded before the first one is needed, or
+ * before one that a crash left behind must be ended.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,67 +11,74 @@ import type { ProcessPool } from "../../agents/process/pool.ts";
 import type { Profile } from "../../model/profile.ts";
 import { namedVariables } from "../../programs/environment.ts";
 import type { WorkerWork } from "../../turns/turn-ports.ts";
-import type { Settings } from "../../config/settings.ts";
-
-export interface SubAgentParts {
-  readonly home: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly settings: Pick<Settings, "config" | "variable">;
-  readonly clock: () => number;
-  readonly mintId: () => string;
-  readonly backendFor: (profile: Profile) => Promise<Agent>;
-  readonly log: (line: string) => void;
-}
-
-export interface SubAgents extends AsyncDisposable {
-  agentFor(profile: Profile, work: WorkerWork): Promise<Agent>;
-}
+import type { OpenFeature } from "../../feature/feature.ts";
+import type { Ports } from "../../feature/ports.ts";
+import type { Worker } from "../../model/worker.ts";
 
 /** The program that is started for a child of ours. */
 const PROGRAM = fileURLToPath(new URL("../../../bin/cortex.js", import.meta.url));
 
-export function openSubAgents(parts: SubAgentParts): SubAgents {
-  const { home, settings, clock, mintId, backendFor, log } = parts;
+export function openSubAgents(ports: Ports): Required<Pick<OpenFeature, "agentFor" | "turnsEnded">> {
+  const { home, log } = ports;
   const strayFile = join(home, "data", "sub-agents.json");
   let pool: Promise<ProcessPool> | undefined;
-  const usePool = (): Promise<ProcessPool> => (pool ??= openPool(strayFile, parts));
+  const usePool = (): Promise<ProcessPool> => (pool ??= openPool(strayFile, ports));
   if (existsSync(strayFile)) {
     usePool().catch((error: unknown) => log(`Processes of sub-agents were not looked for: ${String(error)}`));
   }
   return {
-    async agentFor(profile, { worker, parentSession, folders }) {
-      const inner = await backendFor(profile);
-      if (worker?.process === undefined) return inner;
-      const {
-        type,
-        maxTurns,
-        process: { command },
-      } = worker;
-      const [{ createProcessAgent }, opened] = await Promise.all([
-        import("../../agents/process/process-agent.ts"),
-        usePool(),
-      ]);
-      const names = (type === undefined ? undefined : settings.config().subAgents.types[type]?.env) ?? [];
-      const variables = command === undefined ? {} : namedVariables({ names, variable: settings.variable });
-      return createProcessAgent({
-        pool: opened,
-        clock,
-        mintId,
-        inner,
-        credentials: (wanted) => credentialsOf(wanted, settings.variable),
-        worker: { type, parentSession, maxTurns, command, variables, folder: folders.workspace },
-        silenceMs: settings.config().subAgents.silenceMs,
-      });
+    agentFor(profile, work) {
+      const { process } = work.worker ?? {};
+      if (process === undefined) return undefined;
+      return openAgent({ profile, work, process, pool: usePool() }, ports);
     },
-    async [Symbol.asyncDispose]() {
+    async turnsEnded() {
       await (await pool?.catch(() => undefined))?.[Symbol.asyncDispose]();
     },
   };
 }
 
+async function openAgent(
+  { profile, work, process: { command }, pool }: WorkerProcess,
+  { settings, clock, mintId, agentFor }: Ports,
+): Promise<Agent> {
+  const { type, maxTurns } = work.worker ?? {};
+  const [{ createProcessAgent }, opened, inner] = await Promise.all([
+    import("../../agents/process/process-agent.ts"),
+    pool,
+    agentFor(profile),
+  ]);
+  const { types, silenceMs } = settings.config().subAgents;
+  const names = (type === undefined ? undefined : types[type]?.env) ?? [];
+  const variables = command === undefined ? {} : namedVariables({ names, variable: settings.variable });
+  return createProcessAgent({
+    pool: opened,
+    clock,
+    mintId,
+    inner,
+    credentials: (wanted) => credentialsOf(wanted, settings.variable),
+    worker: {
+      type,
+      parentSession: work.parentSession,
+      maxTurns,
+      command,
+      variables,
+      folder: work.folders.workspace,
+    },
+    silenceMs,
+  });
+}
+
+interface WorkerProcess {
+  readonly profile: Profile;
+  readonly work: WorkerWork;
+  readonly process: NonNullable<Worker["process"]>;
+  readonly pool: Promise<ProcessPool>;
+}
+
 async function openPool(
   strayFile: string,
-  { home, environment, settings, log }: SubAgentParts,
+  { home, environment, settings, log }: Ports,
 ): Promise<ProcessPool> {
   const { ProcessPool } = await import("../../agents/process/pool.ts");
   return new ProcessPool({

@@ -1,6 +1,7 @@
 /** The tool an agent uses to have work done by a child process while it waits. */
 import { z } from "zod";
 
+import type { Config } from "../../config/config.ts";
 import { defineTool } from "../../model/define-tool.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
 import { canonicalToolName } from "../../model/tool-aliases.ts";
@@ -11,7 +12,7 @@ import { delegate, findDelegation, type Order } from "../delegate.ts";
 import { name, openWorker, REACHING, task } from "./dispatch-tool.ts";
 import { checkAgentExists } from "../kin.ts";
 import { narrowingOf } from "../narrowing.ts";
-import { findType } from "../sub-agents/types.ts";
+import { findType, subAgentGuidance } from "../sub-agents/types.ts";
 
 const MAX_TOOLS = 200;
 const MAX_PROMPT_LENGTH = 50_000;
@@ -38,12 +39,13 @@ const parameters = z.strictObject({
   timeoutMs: z.int().min(1).max(MAX_TIMEOUT_MS).optional().describe("How long it may take"),
 });
 
-export function createSubAgentTool(use: () => DelegationPorts): Tool {
+export function createSubAgentTool(use: () => DelegationPorts, config: () => Config): Tool {
   return defineTool({
     name: "sub_agent",
     description:
       "Has work done by a sub-agent in a process of its own, and gives its result. Several calls at once run at the same time.",
     parameters,
+    guidance: { name: "sub-agents", text: () => subAgentGuidance(config()) },
     ...REACHING,
     async run(params, context) {
       const ports = use();

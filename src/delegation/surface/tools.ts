@@ -1,4 +1,5 @@
 /** The tools agents use to work with each other. */
+import type { Config } from "../../config/config.ts";
 import type { Tool } from "../../model/tool.ts";
 import { createDispatchTool } from "./dispatch-tool.ts";
 import type { DelegationPorts } from "../accept.ts";
@@ -7,6 +8,11 @@ import { createSendTool } from "./send-tool.ts";
 import { createSubAgentTool } from "./sub-agent-tool.ts";
 
 /** What they need is asked for when they are called: they can be described without. */
-export function createDelegationTools(use: () => DelegationPorts): Tool[] {
-  return [createSubAgentTool(use), createDispatchTool(use), createReplyTool(use), createSendTool(use)];
+export function createDelegationTools(use: () => DelegationPorts, config: () => Config): Tool[] {
+  return [
+    createSubAgentTool(use, config),
+    createDispatchTool(use),
+    createReplyTool(use),
+    createSendTool(use),
+  ];
 }

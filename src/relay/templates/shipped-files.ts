@@ -4,12 +4,21 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { configFolder } from "../../config/read.ts";
+import type { StarterFiles } from "../../feature/feature.ts";
 import { CortexError } from "../../model/errors.ts";
 import { TEMPLATES_FILE, TEMPLATES_FOLDER } from "./files.ts";
 
 /** In a checkout and in the package alike, they lie beside this file's folder. */
 const SHIPPED = fileURLToPath(new URL("../../../relays", import.meta.url));
 const PROMPTS = "prompts";
+
+/** For a new home: the relays that come with Cortex, and the schemas of their files. */
+export async function writeRelayStarterFiles(home: string): Promise<StarterFiles> {
+  const paths = addShippedRelays(home);
+  await writeRelaySchemas(home);
+  const folders = `${join(configFolder(home), TEMPLATES_FOLDER)} and ${join(home, PROMPTS)}`;
+  return { paths, summary: `${paths.length} files of relays to ${folders}` };
+}
 
 /**
  * Puts them into a home that has no templates of its own. A prompt that is there already stays as it is; the folder of
