@@ -7,6 +7,9 @@ import type { z } from "zod";
 import type { Instant } from "../model/spans.ts";
 import type { Cortex } from "./cortex.ts";
 
+/** The largest request body, unless a route allows more. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
 /** How late the main thread is, in milliseconds. */
 export interface LoopDelay {
   readonly p50Ms: number;
@@ -53,7 +56,7 @@ interface Described {
   readonly method: "get" | "post" | "patch" | "delete";
   /** One sentence without a full stop. */
   readonly summary: string;
-  /** MAX_BODY_BYTES unless told. */
+  /** Default: MAX_BODY_BYTES. */
   readonly maxBodyBytes?: number;
   /** Needs no token; or only where this says so of the query. */
   readonly open?: true | ((query: Readonly<Record<string, string>>) => boolean);

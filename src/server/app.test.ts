@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestServer, type Sending, type TestServer } from "../../test/support/server.ts";
 import { createApp } from "./app.ts";
 import { Auth } from "./auth.ts";
-import { MAX_BODY_BYTES } from "./body.ts";
+import { MAX_BODY_BYTES } from "../feature/route.ts";
 import { allowedAddresses } from "./guard.ts";
 import { route } from "../feature/route.ts";
 

@@ -1,17 +1,15 @@
-/** From a request to its handler: address, token, route, body; and from whatever comes of it to a response. */
+/** From a request to its handler: address, token, route, body; and from the handler's result or error to a response. */
 import type { HttpBindings } from "@hono/node-server";
 import { type Context as HonoContext, Hono } from "hono";
+import type { z } from "zod";
 
+import { type Context, MAX_BODY_BYTES, type Route } from "../feature/route.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Instant } from "../model/spans.ts";
 import type { Auth } from "./auth.ts";
-import { readBody, readBytes } from "./body.ts";
 import { errorReply } from "./errors.ts";
-import { type Addresses, checkAddresses } from "./guard.ts";
-import { secure, WELCOME } from "./pages.ts";
-import { parseAs } from "./request.ts";
+import { type Addresses, checkAddresses, secure } from "./guard.ts";
 import { EVENT_STREAM } from "./stream.ts";
-import type { Context, Route } from "../feature/route.ts";
 
 interface AppOptions {
   readonly routes: readonly Route[];
@@ -21,22 +19,18 @@ interface AppOptions {
   readonly log: (line: string) => void;
 }
 
-type Request = HonoContext<{ Bindings: HttpBindings }>;
+type App = Hono<{ Bindings: HttpBindings }>;
+type AppRequest = HonoContext<{ Bindings: HttpBindings }>;
 
-export function createApp({
-  routes,
-  context,
-  auth,
-  addresses,
-  log,
-}: AppOptions): Hono<{ Bindings: HttpBindings }> {
-  const app = new Hono<{ Bindings: HttpBindings }>();
-  const unsupported = (method: string, path: string, allowed: string): Response => {
+export function createApp({ routes, context, auth, addresses, log }: AppOptions): App {
+  const app: App = new Hono();
+  const admit = (request: AppRequest): Promise<void> => auth.check(credentialsOf(request));
+
+  const refuseMethod = (method: string, path: string, allowed: readonly string[]): Response => {
     const reply = errorReply(methodUnsupported(method, path, allowed), log);
-    reply.headers.set("Allow", allowed);
+    reply.headers.set("Allow", allowed.join(", "));
     return reply;
   };
-  const admit = (request: Request): Promise<void> => auth.check(credentialsOf(request));
 
   app.use(async (request, next) => {
     await next();
@@ -44,25 +38,22 @@ export function createApp({
   });
   app.use(async (request, next) => {
     const { url = "", headersDistinct } = request.env.incoming;
-    checkAddresses(
-      { target: url, host: headersDistinct["host"], origin: headersDistinct["origin"] },
-      addresses,
-    );
+    const { host, origin } = headersDistinct;
+    checkAddresses({ target: url, host, origin }, addresses);
     await next();
   });
   app.onError((error) => errorReply(error, log));
 
   app.get("/", (request) => request.html(WELCOME));
   app.on("GET", "/login/:secret", async (request) => {
-    if (isHead(request)) return unsupported(request.req.method, "/login/:secret", "GET");
-    const cookie = await auth.redeem(request.req.param("secret"), addressOf(request));
-    request.header("Set-Cookie", cookie);
+    if (isHead(request)) return refuseMethod("HEAD", "/login/:secret", ["GET"]);
+    request.header("Set-Cookie", await auth.redeem(request.req.param("secret"), addressOf(request)));
     return request.redirect("/");
   });
   for (const route of routes) {
     app.on(route.method, route.path, async (request) => {
       const received = context.cortex.spans.now();
-      if (isHead(request) && isStream(route)) return unsupported("HEAD", route.path, "GET");
+      if (isHead(request) && isStream(route)) return refuseMethod("HEAD", route.path, ["GET"]);
       if (!isOpen(route, request.req.query())) await admit(request);
       return answer(route, request, received, context);
     });
@@ -70,24 +61,20 @@ export function createApp({
   for (const [path, same] of Map.groupBy(routes, ({ path }) => path)) {
     app.on("ALL", path, async (request) => {
       await admit(request);
-      const allowed = same.map(({ method }) => method.toUpperCase()).join(", ");
-      return unsupported(request.req.method, path, allowed);
+      const allowed = same.map(({ method }) => method.toUpperCase());
+      return refuseMethod(request.req.method, path, allowed);
     });
   }
   app.notFound(async (request) => {
     const { path } = request.req;
-    try {
-      if (path.startsWith("/api/")) await admit(request);
-      throw routeUnknown(path);
-    } catch (error) {
-      return errorReply(error, log);
-    }
+    if (path.startsWith("/api/")) await admit(request);
+    throw routeUnknown(path);
   });
   return app;
 }
 
-/** It comes to the handler of GET. Scanners of links and previews of chats send it: it must change and open nothing. */
-function isHead({ req }: Request): boolean {
+/** Link scanners and chat previews send HEAD, which comes to the handler of GET: it must change and open nothing. */
+function isHead({ req }: AppRequest): boolean {
   return req.method === "HEAD";
 }
 
@@ -101,13 +88,13 @@ function isOpen({ open = () => false }: Route, query: Record<string, string>): b
 
 async function answer(
   route: Route,
-  request: Request,
+  request: AppRequest,
   received: Instant,
   context: Context,
 ): Promise<Response> {
   const { req } = request;
   const query = parseAs("query", route.query, req.query());
-  const body = route.body === undefined ? undefined : ((await readBody(req.raw, route.maxBodyBytes)) ?? {});
+  const body = route.body === undefined ? undefined : ((await readJson(req.raw, route.maxBodyBytes)) ?? {});
   const reply = await route.handle(
     {
       params: req.param(),
@@ -123,7 +110,47 @@ async function answer(
   return reply instanceof Response ? reply : Response.json(reply.body, { status: reply.status });
 }
 
-function credentialsOf(request: Request) {
+/** Reports every problem of a query or a body at once. */
+function parseAs(what: string, schema: z.ZodType | undefined, value: unknown): unknown {
+  if (schema === undefined) return undefined;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join(".")}: ${message}`,
+  );
+  throw new CortexError("request_invalid", `Invalid request ${what}: ${problems.join("; ")}`, {
+    hint: "GET /api/openapi.json describes the parameters of every path.",
+  });
+}
+
+/** Undefined: the request has no body. */
+async function readJson(request: Request, maxBytes?: number): Promise<unknown> {
+  const bytes = await readBytes(request, maxBytes);
+  if (bytes.length === 0) return undefined;
+  const type = request.headers.get("content-type") ?? "";
+  // Browsers send this type for another site only after a preflight request.
+  if (!/^application\/json *(;|$)/i.test(type))
+    throw notJson(`Content-Type is ${JSON.stringify(type.slice(0, 80))}`);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+  } catch (error) {
+    throw notJson((error as Error).message);
+  }
+}
+
+async function readBytes({ headers, body }: Request, maxBytes = MAX_BODY_BYTES): Promise<Uint8Array> {
+  if (Number(headers.get("content-length") ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function credentialsOf(request: AppRequest) {
   const { req } = request;
   return {
     method: req.method,
@@ -136,18 +163,43 @@ function credentialsOf(request: Request) {
   };
 }
 
-function addressOf(request: Request): string {
+function addressOf(request: AppRequest): string {
   return request.env.incoming.socket.remoteAddress ?? "unknown";
 }
 
-function methodUnsupported(method: string, path: string, allowed: string): CortexError {
-  return new CortexError("method_unsupported", `${path} has no method ${method}`, {
-    hint: `It has ${allowed}.`,
+function notJson(why: string): CortexError {
+  return new CortexError("body_invalid", `The request body is not JSON: ${why}`, {
+    hint: "Send JSON in UTF-8 with `Content-Type: application/json`.",
+  });
+}
+
+function tooLarge(maxBytes: number): CortexError {
+  return new CortexError("body_too_large", `The request body is larger than ${maxBytes} bytes`, {
+    hint: "Send less at once. Put large content in a file that the agent can read.",
+  });
+}
+
+function methodUnsupported(method: string, path: string, allowed: readonly string[]): CortexError {
+  return new CortexError("method_unsupported", `${path} does not support ${method}`, {
+    hint: `Supported methods: ${allowed.join(", ")}.`,
   });
 }
 
 function routeUnknown(path: string): CortexError {
-  return new CortexError("route_unknown", `There is nothing at ${path.slice(0, 200)}`, {
-    hint: "GET /api/openapi.json lists all that there is.",
+  return new CortexError("route_unknown", `Unknown path ${path.slice(0, 200)}`, {
+    hint: "GET /api/openapi.json lists all paths.",
   });
 }
+
+/** What a person sees in a browser. */
+const WELCOME = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Cortex</title></head>
+<body>
+<h1>Cortex is up</h1>
+<p>Talk to it with <code>cortex chat</code> or <code>cortex send</code>.</p>
+<p>Programs use the API: <code>docs/http-api.md</code> describes it, and <a href="/api/openapi.json">so does
+OpenAPI</a> once this browser is logged in by the link that <code>cortex up</code> printed.</p>
+</body>
+</html>
+`;

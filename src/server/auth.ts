@@ -5,10 +5,11 @@
  * of this machine have the same address, so a lock that holds for everybody would let any of them lock the
  * owner out, and 256 random bits are not guessed in any number of attempts.
  */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+
 import { CortexError } from "../model/errors.ts";
 import { FailureLimit } from "./failure-limit.ts";
 import { LoginLinks } from "./login-links.ts";
-import { equalSecrets, isPassGood, makePass } from "./secret.ts";
 
 export interface Credentials {
   readonly method: string;
@@ -102,6 +103,32 @@ function checkSameSite({ method, origin, marker, fetchSite }: Credentials): void
 function readCookie(header: string | undefined, name: string): string | undefined {
   const found = header?.split(/; */).find((pair) => pair.startsWith(`${name}=`));
   return found?.slice(name.length + 1);
+}
+
+/** Takes the same time wherever the two differ, also in length. */
+function equalSecrets(one: string, other: string): boolean {
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+/**
+ * A browser gets a pass instead of the token: it opens only this server, expires, and is void as soon as the token is
+ * replaced. Nothing has to be stored for it.
+ */
+function makePass(token: string, expiresAtMs: number): string {
+  return `${expiresAtMs}.${sign(token, expiresAtMs)}`;
+}
+
+function isPassGood(pass: string, token: string, nowMs: number): boolean {
+  const expiresAtMs = Number(/^(\d{1,15})\./.exec(pass)?.[1]);
+  return equalSecrets(pass, makePass(token, expiresAtMs)) && nowMs < expiresAtMs;
+}
+
+function sign(token: string, expiresAtMs: number): string {
+  return createHmac("sha256", token).update(`browser until ${expiresAtMs}`).digest("hex");
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }
 
 function authFailed(message: string): CortexError {

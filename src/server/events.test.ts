@@ -7,7 +7,7 @@ import { MAX_ATTACHMENT_BYTES } from "../model/event.ts";
 import { DAY_MS } from "../model/durations.ts";
 import type { TurnId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
-import { MAX_EVENT_BODY_BYTES } from "./body.ts";
+import { MAX_EVENT_BODY_BYTES } from "./routes-messages.ts";
 
 const PAIRED = { channels: { paired: [{ channel: "telegram", sender: "42" }] } };
 const DM_HOOK = { "all.ts": "export default () => ({ fire: true });" };

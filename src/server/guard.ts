@@ -1,7 +1,7 @@
 /**
- * Which addresses a request may come by. A page of another site can make a browser send requests here, and
- * a name of its own can be made to point here (DNS rebinding): the one is told by its Origin, the other by
- * its Host. Both are compared with short lists, exactly.
+ * Protects browsers. A page of another site can make a browser send requests here, which its Origin gives away, or
+ * point a name of its own here (DNS rebinding), which its Host gives away: both are compared exactly with short lists.
+ * The headers of every response keep pages of ours from loading or running anything else.
  */
 import { CortexError } from "../model/errors.ts";
 
@@ -24,15 +24,15 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK.includes(host) || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** An address as it stands in a URL: those of IPv6 in brackets. */
+/** An address as written in a URL: IPv6 in brackets. */
 export function inUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
 export interface Addressed {
-  /** What is asked for: a path. Only proxies are asked for whole URLs, and those may name another host. */
+  /** Must be a path: only proxies are sent whole URLs, and those can name another host. */
   readonly target: string;
-  /** Each header as often as it was sent: of two that differ, nobody can say which one counts. */
+  /** Every value that was sent: if two differ, neither can be trusted. */
   readonly host: readonly string[] | undefined;
   readonly origin: readonly string[] | undefined;
 }
@@ -44,10 +44,40 @@ export function checkAddresses({ target, host, origin }: Addressed, { hosts, ori
     throw foreign("header Origin", origin);
 }
 
-/** Which names are served is not for everybody to know. */
+/** Does not reveal the names that are served. */
 function foreign(part: string, values: readonly string[] | undefined): CortexError {
   const shown = values === undefined ? "nothing" : JSON.stringify(values.join(", ").slice(0, 80));
   return new CortexError("origin_forbidden", `The ${part} names ${shown}, which is not served here`, {
     hint: "Use the address that `cortex up` prints. `server.host` in cortex.json adds a name.",
   });
+}
+
+/** Loads nothing from elsewhere, runs only our own files, and cannot be framed. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cache-Control": "no-store",
+};
+
+/** Adds the headers that every response carries. */
+export function secure(response: Response): Response {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+  return response;
 }

@@ -7,7 +7,7 @@ import { coreSchemas as schemas } from "../feature/api.ts";
 import { ForkRequest, TurnsQuery } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 import { readTurns, threadPage } from "./thread.ts";
-import { replyTo } from "./wait.ts";
+import { replyTo } from "./routes-messages.ts";
 
 export const turnRoutes = [
   route({

@@ -1,4 +1,4 @@
-/** Cortex over HTTP: listens, says where, and closes without cutting off what is under way. */
+/** Cortex over HTTP: listens, records its address for other programs, and closes without cutting requests off. */
 import { createServer, type RequestListener, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
@@ -10,31 +10,31 @@ import type { Feature } from "../feature/feature.ts";
 import { FEATURES } from "../runtime/features.ts";
 import { serverNotePath, tokenPath } from "../config/home.ts";
 import { LoopMonitor } from "./loop-delay.ts";
+import type { Context } from "../feature/route.ts";
 import { isoTime } from "../feature/views.ts";
 import { createApp } from "./app.ts";
 import { Auth } from "./auth.ts";
 import { errorReply } from "./errors.ts";
-import { allowedAddresses, inUrl, isLoopback } from "./guard.ts";
+import { allowedAddresses, inUrl, isLoopback, secure } from "./guard.ts";
 import { removeNote, writeNote } from "./note.ts";
-import { secure } from "./pages.ts";
 import { loadRoutes } from "./routes.ts";
 import { openToken, type Token } from "./token.ts";
 
 interface ListenOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Told, in one line, of what somebody should look at. */
+  /** Receives one-line warnings. */
   readonly log: (line: string) => void;
 }
 
 export interface ServeOptions extends ListenOptions {
-  /** The port, where it is open already. */
+  /** The port, if it is already open. */
   readonly opened?: OpenPort;
   readonly clock?: () => number;
   readonly waitMs?: number;
   readonly heartbeatMs?: number;
-  /** Instead of all. */
+  /** Default: all features. */
   readonly features?: readonly Feature[];
 }
 
@@ -45,16 +45,16 @@ export interface Server extends AsyncDisposable {
   loginLink(): string;
 }
 
-/** A request with `wait` is answered after this long, whatever the turn does. */
+/** A request with `wait` is answered after this long even if the turn still runs. */
 const WAIT_MS = 10 * 60_000;
-/** Proxies and browsers give up on connections that are silent for longer. */
+/** Proxies and browsers drop connections that are silent for longer. */
 const HEARTBEAT_MS = 15_000;
-/** Requests that are under way have this long when the server closes. */
+/** How long open requests may take when the server closes. */
 const CLOSE_MS = 2_000;
 /** Streams and waiting requests each hold a connection. */
 const MAX_CONNECTIONS = 2_048;
 
-/** A port on which requests wait until somebody serves them. */
+/** A listening port. Requests wait until `serve` is called. */
 export interface OpenPort extends AsyncDisposable {
   readonly server: HttpServer;
   readonly port: number;
@@ -62,12 +62,12 @@ export interface OpenPort extends AsyncDisposable {
   serve(listener: RequestListener): void;
 }
 
-/** All that can be refused to a server, before its Cortex begins any work that somebody would see. */
+/** Opens the port before Cortex begins any visible work, so that a failure to listen leaves nothing behind. */
 export async function openPort(home: string, { host, port, log }: ListenOptions): Promise<OpenPort> {
   const token = await openToken(tokenPath(home), log);
   checkBind(host, token.isProtected());
-  if (!isLoopback(host)) log(`Others can reach ${host}, and read along: put a proxy with TLS before it.`);
-  const server = createServer({ requireHostHeader: false }); // its absence is refused in our words
+  if (!isLoopback(host)) log(`${host} is reachable over plain HTTP; put it behind a TLS proxy.`);
+  const server = createServer({ requireHostHeader: false }); // a missing Host is refused with our own error
   server.maxConnections = MAX_CONNECTIONS;
   const listener = Promise.withResolvers<RequestListener>();
   server.on("request", (incoming, outgoing) => {
@@ -84,48 +84,47 @@ export async function openPort(home: string, { host, port, log }: ListenOptions)
 
 export async function serve(cortex: Cortex, options: ServeOptions): Promise<Server> {
   const { host, log, clock = Date.now } = options;
-  const version = readVersion();
   const opened = options.opened ?? (await openPort(cortex.home, options));
   const { server, port, token } = opened;
   const closing = new AbortController();
   const startedAtMs = clock();
   const loop = new LoopMonitor();
   const reachable = reachableAt(host);
-  const auth = new Auth({ token: () => token.read(), clock, port });
+  const auth = new Auth({ token: token.read, clock, port });
   const { routes } = await loadRoutes(options.features ?? FEATURES);
-  const app = createApp({
-    routes,
-    context: {
-      cortex,
-      clock,
-      version,
-      startedAtMs,
-      waitMs: options.waitMs ?? WAIT_MS,
-      heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
-      closing: closing.signal,
-      loop: () => loop.read(),
-      streams: new Set(),
-    },
-    auth,
-    addresses: allowedAddresses(reachable, port),
-    log,
-  });
+  const context: Context = {
+    cortex,
+    clock,
+    version: readVersion(),
+    startedAtMs,
+    waitMs: options.waitMs ?? WAIT_MS,
+    heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
+    closing: closing.signal,
+    loop: () => loop.read(),
+    streams: new Set(),
+  };
+  const app = createApp({ routes, context, auth, addresses: allowedAddresses(reachable, port), log });
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     errorHandler: (error) => secure(errorReply(requestInvalid(error), log)),
   });
   opened.serve((incoming, outgoing) => {
-    // A client keeps its connection after the reply, and would hold up the closing with it.
+    // Clients keep connections open after a reply, which would delay closing.
     outgoing.once("close", () => closing.signal.aborted && server.closeIdleConnections());
     void listener(incoming, outgoing);
   });
 
+  const notePath = serverNotePath(cortex.home);
   const note = { pid: process.pid, startedAt: isoTime(startedAtMs), host: reachable, port };
-  try {
-    await writeNote(serverNotePath(cortex.home), note);
-  } catch (error) {
+  const stop = async (): Promise<void> => {
+    closing.abort();
     loop[Symbol.dispose]();
     await close(server);
+  };
+  try {
+    await writeNote(notePath, note);
+  } catch (error) {
+    await stop();
     throw error;
   }
   const url = `http://${inUrl(reachable)}:${port}`;
@@ -134,25 +133,23 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Serv
     url,
     port,
     loginLink: () => `${url}/login/${auth.makeLink()}`,
-    [Symbol.asyncDispose]: () =>
-      (closed ??= (async () => {
-        await removeNote(serverNotePath(cortex.home), note);
-        closing.abort();
-        loop[Symbol.dispose]();
-        await close(server);
-      })()),
+    [Symbol.asyncDispose]: () => (closed ??= removeNote(notePath, note).then(stop)),
   };
 }
 
-/** Whoever can reach the port from elsewhere needs the token, so nobody else may be able to read it. */
+/** A port that other machines can reach must have a token that only its owner can read. */
 export function checkBind(host: string, isTokenProtected: boolean): void {
   if (isLoopback(host) || isTokenProtected) return;
-  throw new CortexError("token_unsafe", `Others can read the token, so ${host} is not served`, {
-    hint: "Put the home on a disk that keeps permissions, or listen on 127.0.0.1.",
-  });
+  throw new CortexError(
+    "token_unsafe",
+    `Cannot listen on ${host}: other users of this machine can read the token`,
+    {
+      hint: "Put the home on a file system that keeps permissions, or listen on 127.0.0.1.",
+    },
+  );
 }
 
-/** An address that stands for all of this machine's is reached by the one that always works. */
+/** A wildcard address is reached through loopback. */
 function reachableAt(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   return host === "::" ? "::1" : host;
@@ -187,7 +184,7 @@ function listenFailed(host: string, port: number, cause: NodeJS.ErrnoException):
       cause,
     });
   }
-  return new CortexError("config_invalid", `The server cannot listen on ${address}: ${cause.message}`, {
+  return new CortexError("config_invalid", `Cannot listen on ${address}: ${cause.message}`, {
     hint: "Check `server.host` and `server.port` in cortex.json, or --host and --port.",
     cause,
   });
@@ -195,8 +192,8 @@ function listenFailed(host: string, port: number, cause: NodeJS.ErrnoException):
 
 function requestInvalid(cause: unknown): unknown {
   if (!(cause instanceof Error) || cause.name !== "RequestError") return cause;
-  return new CortexError("request_invalid", `The request cannot be read: ${cause.message}`, {
-    hint: "Check its Host and its path.",
+  return new CortexError("request_invalid", `Cannot read the request: ${cause.message}`, {
+    hint: "Check its Host header and its path.",
     cause,
   });
 }

@@ -19,7 +19,7 @@ const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
 export interface Token {
-  read(): Promise<string>;
+  readonly read: () => Promise<string>;
   /** Whether nobody else on this machine can read it. */
   isProtected(): boolean;
 }

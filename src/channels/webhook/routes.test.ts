@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { openTestServer, type Sending, type TestServer } from "../../../test/support/server.ts";
 import { signatureHeaders } from "./sign.ts";
-import { MAX_BODY_BYTES } from "../../server/body.ts";
+import { MAX_BODY_BYTES } from "../../feature/route.ts";
 
 const SECRET = "a secret of both ends";
 const NO_TOKEN = { authorization: undefined };
