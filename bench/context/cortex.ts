@@ -46,7 +46,7 @@ const facts: TurnFacts = {
   costUsd: null,
 };
 const { config } = loadConfig(
-  { home, environment: {}, systemTimezone: "UTC" },
+  { home, environment: {}, systemTimezone: () => "UTC" },
   { cortex: undefined, profiles: undefined, env: undefined },
 );
 const setup = lookUp(config, "main" as AgentId, "atlas" as PersonaId);

@@ -20,7 +20,7 @@ import { readConfig } from "./read.ts";
 
 const NOVA: NewEntry = { section: "personas", name: "nova", value: { identity: { name: "Nova" } } };
 
-const sourcesOf = ({ path }: ConfigHome) => ({ home: path, environment: {}, systemTimezone: "UTC" });
+const sourcesOf = ({ path }: ConfigHome) => ({ home: path, environment: {}, systemTimezone: () => "UTC" });
 const textOf = ({ folder }: ConfigHome): string => readFileSync(join(folder, "cortex.json"), "utf8");
 
 /** What came of it, and whether everything is as it was. */

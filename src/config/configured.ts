@@ -5,7 +5,6 @@ import { formatPath } from "./problem.ts";
 import { type LoadedConfig, readConfig } from "./read.ts";
 import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
 import { refuseFile } from "./home.ts";
-import { systemTimezone } from "./system-timezone.ts";
 
 export interface Configured {
   readonly config: Config;
@@ -26,12 +25,12 @@ export interface Setting {
 /** Throws one `config_invalid` that lists all that is wrong. */
 export async function readConfigured(sources: Sources): Promise<Configured> {
   refuseFile(sources.home);
-  return toConfigured(await readConfig({ ...sources, systemTimezone: systemTimezone() }));
+  return toConfigured(await readConfig(sources));
 }
 
 /** Adds an agent or a persona to `cortex.json`. A Cortex that runs takes it over by itself. */
 export async function addConfigured(sources: Sources, entry: NewEntry): Promise<Configured> {
-  return toConfigured(await addEntry({ ...sources, systemTimezone: systemTimezone() }, entry));
+  return toConfigured(await addEntry(sources, entry));
 }
 
 interface Sources {

@@ -14,7 +14,11 @@ const atlas = "atlas" as PersonaId;
 
 test("with no file at all there is a manager called main with the persona Atlas and all tools", async () => {
   using home = configHome();
-  const { config } = await readConfig({ home: home.path, environment: {}, systemTimezone: "Europe/Berlin" });
+  const { config } = await readConfig({
+    home: home.path,
+    environment: {},
+    systemTimezone: () => "Europe/Berlin",
+  });
 
   expect(config).toMatchObject({
     agents: { main: { persona: "atlas", profile: "__active__", role: "manager", tools: ["*"] } },
@@ -50,7 +54,7 @@ test("with no file at all there is a manager called main with the persona Atlas 
 test("a home that is not there is a home without files", async () => {
   using home = configHome();
   const nowhere = join(home.path, "nowhere");
-  const { config } = await readConfig({ home: nowhere, environment: {}, systemTimezone: "UTC" });
+  const { config } = await readConfig({ home: nowhere, environment: {}, systemTimezone: () => "UTC" });
   expect(config.server.port).toBe(4747);
 });
 
@@ -93,7 +97,7 @@ test("paths are made absolute: from the home, from the config folder for scripts
   const { config } = await readConfig({
     home: home.path,
     environment: { HOME: "/home/ann" },
-    systemTimezone: "UTC",
+    systemTimezone: () => "UTC",
   });
   expect(config.agents[main]!.workspace).toBe(join(home.path, "work"));
   expect(config.agents[main]!.pluginDirs).toEqual(["/home/ann/plugins", "/opt/plugins"]);
@@ -239,7 +243,7 @@ test("a .env may be a link, as mounted secrets are, but not to a file that other
   const mounted = join(folder.path, "mounted");
   writeFileSync(mounted, "CORTEX_SANDBOX=off\n", { mode: 0o644 });
   symlinkSync(mounted, join(folder.path, "config", ".env"));
-  const read = () => readConfig({ home: folder.path, environment: {}, systemTimezone: "UTC" });
+  const read = () => readConfig({ home: folder.path, environment: {}, systemTimezone: () => "UTC" });
   expect((await read()).environment("CORTEX_SANDBOX")).toBe("off");
   chmodSync(mounted, 0o666);
   await expect(read()).rejects.toThrow(/\.env: it is a symbolic link to a file that other users can write/);

@@ -23,8 +23,8 @@ export interface ConfigInput {
   /** The variables of the process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly flags?: Flags;
-  /** What `timezone` is unless it is set. It is read when `timezone` is: to find it out takes some megabytes. */
-  readonly systemTimezone: string;
+  /** The default of `timezone`. */
+  readonly systemTimezone?: () => string;
 }
 
 export interface LoadedConfig {
@@ -94,8 +94,11 @@ export function loadConfig(sources: ConfigInput, texts: ConfigTexts): LoadedConf
   );
   const config: Config = {
     ...built,
+    /** Found on first use, and then a plain value. */
     get timezone() {
-      return timezone ?? sources.systemTimezone;
+      const value = timezone ?? (sources.systemTimezone ?? systemTimezone)();
+      Object.defineProperty(config, "timezone", { value });
+      return value;
     },
     origins,
   };
@@ -115,4 +118,9 @@ export function configFolder(home: string): string {
 
 function isOfProfiles({ path }: Override): boolean {
   return Object.hasOwn(profilesSchema.shape, path[0]!);
+}
+
+/** Loads eight megabytes of calendar data on the first call, which a server that nobody talks to can do without. */
+function systemTimezone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -167,7 +167,7 @@ test("the offline profile can be given a script", async () => {
 
 test("a watched folder is found from the home, and all of its settings have defaults", async () => {
   using home = configHome({ "cortex.json": inbox({}) });
-  const { config } = await readConfig({ home: home.path, environment: {}, systemTimezone: "UTC" });
+  const { config } = await readConfig({ home: home.path, environment: {}, systemTimezone: () => "UTC" });
   expect(config.channels.files["inbox"]).toEqual({
     folder: join(home.path, "in"),
     include: ["**"],

@@ -1,15 +1,15 @@
-/** The configuration as it is now, and the model that it means. */
+/** The current configuration, and the model that is active by it. */
 import { type Config, profile as profileOf } from "./config.ts";
 import type { Flags } from "./overrides.ts";
+import type { LoadedConfig } from "./read.ts";
 import { watchConfig } from "./watch.ts";
 import { writeSchemas } from "./write-schemas.ts";
 import { ACTIVE_PROFILE, type Profile } from "../model/profile.ts";
 import { chooseModel, configuredModel, type ModelChoice } from "./choose-model.ts";
-import { systemTimezone } from "./system-timezone.ts";
 
 export interface Settings extends AsyncDisposable {
   config(): Config;
-  /** A profile by its name; `__active__` is the one that is chosen. */
+  /** A profile by its name, `__active__` included. Throws `profile_unknown`. */
   profile(name: string): Profile;
   model(): ModelChoice;
   /** A variable of the environment or of `config/.env`. */
@@ -26,48 +26,38 @@ interface SettingsOptions {
   readonly onChange: () => void;
 }
 
-export async function openSettings({
-  home,
-  environment,
-  flags,
-  log,
-  onChange,
-}: SettingsOptions): Promise<Settings> {
-  let zone: string | undefined;
-  const watch = await watchConfig(
-    {
-      home,
-      environment,
-      flags,
-      get systemTimezone() {
-        return (zone ??= systemTimezone());
-      },
+export async function openSettings(options: SettingsOptions): Promise<Settings> {
+  const { home, log, onChange } = options;
+  const watch = await watchConfig(options, {
+    onChange() {
+      log("Configuration reloaded.");
+      onChange();
     },
-    {
-      onChange() {
-        log("Configuration reloaded.");
-        onChange();
-      },
-      onProblem(problem) {
-        log(`${problem.message}\nThe previous configuration stays in effect.`);
-      },
+    onProblem({ message }) {
+      log(`${message}\nThe previous configuration stays in effect.`);
     },
-  );
+  });
   await writeSchemas(home);
-  // Looked for once: what is found later counts from the next start, and is said there.
+  // Searched for once: a model that appears later is found by the next start, which reports it.
   const found = await chooseModel(watch.current.environment, fetch);
-  const model = (): ModelChoice => configuredModel(watch.current.config, watch.current.environment) ?? found;
-  /** What was found has a name too: a turn that goes on after a crash asks for it. */
-  const profile = (name: string): Profile => {
-    const { config } = watch.current;
-    if (name === ACTIVE_PROFILE) return model().profile;
-    return name === found.profile.name && !Object.hasOwn(config.profiles, name)
-      ? found.profile
-      : profileOf(config, name);
+  let active: { readonly of: LoadedConfig; readonly choice: ModelChoice } | undefined;
+  const model = (): ModelChoice => {
+    const { current } = watch;
+    if (active?.of !== current) {
+      active = { of: current, choice: configuredModel(current.config, current.environment) ?? found };
+    }
+    return active.choice;
   };
   return {
     config: () => watch.current.config,
-    profile,
+    /** The model that was found has a name too: a turn that continues after a crash asks for it. */
+    profile(name) {
+      const { config } = watch.current;
+      if (name === ACTIVE_PROFILE) return model().profile;
+      return name === found.profile.name && !Object.hasOwn(config.profiles, name)
+        ? found.profile
+        : profileOf(config, name);
+    },
     model,
     variable: (name) => watch.current.environment(name),
     fileVariables: () => watch.current.fileVariables(),

@@ -159,5 +159,5 @@ async function open(home: ConfigHome, times = NEVER): Promise<Watched> {
 }
 
 function sourcesOf(home: ConfigHome): Parameters<typeof watchConfig>[0] {
-  return { home: home.path, environment: {}, systemTimezone: "UTC" };
+  return { home: home.path, environment: {}, systemTimezone: () => "UTC" };
 }

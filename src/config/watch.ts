@@ -33,7 +33,8 @@ export class ConfigWatch implements AsyncDisposable {
   readonly #sources: ConfigInput;
   readonly #listener: ConfigListener;
   readonly #watch: FolderWatch;
-  #current: LoadedConfig;
+  /** The last good configuration. */
+  current: LoadedConfig;
   /** The contents that were judged last, good or not. */
   #seen: string;
   #checking: Promise<void> = Promise.resolve();
@@ -47,7 +48,7 @@ export class ConfigWatch implements AsyncDisposable {
   }) {
     this.#sources = given.sources;
     this.#listener = given.listener;
-    this.#current = loadConfig(given.sources, given.texts);
+    this.current = loadConfig(given.sources, given.texts);
     this.#seen = JSON.stringify(given.texts);
     this.#watch = new FolderWatch({
       folders: () => [configFolder(given.sources.home)],
@@ -55,11 +56,6 @@ export class ConfigWatch implements AsyncDisposable {
       onChange: () => void this.check(),
       ...given.times,
     });
-  }
-
-  /** The last good configuration. */
-  get current(): LoadedConfig {
-    return this.#current;
   }
 
   /** Looks at the files now. Resolves when whoever listens has been told. */
@@ -83,7 +79,7 @@ export class ConfigWatch implements AsyncDisposable {
     this.#seen = seen;
     const loaded = this.#load(texts);
     if (loaded instanceof CortexError) return this.#listener.onProblem(loaded);
-    this.#current = loaded;
+    this.current = loaded;
     this.#listener.onChange(loaded);
   }
 

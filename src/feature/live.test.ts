@@ -4,7 +4,7 @@ import { openTestStore } from "../../test/support/open-store.ts";
 import { alice, dispatch, event, toSession, turnFor } from "../../test/support/sample.ts";
 import type { RunId } from "../model/ids.ts";
 import type { Claim, Store } from "../store/store.ts";
-import { Live, type LiveEntry, type LiveOptions, MAX_WAITING_DELTAS } from "./live.ts";
+import { Bell, Live, type LiveEntry, type LiveOptions, MAX_WAITING_DELTAS } from "./live.ts";
 
 async function begin(store: Store, name: string): Promise<Claim> {
   const work = { dispatch: dispatch(name, toSession("work")), claim: alice };
@@ -143,4 +143,18 @@ test("reading ends with its signal, and when Cortex stops", async () => {
   live[Symbol.dispose]();
   expect(await second).toEqual([]);
   expect(await readUntil(live, () => false)).toEqual([]);
+});
+
+test("a ring wakes whoever waits, and also one who begins to wait after it", async () => {
+  const bell = new Bell();
+  const waiting = bell.next();
+  bell.ring();
+  bell.ring();
+  await waiting;
+
+  const working = bell.next();
+  bell.ring();
+  await Promise.resolve();
+  await working;
+  expect(await Promise.race([bell.next(), Promise.resolve("nothing rang since")])).toBe("nothing rang since");
 });

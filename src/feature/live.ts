@@ -6,7 +6,6 @@ import type { Delta } from "../agents/agent.ts";
 import type { RunId, TurnId } from "../model/ids.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import type { Change, Claim, Store } from "../store/store.ts";
-import { Bell } from "./bell.ts";
 
 export type LiveEntry =
   | { readonly kind: "change"; readonly change: Change }
@@ -122,4 +121,22 @@ export class Live implements Disposable {
     this.#gathered.clear();
     for (const entry of entries) for (const reader of this.#readers) reader(entry);
   }
+}
+
+/**
+ * Wakes one waiting loop. A ring while the loop works is not lost: it takes the promise before it looks for something
+ * to do, and waits only if it found nothing.
+ */
+export class Bell {
+  #next = Promise.withResolvers<void>();
+
+  /** Resolves with the first ring from now on. */
+  next(): Promise<void> {
+    this.#next = Promise.withResolvers<void>();
+    return this.#next.promise;
+  }
+
+  readonly ring = (): void => {
+    this.#next.resolve();
+  };
 }

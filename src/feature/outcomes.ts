@@ -1,7 +1,7 @@
 import type { EventId, ItemId, TurnId } from "../model/ids.ts";
 import type { Store } from "../store/store.ts";
-import { Bell } from "./bell.ts";
-import { answerText } from "./views.ts";
+import { answerText } from "../model/reply-tool.ts";
+import { Bell } from "./live.ts";
 
 /** How a message ended. */
 export type Outcome =

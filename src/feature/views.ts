@@ -6,7 +6,7 @@ import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
 import { placeKindOf } from "../model/event.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
-import { saidInAll } from "../model/reply-tool.ts";
+import { answerText } from "../model/reply-tool.ts";
 import type { ToolResult } from "../model/tool.ts";
 import { readTrust } from "../model/trust.ts";
 import { readWorker } from "../model/worker.ts";
@@ -152,11 +152,6 @@ export function turnView({ turn, messages, toolCalls }: TurnContent) {
 /** A turn with all that was said in it. */
 export function fullTurnView(content: TurnContent) {
   return { ...turnView(content), messages: content.messages.map(messageView) };
-}
-
-/** The answer as whoever waits for it gets it: the last thing that the assistant said, after its replies on the way. */
-export function answerText({ messages, toolCalls }: Pick<TurnContent, "messages" | "toolCalls">): string {
-  return saidInAll(messages.findLast(({ role }) => role === "assistant")?.content ?? "", toolCalls);
 }
 
 function messageView({ id, role, content, body, atMs }: Message) {

@@ -8,7 +8,6 @@ import { windowOf } from "./backends.ts";
 import { FEATURES } from "./features.ts";
 import { createTools } from "./tools.ts";
 import type { ContextInput } from "../insight/context-view.ts";
-import { systemTimezone } from "../config/system-timezone.ts";
 
 /** What there is to read of a home without a server: nothing is watched, and nothing written. */
 export async function openContextSources({
@@ -20,7 +19,7 @@ export async function openContextSources({
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly ledger: Ledger;
 }): Promise<ContextInput> {
-  const loaded = await readConfig({ home, environment, systemTimezone: systemTimezone() });
+  const loaded = await readConfig({ home, environment });
   const { config } = loaded;
   const active = activeProfile(config) ?? (await chooseModel(loaded.environment, fetch)).profile;
   const profile = (name: string): Profile => {

@@ -2,7 +2,6 @@
 
 import type { Config } from "../config/config.ts";
 import { readConfig } from "../config/read.ts";
-import { systemTimezone } from "../config/system-timezone.ts";
 import { SETTINGS } from "../config/overrides.ts";
 import { readPrivate } from "../model/private-file.ts";
 import { createRedact, type Redact, type Secret } from "../model/redact.ts";
@@ -89,7 +88,7 @@ function soundsSecret(name: string): boolean {
   return /(?:^|[_-])(?:(?:api|access)?key|token|secret|password|passwd)(?:$|[_-])/i.test(name);
 }
 
-/** Neither names a variable, and the time zone is better not asked for: see system-timezone.ts. */
+/** Neither names a variable, and the time zone is expensive to find: see config/read.ts. */
 const NO_VARIABLES: ReadonlySet<string> = new Set(["origins", "timezone"] satisfies (keyof Config)[]);
 
 function variablesNamedInConfig(config: Config): string[] {
@@ -120,10 +119,7 @@ export async function readRedact(given: {
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }): Promise<Redact> {
-  const { config, environment, fileVariables } = await readConfig({
-    ...given,
-    systemTimezone: systemTimezone(),
-  });
+  const { config, environment, fileVariables } = await readConfig(given);
   const settings = { config: () => config, variable: environment, fileVariables };
   return followSecrets({ ...given, settings, clock: Date.now });
 }

@@ -25,7 +25,7 @@ export async function openChannelPorts(
   const home = configHome();
   const read = async (given: unknown): Promise<Config> => {
     writeFileSync(join(home.folder, "cortex.json"), JSON.stringify({ channels: given }));
-    return (await readConfig({ home: home.path, environment: {}, systemTimezone: "UTC" })).config;
+    return (await readConfig({ home: home.path, environment: {}, systemTimezone: () => "UTC" })).config;
   };
   let config = await read(channels);
   const lines: string[] = [];

@@ -28,7 +28,7 @@ export async function loadFiles(
   given: { environment?: Record<string, string>; flags?: Record<string, string> } = {},
 ): Promise<LoadedConfig> {
   using home = configHome(files);
-  return await readConfig({ home: home.path, environment: {}, systemTimezone: "UTC", ...given });
+  return await readConfig({ home: home.path, environment: {}, systemTimezone: () => "UTC", ...given });
 }
 
 /** The lines that name what is wrong, without the indent. */
