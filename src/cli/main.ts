@@ -10,7 +10,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0;
   }
   if (argv.length === 2 && argv[0] === "sub-agent" && argv[1] === "run") {
-    await (await import("../delegation/surface/run-command.ts")).run();
+    await (await import("../delegation/surface/run-command.ts")).runAsSubAgent();
   }
   const [{ COMMANDS }, { runCommandLine }] = await Promise.all([
     import("./commands.ts"),

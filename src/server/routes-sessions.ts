@@ -12,10 +12,10 @@ import { coreSchemas as schemas } from "../feature/api.ts";
 import type { Feature } from "../feature/feature.ts";
 import { pageOf } from "../feature/page.ts";
 import { ContextQuery, SessionPatch, SessionsQuery, TurnsQuery } from "../feature/requests.ts";
-import { route } from "../feature/route.ts";
+import { type Route, route } from "../feature/route.ts";
 import { threadPage } from "./thread.ts";
 
-export const sessionRoutes = (features: readonly Feature[]) => [
+export const sessionRoutes = [
   route({
     method: "get",
     path: "/api/sessions",
@@ -79,6 +79,21 @@ export const sessionRoutes = (features: readonly Feature[]) => [
     },
   }),
   route({
+    method: "post",
+    path: "/api/sessions/:key/abort",
+    summary: "End the run of a session; what it has produced stays",
+    answers: { 200: schemas.Aborted },
+    async handle({ params }, { cortex }) {
+      const session = normalizeSessionKey(params.key);
+      if (!(await cortex.abort(session))) throw nothingRuns(session);
+      return { status: 200, body: { session, aborted: true as const } };
+    },
+  }),
+];
+
+/** Knows the features, whose tools are part of the context. */
+export const contextRoute = (features: readonly Feature[]): Route =>
+  route({
     method: "get",
     path: "/api/sessions/:key/context",
     summary: "What the model of a session is given, and how many tokens each part of it takes",
@@ -96,19 +111,7 @@ export const sessionRoutes = (features: readonly Feature[]) => [
       });
       return { status: 200, body: contextView(reading, { full: query.full === "1" }) };
     },
-  }),
-  route({
-    method: "post",
-    path: "/api/sessions/:key/abort",
-    summary: "End the run of a session; what it has produced stays",
-    answers: { 200: schemas.Aborted },
-    async handle({ params }, { cortex }) {
-      const session = normalizeSessionKey(params.key);
-      if (!(await cortex.abort(session))) throw nothingRuns(session);
-      return { status: 200, body: { session, aborted: true as const } };
-    },
-  }),
-];
+  });
 
 async function findSession(name: string, { store }: Cortex) {
   const key = normalizeSessionKey(name);

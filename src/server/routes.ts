@@ -6,7 +6,7 @@ import { doctorRoutes } from "../doctor/routes.ts";
 import { doctorSchemas } from "../doctor/schemas.ts";
 import { describeApi } from "./openapi.ts";
 import { messageRoutes } from "./routes-messages.ts";
-import { sessionRoutes } from "./routes-sessions.ts";
+import { contextRoute, sessionRoutes } from "./routes-sessions.ts";
 import { trustRoutes } from "./routes-trust.ts";
 import { turnRoutes } from "./routes-turns.ts";
 import { workRoutes } from "./routes-work.ts";
@@ -26,7 +26,8 @@ export async function loadRoutes(features: readonly Feature[]): Promise<RouteTab
   const table: RouteTable = {
     routes: [
       ...messageRoutes,
-      ...sessionRoutes(features),
+      ...sessionRoutes,
+      contextRoute(features),
       ...turnRoutes,
       ...workRoutes,
       ...trustRoutes,

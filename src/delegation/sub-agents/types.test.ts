@@ -49,7 +49,7 @@ test.each(["wizard", "Explore", "constructor", ""])(
       expect.objectContaining({
         code: "tool_input_invalid",
         message: expect.stringContaining(JSON.stringify(name)),
-        hint: "The types are explore, general, plan, code, research, critic.",
+        hint: "Known types: explore, general, plan, code, research, critic.",
       }),
     );
   },
@@ -59,7 +59,7 @@ test("every type is named with what it is for, and when none is worth it", async
   const { config } = await loadFiles({
     "cortex.json": { subAgents: { types: { critic: { label: "Critic", description: "Finds faults." } } } },
   });
-  const text = subAgentGuidance(config);
+  const text = subAgentGuidance(() => config).text();
   for (const type of ["explore", "general", "plan", "code", "research"])
     expect(text).toContain(`- ${type} (`);
   expect(text).toContain("- critic (Critic): Finds faults. Tools: all of yours.");

@@ -1,17 +1,23 @@
+import { CHECK_LIMITS, type CheckResult, checkSubAgent } from "../../agents/process/check.ts";
 import { CortexError } from "../../model/errors.ts";
-import { CHECK_LIMITS, type CheckResult, checkSubAgent } from "../sub-agents/check-program.ts";
+import { ownEnvironment } from "../../programs/environment.ts";
 import { type Invocation, text } from "../../feature/command.ts";
 import type { Style } from "../../terminal/print.ts";
 import { count, harmless } from "../../terminal/text.ts";
 
-/** Looks at a program that is to be a sub-agent. False: it does something that it must not. */
-export async function check(given: Invocation): Promise<void | false> {
+/** Checks whether a program speaks the sub-agent protocol, in the environment of sub-agents. False: a check failed. */
+export async function checkProgram(given: Invocation): Promise<void | false> {
   const { words, environment, print } = given;
   const limits = { ...CHECK_LIMITS, answerMs: secondsOf(text(given, "seconds")) * 1_000 };
   const onResult = (result: CheckResult): void => {
     if (!print.json) print.data(result, () => describe(result, print.style));
   };
-  const checks = await checkSubAgent({ command: words, environment, limits, onResult });
+  const checks = await checkSubAgent({
+    command: words,
+    environment: ownEnvironment(environment),
+    limits,
+    onResult,
+  });
   const failed = checks.filter(({ state }) => state === "failed").length;
   const skipped = checks.filter(({ state }) => state === "skipped").length;
   print.data({ command: words, failed, skipped, checks }, () => {

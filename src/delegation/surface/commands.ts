@@ -11,7 +11,7 @@ export const SUB_AGENT: Command = {
       examples: [
         `{ echo '{"type":"init","config":{"id":"1","instruction":"Say hello."},"agentConfig":{"profile":"offline"}}'; sleep 2; } | cortex sub-agent run`,
       ],
-      run: async ({ home }) => (await import("./run-command.ts")).run(home),
+      run: async ({ home }) => (await import("./run-command.ts")).runAsSubAgent(home),
     },
     {
       usage: "check <command...>",
@@ -19,7 +19,7 @@ export const SUB_AGENT: Command = {
       details: "Write -- before the command.",
       examples: ["cortex sub-agent check -- python3 my-agent.py"],
       options: [["--seconds <number>", "Timeout for an answer in seconds (default 60)"]],
-      run: async (given) => (await import("./check-command.ts")).check(given),
+      run: async (given) => (await import("./check-command.ts")).checkProgram(given),
     },
   ],
 };

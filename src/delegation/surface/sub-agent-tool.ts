@@ -45,7 +45,7 @@ export function createSubAgentTool(use: () => DelegationPorts, config: () => Con
     description:
       "Has work done by a sub-agent in a process of its own, and gives its result. Several calls at once run at the same time.",
     parameters,
-    guidance: { name: "sub-agents", text: () => subAgentGuidance(config()) },
+    guidance: subAgentGuidance(config),
     ...REACHING,
     async run(params, context) {
       const ports = use();
