@@ -9,7 +9,7 @@ import {
   type Command,
   GLOBAL_OPTIONS,
   type Invocation,
-  type Run,
+  type RunCommand,
 } from "../feature/command.ts";
 import { TOOL_NAMES } from "../runtime/features.ts";
 import { asCalled, calledAs } from "./as-called.ts";
@@ -53,7 +53,7 @@ export async function carryOut(
 }
 
 type Given = Pick<Invocation, "args" | "words" | "options">;
-type Act = (run: Run, given: Given) => Promise<void>;
+type Act = (run: RunCommand, given: Given) => Promise<void>;
 
 function buildProgram(entries: readonly Command[], act: Act): Commander {
   const program: Commander = new Commander("cortex")

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { type AgentId, DEFAULT_AGENT, type PersonaId } from "../model/ids.ts";
 import type { Profile } from "../model/profile.ts";
-import { agentSchema, type CortexFile } from "./cortex-schema.ts";
+import { agentEntrySchema, type CortexFile } from "./cortex-schema.ts";
 import type { ProfilesFile } from "./profiles-schema.ts";
 
 /** The whole configuration, with every default filled in and every path absolute. */
@@ -71,7 +71,7 @@ export function buildConfig(
 /** An agent of which nothing is configured but where it works and who it is. */
 export function defaultAgent(id: AgentId, given: { persona: PersonaId; workspace: string }): AgentConfig {
   const { persona, workspace } = given;
-  return { ...agentSchema.parse({}), persona, role: roleOf(id), workspace };
+  return { ...agentEntrySchema.parse({}), persona, role: roleOf(id), workspace };
 }
 
 /** The profile of this name. Throws `profile_unknown`. */

@@ -111,7 +111,7 @@ const limits = z
   })
   .describe("Limits for one turn of the agent.");
 
-export const agentSchema = z
+export const agentEntrySchema = z
   .strictObject({
     persona: text("Persona that provides its identity and permissions.").default("atlas"),
     profile: text(`Model profile; "${ACTIVE_PROFILE}" uses the active one.`).default(ACTIVE_PROFILE),
@@ -393,7 +393,7 @@ const admin = z
 export const cortexSchema = z
   .strictObject({
     $schema: z.string().describe("JSON schema of this file, for editors.").exactOptional(),
-    agents: named(agentSchema, "Agents by id. `main` always exists.").default({}),
+    agents: named(agentEntrySchema, "Agents by id. `main` always exists.").default({}),
     personas: named(persona, "Personas by id. `atlas` always exists.").default({}),
     broker: broker.prefault({}),
     subAgents: subAgents.prefault({}),

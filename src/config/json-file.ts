@@ -20,10 +20,10 @@ export interface JsonFile {
   readonly value: unknown;
   readonly problems: readonly Problem[];
   /** Where a value, or its key, stands, from 1. Undefined where the file does not have it. */
-  position(path: Path, at?: "key" | "value"): Position | undefined;
+  position(path: Path, at?: "key" | "value"): TextPosition | undefined;
 }
 
-export interface Position {
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
@@ -88,7 +88,7 @@ export function parseJsonFile(name: string, file: FileText): JsonFile {
 }
 
 /** `cortex.json:3:14`. */
-export function formatSource(name: string, position: Position | undefined): string {
+export function formatSource(name: string, position: TextPosition | undefined): string {
   return position === undefined ? name : `${name}:${position.line}:${position.column}`;
 }
 
@@ -142,7 +142,7 @@ interface Reading {
   readonly name: string;
   readonly locate: Locate;
   readonly problems: Problem[];
-  readonly positions: Map<string, { key: Position; value: Position }>;
+  readonly positions: Map<string, { key: TextPosition; value: TextPosition }>;
 }
 
 function readNode(node: Node, path: Path, reading: Reading, keyOffset = node.offset): unknown {
@@ -171,7 +171,7 @@ function readObject(properties: readonly Node[], path: Path, reading: Reading): 
   return object;
 }
 
-type Locate = (offset: number) => Position;
+type Locate = (offset: number) => TextPosition;
 
 function locator(text: string): Locate {
   const lineStarts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];

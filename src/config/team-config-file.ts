@@ -3,7 +3,7 @@
  * and write too. So keys that are not ours are left to them, unless one looks like a slip of the pen.
  */
 import { isShortYaml, MAX_YAML_SIGNS } from "../model/yaml-keys.ts";
-import { type FileText, formatSource, type Position } from "./json-file.ts";
+import { type FileText, formatSource, type TextPosition } from "./json-file.ts";
 import type { Problem } from "./problem.ts";
 
 export const TEAM_CONFIG_FILE = "config.yaml";
@@ -20,7 +20,7 @@ interface TeamConfigEntry {
   readonly key: string;
   /** As it was written, without quotes: `-100123` of a chat stays what it is. Undefined: nothing was. */
   readonly text: string | undefined;
-  readonly position: Position;
+  readonly position: TextPosition;
   /** Where the value stands in the text; of no length where there is none. */
   readonly range: readonly [start: number, end: number];
 }
@@ -46,7 +46,7 @@ async function parseYaml(text: string): Promise<TeamConfigFile> {
   const { isMap, isScalar, LineCounter, parseDocument } = await import("yaml");
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, logLevel: "silent" });
-  const positionAt = (offset: number): Position => {
+  const positionAt = (offset: number): TextPosition => {
     const { line, col } = lineCounter.linePos(offset);
     return { line, column: col };
   };
@@ -83,7 +83,7 @@ function textOf(scalar: { readonly value: unknown; readonly source?: string } | 
   return typeof scalar.value === "string" ? scalar.value : (scalar.source ?? JSON.stringify(scalar.value));
 }
 
-function failed(message: string, hint: string, position?: Position): TeamConfigFile {
+function failed(message: string, hint: string, position?: TextPosition): TeamConfigFile {
   const source = formatSource(TEAM_CONFIG_FILE, position);
   return { entries: [], problems: [{ source, path: "", message, hint }] };
 }

@@ -49,7 +49,7 @@ export type DelegationDetail = {
   readonly delivery?: Json;
 };
 
-export function detailOf({ detail }: Pick<Delegation, "detail">): DelegationDetail {
+export function delegationDetail({ detail }: Pick<Delegation, "detail">): DelegationDetail {
   return detail as DelegationDetail; // written by `delegate`
 }
 

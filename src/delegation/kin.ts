@@ -33,7 +33,7 @@ export function checkDepth({ ancestors }: Kin, maxDepth: number): void {
 }
 
 /** Whoever waits for an ancestor waits for itself. */
-export function checkAgent(agent: AgentId, { self, ancestors }: Kin): void {
+export function checkNotAncestor(agent: AgentId, { self, ancestors }: Kin): void {
   if (agent === self.agent || !ancestors.some((ancestor) => ancestor.agent === agent)) return;
   throw new CortexError(
     "tool_input_invalid",

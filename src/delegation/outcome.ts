@@ -6,7 +6,7 @@ import { assistantBody, endedAtLimit, type Message, type ToolCall } from "../mod
 import { hasSaidAll, saidInAll } from "../model/reply-tool.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Delegation, Ledger } from "../store/store.ts";
-import { detailOf } from "./delegate.ts";
+import { delegationDetail } from "./delegate.ts";
 
 /** As much as a model gets of one result. */
 export const MAX_RESULT_LENGTH = 50_000;
@@ -111,7 +111,7 @@ function problemOf(delegation: Delegation, policy: string | undefined): string |
     case "dropped":
       return `The work was dropped before it was begun${policy === undefined ? "" : ` (by the policy ${policy})`}.`;
     case "timeout": {
-      const { timeoutMs } = detailOf(delegation);
+      const { timeoutMs } = delegationDetail(delegation);
       return `The work timed out${timeoutMs === undefined ? "" : ` after ${timeoutMs / 1000} s`} and was stopped.`;
     }
     case "cancelled":

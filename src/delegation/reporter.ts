@@ -10,7 +10,7 @@ import { WakeLoop } from "../model/wake-loop.ts";
 import type { Delegation, DelegationReport } from "../store/store.ts";
 import type { Ports } from "../feature/ports.ts";
 import { type DelegationPorts, queueingOfAgent } from "./accept.ts";
-import { detailOf } from "./delegate.ts";
+import { delegationDetail } from "./delegate.ts";
 import { targetOf } from "./kin.ts";
 import { readOutcome, reportText } from "./outcome.ts";
 import { asMetadata } from "../model/stamp.ts";
@@ -101,7 +101,7 @@ async function reportOf(delegation: Delegation, ports: ReporterPorts): Promise<D
     store.sessions.get(delegation.caller),
     store.sessions.get(delegation.session),
   ]);
-  const { cause, permissions, delivery } = detailOf(delegation);
+  const { cause, permissions, delivery } = delegationDetail(delegation);
   const { agent } = worker!;
   const from = {
     session: delegation.session,

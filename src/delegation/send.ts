@@ -8,7 +8,7 @@ import { asMetadata } from "../model/stamp.ts";
 import { MAX_PAGE, type NewDispatch, type Store } from "../store/store.ts";
 import { acceptFromAgent, type DelegationPorts, queueingOfAgent } from "./accept.ts";
 import { type Caller, causeOf, stampFor } from "./caller.ts";
-import { detailOf } from "./delegate.ts";
+import { delegationDetail } from "./delegate.ts";
 import { areRelated, type SessionTarget } from "./kin.ts";
 import { boundBy } from "./narrowing.ts";
 
@@ -67,7 +67,7 @@ async function termsFor(recipient: SessionKey, caller: Caller, store: Store): Pr
   });
   const [work, ...more] = given.filter(({ item }) => items.some(({ id }) => id === item));
   if (work !== undefined && more.length === 0) {
-    const { permissions, delivery } = detailOf(work);
+    const { permissions, delivery } = delegationDetail(work);
     return {
       mode: BETWEEN_RELATIVES,
       ...(permissions === undefined ? {} : { permissions }),

@@ -15,7 +15,7 @@ export interface Invocation {
 }
 
 /** Carries a command out. Nothing: it is done. False: it has failed, a number: it ends with this; both have said how. */
-export type Run = (given: Invocation) => Promise<void | false | typeof REFUSES_TO_START>;
+export type RunCommand = (given: Invocation) => Promise<void | false | typeof REFUSES_TO_START>;
 
 /**
  * Trying again is of no use: somebody has to change something first. It is EX_CONFIG of sysexits.h, which service
@@ -41,7 +41,7 @@ export interface Command {
   /** Lines for a shell, shown by `--help`. Ids in them are of the right form and of nothing. */
   readonly examples?: readonly string[];
   /** Absent where only its commands do something. */
-  readonly run?: Run;
+  readonly run?: RunCommand;
   readonly commands?: readonly Command[];
 }
 

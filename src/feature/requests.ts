@@ -12,10 +12,12 @@ const MAX_TURNS = 200;
 const DEFAULT_TURNS = 50;
 
 /** Half of a character cannot be stored, so what would come back is not what was sent. */
-export const text = z.string().refine((value) => value.isWellFormed(), { error: "holds half a character" });
-export const moment = z.iso.datetime({ offset: true });
+export const textField = z
+  .string()
+  .refine((value) => value.isWellFormed(), { error: "holds half a character" });
+export const timeField = z.iso.datetime({ offset: true });
 /** Any JSON. How deep it may be is checked where it is stored, by a check that no depth can overflow. */
-export const json = z.unknown().transform((value) => value as Json);
+export const jsonField = z.unknown().transform((value) => value as Json);
 const mode = z.string().meta({ description: `One of ${QUEUE_MODES.join(", ")}.` });
 
 /** Where something is delivered. */
@@ -43,8 +45,8 @@ export const DELIVERY_STATES = ["pending", "sending", "sent", "unknown", "dead",
 export const EventsQuery = PageQuery.extend({
   channel: z.string().min(1).optional(),
   direction: z.enum(DIRECTIONS).optional(),
-  since: moment.optional().describe("Not before this moment."),
-  until: moment.optional().describe("Before this moment."),
+  since: timeField.optional().describe("Only at or after this time."),
+  until: timeField.optional().describe("Only before this time."),
 });
 export const SessionsQuery = PageQuery.extend({
   all: z.enum(["0", "1"]).optional().describe("1: also those that are closed, because their relay is over."),
@@ -60,9 +62,9 @@ export const ApprovalsQuery = PageQuery.extend({
 });
 export const DecisionRequest = z.strictObject({
   decision: z.enum(["approve", "deny"]),
-  reason: text.optional().describe("Of a denial: the agent reads it."),
+  reason: textField.optional().describe("Of a denial: the agent reads it."),
 });
-export const AnswerRequest = z.strictObject({ answer: text });
+export const AnswerRequest = z.strictObject({ answer: textField });
 export const ContextQuery = z.strictObject({
   full: z.enum(["0", "1"]).optional().describe("1: with the texts."),
 });
@@ -72,7 +74,7 @@ export const StreamQuery = z.strictObject({
 });
 
 export const MessageRequest = z.strictObject({
-  content: text,
+  content: textField,
   session: z.string().nullish(),
   thread: z.string().nullish().describe("The id of the turn to follow."),
   persona: z.string().nullish(),
@@ -95,7 +97,7 @@ export const MessageRequest = z.strictObject({
   channel: z.enum(OWNER_ADAPTERS).optional(),
 });
 export const ForkRequest = z.strictObject({
-  content: text.optional(),
+  content: textField.optional(),
   session: z.string().optional().describe("What the new session is called."),
   mode: mode.optional(),
   wait: z.boolean().optional(),
@@ -117,19 +119,19 @@ export const EventRequest = z.strictObject({
   sourceId: z.string().optional().describe("What makes it unique there. Else time and content decide."),
   channel: z.string().optional().describe("The adapter's name unless given."),
   direction: z.enum(DIRECTIONS).optional(),
-  sender: text.optional(),
-  account: text.optional(),
-  place: text.optional(),
-  topic: text.optional(),
+  sender: textField.optional(),
+  account: textField.optional(),
+  place: textField.optional(),
+  topic: textField.optional(),
   placeKind: z.enum(PLACE_KINDS).optional().describe("How many take part in the place."),
-  placeName: text.optional(),
-  parentPlace: text.optional().describe("The place around it, on the same channel."),
+  placeName: textField.optional(),
+  parentPlace: textField.optional().describe("The place around it, on the same channel."),
   mentionsMe: z.boolean().optional().describe("Whether the agent was addressed by name."),
-  replyTo: text.optional(),
-  content: text.nullable().default(null),
-  contentType: text.optional(),
-  attachments: json.optional(),
-  payload: json.optional(),
-  metadata: json.optional(),
-  timestamp: moment.optional().describe("When it happened: now, unless given."),
+  replyTo: textField.optional(),
+  content: textField.nullable().default(null),
+  contentType: textField.optional(),
+  attachments: jsonField.optional(),
+  payload: jsonField.optional(),
+  metadata: jsonField.optional(),
+  timestamp: timeField.optional().describe("When it happened: now, unless given."),
 });

@@ -18,7 +18,7 @@ export interface LoopDelay {
 }
 
 /** What handlers work with. */
-export interface Context {
+export interface RouteContext {
   readonly cortex: Cortex;
   readonly clock: () => number;
   readonly version: string;
@@ -73,7 +73,7 @@ export interface Route extends Described {
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly answers: Answers;
-  handle(asked: Asked, context: Context): Promise<Reply>;
+  handle(asked: Asked, context: RouteContext): Promise<Reply>;
 }
 
 type Reply = { readonly status: number; readonly body: unknown } | Response;
@@ -85,7 +85,7 @@ interface Typed<Path extends string, Query, Body, Given extends Answers> extends
   readonly answers: Given;
   handle(
     asked: Asked<ParamName<Path>, Output<Query>, Output<Body>>,
-    context: Context,
+    context: RouteContext,
   ): Promise<ReplyTo<NoInfer<Given>>>;
 }
 

@@ -5,7 +5,7 @@ import { explain } from "./why.ts";
 import { agentView, configView, isoTime, personaView, profileView } from "../feature/views.ts";
 import { CostsQuery, HealthQuery, insightSchemas as schemas, WhyQuery } from "./schemas.ts";
 import { METRICS_TYPE, writeMetrics } from "./metrics.ts";
-import { type Context, route } from "../feature/route.ts";
+import { type RouteContext, route } from "../feature/route.ts";
 
 export const insightRoutes = [
   route({
@@ -109,7 +109,7 @@ export const insightRoutes = [
   }),
 ];
 
-function healthOf({ cortex, clock, startedAtMs, loop, streams }: Context) {
+function healthOf({ cortex, clock, startedAtMs, loop, streams }: RouteContext) {
   return readHealth({
     ledger: cortex.store,
     config: cortex.config(),

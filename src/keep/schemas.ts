@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 import { time } from "../feature/api.ts";
-import { moment } from "../feature/requests.ts";
+import { timeField } from "../feature/requests.ts";
 
-const PruneRequest = z.strictObject({ before: moment.describe("A moment at least a day ago.") });
+const PruneRequest = z.strictObject({ before: timeField.describe("A time at least a day ago.") });
 
 export const keepSchemas = {
   Pruned: z.object({

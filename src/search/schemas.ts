@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { time } from "../feature/api.ts";
-import { DIRECTIONS, moment } from "../feature/requests.ts";
+import { DIRECTIONS, timeField } from "../feature/requests.ts";
 
 /** How many hits one search gives at most. */
 const MAX_HITS = 100;
@@ -9,8 +9,8 @@ const MAX_HITS = 100;
 export const SearchQuery = z.strictObject({
   q: z.string().describe("What to look for, as plain words."),
   channel: z.string().min(1).optional(),
-  since: moment.optional().describe("Not before this moment."),
-  until: moment.optional().describe("Before this moment."),
+  since: timeField.optional().describe("Only at or after this time."),
+  until: timeField.optional().describe("Only before this time."),
   limit: z.coerce.number().int().min(1).max(MAX_HITS).optional(),
 });
 

@@ -1,9 +1,9 @@
 /** From a request to its handler: address, token, route, body; and from the handler's result or error to a response. */
 import type { HttpBindings } from "@hono/node-server";
-import { type Context as HonoContext, Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { z } from "zod";
 
-import { type Context, MAX_BODY_BYTES, type Route } from "../feature/route.ts";
+import { MAX_BODY_BYTES, type Route, type RouteContext } from "../feature/route.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Instant } from "../model/spans.ts";
 import type { Auth } from "./auth.ts";
@@ -13,14 +13,14 @@ import { EVENT_STREAM } from "./stream.ts";
 
 interface AppOptions {
   readonly routes: readonly Route[];
-  readonly context: Context;
+  readonly context: RouteContext;
   readonly auth: Auth;
   readonly addresses: Addresses;
   readonly log: (line: string) => void;
 }
 
 type App = Hono<{ Bindings: HttpBindings }>;
-type AppRequest = HonoContext<{ Bindings: HttpBindings }>;
+type AppRequest = Context<{ Bindings: HttpBindings }>;
 
 export function createApp({ routes, context, auth, addresses, log }: AppOptions): App {
   const app: App = new Hono();
@@ -90,7 +90,7 @@ async function answer(
   route: Route,
   request: AppRequest,
   received: Instant,
-  context: Context,
+  context: RouteContext,
 ): Promise<Response> {
   const { req } = request;
   const query = parseAs("query", route.query, req.query());

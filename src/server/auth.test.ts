@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { Auth, type Credentials, PASS_MS } from "./auth.ts";
+import { Auth, type ClientCredentials, PASS_MS } from "./auth.ts";
 import { FAILURE_WINDOW_MS, FailureLimit, MAX_ADDRESSES, MAX_FAILURES } from "./failure-limit.ts";
 import { LINK_MS, MAX_LINKS } from "./login-links.ts";
 
@@ -12,7 +12,7 @@ function openAuth() {
   return { auth, world };
 }
 
-function credentials(given: Partial<Credentials>): Credentials {
+function credentials(given: Partial<ClientCredentials>): ClientCredentials {
   return {
     method: "GET",
     address: "127.0.0.1",
@@ -151,7 +151,7 @@ test.each([
 });
 
 const OURS = "http://127.0.0.1:4747";
-test.each<[string, Partial<Credentials>, string]>([
+test.each<[string, Partial<ClientCredentials>, string]>([
   ["reads", { method: "GET" }, "let in"],
   ["reads, for a page of another port", { method: "GET", fetchSite: "same-site" }, "origin_forbidden"],
   ["reads, for a page of another site", { method: "GET", fetchSite: "cross-site" }, "origin_forbidden"],

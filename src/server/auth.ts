@@ -11,7 +11,7 @@ import { CortexError } from "../model/errors.ts";
 import { FailureLimit } from "./failure-limit.ts";
 import { LoginLinks } from "./login-links.ts";
 
-export interface Credentials {
+export interface ClientCredentials {
   readonly method: string;
   readonly address: string;
   readonly authorization: string | undefined;
@@ -44,7 +44,7 @@ export class Auth {
   }
 
   /** Throws `auth_failed`, `auth_limited` or `origin_forbidden` unless the request is the owner's. */
-  async check(credentials: Credentials): Promise<void> {
+  async check(credentials: ClientCredentials): Promise<void> {
     const { authorization, cookie, address } = credentials;
     const token = await this.#readToken();
     if (authorization !== undefined) {
@@ -91,7 +91,7 @@ export class Auth {
  * A browser sends the cookie along whoever asked it to. What other sites ask for is sent without it, but
  * other ports of the same host are the same site to a browser.
  */
-function checkSameSite({ method, origin, marker, fetchSite }: Credentials): void {
+function checkSameSite({ method, origin, marker, fetchSite }: ClientCredentials): void {
   const isOurs = fetchSite === undefined || fetchSite === "same-origin" || fetchSite === "none";
   const isRead = method === "GET" || method === "HEAD";
   if (isOurs && (isRead || origin !== undefined || marker === "1")) return;

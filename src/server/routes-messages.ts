@@ -8,7 +8,7 @@ import { dispatchView, eventView } from "../feature/views.ts";
 import { coreSchemas as schemas } from "../feature/api.ts";
 import { pageOf } from "../feature/page.ts";
 import { EventRequest, EventsQuery, MessageRequest } from "../feature/requests.ts";
-import { type Context, MAX_BODY_BYTES, route } from "../feature/route.ts";
+import { type RouteContext, MAX_BODY_BYTES, route } from "../feature/route.ts";
 
 /** Room for one attachment in base64 that is somewhat over its limit, so that the event can still report that. */
 export const MAX_EVENT_BODY_BYTES = MAX_BODY_BYTES + 2 * MAX_ATTACHMENT_BYTES;
@@ -28,7 +28,7 @@ export const messageRoutes = [
         received,
       });
       if (said.kind === "message") {
-        return replyTo(said.sent, { wait, signal, ...present({ reply: said.reply }) }, context);
+        return replyWithOutcome(said.sent, { wait, signal, ...present({ reply: said.reply }) }, context);
       }
       return { status: 200, body: { eventId: said.event, session: said.session, text: said.reply } };
     },
@@ -115,10 +115,10 @@ type SentReply =
  * Replies to a message that was sent: at once, or with what became of it. Whether somebody waits changes
  * nothing for the message, and neither does a client that goes away.
  */
-export async function replyTo(
+export async function replyWithOutcome(
   sent: Sent,
   { wait, signal, reply }: { readonly wait: boolean; readonly signal: AbortSignal; readonly reply?: string },
-  { cortex, closing, waitMs }: Context,
+  { cortex, closing, waitMs }: RouteContext,
 ): Promise<SentReply> {
   const accepted = {
     eventId: sent.event,

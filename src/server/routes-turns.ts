@@ -7,7 +7,7 @@ import { coreSchemas as schemas } from "../feature/api.ts";
 import { ForkRequest, TurnsQuery } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 import { readTurns, threadPage } from "./thread.ts";
-import { replyTo } from "./routes-messages.ts";
+import { replyWithOutcome } from "./routes-messages.ts";
 
 export const turnRoutes = [
   route({
@@ -57,7 +57,7 @@ export const turnRoutes = [
       const { key } = await cortex.fork(turn, session);
       if (content === undefined) return { status: 201, body: { session: key } };
       const sent = await cortex.send({ content, session: key, mode });
-      return replyTo(sent, { wait, signal }, context);
+      return replyWithOutcome(sent, { wait, signal }, context);
     },
   }),
 ];

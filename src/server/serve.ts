@@ -1,5 +1,5 @@
 /** Cortex over HTTP: listens, records its address for other programs, and closes without cutting requests off. */
-import { createServer, type RequestListener, type Server as HttpServer } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 
@@ -10,7 +10,7 @@ import type { Feature } from "../feature/feature.ts";
 import { FEATURES } from "../runtime/features.ts";
 import { serverNotePath, tokenPath } from "../config/home.ts";
 import { LoopMonitor } from "./loop-delay.ts";
-import type { Context } from "../feature/route.ts";
+import type { RouteContext } from "../feature/route.ts";
 import { isoTime } from "../feature/views.ts";
 import { createApp } from "./app.ts";
 import { Auth } from "./auth.ts";
@@ -38,7 +38,7 @@ export interface ServeOptions extends ListenOptions {
   readonly features?: readonly Feature[];
 }
 
-export interface Server extends AsyncDisposable {
+export interface CortexServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /** A link that logs one browser in, once. */
@@ -56,7 +56,7 @@ const MAX_CONNECTIONS = 2_048;
 
 /** A listening port. Requests wait until `serve` is called. */
 export interface OpenPort extends AsyncDisposable {
-  readonly server: HttpServer;
+  readonly server: Server;
   readonly port: number;
   readonly token: Token;
   serve(listener: RequestListener): void;
@@ -82,7 +82,7 @@ export async function openPort(home: string, { host, port, log }: ListenOptions)
   };
 }
 
-export async function serve(cortex: Cortex, options: ServeOptions): Promise<Server> {
+export async function serve(cortex: Cortex, options: ServeOptions): Promise<CortexServer> {
   const { host, log, clock = Date.now } = options;
   const opened = options.opened ?? (await openPort(cortex.home, options));
   const { server, port, token } = opened;
@@ -92,7 +92,7 @@ export async function serve(cortex: Cortex, options: ServeOptions): Promise<Serv
   const reachable = reachableAt(host);
   const auth = new Auth({ token: token.read, clock, port });
   const { routes } = await loadRoutes(options.features ?? FEATURES);
-  const context: Context = {
+  const context: RouteContext = {
     cortex,
     clock,
     version: readVersion(),
@@ -155,7 +155,7 @@ function reachableAt(host: string): string {
   return host === "::" ? "::1" : host;
 }
 
-async function listen(server: HttpServer, host: string, port: number): Promise<number> {
+async function listen(server: Server, host: string, port: number): Promise<number> {
   const listening = Promise.withResolvers<void>();
   server.once("error", listening.reject);
   server.listen(port, host, listening.resolve);
@@ -168,7 +168,7 @@ async function listen(server: HttpServer, host: string, port: number): Promise<n
   return (server.address() as AddressInfo).port;
 }
 
-async function close(server: HttpServer): Promise<void> {
+async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS);

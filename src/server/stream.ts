@@ -12,7 +12,7 @@ import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
 import type { LiveEntry } from "../feature/live.ts";
 import { isoTime } from "../feature/views.ts";
 import { StreamQuery } from "../feature/requests.ts";
-import { type Context, route } from "../feature/route.ts";
+import { type RouteContext, route } from "../feature/route.ts";
 import { type StreamEvent, tellChange, tellDelta } from "./stream-events.ts";
 
 export const EVENT_STREAM = "text/event-stream";
@@ -40,7 +40,10 @@ interface Reader {
   readonly signal: AbortSignal;
 }
 
-async function* writeStream({ since, session, signal }: Reader, context: Context): AsyncGenerator<string> {
+async function* writeStream(
+  { since, session, signal }: Reader,
+  context: RouteContext,
+): AsyncGenerator<string> {
   const { cortex, heartbeatMs, clock, streams } = context;
   const batches = cortex.live.read({ since, signal });
   let next = batches.next(); // listens from here on: a client that has the first line misses no word
@@ -82,7 +85,7 @@ interface Told {
 async function* tellBatch(
   entries: readonly LiveEntry[],
   session: SessionKey | undefined,
-  { cortex, clock }: Context,
+  { cortex, clock }: RouteContext,
 ): AsyncGenerator<Told> {
   const isWanted = (about: object): boolean =>
     session === undefined ||

@@ -4,7 +4,7 @@ import { type IncomingMessage, request as httpRequest } from "node:http";
 import { join } from "node:path";
 
 import type { Cortex, CortexOptions } from "../../src/runtime/cortex.ts";
-import { serve, type ServeOptions, type Server } from "../../src/server/serve.ts";
+import { serve, type ServeOptions, type CortexServer } from "../../src/server/serve.ts";
 import { type HomeFiles, openTestCortex } from "./home.ts";
 
 export interface Sending {
@@ -31,7 +31,7 @@ export const PATIENT = { timeout: 90_000 };
 
 export interface TestServer extends AsyncDisposable {
   readonly cortex: Cortex;
-  readonly server: Server;
+  readonly server: CortexServer;
   readonly token: string;
   /** What was logged. */
   readonly log: readonly string[];

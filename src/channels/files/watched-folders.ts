@@ -4,8 +4,8 @@ import { join, sep } from "node:path";
 import type { Settings } from "../../config/settings.ts";
 import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
-import type { Store } from "../../store/store.ts";
-import { FolderWatch, type KnownFile, type WatchedFolder } from "./folder-watch.ts";
+import type { Store, WatchedFile } from "../../store/store.ts";
+import { FileWatch, type WatchedFolder } from "./file-watch.ts";
 
 type WatchPorts = Pick<Ports, "home" | "clock" | "accept" | "log"> & {
   readonly store: Pick<Store, "files">;
@@ -18,7 +18,7 @@ const KNOWN_PAGE = 1_000;
 export class WatchedFolders implements OpenFeature {
   readonly #ports: WatchPorts;
   /** By their settings: a folder whose settings change is watched anew. */
-  readonly #watches = new Map<string, FolderWatch>();
+  readonly #watches = new Map<string, FileWatch>();
   #isOpen = false;
   #changing: Promise<void> = Promise.resolve();
 
@@ -76,9 +76,9 @@ export class WatchedFolders implements OpenFeature {
     return apart;
   }
 
-  #open(watched: WatchedFolder): FolderWatch {
+  #open(watched: WatchedFolder): FileWatch {
     const { store, clock, accept, log } = this.#ports;
-    return new FolderWatch(watched, {
+    return new FileWatch(watched, {
       clock,
       known: (under) => readKnown(store.files, under),
       accept,
@@ -88,8 +88,8 @@ export class WatchedFolders implements OpenFeature {
   }
 }
 
-async function readKnown(files: Store["files"], under: string): Promise<KnownFile[]> {
-  const known: KnownFile[] = [];
+async function readKnown(files: Store["files"], under: string): Promise<WatchedFile[]> {
+  const known: WatchedFile[] = [];
   for (;;) {
     const after = known.at(-1)?.path;
     const page = await files.known({ under, limit: KNOWN_PAGE, ...(after === undefined ? {} : { after }) });

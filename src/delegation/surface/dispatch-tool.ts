@@ -29,7 +29,7 @@ import {
 } from "../delegate.ts";
 import {
   areRelated,
-  checkAgent,
+  checkNotAncestor,
   checkAgentExists,
   checkDepth,
   checkSession,
@@ -152,7 +152,7 @@ export function openWorker(
   { broker }: Pick<Config, "broker">,
 ): SessionTarget {
   checkDepth(kin, broker.maxDepth);
-  checkAgent(agent, kin);
+  checkNotAncestor(agent, kin);
   return {
     kind: "session",
     session: key ?? buildSessionKey({ kind: "subagent", agent, id: workerId(context) }),

@@ -7,7 +7,7 @@ import type { RelayRequest } from "../relays.ts";
 import { relayAgentView, relayTemplateView, relayView } from "./views.ts";
 import { ArtifactQuery, relaySchemas as schemas, RelaysQuery } from "./schemas.ts";
 import { pageOf } from "../../feature/page.ts";
-import { type Context, route } from "../../feature/route.ts";
+import { type RouteContext, route } from "../../feature/route.ts";
 
 export const relayRoutes = [
   route({
@@ -129,7 +129,7 @@ export const relayRoutes = [
 /** What a record says of where it was started, unless the request does. */
 const CHANNEL = "http";
 
-async function artifactOf(id: string, step: number | undefined, { cortex }: Context): Promise<string> {
+async function artifactOf(id: string, step: number | undefined, { cortex }: RouteContext): Promise<string> {
   const record = await cortex.relays.get(id as RelayId);
   if (record === undefined) throw relayUnknown(id);
   const content = await cortex.relays.artifact(id as RelayId, step);

@@ -1,7 +1,7 @@
 /** What goes over the wire about relays. The fields of a record have the names that `threads.json` has for them. */
 import { z } from "zod";
 
-import { json, PageQuery, place, text } from "../../feature/requests.ts";
+import { jsonField, PageQuery, place, textField } from "../../feature/requests.ts";
 
 const time = z.string().meta({ format: "date-time" });
 
@@ -134,11 +134,11 @@ const RelayRequest = z
     template: z.string().min(1).optional(),
     agent: z.string().min(1).optional(),
     name: z.string().min(1).optional().describe("A template, else an agent."),
-    message: text.min(1),
+    message: textField.min(1),
     dir: z.string().min(1).optional().describe("The absolute path of the folder in which its agents work."),
     profile: z.string().min(1).optional().describe("For its agents that run on the active profile."),
     budgetUsd: z.number().positive().optional().describe("What all of it may cost at most."),
-    metadata: z.record(z.string(), json).optional(),
+    metadata: z.record(z.string(), jsonField).optional(),
     delivery: place.optional().describe("Where its beginning and its end are told."),
     channel: z.string().min(1).optional().describe("What its record says of where it was started."),
     idempotencyKey: z.string().min(1).optional().describe("The same key is the same relay."),
@@ -170,9 +170,9 @@ const DryRun = z.object({
 
 export const relaySchemas = {
   RelayRequest,
-  RelayAddition: z.strictObject({ agent: z.string().min(1), message: text.min(1).optional() }),
+  RelayAddition: z.strictObject({ agent: z.string().min(1), message: textField.min(1).optional() }),
   RelayMessage: z.strictObject({
-    content: text.min(1),
+    content: textField.min(1),
     idempotencyKey: z.string().min(1).optional().describe("The same key is the same message."),
   }),
   Relay,

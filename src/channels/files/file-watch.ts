@@ -12,6 +12,7 @@ import { realpath } from "node:fs/promises";
 import { CortexError } from "../../model/errors.ts";
 import { FILES_ADAPTER } from "../../model/event.ts";
 import { MAX_HASHED_BYTES, readWatched } from "./read-file.ts";
+import type { FileState, WatchedFile } from "../../store/store.ts";
 import { type Found, type Globs, isAskedFor, lookAt, relativeTo, scanFolder } from "./scan.ts";
 
 export interface WatchedFolder extends Globs {
@@ -25,18 +26,10 @@ export interface WatchedFolder extends Globs {
   readonly existing: "report" | "ignore";
 }
 
-export interface KnownFile extends Found {
-  readonly path: string;
-  readonly sha256: string;
-}
-
-/** gone: nothing is known of it any more. */
-export type FileState = KnownFile | { readonly path: string; readonly gone: true };
-
-interface FolderWatchParts {
+interface FileWatchPorts {
   readonly clock: () => number;
   /** What is known of all files under a path. */
-  readonly known: (under: string) => Promise<readonly KnownFile[]>;
+  readonly known: (under: string) => Promise<readonly WatchedFile[]>;
   /** Takes an event in, once, and notes what is known of its file in the same commit. */
   readonly accept: (event: FileEvent, file: FileState) => Promise<unknown>;
   /** Notes what is known of files of which there is nothing to tell. */
@@ -89,19 +82,19 @@ interface Unsettled {
   readonly sinceMs: number;
 }
 
-export class FolderWatch implements AsyncDisposable {
+export class FileWatch implements AsyncDisposable {
   readonly #watched: WatchedFolder;
-  readonly #parts: FolderWatchParts;
+  readonly #parts: FileWatchPorts;
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #unsettled = new Map<string, Unsettled>();
   readonly #stopping = new AbortController();
-  #known: Map<string, KnownFile> | undefined;
+  #known: Map<string, WatchedFile> | undefined;
   #next: { readonly timeout: NodeJS.Timeout; readonly waitMs: number } | undefined;
   #looking: Promise<void> = Promise.resolve();
   #problems: ReadonlySet<string> = new Set();
   #size = 0;
 
-  constructor(watched: WatchedFolder, parts: FolderWatchParts) {
+  constructor(watched: WatchedFolder, parts: FileWatchPorts) {
     this.#watched = watched;
     this.#parts = parts;
   }
@@ -146,7 +139,7 @@ export class FolderWatch implements AsyncDisposable {
     this.#lookIn(waitMs);
   }
 
-  async #firstLook(root: string, files: ReadonlyMap<string, Found>): Promise<Map<string, KnownFile>> {
+  async #firstLook(root: string, files: ReadonlyMap<string, Found>): Promise<Map<string, WatchedFile>> {
     const under = `${root}/`;
     const known = await this.#parts.known(under);
     if (known.length === 0) {
@@ -208,7 +201,7 @@ export class FolderWatch implements AsyncDisposable {
     const content = await readWatched(path, this.#watched.maxBytes);
     if (content === undefined) return; // it changed while it was read: the next look sees it anew
     const { text, ...facts } = content;
-    const state: KnownFile = { path, ...facts };
+    const state: WatchedFile = { path, ...facts };
     const before = this.#known!.get(path);
     const isWhole = state.size <= MAX_HASHED_BYTES; // of what is larger, nobody knows what the rest is
     if (isWhole && before?.sha256 === state.sha256) await this.#parts.note([state]);
@@ -231,7 +224,7 @@ export class FolderWatch implements AsyncDisposable {
     this.#known!.delete(path);
   }
 
-  #eventOf(root: string, file: KnownFile, change: Change, text: string | null): FileEvent {
+  #eventOf(root: string, file: WatchedFile, change: Change, text: string | null): FileEvent {
     const { path, size, modifiedMs, sha256 } = file;
     const { name: watchName } = this.#watched;
     return {
@@ -289,7 +282,7 @@ export class FolderWatch implements AsyncDisposable {
   }
 }
 
-function mapOf(files: readonly KnownFile[]): Map<string, KnownFile> {
+function mapOf(files: readonly WatchedFile[]): Map<string, WatchedFile> {
   return new Map(files.map((file) => [file.path, file]));
 }
 

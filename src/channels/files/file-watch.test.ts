@@ -17,14 +17,8 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary.ts";
 import { eventId } from "../../model/event.ts";
 import { CortexError } from "../../model/errors.ts";
-import {
-  type FileEvent,
-  type FileState,
-  FolderWatch,
-  type KnownFile,
-  RETRY_MS,
-  type WatchedFolder,
-} from "./folder-watch.ts";
+import { type FileEvent, FileWatch, RETRY_MS, type WatchedFolder } from "./file-watch.ts";
+import type { FileState, WatchedFile } from "../../store/store.ts";
 
 const SETTLE_MS = 1_000;
 const MAX_BYTES = 1_000;
@@ -34,7 +28,7 @@ function inbox(settings: Partial<WatchedFolder> = {}) {
   const temporary = temporaryFolder();
   const folder = join(temporary.path, "inbox");
   mkdirSync(folder);
-  const known = new Map<string, KnownFile>();
+  const known = new Map<string, WatchedFile>();
   const events = new Map<string, FileEvent>();
   const problems: string[] = [];
   const world = { nowMs: Date.UTC(2026, 10, 15, 9), failure: undefined as Error | undefined };
@@ -44,8 +38,8 @@ function inbox(settings: Partial<WatchedFolder> = {}) {
       else known.set(file.path, file);
     }
   };
-  const open = (changed: Partial<WatchedFolder> = {}): FolderWatch =>
-    new FolderWatch(
+  const open = (changed: Partial<WatchedFolder> = {}): FileWatch =>
+    new FileWatch(
       {
         name: "inbox",
         folder,
@@ -71,7 +65,7 @@ function inbox(settings: Partial<WatchedFolder> = {}) {
       },
     );
   /** Looks, waits until everything has settled, and looks again. */
-  const settle = async (watch: FolderWatch): Promise<void> => {
+  const settle = async (watch: FileWatch): Promise<void> => {
     await watch.look();
     world.nowMs += SETTLE_MS;
     await watch.look();
