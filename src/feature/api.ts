@@ -1,6 +1,6 @@
 /**
- * What goes over the wire, by name. Requests are checked against their schemas when they come, replies by the
- * compiler when they are written; the OpenAPI document is made of them.
+ * The schemas of the HTTP API, by name. Requests are checked against them at run time, replies by the compiler. The
+ * OpenAPI document is generated from them.
  */
 import { z } from "zod";
 
@@ -25,8 +25,8 @@ const Accepted = z.object({
   eventId: z.string(),
   dispatchId: z.string(),
   session: z.string(),
-  dropped: z.string().optional().describe("It will have no turn: the policy by which it was dropped."),
-  reply: z.string().optional().describe("To the command in the first line of the message."),
+  dropped: z.string().optional().describe("The policy that dropped the message; it gets no turn."),
+  reply: z.string().optional().describe("The reply to the command in the first line of the message."),
 });
 const Answered = Accepted.extend({
   turnId: z.string(),
@@ -35,14 +35,14 @@ const Answered = Accepted.extend({
   aborted: z
     .object({
       reason: z.string(),
-      by: z.string().nullable().describe("The event that interrupted it. Null: somebody asked for the end."),
+      by: z.string().nullable().describe("The event that interrupted the turn. Null: aborted on request."),
     })
     .optional()
-    .describe("The turn ended early; `text` is what it had said by then."),
+    .describe("The turn ended early; `text` is its output so far."),
 });
 const Replied = z
   .object({ eventId: z.string(), session: z.string(), text: z.string() })
-  .describe("A command to Cortex was carried out, and no turn was made.");
+  .describe("Cortex ran a command; no turn was made.");
 
 export const Event = z.object({
   id: z.string(),
@@ -62,10 +62,10 @@ export const Event = z.object({
   metadata: z.unknown(),
   timestamp: time,
   receivedAt: time,
-  differing: z.number().describe("How many redeliveries had other content."),
-  cause: z.string().nullable().describe("The event that led to it. Null: it began its chain."),
-  depth: z.number().describe("How many links of its chain lie before it; `broker.maxChain` is the limit."),
-  prunedAt: time.nullable().describe("When what it said was taken out."),
+  differing: z.number().describe("Number of redeliveries with different content."),
+  cause: z.string().nullable().describe("The event that caused it. Null: it began its chain."),
+  depth: z.number().describe("Number of links before it in its chain; limited by `broker.maxChain`."),
+  prunedAt: time.nullable().describe("When its content was removed."),
 });
 export const Dispatch = z.object({
   id: z.string(),
@@ -88,21 +88,21 @@ const Session = z.object({
   messageCount: z.number(),
   limitReached: z
     .boolean()
-    .describe("Whether a limit ended its last turn, so that its answer is not complete."),
+    .describe("Whether a limit ended its last turn, so that the answer is incomplete."),
   state: z.enum(["idle", "queued", "streaming", "tool", "compacting", "suspended"]),
-  closed: z.boolean().describe("It is a step's, of a relay that is over."),
+  closed: z.boolean().describe("Whether it belongs to a step of a finished relay."),
   wait: z.enum(["approval", "question", "child", "other"]).nullable(),
   channel: z.string().nullable(),
   parentSession: z.string().nullable().describe("The session whose agent opened it."),
   parentTurnId: z.string().nullable(),
   parentCallId: z.string().nullable().describe("The tool call in that turn."),
-  type: z.string().nullable().describe("The type of sub-agent that it is, where it is one."),
-  childCount: z.number().describe("How many sessions its agent has opened."),
+  type: z.string().nullable().describe("The sub-agent type. Null: not a sub-agent."),
+  childCount: z.number().describe("Number of sessions that its agent opened."),
   mode: z.string().nullable(),
   profile: z.string().nullable(),
   trust: z
     .object({ untrusted: z.boolean(), private: z.boolean(), outward: z.boolean() })
-    .describe("What it has come into contact with: with the first two, outward calls need an approval."),
+    .describe("Trust marks. With the first two set, outward calls need an approval."),
   queued: z.number(),
   runId: z.string().nullable(),
   createdAt: time,
@@ -111,10 +111,10 @@ const Session = z.object({
 const Spent = z.object({
   turns: z.number(),
   costUsd: z.number(),
-  unpriced: z.number().describe("Turns whose price is not known."),
+  unpriced: z.number().describe("Turns without a known price."),
 });
 const SessionNode = Session.extend(Spent.shape).extend({
-  total: Spent.describe("Of the session with all below it."),
+  total: Spent.describe("Of the session and all sessions below it."),
   get children() {
     return z.array(SessionNode);
   },
@@ -124,15 +124,17 @@ const Approval = z.object({
   id: z.string(),
   kind: z.enum(["approval", "question"]),
   session: z.string(),
-  chat: z.string().describe("The session in whose chat it is asked: of a relay, the one that started it."),
+  chat: z
+    .string()
+    .describe("The session whose chat shows it; for a relay, the session that started the relay."),
   turnId: z.string(),
   tool: z.string().nullable(),
   args: z.unknown(),
-  reason: z.string().nullable().describe("Why a person is asked."),
+  reason: z.string().nullable().describe("Why the call needs an approval."),
   question: z.string().nullable(),
   options: z.array(z.string()).nullable(),
   status: z.enum(APPROVAL_STATES),
-  answer: z.string().nullable().describe("To a question; of a denial, its reason."),
+  answer: z.string().nullable().describe("The answer to a question, or the reason of a denial."),
   answeredBy: z.string().nullable(),
   askedAt: time,
   expiresAt: time.nullable(),
@@ -146,10 +148,10 @@ const SessionContext = z.object({
   persona: z.string(),
   profile: z.string(),
   model: z.string().nullable(),
-  window: z.number().nullable().describe("How many tokens the model takes. Null: nobody knows."),
+  window: z.number().nullable().describe("Context window of the model in tokens. Null: unknown."),
   tokens: z.number().describe("The sum of the parts."),
-  counted: z.number().describe("The same, where the provider has counted all but the end of it."),
-  compactionDue: z.boolean().describe("Whether it is shortened before the model is asked."),
+  counted: z.number().describe("The same, using the provider's count for all but the end."),
+  compactionDue: z.boolean().describe("Whether it is compacted before the next model call."),
   sums: z.array(z.object({ kind: z.enum(CONTEXT_KINDS), tokens: z.number() })),
   parts: z.array(
     z.object({
@@ -157,13 +159,13 @@ const SessionContext = z.object({
       name: z.string(),
       turnId: z.string().nullable(),
       tokens: z.number(),
-      note: z.string().nullable().describe("What was cut or left out."),
+      note: z.string().nullable().describe("What was truncated or omitted."),
       text: z.string().optional(),
     }),
   ),
   problems: z
     .array(z.object({ path: z.string(), problem: z.string(), isLeftOut: z.boolean() }))
-    .describe("What is wrong with skills and plugins."),
+    .describe("Problems of skills and plugins."),
 });
 
 export const Usage = z.object({
@@ -181,7 +183,7 @@ const Turn = z.object({
   depth: z.number(),
   type: z.enum(["normal", "compaction"]),
   status: z.enum(["completed", "aborted"]),
-  limitReached: z.boolean().describe("A limit ended it: its answer is not complete."),
+  limitReached: z.boolean().describe("Whether a limit ended it, so that the answer is incomplete."),
   session: z.string(),
   agent: z.string(),
   persona: z.string(),
@@ -208,7 +210,7 @@ const Turn = z.object({
   completedAt: time,
   sourceEventId: z.string().nullable(),
   hash: z.string(),
-  prunedAt: time.nullable().describe("When what was said in it was taken out."),
+  prunedAt: time.nullable().describe("When its content was removed."),
   childCount: z.number(),
 });
 const FullTurn = Turn.extend({
@@ -249,7 +251,7 @@ export const Run = z.object({
   abort: z.string().nullable(),
   abortedBy: z.string().nullable().describe("The event that interrupted it."),
   error: z.string().nullable(),
-  isCompacting: z.boolean().describe("It sums its thread up before it goes on."),
+  isCompacting: z.boolean().describe("Whether it is compacting its thread."),
   startedAt: time,
   endedAt: time.nullable(),
 });
@@ -274,21 +276,21 @@ export const Delivery = z.object({
 });
 const DeadLetter = z.object({
   kind: z.enum(["message", "delivery"]),
-  id: z.string().describe("Of the queue item, or of the delivery."),
+  id: z.string().describe("The id of the queue item or the delivery."),
   turnId: z.string().nullable(),
   session: z.string().nullable(),
   eventId: z.string().nullable(),
-  target: DeliveryTarget.nullable().describe("Of a delivery."),
+  target: DeliveryTarget.nullable().describe("Only for a delivery."),
   error: z.string(),
   attempts: z.number(),
   diedAt: time,
 });
 
-/** A page of a list, newest first; what cannot grow comes whole. */
+/** A page of a list, newest first. Lists that cannot grow come whole. */
 export const page = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), next: z.string().nullable() });
 
-/** Everything that a route takes or gives, by the name it has in the OpenAPI document. */
+/** The core's schemas, by their names in the OpenAPI document. */
 export const coreSchemas = {
   MessageRequest,
   ForkRequest,
@@ -302,7 +304,7 @@ export const coreSchemas = {
   EventWithDispatches,
   EventAccepted: z.object({
     eventId: z.string(),
-    fresh: z.boolean().describe("False: it was there already."),
+    fresh: z.boolean().describe("False: already known."),
   }),
   Events: page(Event),
   Session,

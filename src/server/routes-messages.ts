@@ -36,7 +36,7 @@ export const messageRoutes = [
   route({
     method: "get",
     path: "/api/events",
-    summary: "The events ledger",
+    summary: "List the events of the ledger",
     query: EventsQuery,
     answers: { 200: schemas.Events },
     async handle({ query: { since, until, ...rest } }, { cortex }) {
@@ -53,7 +53,7 @@ export const messageRoutes = [
   route({
     method: "get",
     path: "/api/events/:id",
-    summary: "An event, and what was made of it",
+    summary: "Get an event with its dispatches",
     answers: { 200: schemas.EventWithDispatches },
     async handle({ params }, { cortex: { store } }) {
       const id = params.id as EventId;
@@ -65,7 +65,7 @@ export const messageRoutes = [
   route({
     method: "post",
     path: "/api/events",
-    summary: "Take an event in; hooks decide what becomes of it",
+    summary: "Submit an event for the hooks",
     body: EventRequest,
     maxBodyBytes: MAX_EVENT_BODY_BYTES,
     answers: { 202: schemas.EventAccepted },
@@ -81,11 +81,11 @@ export const messageRoutes = [
   route({
     method: "get",
     path: "/api/attachments/:sha256",
-    summary: "The file of an attachment",
+    summary: "Download an attachment",
     answers: { 200: ATTACHMENT_TYPE },
     async handle({ params: { sha256 } }, { cortex }) {
       const file = await readAttachment(sha256, cortex.home);
-      // Whatever a stranger sent is saved, and never shown by a browser as a page of ours.
+      // A browser must download it: a file from a stranger is never shown as a page of ours.
       const headers = { "Content-Type": ATTACHMENT_TYPE, "Content-Disposition": "attachment" };
       return new Response(new Uint8Array(file), { headers });
     },
@@ -112,8 +112,8 @@ type SentReply =
   | { readonly status: 200; readonly body: AnsweredReply };
 
 /**
- * Replies to a message that was sent: at once, or with what became of it. Whether somebody waits changes
- * nothing for the message, and neither does a client that goes away.
+ * Replies at once, or with the outcome of the message. Waiting for it, or giving up waiting, does not affect the
+ * message.
  */
 export async function replyWithOutcome(
   sent: Sent,
@@ -148,18 +148,18 @@ export async function replyWithOutcome(
 
 function dropped(policy: string): CortexError {
   return new CortexError("state_conflict", `The message was dropped by the policy "${policy}"`, {
-    hint: "Send it again with a new idempotencyKey, or none.",
+    hint: "Send it again with a new idempotencyKey or none.",
   });
 }
 
 function turnFailed(item: ItemId, error: string): CortexError {
   return new CortexError("turn_failed", `The turn failed: ${error}`, {
-    hint: `It is kept as the dead letter ${item}: \`cortex dead retry ${item}\` tries it again.`,
+    hint: `Retry it with \`cortex dead retry ${item}\`.`,
   });
 }
 
 function eventUnknown(id: string): CortexError {
-  return new CortexError("event_unknown", `No event is called "${id.slice(0, 80)}"`, {
-    hint: "GET /api/events lists them.",
+  return new CortexError("event_unknown", `Unknown event "${id.slice(0, 80)}"`, {
+    hint: "GET /api/events lists the events.",
   });
 }

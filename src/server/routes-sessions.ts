@@ -19,7 +19,7 @@ export const sessionRoutes = [
   route({
     method: "get",
     path: "/api/sessions",
-    summary: "The sessions, those used last first",
+    summary: "List sessions, most recently used first",
     query: SessionsQuery,
     answers: { 200: schemas.Sessions },
     async handle({ query: { tree, all, ...options } }, { cortex: { store } }) {
@@ -34,7 +34,7 @@ export const sessionRoutes = [
   route({
     method: "get",
     path: "/api/sessions/:key",
-    summary: "A session",
+    summary: "Get a session",
     answers: { 200: schemas.Session },
     async handle({ params }, { cortex }) {
       return { status: 200, body: sessionView(await findSession(params.key, cortex)) };
@@ -43,7 +43,7 @@ export const sessionRoutes = [
   route({
     method: "patch",
     path: "/api/sessions/:key",
-    summary: "Change the queue mode or the profile of a session, or take marks of trust away",
+    summary: "Change the queue mode or profile of a session, or clear its trust marks",
     body: SessionPatch,
     answers: { 200: schemas.Session },
     async handle({ params, body: { mode, profile, trust } }, { cortex }) {
@@ -59,7 +59,7 @@ export const sessionRoutes = [
   route({
     method: "get",
     path: "/api/sessions/:key/children",
-    summary: "The sessions that the agent of this one opened, oldest first",
+    summary: "List the sessions that this one's agent opened, oldest first",
     answers: { 200: schemas.Sessions },
     async handle({ params }, { cortex }) {
       const children = await cortex.getChildSessions(params.key);
@@ -69,7 +69,7 @@ export const sessionRoutes = [
   route({
     method: "get",
     path: "/api/sessions/:key/turns",
-    summary: "The turns of a session, back from its head",
+    summary: "List the turns of a session, newest first",
     query: TurnsQuery,
     answers: { 200: schemas.Turns },
     async handle({ params, query }, { cortex }) {
@@ -81,7 +81,7 @@ export const sessionRoutes = [
   route({
     method: "post",
     path: "/api/sessions/:key/abort",
-    summary: "End the run of a session; what it has produced stays",
+    summary: "Abort the run of a session; its output so far stays",
     answers: { 200: schemas.Aborted },
     async handle({ params }, { cortex }) {
       const session = normalizeSessionKey(params.key);
@@ -96,12 +96,12 @@ export const contextRoute = (features: readonly Feature[]): Route =>
   route({
     method: "get",
     path: "/api/sessions/:key/context",
-    summary: "What the model of a session is given, and how many tokens each part of it takes",
+    summary: "Show the model context of a session and the tokens of each part",
     query: ContextQuery,
     answers: { 200: schemas.SessionContext },
     async handle({ params, query }, { cortex }) {
       const { key } = await findSession(params.key, cortex);
-      const { contextView, readContext } = await import("../insight/context-view.ts"); // it comes with the turns
+      const { contextView, readContext } = await import("../insight/context-view.ts"); // loaded with the first turn
       const reading = await readContext(key, {
         ledger: cortex.store,
         home: cortex.home,
@@ -129,19 +129,19 @@ function profileOf(name: string, cortex: Cortex): Profile {
   const active = cortex.model().profile;
   if (name === ACTIVE_PROFILE || name === active.name) return active;
   if (Object.hasOwn(profiles, name)) return profiles[name]!;
-  throw new CortexError("profile_unknown", `No profile is called "${name.slice(0, 80)}"`, {
-    hint: `The profiles are ${Object.keys(profiles).join(", ")}; config/profiles.json holds them.`,
+  throw new CortexError("profile_unknown", `Unknown profile "${name.slice(0, 80)}"`, {
+    hint: `Known profiles: ${Object.keys(profiles).join(", ")}. Add others in config/profiles.json.`,
   });
 }
 
 function sessionUnknown(key: SessionKey): CortexError {
-  return new CortexError("session_unknown", `No session is called "${key}"`, {
-    hint: "GET /api/sessions lists the sessions there are.",
+  return new CortexError("session_unknown", `Unknown session "${key}"`, {
+    hint: "GET /api/sessions lists the sessions.",
   });
 }
 
 function nothingRuns(session: SessionKey): CortexError {
-  return new CortexError("state_conflict", `Nothing runs in the session "${session}"`, {
-    hint: "GET /api/runs lists what runs.",
+  return new CortexError("state_conflict", `Nothing is running in session "${session}"`, {
+    hint: "GET /api/runs lists the runs.",
   });
 }

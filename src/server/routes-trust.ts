@@ -1,4 +1,4 @@
-/** What people decide: approvals and answers. */
+/** Decisions by people: approvals and answers. */
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
@@ -10,14 +10,14 @@ import { pageOf } from "../feature/page.ts";
 import { ApprovalsQuery } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 
-/** Whoever has the token is the owner. */
+/** The token identifies the owner. */
 const OWNER = { name: "owner", isOwner: true };
 
 export const trustRoutes = [
   route({
     method: "get",
     path: "/api/approvals",
-    summary: "What people are asked: calls to approve, and questions",
+    summary: "List approvals and questions",
     query: ApprovalsQuery,
     answers: { 200: schemas.Approvals },
     async handle({ query: { session, ...options } }, { cortex }) {
@@ -29,7 +29,7 @@ export const trustRoutes = [
   route({
     method: "get",
     path: "/api/approvals/:id",
-    summary: "One of them",
+    summary: "Get an approval or a question",
     answers: { 200: schemas.Approval },
     async handle({ params }, { cortex }) {
       const approval = await cortex.store.approvals.get(params.id as ApprovalId);
@@ -40,7 +40,7 @@ export const trustRoutes = [
   route({
     method: "post",
     path: "/api/approvals/:id",
-    summary: "Approve or deny a call, once",
+    summary: "Approve or deny a call",
     body: schemas.DecisionRequest,
     answers: { 200: schemas.Approval },
     async handle({ params, body: { decision, reason } }, { cortex }) {
@@ -51,7 +51,7 @@ export const trustRoutes = [
   route({
     method: "post",
     path: "/api/questions/:id",
-    summary: "Answer a question of an agent, once",
+    summary: "Answer a question of an agent",
     body: schemas.AnswerRequest,
     answers: { 200: schemas.Approval },
     async handle({ params, body: { answer } }, { cortex }) {
@@ -62,7 +62,7 @@ export const trustRoutes = [
 ];
 
 function approvalUnknown(id: string): CortexError {
-  return new CortexError("approval_unknown", `Nothing was asked with the id "${id.slice(0, 80)}"`, {
-    hint: "GET /api/approvals lists what is asked.",
+  return new CortexError("approval_unknown", `Unknown approval "${id.slice(0, 80)}"`, {
+    hint: "GET /api/approvals lists approvals and questions.",
   });
 }

@@ -13,7 +13,7 @@ export const turnRoutes = [
   route({
     method: "get",
     path: "/api/turns/:id",
-    summary: "A turn with all that was said and done in it",
+    summary: "Get a turn with its messages and tool calls",
     answers: { 200: schemas.FullTurn },
     async handle({ params }, { cortex }) {
       const content = await cortex.store.turns.read(params.id as TurnId);
@@ -24,7 +24,7 @@ export const turnRoutes = [
   route({
     method: "get",
     path: "/api/turns/:id/thread",
-    summary: "The thread that ends with this turn, newest first",
+    summary: "List the thread that ends with this turn, newest first",
     query: TurnsQuery,
     answers: { 200: schemas.Turns },
     async handle({ params, query }, { cortex }) {
@@ -35,7 +35,7 @@ export const turnRoutes = [
   route({
     method: "get",
     path: "/api/turns/:id/children",
-    summary: "The turns that follow this one directly",
+    summary: "List the turns that directly follow this one",
     answers: { 200: schemas.Turns },
     async handle({ params }, { cortex: { store }, cortex }) {
       const children = await store.turns.children(await findTurn(params.id, cortex));
@@ -45,12 +45,12 @@ export const turnRoutes = [
   route({
     method: "post",
     path: "/api/turns/:id/fork",
-    summary: "A new session that goes on from this turn, with a first message where there is content",
+    summary: "Fork a session from this turn, optionally with a first message",
     body: ForkRequest,
     answers: { 200: schemas.Answered, 201: schemas.Forked, 202: schemas.Accepted },
     async handle({ params, body: { content, session, mode, wait = false }, signal }, context) {
       const { cortex } = context;
-      // Checked first: a message that is refused leaves no session behind.
+      // Checked first: a refused message leaves no session behind.
       if (mode !== undefined) parseQueueMode(mode);
       if (content === undefined ? wait || mode !== undefined : content.trim() === "") throw contentMissing();
       const turn = await findTurn(params.id, cortex);
@@ -69,13 +69,13 @@ async function findTurn(id: string, { store }: Cortex): Promise<TurnId> {
 }
 
 function turnUnknown(id: string): CortexError {
-  return new CortexError("turn_unknown", `No turn has the id "${id.slice(0, 80)}"`, {
-    hint: "`cortex log --all` or GET /api/sessions/<key>/turns shows the turns there are; an id has 26 characters.",
+  return new CortexError("turn_unknown", `Unknown turn "${id.slice(0, 80)}"`, {
+    hint: "List turns with `cortex log --all` or GET /api/sessions/<key>/turns. An id has 26 characters.",
   });
 }
 
 function contentMissing(): CortexError {
-  return new CortexError("request_invalid", "There is no message to send", {
-    hint: "Give it some content; or leave content, mode and wait out to fork without a message.",
+  return new CortexError("request_invalid", "Missing message content", {
+    hint: "Add content, or omit content, mode and wait to fork without a message.",
   });
 }

@@ -9,14 +9,14 @@ import { pageOf } from "../feature/page.ts";
 import { DeliveriesQuery, PageQuery, QueueQuery, RunsQuery } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 
-/** The policy by which a message goes that its owner took back. */
+/** The drop policy of messages that the owner took back. */
 const OWNER_POLICY = "owner";
 
 export const workRoutes = [
   route({
     method: "get",
     path: "/api/queue",
-    summary: "What waits, in all sessions or in one",
+    summary: "List queued messages of all sessions or one",
     query: QueueQuery,
     answers: { 200: schemas.Items },
     async handle({ query: { session, ...options } }, { cortex }) {
@@ -28,7 +28,7 @@ export const workRoutes = [
   route({
     method: "delete",
     path: "/api/queue/:id",
-    summary: "Take a message back that still waits",
+    summary: "Drop a queued message",
     answers: { 200: schemas.Settled },
     async handle({ params }, { cortex: { store } }) {
       const id = params.id as ItemId;
@@ -41,7 +41,7 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/runs",
-    summary: "The attempts to carry turns out",
+    summary: "List runs",
     query: RunsQuery,
     answers: { 200: schemas.Runs },
     async handle({ query }, { cortex }) {
@@ -51,7 +51,7 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/dead",
-    summary: "The dead letters: messages whose turns failed for good, and deliveries that did not leave",
+    summary: "List dead letters: messages and deliveries that failed permanently",
     query: PageQuery,
     answers: { 200: schemas.DeadLetters },
     async handle({ query }, { cortex }) {
@@ -61,7 +61,7 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/dead/:id",
-    summary: "A dead letter with its message or its delivery",
+    summary: "Get a dead letter with its message or delivery",
     answers: { 200: schemas.FullDeadLetter },
     async handle({ params }, { cortex }) {
       return { status: 200, body: await readDead(params.id, cortex.store) };
@@ -70,7 +70,7 @@ export const workRoutes = [
   route({
     method: "post",
     path: "/api/dead/:id/retry",
-    summary: "Try a dead letter again; what was done of its turn or sent of its delivery is not repeated",
+    summary: "Retry a dead letter without repeating finished work or sent parts",
     answers: { 202: schemas.Settled },
     async handle({ params: { id } }, { cortex }) {
       return { status: 202, body: { id, state: await retryDead(id, cortex.store) } };
@@ -79,7 +79,7 @@ export const workRoutes = [
   route({
     method: "delete",
     path: "/api/dead/:id",
-    summary: "Give a dead letter up",
+    summary: "Discard a dead letter",
     answers: { 200: schemas.Settled },
     async handle({ params: { id } }, { cortex }) {
       await dropDead(id, cortex.store);
@@ -89,7 +89,7 @@ export const workRoutes = [
   route({
     method: "get",
     path: "/api/deliveries",
-    summary: "What goes out to channels",
+    summary: "List deliveries to channels",
     query: DeliveriesQuery,
     answers: { 200: schemas.Deliveries },
     async handle({ query }, { cortex }) {
@@ -102,7 +102,7 @@ export const workRoutes = [
   route({
     method: "post",
     path: "/api/deliveries/:id/retry",
-    summary: "Try a dead delivery again; what was sent of it is not sent again",
+    summary: "Retry a dead delivery without sending its sent parts again",
     answers: { 202: schemas.Settled },
     async handle({ params }, { cortex: { store } }) {
       const id = params.id as DeliveryId;
@@ -114,19 +114,19 @@ export const workRoutes = [
 ];
 
 function itemUnknown(id: string): CortexError {
-  return new CortexError("item_unknown", `No queue item has the id "${id.slice(0, 80)}"`, {
-    hint: "GET /api/queue lists what waits.",
+  return new CortexError("item_unknown", `Unknown queue item "${id.slice(0, 80)}"`, {
+    hint: "GET /api/queue lists queued messages.",
   });
 }
 
 function notWaiting(id: string): CortexError {
-  return new CortexError("state_conflict", `The message ${id} does not wait any more`, {
-    hint: "To end what runs, POST /api/sessions/<key>/abort.",
+  return new CortexError("state_conflict", `The message ${id} is no longer queued`, {
+    hint: "To end a running turn, POST /api/sessions/<key>/abort.",
   });
 }
 
 function deliveryUnknown(id: string): CortexError {
-  return new CortexError("delivery_unknown", `No delivery has the id "${id.slice(0, 80)}"`, {
-    hint: "GET /api/deliveries lists them.",
+  return new CortexError("delivery_unknown", `Unknown delivery "${id.slice(0, 80)}"`, {
+    hint: "GET /api/deliveries lists the deliveries.",
   });
 }

@@ -1,4 +1,4 @@
-/** Everything the server answers, except pages for people: the core's own routes and those of the features. */
+/** All routes of the API: the core's and those of the features. */
 import { coreSchemas } from "../feature/api.ts";
 import type { Feature } from "../feature/feature.ts";
 import { type Route, route, type RouteTable } from "../feature/route.ts";
@@ -17,7 +17,7 @@ export async function loadRoutes(features: readonly Feature[]): Promise<RouteTab
   const openApi: Route = route({
     method: "get",
     path: "/api/openapi.json",
-    summary: "This description",
+    summary: "Get this OpenAPI document",
     answers: { 200: coreSchemas.OpenApi },
     async handle(_, { version }) {
       return { status: 200, body: describeApi(table, version) };

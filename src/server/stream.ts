@@ -1,11 +1,11 @@
 /**
- * Server-sent events: what happens, as it happens.
+ * Changes as server-sent events.
  *
- * Every change has a number, and several small changes can share one. Only the last of those carries it as
- * its `id`, so a client that was cut off in between is told all of them again rather than not at all. The
- * words of an answer carry no id: whoever missed them reads the message that they became.
+ * Every change has a number, and several small changes can share one. Only the last of those carries it as its `id`,
+ * so a client that is cut off in between gets all of them again. The deltas of an answer have no id: a client that
+ * missed them reads the finished message.
  *
- * Nothing is gathered for a client that reads slowly: the next change is read when the last was taken.
+ * Nothing is buffered for slow clients: the next change is read when the previous one was taken.
  */
 import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey, type SessionKey } from "../model/session-key.ts";
@@ -20,7 +20,7 @@ export const EVENT_STREAM = "text/event-stream";
 export const streamRoute = route({
   method: "get",
   path: "/api/stream",
-  summary: "Server-sent events of all that happens, or of one session; Last-Event-ID resumes",
+  summary: "Stream server-sent events of everything or one session; resume with Last-Event-ID",
   query: StreamQuery,
   answers: { 200: EVENT_STREAM },
   async handle({ query, header, signal }, context) {
@@ -29,7 +29,7 @@ export const streamRoute = route({
     const session = query.session === undefined ? undefined : normalizeSessionKey(query.session);
     const ends = AbortSignal.any([signal, context.closing]);
     const stream = ReadableStream.from(encoded(writeStream({ since, session, signal: ends }, context)));
-    // Proxies that gather small pieces would hold everything back.
+    // Keeps proxies from buffering.
     return new Response(stream, { headers: { "Content-Type": EVENT_STREAM, "X-Accel-Buffering": "no" } });
   },
 });
@@ -46,8 +46,8 @@ async function* writeStream(
 ): AsyncGenerator<string> {
   const { cortex, heartbeatMs, clock, streams } = context;
   const batches = cortex.live.read({ since, signal });
-  let next = batches.next(); // listens from here on: a client that has the first line misses no word
-  next.catch(() => {}); // a failure is met below, where it is waited for
+  let next = batches.next(); // listens from here on: a client that has the first line misses nothing
+  next.catch(() => {}); // a failure is handled where it is awaited
   let seen = since;
   streams.add(batches);
   try {
@@ -70,14 +70,14 @@ async function* writeStream(
     await batches.return(undefined);
   }
 
-  /** A comment keeps the connection open; the number moves on where all that happened was elsewhere. */
+  /** Keeps the connection open, and moves the id on past changes of other sessions. */
   function writeSeen(seq: number): string {
     return `: ${isoTime(clock())}\nid: ${seq}\n\n`;
   }
 }
 
-/** What a reader is told; with a number where all that shares it has been told. */
-interface Told {
+/** `seq` is set on the last event of a change. */
+interface Numbered {
   readonly event: StreamEvent | undefined;
   readonly seq: number | undefined;
 }
@@ -86,11 +86,11 @@ async function* tellBatch(
   entries: readonly LiveEntry[],
   session: SessionKey | undefined,
   { cortex, clock }: RouteContext,
-): AsyncGenerator<Told> {
+): AsyncGenerator<Numbered> {
   const isWanted = (about: object): boolean =>
     session === undefined ||
     ("session" in about && about.session === session) ||
-    ("chat" in about && about.chat === session); // what is asked for somebody else
+    ("chat" in about && about.chat === session); // approvals are shown in the chat that started the work
   for (const [index, entry] of entries.entries()) {
     switch (entry.kind) {
       case "gap":
@@ -106,7 +106,7 @@ async function* tellBatch(
         const { change } = entry;
         const after = entries[index + 1];
         const isLast = after?.kind !== "change" || after.change.seq !== change.seq;
-        // Whose session a relay is of is only known when it is told of.
+        // Only the event of a relay names its session.
         const told =
           isWanted(change) || change.kind === "relay" ? await tellChange(change, cortex.store) : [];
         const events = change.kind === "relay" ? told.filter(isWanted) : told;
@@ -122,7 +122,7 @@ function writeEvent(event: StreamEvent, seq: number | undefined): string {
   return `${id}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** Undefined: it took longer. The promise can be waited for again. */
+/** Undefined: timed out. The promise can be awaited again. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => late.resolve(undefined), ms);
@@ -141,7 +141,7 @@ async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array
 function readSeen(text: string | undefined): number | undefined {
   if (text === undefined || text === "") return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new CortexError("request_invalid", `${JSON.stringify(text.slice(0, 80))} is not the id of a change`, {
-    hint: "Last-Event-ID is the `id` of the last event that was read.",
+  throw new CortexError("request_invalid", `${JSON.stringify(text.slice(0, 80))} is not a change id`, {
+    hint: "Last-Event-ID must be the `id` of the last event that was read.",
   });
 }

@@ -5,7 +5,7 @@ import { type TurnView, turnView } from "../feature/views.ts";
 
 type Store = Cortex["store"];
 
-/** A thread, newest turn first. The cursor is the turn at which the next page begins, so pages never shift. */
+/** A thread, newest turn first. The cursor is the first turn of the next page, so pages never shift. */
 export async function threadPage(
   newest: TurnId,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
@@ -26,11 +26,7 @@ export async function readTurns(
 }
 
 function cursorInvalid(cursor: string): CortexError {
-  return new CortexError(
-    "request_invalid",
-    `${JSON.stringify(cursor.slice(0, 80))} is not a cursor of this list`,
-    {
-      hint: "Give back the `next` of the page before, or leave the cursor out.",
-    },
-  );
+  return new CortexError("request_invalid", `Invalid cursor ${JSON.stringify(cursor.slice(0, 80))}`, {
+    hint: "Send `next` of the previous page, or omit the cursor.",
+  });
 }
