@@ -1,7 +1,7 @@
 /**
- * Reads one JSON file of the home, with comments and trailing commas, and remembers on which line each
- * of its values stands. Whatever is wrong with the file is a problem in the result, never an exception:
- * the caller wants the problems of all files together.
+ * Reads one JSON file of the home, with comments and trailing commas, and records the position of each value.
+ * Everything wrong with the file is a problem in the result, never an exception: the caller reports the problems of
+ * all files together.
  */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,10 +16,10 @@ export const MAX_FILE_BYTES = 1024 * 1024;
 
 export interface JsonFile {
   readonly name: string;
-  /** An empty object where there is no file, or none that can be read. */
+  /** An empty object if the file is missing or unreadable. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** Where a value, or its key, stands, from 1. Undefined where the file does not have it. */
+  /** The position of a value or its key, from 1. Undefined: not in the file. */
   position(path: Path, at?: "key" | "value"): TextPosition | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface TextPosition {
   readonly column: number;
 }
 
-/** Undefined where there is no such file. */
+/** Undefined: no such file. */
 export type FileText = { readonly text: string } | { readonly problem: Problem } | undefined;
 
 /** Refuses a secret file that another user owns, or a link to a file that others can write. */
@@ -114,7 +114,7 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** Only the first: what a parser says after it has lost its way is a guess. */
+/** Only the first: later syntax errors are guesses. */
 function syntaxProblem(name: string, { error, offset }: ParseError, locate: Locate): Problem {
   return {
     source: formatSource(name, locate(offset)),
@@ -157,8 +157,9 @@ function readNode(node: Node, path: Path, reading: Reading, keyOffset = node.off
 function readObject(properties: readonly Node[], path: Path, reading: Reading): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const { children, offset } of properties) {
-    const [key, value] = children!;
-    const name = String(key!.value);
+    const [key, value] = children ?? [];
+    if (key === undefined || value === undefined) continue; // a syntax error
+    const name = String(key.value);
     const message = Object.hasOwn(object, name) ? "duplicate key" : "reserved name";
     if (Object.hasOwn(object, name) || name === "__proto__") {
       const source = formatSource(reading.name, reading.locate(offset));
@@ -166,7 +167,7 @@ function readObject(properties: readonly Node[], path: Path, reading: Reading): 
       reading.problems.push({ source, path: formatPath([...path, name]), message, hint });
     }
     if (name === "__proto__") continue; // assigning it would change what the object is
-    object[name] = readNode(value!, [...path, name], reading, offset);
+    object[name] = readNode(value, [...path, name], reading, offset);
   }
   return object;
 }
@@ -180,9 +181,9 @@ function locator(text: string): Locate {
     let high = lineStarts.length - 1;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if (lineStarts[middle]! <= offset) low = middle;
+      if ((lineStarts[middle] ?? 0) <= offset) low = middle;
       else high = middle - 1;
     }
-    return { line: low + 1, column: offset - lineStarts[low]! + 1 };
+    return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
   };
 }

@@ -1,8 +1,8 @@
-/** Walking through a schema, to say more about a path than zod does by itself. */
+/** Finds what a schema expects at a path, for better messages than zod's own. */
 import { z } from "zod";
 import type { Path } from "./problem.ts";
 
-/** The schema of what stands at a path, without what makes it optional. */
+/** The schema at a path, without its optional wrappers. */
 export function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
   let current: z.ZodType | undefined = unwrap(schema);
   for (const step of path) {
@@ -14,7 +14,7 @@ export function schemaAt(schema: z.ZodType, path: Path): z.ZodType | undefined {
 }
 
 export function keysOf(schema: z.ZodType | undefined): string[] {
-  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => keysOf(option as z.ZodType));
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => keysOf(classic(option)));
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
@@ -23,33 +23,32 @@ interface Leaf {
   readonly schema: z.ZodType;
 }
 
-/** Everything that is one value and has a fixed name: what stands in lists and under free names is left out. */
+/** All single values with fixed names; entries of lists and of records with free names are left out. */
 export function scalars(schema: z.ZodType, path: readonly string[] = []): Leaf[] {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodObject) {
-    return Object.entries(inner.shape).flatMap(([key, value]) => scalars(value as z.ZodType, [...path, key]));
+    return Object.entries(inner.shape).flatMap(([key, value]) => scalars(classic(value), [...path, key]));
   }
   return inner instanceof z.ZodRecord || inner instanceof z.ZodArray ? [] : [{ path, schema: inner }];
 }
 
-/** Whether a value for this is written as a number. */
 export function isNumeric(schema: z.ZodType): boolean {
   return schema instanceof z.ZodNumber;
 }
 
 function inside(schema: z.ZodType, step: string | number): z.ZodType | undefined {
   if (schema instanceof z.ZodObject) {
-    return Object.hasOwn(schema.shape, step) ? (schema.shape[step] as z.ZodType) : undefined;
+    return Object.hasOwn(schema.shape, step) ? classic(schema.shape[step]) : undefined;
   }
-  if (schema instanceof z.ZodRecord) return schema.valueType as z.ZodType;
+  if (schema instanceof z.ZodRecord) return classic(schema.valueType);
   if (schema instanceof z.ZodUnion) {
     for (const option of schema.options) {
-      const found = inside(unwrap(option as z.ZodType), step);
+      const found = inside(unwrap(classic(option)), step);
       if (found !== undefined) return found;
     }
     return undefined;
   }
-  return schema instanceof z.ZodArray ? (schema.element as z.ZodType) : undefined;
+  return schema instanceof z.ZodArray ? classic(schema.element) : undefined;
 }
 
 function unwrap(schema: z.ZodType): z.ZodType {
@@ -58,7 +57,12 @@ function unwrap(schema: z.ZodType): z.ZodType {
     schema instanceof z.ZodPrefault ||
     schema instanceof z.ZodExactOptional
   ) {
-    return unwrap(schema.unwrap() as z.ZodType);
+    return unwrap(classic(schema.unwrap()));
   }
   return schema;
+}
+
+/** Zod types inner schemas by their core; all of ours are classic ones. */
+function classic(schema: z.core.$ZodType): z.ZodType {
+  return schema as z.ZodType;
 }

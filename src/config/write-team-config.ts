@@ -1,4 +1,4 @@
-/** Sets settings of the team in `config.yaml`. Comments, order and keys of others stay as they are. */
+/** Changes team settings in `config.yaml`. Comments, order and foreign keys stay unchanged. */
 import { join } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { readText } from "./json-file.ts";
@@ -10,9 +10,8 @@ import { TEAM_KEYS, type TeamKey } from "./team-settings.ts";
 export type TeamValues = Readonly<Partial<Record<TeamKey, string>>>;
 
 /**
- * Gives the configuration as it is then; a flag or variable of `sources` still comes before the file. Throws
- * `config_invalid`, where it would not be valid or is not now, `state_conflict` and `home_unwritable`; nothing is
- * written then.
+ * Returns the new configuration; flags and variables of `sources` still override the file. Throws `config_invalid` if
+ * the file is or would become invalid, `state_conflict` and `home_unwritable`, and then writes nothing.
  */
 export async function writeTeamConfig(sources: TeamLocation, values: TeamValues): Promise<TeamConfig> {
   return rewriteFile(join(sources.home, TEAM_CONFIG_FILE), () => compose(sources, values));
@@ -20,7 +19,7 @@ export async function writeTeamConfig(sources: TeamLocation, values: TeamValues)
 
 async function compose(sources: TeamLocation, values: TeamValues): Promise<Composed<TeamConfig>> {
   const file = await readText(sources.home, TEAM_CONFIG_FILE);
-  if (file !== undefined) await loadTeamConfig(sources, file); // what is wrong already is to be said as such
+  if (file !== undefined) await loadTeamConfig(sources, file); // reports an existing problem as such
   const old = file !== undefined && "text" in file ? file.text : NEW_FILE;
   const text = await setTeamValues(old, values);
   try {
@@ -38,28 +37,33 @@ async function compose(sources: TeamLocation, values: TeamValues): Promise<Compo
   }
 }
 
-/** Of a text that can be read. */
+/** The text must be valid. */
 export async function setTeamValues(text: string, values: TeamValues): Promise<string> {
   const { entries } = await parseTeamConfig({ text });
   const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
-  const places = new Map(entries.map(({ key, range }) => [key, range]));
-  const isSet = (key: TeamKey): boolean => values[key] !== undefined;
+  const ranges = new Map(entries.map(({ key, range }) => [key, range]));
+  const changes = TEAM_KEYS.flatMap((key) => {
+    const value = values[key];
+    return value === undefined ? [] : [{ key, value: format(key, value), range: ranges.get(key) ?? END }];
+  });
 
   let result = text;
-  const fromTheEnd = TEAM_KEYS.filter((key) => isSet(key) && places.has(key)).toSorted(
-    (a, b) => places.get(b)![0] - places.get(a)![0],
-  );
-  for (const key of fromTheEnd) {
-    const [start, end] = places.get(key)!;
-    const value = `${result[start - 1] === ":" ? " " : ""}${format(key, values[key]!)}`;
-    result = result.slice(0, start) + value + result.slice(end);
+  // From the end, so that earlier ranges stay valid.
+  for (const { value, range } of changes.toSorted((a, b) => b.range[0] - a.range[0])) {
+    if (range === END) continue;
+    const [start, end] = range;
+    result = `${result.slice(0, start)}${result[start - 1] === ":" ? " " : ""}${value}${result.slice(end)}`;
   }
-  for (const key of TEAM_KEYS.filter((key) => isSet(key) && !places.has(key))) {
+  for (const { key, value, range } of changes) {
+    if (range !== END) continue;
     if (result !== "" && !result.endsWith("\n")) result += lineEnd;
-    result += `${key}: ${format(key, values[key]!)}${lineEnd}`;
+    result += `${key}: ${value}${lineEnd}`;
   }
   return result;
 }
+
+/** The place of keys that the file does not have. */
+const END: readonly [number, number] = [Infinity, Infinity];
 
 const NEW_FILE = `# Team settings. A flag (--team-dir) overrides the environment (CORTEX_TEAM_DIR), which overrides this file.
 
@@ -78,7 +82,7 @@ chief_of_staff_project: ""
 adopt: false
 `;
 
-/** Plain where every reader of YAML takes it for the same text. JSON is YAML, so the rest is quoted as JSON. */
+/** Plain where every YAML reader reads the same text, otherwise quoted as JSON, which is YAML too. */
 function format(key: TeamKey, value: string): string {
   const isPlain =
     (key === "heartbeat_minutes" && /^\d+$/.test(value)) || key === "adopt" || /^[~/][\w./-]+$/.test(value);

@@ -15,7 +15,6 @@ import type { Delegation, NewDispatch, NewEvent, Store } from "../store/store.ts
 import { acceptFromAgent, type DelegationPorts, queueingOfAgent } from "./accept.ts";
 import { answeredBy, type Caller, causeOf, deliveryTo, stampFor } from "./caller.ts";
 import type { SessionTarget } from "./kin.ts";
-import { asMetadata } from "../model/stamp.ts";
 import { present } from "../model/present.ts";
 
 /** How many open delegations one session may have. */
@@ -76,7 +75,7 @@ export async function delegate(
     direction: "sent",
     sender: context.agent,
     content: task,
-    metadata: asMetadata(stampFor("task", caller)),
+    metadata: stampFor("task", caller),
     cause,
     atMs: clock(),
   };

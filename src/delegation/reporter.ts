@@ -13,7 +13,6 @@ import { type DelegationPorts, queueingOfAgent } from "./accept.ts";
 import { delegationDetail } from "./delegate.ts";
 import { targetOf } from "./kin.ts";
 import { readOutcome, reportText } from "./outcome.ts";
-import { asMetadata } from "../model/stamp.ts";
 
 type ReporterPorts = Pick<DelegationPorts, "store" | "settings" | "clock" | "mintId" | "slots"> &
   Pick<Ports, "log">;
@@ -118,7 +117,7 @@ async function reportOf(delegation: Delegation, ports: ReporterPorts): Promise<D
       direction: "sent",
       sender: agent,
       content,
-      metadata: asMetadata({ kind: "report", from }),
+      metadata: { kind: "report", from },
       ...(cause === undefined ? {} : { cause, returns: true }),
       atMs: clock(),
     },

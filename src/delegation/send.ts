@@ -4,7 +4,6 @@ import { DIRECT_HOOK } from "../model/hook-order.ts";
 import { dispatchIds } from "../model/ids.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import { asMetadata } from "../model/stamp.ts";
 import { MAX_PAGE, type NewDispatch, type Store } from "../store/store.ts";
 import { acceptFromAgent, type DelegationPorts, queueingOfAgent } from "./accept.ts";
 import { type Caller, causeOf, stampFor } from "./caller.ts";
@@ -33,7 +32,7 @@ export async function sendToSession(
       direction: "sent",
       sender: context.agent,
       content,
-      metadata: asMetadata(stampFor("message", caller)),
+      metadata: stampFor("message", caller),
       cause,
       atMs: clock(),
     },

@@ -1,13 +1,12 @@
 /**
- * The JSON forms of what the store keeps: the same for the HTTP interface and for `--json`. Times are ISO
- * strings in UTC, what is absent is null, and ids end in `Id` where the field is not called `id`.
+ * The JSON forms of what the store keeps, for HTTP and for `--json`. Times are ISO strings in UTC, absent values are
+ * null, and fields with ids end in `Id` unless they are called `id`.
  */
 import type { AgentConfig, Config, PersonaConfig } from "../config/config.ts";
 import { placeKindOf } from "../model/event.ts";
 import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
 import type { Profile } from "../model/profile.ts";
 import { answerText } from "../model/reply-tool.ts";
-import type { ToolResult } from "../model/tool.ts";
 import { readTrust } from "../model/trust.ts";
 import { readWorker } from "../model/worker.ts";
 import type {
@@ -57,7 +56,7 @@ export function eventView(event: StoredEvent) {
 
 export type HitView = ReturnType<typeof hitView>;
 
-/** What a search has found, and how many events it could not look at yet. */
+/** Search results, and the number of events that could not be searched yet. */
 export function foundView(hits: readonly SearchHit[], unsearched: number) {
   return { items: hits.map(hitView), next: null, unsearched };
 }
@@ -149,7 +148,7 @@ export function turnView({ turn, messages, toolCalls }: TurnContent) {
   };
 }
 
-/** A turn with all that was said in it. */
+/** A turn with all its messages. */
 export function fullTurnView(content: TurnContent) {
   return { ...turnView(content), messages: content.messages.map(messageView) };
 }
@@ -170,11 +169,13 @@ export function toolCallView(call: ToolCall) {
   };
 }
 
-/** What the model was told of a call. Null: nothing yet. */
+/** The text of a `ToolResult`. Null: no result yet. */
 function resultText({ result }: ToolCall): string | null {
   if (result === undefined) return null;
-  const { text } = (result ?? {}) as unknown as Partial<ToolResult>;
-  return text ?? JSON.stringify(result);
+  const isObject = typeof result === "object" && result !== null;
+  return isObject && "text" in result && typeof result.text === "string"
+    ? result.text
+    : JSON.stringify(result);
 }
 
 export function itemView(item: QueueItem) {
@@ -198,7 +199,7 @@ export function itemView(item: QueueItem) {
   };
 }
 
-/** A dead letter is named by its queue item or its delivery: that is what is tried again. */
+/** The id of a dead letter is that of its queue item or delivery, which is what a retry needs. */
 export function deadView(letter: DeadLetter) {
   return {
     kind: letter.kind,
@@ -248,7 +249,7 @@ export function deliveryView(delivery: StoredDelivery) {
   };
 }
 
-/** Fields that are shown as they are, with null for undefined. */
+/** The same fields, with null for undefined. */
 function orNull<T extends object>(fields: T): OrNull<T> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, value ?? null]),
@@ -323,7 +324,7 @@ export function personaView(id: string, { identity, permissions, mainSession }: 
   };
 }
 
-/** What is configured, without anything that may hold a secret: of channels only the names. */
+/** The configuration without anything that may hold a secret: channels by name only. */
 export function configView(config: Config) {
   const { broker, server, timezone, sandbox, store, relay } = config;
   return {
@@ -341,7 +342,7 @@ export function configView(config: Config) {
   };
 }
 
-/** The variable that holds the key is named; options and extra variables may hold secrets and are left out. */
+/** Names the variable that holds the key. Options and extra variables may hold secrets and are left out. */
 export function profileView(profile: Profile) {
   const { name, backend, provider, model, baseUrl, apiKeyEnv, thinking, fallback } = profile;
   return {

@@ -18,7 +18,7 @@ export interface Message {
 }
 
 /** What there is to a message of the user beside its text: the model reads these first. */
-export interface UserBody {
+export type UserBody = {
   /** What the ledger holds about it, with the ids of where that is from. */
   readonly memory?: string;
   /** One line: when it was said, where, by whom. */
@@ -27,10 +27,10 @@ export interface UserBody {
   readonly extracted?: string;
   /** One line for each: its name, type, size and where it is. */
   readonly attachments?: string;
-}
+};
 
 /** An assistant message in full: enough to play it back to any provider, exactly to the one that made it. */
-export interface AssistantBody {
+export type AssistantBody = {
   readonly blocks: readonly Block[];
   /** `tools`: it waits for the results of its calls. `length`: the model ran out of room. `limit`: Cortex ended the turn. */
   readonly stop: "stop" | "length" | "tools" | "aborted" | "limit";
@@ -41,7 +41,7 @@ export interface AssistantBody {
   readonly usage: Usage;
   /** Null where the price is not known. */
   readonly costUsd: number | null;
-}
+};
 
 /** Signatures are the provider's own and are kept untouched. */
 export type Block =
@@ -54,13 +54,13 @@ export type Block =
     }
   | CallBlock;
 
-export interface CallBlock {
+export type CallBlock = {
   readonly type: "toolCall";
   readonly id: string;
   readonly name: string;
   readonly arguments: Json;
   readonly thoughtSignature?: string;
-}
+};
 
 /** An assistant message. Its text is kept once: where one block holds all of it, the block is left without. */
 export function assistantMessage(id: string, body: AssistantBody, atMs: number): Message {
@@ -71,7 +71,7 @@ export function assistantMessage(id: string, body: AssistantBody, atMs: number):
     id: id as MessageId,
     role: "assistant",
     content,
-    body: { ...body, blocks } as unknown as Json,
+    body: { ...body, blocks },
     atMs,
   };
 }
@@ -80,7 +80,7 @@ export function assistantMessage(id: string, body: AssistantBody, atMs: number):
 export function assistantBody(message: Message): Pick<AssistantBody, "blocks"> & Partial<AssistantBody> {
   if (message.body === undefined)
     return { blocks: message.content === "" ? [] : [{ type: "text", text: message.content }] };
-  const body = message.body as unknown as AssistantBody;
+  const body = message.body as AssistantBody;
   return { ...body, blocks: body.blocks.map((block) => withText(block, message.content)) };
 }
 

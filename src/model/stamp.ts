@@ -7,7 +7,7 @@ import type { AgentId, EventId, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { SessionKey } from "./session-key.ts";
 
-export interface Stamp {
+export type Stamp = {
   /** task: work that was given. report: how such work has ended. */
   readonly kind: "task" | "message" | "report";
   readonly from: {
@@ -16,7 +16,7 @@ export interface Stamp {
     /** Undefined: no turn of it was begun. */
     readonly turn?: TurnId;
   };
-}
+};
 
 interface Stamped {
   readonly id: EventId;
@@ -26,7 +26,7 @@ interface Stamped {
 /** Undefined: no agent has sent it to another. */
 export function stampOf({ id, metadata }: Stamped): Stamp | undefined {
   const isOfAgent = splitEventId(id).adapter === AGENT_ADAPTER;
-  return isOfAgent ? ((metadata ?? undefined) as unknown as Stamp | undefined) : undefined;
+  return isOfAgent ? ((metadata ?? undefined) as Stamp | undefined) : undefined;
 }
 
 /** Of the messages that a turn answers, the one that says where to: what agents have written meanwhile has no say in it. */
@@ -34,8 +34,4 @@ export function answeredMessage<Item extends { readonly event: Stamped }>(
   items: readonly Item[],
 ): Item | undefined {
   return items.find(({ event }) => stampOf(event)?.kind !== "message") ?? items[0];
-}
-
-export function asMetadata(stamp: Stamp): Json {
-  return stamp as unknown as Json;
 }

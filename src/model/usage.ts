@@ -1,11 +1,11 @@
 /** Tokens, as the provider counted them. Reasoning tokens are part of the output. */
-export interface Usage {
+export type Usage = {
   readonly input: number;
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
   readonly reasoning: number;
-}
+};
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0 };
 

@@ -1,10 +1,9 @@
 /**
- * Watches a folder: each file that was created, changed or deleted becomes an event, once it has settled.
+ * Watches a folder: every file that is created, changed or deleted becomes an event once it has settled.
  *
- * The system tells when something happens, and that only asks for a look. A look compares what is there with what
- * is known, which is kept by whoever takes the events in, in the same commit. So it does not matter whether something
- * happened while nobody watched, how often the system tells of it, or whether it forgets to: a slow poll is
- * the floor.
+ * A notification of the system only triggers a look. A look compares the folder with the known files, which are stored
+ * in the same commit as their events. So changes while nothing was watching, repeated notifications and missing ones
+ * make no difference; a slow poll is the floor.
  */
 import { type FSWatcher, watch } from "node:fs";
 import { realpath } from "node:fs/promises";
@@ -18,23 +17,23 @@ import { type Found, type Globs, isAskedFor, lookAt, relativeTo, scanFolder } fr
 export interface WatchedFolder extends Globs {
   readonly name: string;
   readonly folder: string;
-  /** A file that has not changed for so long is complete. */
+  /** A file is complete when it has not changed for this long. */
   readonly settleMs: number;
-  /** Larger files come without their content. */
+  /** Events of larger files have no content. */
   readonly maxBytes: number;
-  /** What becomes of files that are there before the folder is watched for the first time. */
+  /** What to do with files that exist before the folder is watched for the first time. */
   readonly existing: "report" | "ignore";
 }
 
 interface FileWatchPorts {
   readonly clock: () => number;
-  /** What is known of all files under a path. */
+  /** The known files under a path. */
   readonly known: (under: string) => Promise<readonly WatchedFile[]>;
-  /** Takes an event in, once, and notes what is known of its file in the same commit. */
+  /** Accepts an event once, and stores the state of its file in the same commit. */
   readonly accept: (event: FileEvent, file: FileState) => Promise<unknown>;
-  /** Notes what is known of files of which there is nothing to tell. */
+  /** Stores the state of files without an event. */
   readonly note: (files: readonly FileState[]) => Promise<void>;
-  /** Told in a sentence what does not work; of the same thing once, until it changes. */
+  /** Receives each problem once, as a sentence without a full stop. */
   readonly onProblem: (problem: string) => void;
 }
 
@@ -55,11 +54,11 @@ export interface FileEvent {
     readonly type: Change;
     readonly watch: string;
     readonly path: string;
-    /** From the watched folder. */
+    /** Relative to the watched folder. */
     readonly name: string;
     readonly size: number;
     readonly modifiedAt: string;
-    /** Null: the file is so large that only its beginning was looked at. */
+    /** Null: too large to hash as a whole. */
     readonly sha256: string | null;
   };
   readonly timestampMs: number;
@@ -67,16 +66,16 @@ export interface FileEvent {
 
 type Change = "created" | "changed" | "deleted";
 
-/** So that a burst of changes is looked at together. */
+/** Combines a burst of changes into one look. */
 const LOOK_MS = 50;
-/** A look at many files takes its time, so a large folder is looked at less often. */
+/** Large folders are looked at less often. */
 const FILES_PER_MS = 10;
-/** Where the system tells nothing, as with many network drives. */
+/** For file systems without notifications, such as many network drives. */
 const POLL_MS = 30_000;
-/** What failed is tried again after so long. */
+/** The delay before a failed file is retried. */
 export const RETRY_MS = 60_000;
 
-/** What a file was like when it was last looked at, and since when. */
+/** A file as of the last look, and since when it has been like that. */
 interface Unsettled {
   readonly found: Found | undefined;
   readonly sinceMs: number;
@@ -84,26 +83,28 @@ interface Unsettled {
 
 export class FileWatch implements AsyncDisposable {
   readonly #watched: WatchedFolder;
-  readonly #parts: FileWatchPorts;
+  readonly #ports: FileWatchPorts;
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #unsettled = new Map<string, Unsettled>();
   readonly #stopping = new AbortController();
-  #known: Map<string, WatchedFile> | undefined;
+  /** Files by path, as their last event or note recorded them. */
+  readonly #known = new Map<string, WatchedFile>();
+  #hasLooked = false;
   #next: { readonly timeout: NodeJS.Timeout; readonly waitMs: number } | undefined;
   #looking: Promise<void> = Promise.resolve();
   #problems: ReadonlySet<string> = new Set();
   #size = 0;
 
-  constructor(watched: WatchedFolder, parts: FileWatchPorts) {
+  constructor(watched: WatchedFolder, ports: FileWatchPorts) {
     this.#watched = watched;
-    this.#parts = parts;
+    this.#ports = ports;
   }
 
   start(): void {
     void this.look();
   }
 
-  /** Looks at the folder now. Resolves when all that has settled was taken in. */
+  /** Looks at the folder now. Resolves when all settled files were reported. */
   look(): Promise<void> {
     this.#looking = this.#looking.then(() => this.#compare());
     return this.#looking;
@@ -117,7 +118,7 @@ export class FileWatch implements AsyncDisposable {
     await this.#looking;
   }
 
-  /** Whatever fails here is told, and tried again: nothing is known of it until it was taken in. */
+  /** A failure is reported and retried: a file is known only once it was accepted. */
   async #compare(): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     const problems = new Set<string>();
@@ -128,34 +129,33 @@ export class FileWatch implements AsyncDisposable {
       for (const problem of found) problems.add(problem);
       this.#size = files.size;
       this.#watchFolders(folders, problems);
-      this.#known ??= await this.#firstLook(root, files);
+      if (!this.#hasLooked) await this.#firstLook(root, files);
       waitMs = await this.#settleAll(root, files, problems);
     } catch (error) {
-      // A disk that was unplugged is not a folder whose files were all deleted.
+      // An unplugged disk is not a folder whose files were all deleted.
       problems.add(`Cannot watch ${this.#watched.folder} for now: ${reason(error)}`);
     }
-    for (const problem of problems) if (!this.#problems.has(problem)) this.#parts.onProblem(problem);
+    for (const problem of problems) if (!this.#problems.has(problem)) this.#ports.onProblem(problem);
     this.#problems = problems;
     this.#lookIn(waitMs);
   }
 
-  async #firstLook(root: string, files: ReadonlyMap<string, Found>): Promise<Map<string, WatchedFile>> {
+  async #firstLook(root: string, files: ReadonlyMap<string, Found>): Promise<void> {
     const under = `${root}/`;
-    const known = await this.#parts.known(under);
+    let known = await this.#ports.known(under);
     if (known.length === 0) {
-      // The folder itself is noted too: an empty folder that is known is not one that is new.
       const isIgnored = this.#watched.existing === "ignore";
-      const old = isIgnored ? Array.from(files, ([path, found]) => ({ path, ...found, sha256: "" })) : [];
-      const noted = [{ path: under, modifiedMs: 0, size: 0, sha256: "" }, ...old];
-      await this.#parts.note(noted);
-      return mapOf(old);
+      known = isIgnored ? Array.from(files, ([path, found]) => ({ path, ...found, sha256: "" })) : [];
+      // The folder itself is noted too: an empty folder that is known is not a new one.
+      await this.#ports.note([{ path: under, modifiedMs: 0, size: 0, sha256: "" }, ...known]);
     }
-    return mapOf(known.filter(({ path }) => path !== under));
+    for (const file of known) if (file.path !== under) this.#known.set(file.path, file);
+    this.#hasLooked = true;
   }
 
-  /** Gives how long it is until the next file may have settled. */
+  /** Returns the time until the next file may have settled. */
   async #settleAll(root: string, files: ReadonlyMap<string, Found>, problems: Set<string>): Promise<number> {
-    const known = this.#known!;
+    const known = this.#known;
     const settled: (readonly [path: string, found: Found | undefined])[] = [];
     let waitMs = POLL_MS;
     for (const path of new Set([...files.keys(), ...known.keys(), ...this.#unsettled.keys()])) {
@@ -178,17 +178,17 @@ export class FileWatch implements AsyncDisposable {
         problems.add(`${path} was not reported: ${reason(error)}`);
         this.#unsettled.set(path, {
           found,
-          sinceMs: this.#parts.clock() + RETRY_MS - this.#watched.settleMs,
+          sinceMs: this.#ports.clock() + RETRY_MS - this.#watched.settleMs,
         });
       }
     }
     return waitMs;
   }
 
-  /** How long a file must stay as it is to have settled. */
+  /** How much longer a file must stay unchanged. */
   #leftMs(path: string, found: Found | undefined): number {
     const { settleMs } = this.#watched;
-    const nowMs = this.#parts.clock();
+    const nowMs = this.#ports.clock();
     const before = this.#unsettled.get(path);
     const isClockBack = before !== undefined && before.sinceMs > nowMs + RETRY_MS;
     if (before !== undefined && isSame(before.found, found) && !isClockBack)
@@ -199,29 +199,29 @@ export class FileWatch implements AsyncDisposable {
 
   async #settlePresent(root: string, path: string): Promise<void> {
     const content = await readWatched(path, this.#watched.maxBytes);
-    if (content === undefined) return; // it changed while it was read: the next look sees it anew
+    if (content === undefined) return; // changed while it was read: the next look sees it again
     const { text, ...facts } = content;
     const state: WatchedFile = { path, ...facts };
-    const before = this.#known!.get(path);
-    const isWhole = state.size <= MAX_HASHED_BYTES; // of what is larger, nobody knows what the rest is
-    if (isWhole && before?.sha256 === state.sha256) await this.#parts.note([state]);
+    const before = this.#known.get(path);
+    const isWhole = state.size <= MAX_HASHED_BYTES; // the hash of a larger file covers only its beginning
+    if (isWhole && before?.sha256 === state.sha256) await this.#ports.note([state]);
     else {
       const change = before === undefined ? "created" : "changed";
-      await this.#parts.accept(this.#eventOf(root, state, change, text), state);
+      await this.#ports.accept(this.#eventOf(root, state, change, text), state);
     }
-    this.#known!.set(path, state);
+    this.#known.set(path, state);
   }
 
   async #settleAbsent(root: string, path: string): Promise<void> {
-    const before = this.#known!.get(path);
+    const before = this.#known.get(path);
     if (before === undefined) return; // it came and went
     const gone = { path, gone: true } as const;
     if ((await lookAt(path)) === undefined)
-      await this.#parts.accept(this.#eventOf(root, before, "deleted", null), gone);
-    // It is there, and was only not looked at: because there are too many, or because nobody asks for it now.
+      await this.#ports.accept(this.#eventOf(root, before, "deleted", null), gone);
+    // It exists but was not scanned: beyond the limit of files, or no longer included by the globs.
     else if (isAskedFor(relativeTo(root, path), this.#watched)) return;
-    else await this.#parts.note([gone]);
-    this.#known!.delete(path);
+    else await this.#ports.note([gone]);
+    this.#known.delete(path);
   }
 
   #eventOf(root: string, file: WatchedFile, change: Change, text: string | null): FileEvent {
@@ -243,7 +243,7 @@ export class FileWatch implements AsyncDisposable {
         modifiedAt: new Date(modifiedMs).toISOString(),
         sha256: size > MAX_HASHED_BYTES || sha256 === "" ? null : sha256,
       },
-      timestampMs: this.#parts.clock(),
+      timestampMs: this.#ports.clock(),
     };
   }
 
@@ -270,7 +270,7 @@ export class FileWatch implements AsyncDisposable {
     }
   }
 
-  /** One look is planned at a time: the sooner one. */
+  /** Only the soonest look is scheduled. */
   #lookIn(waitMs: number): void {
     if (this.#stopping.signal.aborted || (this.#next !== undefined && this.#next.waitMs <= waitMs)) return;
     clearTimeout(this.#next?.timeout);
@@ -282,15 +282,11 @@ export class FileWatch implements AsyncDisposable {
   }
 }
 
-function mapOf(files: readonly WatchedFile[]): Map<string, WatchedFile> {
-  return new Map(files.map((file) => [file.path, file]));
-}
-
 function isSame(one: Found | undefined, other: Found | undefined): boolean {
   return one?.size === other?.size && one?.modifiedMs === other?.modifiedMs;
 }
 
-/** What is gone first, then in the order in which files were written. */
+/** Deleted files first, then by modification time. */
 function byTime(
   [path, found]: readonly [string, Found | undefined],
   [otherPath, other]: readonly [string, Found | undefined],
