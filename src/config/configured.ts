@@ -23,17 +23,17 @@ export interface Setting {
 }
 
 /** Throws one `config_invalid` that lists all that is wrong. */
-export async function readConfigured(sources: Sources): Promise<Configured> {
-  refuseFile(sources.home);
-  return toConfigured(await readConfig(sources));
+export async function readConfigured(source: ConfigSource): Promise<Configured> {
+  refuseFile(source.home);
+  return toConfigured(await readConfig(source));
 }
 
 /** Adds an agent or a persona to `cortex.json`. A Cortex that runs takes it over by itself. */
-export async function addConfigured(sources: Sources, entry: NewEntry): Promise<Configured> {
-  return toConfigured(await addEntry(sources, entry));
+export async function addConfigured(source: ConfigSource, entry: NewEntry): Promise<Configured> {
+  return toConfigured(await addEntry(source, entry));
 }
 
-interface Sources {
+interface ConfigSource {
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

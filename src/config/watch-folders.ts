@@ -1,17 +1,16 @@
 /**
- * Tells when something in folders may have changed. The system says so, and a slow poll is the floor: a folder may not be
- * there yet, may be replaced, or may be on a disk that tells nothing. Folders are watched and not files, because many
- * editors put a new file in the place of the old one. Whoever is told looks for themselves what it was, so that it
- * does not matter how often or why they are told.
+ * Reports that something in folders may have changed. The system notifies, and a slow poll is the floor: a folder may not
+ * exist yet, may be replaced, or may be on a disk without notifications. It watches folders rather than files, because
+ * many editors replace the file. The listener compares for itself, so repeated calls do no harm.
  */
 import { existsSync, type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
 
-interface FolderWatchParts {
-  /** Asked for again whenever something has changed: there may be more of them then. Not all need to be there. */
+interface FolderWatchOptions {
+  /** Called again after every change, since there may be more folders then. Not all need to exist. */
   readonly folders: () => readonly string[];
   readonly onChange: () => void;
-  /** Told at once of each path that the system names. */
+  /** Called at once for each path that the system names. */
   readonly onTouched?: (path: string) => void;
   /** An editor writes in several steps; the last of them counts. */
   readonly debounceMs?: number;
@@ -22,15 +21,15 @@ const DEBOUNCE_MS = 100;
 const POLL_MS = 5_000;
 
 export class FolderWatch implements Disposable {
-  readonly #parts: FolderWatchParts;
+  readonly #options: FolderWatchOptions;
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #poll: NodeJS.Timeout;
   #debounce: NodeJS.Timeout | undefined;
 
-  constructor(parts: FolderWatchParts) {
-    this.#parts = parts;
-    for (const folder of parts.folders()) this.#watch(folder);
-    this.#poll = setInterval(() => this.#tell(), parts.pollMs ?? POLL_MS).unref();
+  constructor(options: FolderWatchOptions) {
+    this.#options = options;
+    for (const folder of options.folders()) this.#watch(folder);
+    this.#poll = setInterval(() => this.#tell(), options.pollMs ?? POLL_MS).unref();
   }
 
   [Symbol.dispose](): void {
@@ -40,8 +39,8 @@ export class FolderWatch implements Disposable {
   }
 
   #tell(): void {
-    for (const folder of this.#parts.folders()) this.#watch(folder); // one of them may be new
-    this.#parts.onChange();
+    for (const folder of this.#options.folders()) this.#watch(folder); // one of them may be new
+    this.#options.onChange();
   }
 
   #watch(folder: string): void {
@@ -51,18 +50,18 @@ export class FolderWatch implements Disposable {
     this.#watchers.delete(folder);
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        if (name !== null) this.#parts.onTouched?.(join(folder, name));
+        if (name !== null) this.#options.onTouched?.(join(folder, name));
         this.#changed();
       });
-      watcher.on("error", () => watcher.close()); // the poll goes on
+      watcher.on("error", () => watcher.close()); // the poll continues
       this.#watchers.set(folder, watcher);
     } catch {
-      // There is no such folder yet, or the system watches no more of them: the poll will do.
+      // The folder does not exist yet, or the system has no watches left: the poll will do.
     }
   }
 
   #changed(): void {
     clearTimeout(this.#debounce);
-    this.#debounce = setTimeout(() => this.#tell(), this.#parts.debounceMs ?? DEBOUNCE_MS).unref();
+    this.#debounce = setTimeout(() => this.#tell(), this.#options.debounceMs ?? DEBOUNCE_MS).unref();
   }
 }

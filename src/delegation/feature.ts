@@ -1,7 +1,7 @@
 import type { Feature } from "../feature/feature.ts";
 import { SUB_AGENT } from "./surface/commands.ts";
 
-/** Agents give work to each other, write to each other, and are told once how the work ended. */
+/** Lets agents delegate work and write to each other, and reports once how the work ended. */
 export const delegation: Feature = {
   name: "delegation",
   commands: [SUB_AGENT],
@@ -10,10 +10,7 @@ export const delegation: Feature = {
     return (await import("./surface/tools.ts")).createDelegationTools(ports, config);
   },
   async routes() {
-    const [{ delegationRoutes: routes }, { delegationSchemas: schemas }] = await Promise.all([
-      import("./surface/routes.ts"),
-      import("./surface/schemas.ts"),
-    ]);
+    const { delegationRoutes: routes, delegationSchemas: schemas } = await import("./surface/routes.ts");
     return { routes, schemas };
   },
   open: async (ports) => (await import("./open.ts")).openDelegation(ports),

@@ -1,10 +1,10 @@
 import type { Feature } from "../feature/feature.ts";
 import { SEARCH } from "./commands.ts";
 
-/** How much of one hit `memory_search` shows. */
+/** The length of one hit of `memory_search`. */
 const HIT_LENGTH = 1_000;
 
-/** What was said, by its words; the index is kept up to date beside everything else. */
+/** Full-text search over the ledger, and its index. */
 export const search: Feature = {
   name: "search",
   commands: [SEARCH],
@@ -21,10 +21,7 @@ export const search: Feature = {
     ];
   },
   async routes() {
-    const [{ searchRoutes: routes }, { searchSchemas: schemas }] = await Promise.all([
-      import("./routes.ts"),
-      import("./schemas.ts"),
-    ]);
+    const { searchRoutes: routes, searchSchemas: schemas } = await import("./routes.ts");
     return { routes, schemas };
   },
   async open({ store, log }) {

@@ -4,7 +4,7 @@ import { openTestStore, type TestStore } from "../../test/support/open-store.ts"
 import { event } from "../../test/support/sample.ts";
 import { CortexError } from "../model/errors.ts";
 import type { IndexStep } from "../store/store.ts";
-import { Indexer, type IndexerParts, STEP_EVENTS } from "./indexer.ts";
+import { Indexer, type IndexerOptions, STEP_EVENTS } from "./indexer.ts";
 
 const PATIENT = { interval: 5 };
 
@@ -12,7 +12,7 @@ const PATIENT = { interval: 5 };
 function watched(opened: TestStore, before: () => void = () => {}) {
   const steps: IndexStep[] = [];
   const problems: unknown[] = [];
-  const parts: IndexerParts = {
+  const parts: IndexerOptions = {
     store: {
       onWake: (topic, listener) => opened.store.onWake(topic, listener),
       events: {

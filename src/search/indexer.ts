@@ -6,7 +6,7 @@
 import { WakeLoop } from "../model/wake-loop.ts";
 import type { Store } from "../store/store.ts";
 
-export interface IndexerParts {
+export interface IndexerOptions {
   readonly store: { readonly events: Pick<Store["events"], "index"> } & Pick<Store, "onWake">;
   /** Told when it does not go on, once until it does again. */
   readonly onProblem: (error: unknown) => void;
@@ -26,7 +26,7 @@ const POLL_MS = 60_000;
 export class Indexer implements AsyncDisposable {
   readonly #loop: WakeLoop;
 
-  constructor({ store, onProblem, restMs = REST_MS, retryMs = RETRY_MS }: IndexerParts) {
+  constructor({ store, onProblem, restMs = REST_MS, retryMs = RETRY_MS }: IndexerOptions) {
     this.#loop = new WakeLoop({
       async round() {
         const { waiting } = await store.events.index(STEP_EVENTS);

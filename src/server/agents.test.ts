@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { openTestServer } from "../../test/support/server.ts";
-import { delegationSchemas } from "../delegation/surface/schemas.ts";
+import { delegationSchemas } from "../delegation/surface/routes.ts";
 import { insightSchemas } from "../insight/schemas.ts";
 
 const schemas = { ...insightSchemas, ...delegationSchemas };

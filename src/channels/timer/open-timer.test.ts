@@ -4,7 +4,7 @@ import { openChannelPorts } from "../../../test/support/channel-ports.ts";
 import { openTestStore } from "../../../test/support/open-store.ts";
 import { MINUTE_MS } from "../../model/durations.ts";
 import type { EventId } from "../../model/ids.ts";
-import { openTimer } from "./open-timer.ts";
+import { openTimer } from "./timer.ts";
 
 test("the timer's events are in the ledger, with what was missed, and each minute is there once", async () => {
   await using opened = await openTestStore();
