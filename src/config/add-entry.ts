@@ -1,4 +1,4 @@
-/** Adds an agent or a persona to `cortex.json`, for whoever does not want to open an editor. */
+/** Adds an agent or a persona to `cortex.json`. */
 import { join } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { insertEntry } from "./insert-entry.ts";
@@ -13,9 +13,8 @@ export interface NewEntry {
 }
 
 /**
- * Gives the configuration as it is with the entry. Throws `config_invalid`, where it would not be valid or is not
- * now, `state_conflict`, where the name is taken or another writer does not end, and `home_unwritable`; nothing
- * is written then.
+ * Returns the configuration with the entry. Throws `config_invalid` if it is or would become invalid, `state_conflict`
+ * if the name is taken or another writer does not finish, and `home_unwritable`; then it writes nothing.
  */
 export async function addEntry(
   sources: ConfigInput,

@@ -1,6 +1,6 @@
 /**
- * Which model answers when nobody has said so: whatever is there. A key in the environment, else a model
- * server on this machine, else the offline model, which needs nothing.
+ * Chooses a model if none is configured: by a key in the environment, else a model server on this machine, else the
+ * offline model, which needs nothing.
  */
 import { activeProfile, type Config } from "./config.ts";
 import { OFFLINE_PROFILE, type Profile } from "../model/profile.ts";
@@ -9,13 +9,13 @@ export interface ModelChoice {
   readonly profile: Profile;
   /** Why this one, as a sentence without a full stop. */
   readonly why: string;
-  /** The variable that should hold its key and does not. */
+  /** The variable of its key, if it is not set. */
   readonly keyMissing?: string;
 }
 
 type Environment = (name: string) => string | undefined;
 
-/** The usual variable of each provider, and the model to begin with. */
+/** The usual variable of each provider, and its default model. */
 export const KEYED = [
   { provider: "anthropic", variable: "ANTHROPIC_API_KEY", model: "claude-sonnet-4-5" },
   { provider: "openai", variable: "OPENAI_API_KEY", model: "gpt-5.1" },
@@ -28,10 +28,10 @@ const LOCAL = [
   { name: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" },
 ] as const;
 
-/** A server on this machine answers at once or is not there. */
+/** A server on this machine answers at once. */
 const PROBE_MS = 300;
 
-/** The model that is configured, where one is. */
+/** Undefined: no model is configured. */
 export function configuredModel(config: Config, environment: Environment): ModelChoice | undefined {
   const profile = activeProfile(config);
   if (profile === undefined) return undefined;
@@ -39,7 +39,7 @@ export function configuredModel(config: Config, environment: Environment): Model
   return { profile, why: "it is configured", ...(keyMissing !== undefined && { keyMissing }) };
 }
 
-/** As far as it can be said without loading providers; `cortex doctor` looks closer. */
+/** Does not load providers; `cortex doctor` checks more. */
 function findMissingVariable(profile: Profile, environment: Environment): string | undefined {
   if (profile.backend !== "pi") return undefined;
   const { apiKeyEnv, provider, extraEnv } = profile;
@@ -82,7 +82,7 @@ async function chooseLocal(request: typeof fetch): Promise<ModelChoice | undefin
   };
 }
 
-/** The models that a server lists, without those that only make vectors. None: it is not there, or is no such server. */
+/** The models that a server lists, without embedding models. Empty: no model server answers. */
 export async function findModels(
   baseUrl: string,
   { request, timeoutMs }: { readonly request: typeof fetch; readonly timeoutMs: number },
@@ -94,6 +94,6 @@ export async function findModels(
     const ids = (data ?? []).map(({ id }) => id).filter((id) => typeof id === "string");
     return ids.filter((id) => !/embed/i.test(id));
   } catch {
-    return []; // nothing listens there, or it is not a model server
+    return []; // no server, or not a model server
   }
 }

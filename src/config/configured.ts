@@ -1,4 +1,4 @@
-/** The configuration of a home as a start would find it. Nothing is watched and nothing written. */
+/** The configuration of a home as a start would read it, without watching or writing anything. */
 import { addEntry, type NewEntry } from "./add-entry.ts";
 import type { Config } from "./config.ts";
 import { formatPath } from "./problem.ts";
@@ -12,7 +12,7 @@ export interface Configured {
   readonly settings: readonly Setting[];
   /** A variable of the environment or of `config/.env`. */
   readonly variable: (name: string) => string | undefined;
-  /** The model that answers where nothing else is said. It is looked for where none is configured. */
+  /** The default model: the configured one, else one that is found. */
   readonly model: () => Promise<ModelChoice>;
 }
 
@@ -28,7 +28,7 @@ export async function readConfigured(source: ConfigSource): Promise<Configured> 
   return toConfigured(await readConfig(source));
 }
 
-/** Adds an agent or a persona to `cortex.json`. A Cortex that runs takes it over by itself. */
+/** Adds an agent or a persona to `cortex.json`. A running Cortex picks it up automatically. */
 export async function addConfigured(source: ConfigSource, entry: NewEntry): Promise<Configured> {
   return toConfigured(await addEntry(source, entry));
 }
@@ -47,7 +47,7 @@ function toConfigured({ config, environment }: LoadedConfig): Configured {
   };
 }
 
-/** Parts that may hold a secret: it is said that they are set, not to what. */
+/** Parts that may hold a secret: their values are not shown. */
 const SECRET = new Set(["channels", "extraEnv", "extraOption"]);
 const NOT_SHOWN = "(not shown)";
 
@@ -55,13 +55,13 @@ function listSettings({ origins, ...config }: Config): Setting[] {
   return leaves(config, []).flatMap(({ path, value }) => {
     const name = formatPath(path);
     const origin = origins[name];
-    if (origin === undefined) return []; // made from others, such as the name of a profile
+    if (origin === undefined) return []; // derived, such as the name of a profile
     const isSecret = path.slice(0, -1).some((step) => SECRET.has(step));
     return [{ path: name, value: isSecret ? NOT_SHOWN : value, origin }];
   });
 }
 
-/** A list is one value, as it is for whoever sets it. */
+/** A list is one value. */
 function leaves(value: unknown, path: readonly string[]): { path: readonly string[]; value: unknown }[] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [{ path, value }];
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key]));

@@ -2,18 +2,18 @@ import { parseEnv } from "node:util";
 
 import type { Problem } from "./problem.ts";
 
-/** Looks a variable up. A function, so that secrets are not printed along with whatever holds it. */
+/** Looks a variable up. It is a function so that secrets are not printed with the object that holds it. */
 export type Environment = (name: string) => string | undefined;
 
 export interface MergedEnvironment {
   readonly lookup: Environment;
-  /** `environment` where the process had it, `.env` where only the file does. */
+  /** `environment` if the process has it, `.env` if only the file does. */
   originOf(name: string): "environment" | ".env";
-  /** What the file holds, whether or not the process has it too. */
+  /** The variables of the file, even if the process has them too. */
   readonly inFile: () => ReadonlyMap<string, string>;
 }
 
-/** The variables of the process, and below them those of `config/.env`. Nothing is put into the process. */
+/** The variables of the process, then those of `config/.env`. The process's own environment stays unchanged. */
 export function mergeEnvironment(
   real: Readonly<Record<string, string | undefined>>,
   fileText: string,
@@ -27,11 +27,11 @@ export function mergeEnvironment(
   };
 }
 
-/** A value may go on over several lines where it is quoted. */
+/** A quoted value may span several lines. */
 const QUOTED = /(?<==[ \t]{0,16})(["'`])[^]*?\1/g;
 const ENTRY = /^\s*(#|$|(export\s+)?[\w.-]+\s*=)/;
 
-/** The lines that mean nothing. They may be a key without its name, so they are not shown. */
+/** Invalid lines. They are not shown: one may be a key without its name. */
 export function findEnvProblems(fileText: string): Problem[] {
   const lines = fileText.replaceAll(QUOTED, (value) => value.replaceAll(/[^\n]/g, "")).split(/\r?\n/);
   return lines.flatMap((line, at) =>

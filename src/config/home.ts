@@ -5,16 +5,16 @@ import { dirname, join, resolve } from "node:path";
 import { codeOf } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 
-/** The folder in which everything of one Cortex lives: `CORTEX_HOME`, or `.cortex` in the user's home. */
+/** The folder that holds everything of one Cortex: `CORTEX_HOME`, or `.cortex` in the user's home. */
 export function findHome(environment: Readonly<Record<string, string | undefined>>): string {
   const named = environment["CORTEX_HOME"];
   return named === undefined || named === "" ? join(homedir(), ".cortex") : resolve(named);
 }
 
-/** What was said is for nobody else on this machine. */
+/** Conversations are private to their owner. */
 export const OWNER_ONLY = 0o700;
 
-/** Throws `home_unwritable` where the home, or what is to hold it, is a file. */
+/** Throws `home_unwritable` if the home or one of its parents is a file. */
 export function refuseFile(home: string): void {
   for (let path = home; path !== dirname(path); path = dirname(path)) {
     const stats = statSync(path, { throwIfNoEntry: false });
@@ -26,7 +26,7 @@ export function refuseFile(home: string): void {
   }
 }
 
-/** Makes the folders of a home that everything else lies in. Throws `home_unwritable`. */
+/** Creates the base folders of a home. Throws `home_unwritable`. */
 export function makeHome(home: string): void {
   refuseFile(home);
   try {
@@ -40,7 +40,7 @@ export function makeHome(home: string): void {
   }
 }
 
-/** With those above it. Node's own way to do so tries for ever where the system refuses with ENOENT, as in /proc. */
+/** Recursive. Node's own recursive mkdir never ends where the system answers ENOENT, as in /proc. */
 export function makeFolder(path: string, mode?: number): void {
   try {
     mkdirSync(path, { mode });
@@ -57,32 +57,32 @@ export function databasePath(home: string): string {
   return join(home, "data", "cortex.db");
 }
 
-/** The secret that the owner's programs show to the server. */
+/** The token that the owner's programs send to the server. */
 export function tokenPath(home: string): string {
   return join(home, "data", "token");
 }
 
-/** Where a running server says how to reach it. */
+/** The address of the running server. */
 export function serverNotePath(home: string): string {
   return join(home, "data", "server.json");
 }
 
-/** What was typed in `cortex chat`. */
+/** The input history of `cortex chat`. */
 export function chatHistoryPath(home: string): string {
   return join(home, "data", "chat-history");
 }
 
-/** What a server says while it runs. */
+/** The logs of the server. */
 export function logFolder(home: string): string {
   return join(home, "logs");
 }
 
-/** What came with events, each file under the hash of its content. */
+/** Attachments of events, each under the hash of its content. */
 export function attachmentsFolder(home: string): string {
   return join(home, "data", "attachments");
 }
 
-/** What was too long for a model is kept here, where its agent can read it. */
+/** Tool output that is too long for a model. Its agent can read it. */
 export function toolOutputPath(home: string, agent: string): string {
   return join(home, "tmp", "output", agent);
 }

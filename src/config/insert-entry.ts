@@ -1,12 +1,11 @@
 /**
- * Puts an entry into the text of a JSON file and leaves everything that is there as it is: comments, order, commas,
- * the ends of lines. Comments stay behind what they were written behind, which is why jsonc-parser's own edits are
- * not used: they put a new entry between the last one and the comment beside it.
+ * Inserts an entry into the text of a JSON file and leaves the rest unchanged: comments, order, commas, line ends.
+ * jsonc-parser's own edits would separate the last entry from the comment after it.
  */
 import assert from "node:assert/strict";
 import { createScanner, findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
 
-/** Adds `section.name`, which must not be there yet. The text is a JSON object, or nothing but comments. */
+/** Adds `section.name`, which must not exist. The text is a JSON object, or only comments. */
 export function insertEntry(
   text: string,
   { section, name, value }: { section: string; name: string; value: object },
@@ -53,7 +52,7 @@ function insertProperty(
   return `${kept}${newline}${written}${hasComma ? "," : ""}${newline}${outer}${text.slice(close)}`;
 }
 
-/** As people write it: objects over several lines, lists on one. */
+/** Objects over several lines, lists on one line. */
 function write(value: unknown, indent: string, style: Style): string {
   if (Array.isArray(value)) return `[${value.map((item) => write(item, indent, style)).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -64,7 +63,7 @@ function write(value: unknown, indent: string, style: Style): string {
   return members.length === 0 ? "{}" : `{${members.join(",")}${style.newline}${indent}}`;
 }
 
-/** Whether a comma stands there, after any comments. */
+/** Whether a comma follows, after any comments. */
 function commaFollows(text: string, from: number, to: number): boolean {
   const scanner = createScanner(text, true);
   scanner.setPosition(from);

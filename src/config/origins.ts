@@ -3,7 +3,7 @@ import type { JsonFile } from "./json-file.ts";
 import type { Override } from "./overrides.ts";
 import { formatPath, type Path } from "./problem.ts";
 
-/** Where each value of the configuration came from. A list is one value. */
+/** The origin of each value of the configuration. A list is one value. */
 export function findOrigins(
   config: Omit<Config, "origins">,
   from: { cortex: JsonFile; profiles: JsonFile; overrides: readonly Override[] },
@@ -29,7 +29,7 @@ function leaves(value: unknown, path: Path = []): Path[] {
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, [...path, key]));
 }
 
-/** The name of a profile is its key, and no value of its own. */
+/** The name of a profile is its key, not a value. */
 function isWritten(path: Path): boolean {
   return !(path[0] === "profiles" && path.length === 3 && path[2] === "name");
 }

@@ -1,11 +1,10 @@
 /**
- * What a flag or an environment variable sets, before the files are asked.
+ * Settings from flags and environment variables, which override the files.
  *
- * One rule gives the names: every key that holds one value under fixed names (not within lists, and not
- * under names that the user chooses, such as agents) has the variable `CORTEX_` and its path in capitals,
- * and the flag `--` and its path in small letters: `broker.queue.debounceMs` is
- * `CORTEX_BROKER_QUEUE_DEBOUNCE_MS` and `--broker-queue-debounce-ms`. Three have short names instead:
- * `CORTEX_PORT`, `CORTEX_HOST` and `CORTEX_PROFILE`. A variable that is empty counts as not set.
+ * Names follow one rule. Every key with a single value under fixed names (not in lists, and not under names that the
+ * user chooses, such as agents) has the variable `CORTEX_` and its path in upper case, and the flag `--` and its path in
+ * lower case: `broker.queue.debounceMs` is `CORTEX_BROKER_QUEUE_DEBOUNCE_MS` and `--broker-queue-debounce-ms`. Three
+ * have short names instead: `CORTEX_PORT`, `CORTEX_HOST` and `CORTEX_PROFILE`. An empty variable counts as not set.
  */
 import type { z } from "zod";
 import { cortexSchema } from "./cortex-schema.ts";
@@ -74,7 +73,7 @@ export function readOverrides(
   return { overrides: firstOfEach(overrides), problems };
 }
 
-/** The value with the overrides in their places; the value itself stays as it is. */
+/** A copy of the value with the overrides applied. */
 export function applyOverrides(value: object, overrides: readonly Override[]): unknown {
   const result = structuredClone(value) as Record<string, unknown>;
   for (const { path, value } of overrides) {
@@ -101,7 +100,7 @@ function problem(source: string, path: Path, message: string, hint: string): Pro
   return { source, path: formatPath(path), message, hint };
 }
 
-/** Flags stand before variables, so the first is the one that counts. */
+/** Flags come before variables, so the first counts. */
 function firstOfEach(overrides: readonly Override[]): Override[] {
   return overrides.filter(({ path }, index) => overrides.findIndex((other) => other.path === path) === index);
 }

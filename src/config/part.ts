@@ -4,22 +4,22 @@ import { applyOverrides, type Override } from "./overrides.ts";
 import { formatPath, type Mistake, type Path, type Problem } from "./problem.ts";
 import { validate } from "./validate.ts";
 
-/** One file of the configuration with what is set over it and what is there without it. */
+/** One file of the configuration, with its overrides and built-in entries. */
 interface Part<Output> {
   readonly file: JsonFile;
   readonly output: Output;
   readonly problems: readonly Problem[];
-  /** The names under a key, built in or in the file, also those of entries that are wrong. */
+  /** The names under a key, built in or from the file, including those of invalid entries. */
   readonly names: (key: string) => string[];
-  /** Says where the user finds a mistake. */
+  /** Adds the location of a mistake. */
   readonly locate: (mistake: Mistake) => Problem;
 }
 
 type BuiltIn = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
 /**
- * The file is checked by itself first: a flag must not hide that the value below it is wrong. What is
- * wrong after the overrides were put in is due to them.
+ * The file is checked on its own first: a flag must not hide an invalid value below it. Mistakes that appear with the
+ * overrides are due to them.
  */
 export function readPart<Output>(
   schema: z.ZodType<Output>,
@@ -53,7 +53,7 @@ function withBuiltIn(value: Readonly<Record<string, unknown>>, builtIn: BuiltIn)
   return { ...value, ...Object.fromEntries(merged) };
 }
 
-/** Where something stands in a file. What is missing is shown where it should be: in whatever misses it. */
+/** The position of a value in a file. A missing value is located where it belongs. */
 export function sourceOf(file: JsonFile, path: Path, at: Mistake["at"]): string {
   const found = file.position(path, at);
   if (found !== undefined || path.length === 0) return formatSource(file.name, found);

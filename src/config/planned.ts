@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /**
- * Keys of an object, or values of an enum, that are announced and not available in this version. They are errors like
- * any other unknown name, but say so: whoever writes them has made no typing error.
+ * Keys and enum values that are announced but not available in this version. They are errors like unknown names, with
+ * a message that says so, because they are no typing errors.
  */
 export const planned = z.registry<{ readonly names: readonly string[] }>();

@@ -4,29 +4,29 @@ import { CortexError } from "../model/errors.ts";
 
 export type Path = readonly (string | number)[];
 
-/** Something that is wrong within a value that was read, wherever the value came from. */
+/** Something wrong in a value, independent of its source. */
 export interface Mistake {
   readonly path: Path;
-  /** Whether the key itself is wrong, or what it holds. */
+  /** Whether the key or its value is wrong. */
   readonly at: "key" | "value";
   readonly message: string;
   readonly hint: string;
 }
 
-/** A mistake, and where the user finds it. */
+/** A mistake and its location. */
 export interface Problem {
   /** `cortex.json:3:14`, `environment CORTEX_PORT` or `flag --port`. */
   readonly source: string;
-  /** `agents.main.role`; empty where the whole file is meant. */
+  /** `agents.main.role`; empty for the whole file. */
   readonly path: string;
   readonly message: string;
   readonly hint: string;
 }
 
-/** More would not help anyone fix the file. */
+/** More would not help to fix the file. */
 export const MAX_PROBLEMS_LISTED = 100;
 
-/** One error for all problems, so that they can be fixed in one go. */
+/** One error for all problems, so that they can be fixed together. */
 export function configInvalid(folder: string, problems: readonly Problem[]): CortexError {
   const [first, ...others] = problems;
   if (first !== undefined && others.length === 0)
@@ -49,7 +49,7 @@ export function formatPath(path: Path): string {
   return path.map(formatStep).join("").replace(/^\./, "");
 }
 
-/** Strings and numbers as written, shortened if long; of anything else only its kind. */
+/** Strings and numbers as written, shortened if long; anything else by its kind. */
 export function quote(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";

@@ -1,4 +1,4 @@
-/** What `config/profiles.json` may hold. */
+/** The schema of `config/profiles.json`. */
 import { z } from "zod";
 import { named } from "./cortex-schema.ts";
 import { planned } from "./planned.ts";
@@ -32,7 +32,7 @@ const profile = z
       .url({ protocol: /^https?$/, error: ({ input }) => `invalid http or https URL ${quote(input)}` })
       .describe("URL of the model server, such as http://127.0.0.1:11434/v1.")
       .exactOptional(),
-    // A key that was pasted here must not end up in a log: the message has no value in it.
+    // The message omits the value: a pasted key must not end up in a log.
     apiKeyEnv: z
       .string()
       .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: "invalid environment variable name" })

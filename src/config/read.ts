@@ -1,8 +1,8 @@
 /**
  * Reads the configuration of a home: flags, then the environment, then the files, then defaults.
  *
- * What is wrong is gathered from everywhere before anything is said. No step stops at the first mistake,
- * so each goes on with what the step before it could make of the rest.
+ * Problems of all sources are reported together. No step stops at the first mistake: each continues with the valid rest
+ * of the previous one.
  */
 import { join } from "node:path";
 import { DEFAULT_AGENT } from "../model/ids.ts";
@@ -29,20 +29,20 @@ export interface ConfigInput {
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** The variables of the process, and below them those of `config/.env`. */
+  /** The variables of the process, then those of `config/.env`. */
   readonly environment: Environment;
-  /** All that `config/.env` holds. */
+  /** The variables of `config/.env`. */
   readonly fileVariables: () => ReadonlyMap<string, string>;
 }
 
-/** The files as they are, not yet understood. */
+/** The raw texts of the files. */
 export interface ConfigTexts {
   readonly cortex: FileText;
   readonly profiles: FileText;
   readonly env: FileText;
 }
 
-/** Throws one `config_invalid` that lists all that is wrong. */
+/** Throws one `config_invalid` that lists all problems. */
 export async function readConfig(sources: ConfigInput): Promise<LoadedConfig> {
   return loadConfig(sources, await readTexts(sources.home));
 }
@@ -109,7 +109,7 @@ export function loadConfig(sources: ConfigInput, texts: ConfigTexts): LoadedConf
   };
 }
 
-/** Names the scripts of sessions, which are read when one is to be run. */
+/** Lists the scripts of sessions. It is read when a script is due. */
 export const SESSION_SCRIPTS_FILE = "session-hooks.json";
 
 export function configFolder(home: string): string {

@@ -1,4 +1,4 @@
-/** What must fit together between the parts of the configuration: names that are used exist, and are names. */
+/** Checks across the parts of the configuration: names are valid, and names that are used exist. */
 import { CortexError } from "../model/errors.ts";
 import { parseAgentId } from "../model/ids.ts";
 import { ACTIVE_PROFILE, OFFLINE_PROFILE } from "../model/profile.ts";
@@ -7,7 +7,7 @@ import { suggest } from "../model/nearest.ts";
 import { type Mistake, type Path, quote } from "./problem.ts";
 import type { ProfilesFile } from "./profiles-schema.ts";
 
-/** The names that are taken, also those of entries that are wrong in themselves. */
+/** The known names, including those of invalid entries. */
 export interface Names {
   readonly personas: readonly string[];
   readonly profiles: readonly string[];
@@ -63,7 +63,7 @@ export function checkProfiles({ defaultProfile, profiles }: ProfilesFile, names:
   return [...missing, ...each, ...circles(profiles)];
 }
 
-/** Which of two entries counts would be a guess, and the wrong one may be the one that gives more. */
+/** With two entries for one sender, the wrong one might grant more. */
 function pairedTwice(paired: CortexFile["channels"]["paired"]): Mistake[] {
   const seen = new Set<string>();
   return paired.flatMap(({ channel, sender }, index) => {
@@ -79,7 +79,7 @@ function pairedTwice(paired: CortexFile["channels"]["paired"]): Mistake[] {
 
 const SOURCE_NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
 
-/** It is a part of event ids and of addresses. */
+/** The name is part of event ids and addresses. */
 function checkSource(path: readonly string[]): Mistake[] {
   const name = path.at(-1) ?? "";
   if (SOURCE_NAME.test(name)) return [];
@@ -89,7 +89,7 @@ function checkSource(path: readonly string[]): Mistake[] {
 
 const TYPE_NAME = /^[a-z0-9][a-z0-9_-]{0,47}$/;
 
-/** It is a part of the names of channels. */
+/** The name is part of channel names. */
 function checkType(path: readonly string[]): Mistake[] {
   const name = path.at(-1) ?? "";
   if (TYPE_NAME.test(name)) return [];
@@ -109,7 +109,7 @@ function checkName(
   return [mistake(path, "value", `unknown ${kind} ${quote(name)}`, suggest(name, known))];
 }
 
-/** Ids are compared byte for byte, so one that only differs in case would be two agents. */
+/** Ids are compared byte for byte: two spellings of one id would be two agents. */
 function checkId(path: readonly string[]): Mistake[] {
   const id = path.at(-1) ?? "";
   try {
@@ -152,7 +152,7 @@ function checkBackend(
   return [];
 }
 
-/** Every fallback that leads back to a profile on the way to it. */
+/** Every fallback that leads back to a profile on its own path. */
 function circles(profiles: ProfilesFile["profiles"]): Mistake[] {
   const found: Mistake[] = [];
   const finished = new Set<string>();

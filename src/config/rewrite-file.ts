@@ -1,8 +1,8 @@
 /**
- * Changes a file of the home that people and other processes may be changing too.
+ * Changes a file of the home that people and other processes may change at the same time.
  *
- * The new text is written to a file beside it that only one process can make, and takes the place of the old one
- * in one step, so that a reader never sees a part of it and a second writer begins with what the first has left.
+ * The new text goes to a temporary file that only one process can create, and replaces the old file atomically. So a
+ * reader never sees part of it, and a second writer starts from the result of the first.
  */
 import { type FileHandle, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -15,16 +15,16 @@ export interface Composed<Result> {
   readonly result: Result;
 }
 
-/** How often a writer looks whether another one is done, and after how long each time. */
+/** How often a writer checks whether another one is done, and the delay between checks. */
 const MAX_TRIES = 200;
 const PAUSE_MS = 25;
 
 const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
 
 /**
- * Writes what `compose` makes of the file, which it reads by itself; it is asked again where somebody has changed the
- * file meanwhile. Throws what it throws, `state_conflict`, where another writer does not end, and `home_unwritable`;
- * nothing is written then.
+ * Writes the text from `compose`, which reads the file itself and is called again if the file changed meanwhile. Throws
+ * what `compose` throws, `state_conflict` if another writer does not finish, and `home_unwritable`; then it writes
+ * nothing.
  */
 export async function rewriteFile<Result>(
   file: string,
@@ -44,7 +44,7 @@ export async function rewriteFile<Result>(
   throw stillEdited(path, draft);
 }
 
-/** Undefined: somebody has changed the file meanwhile, and what they wrote is to be read first. */
+/** Undefined: the file changed meanwhile and must be read again. */
 async function writeOnce<Result>(
   compose: () => Promise<Composed<Result>>,
   { path, draft, handle }: { path: string; draft: string; handle: FileHandle },
@@ -70,7 +70,7 @@ async function writeOnce<Result>(
   }
 }
 
-/** The file itself, where a link leads to it: a link that somebody made is to stay one. */
+/** The target of a link, so that the link stays a link. */
 async function targetPath(path: string): Promise<string> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 }); // it may be the home that is new

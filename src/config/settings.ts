@@ -14,7 +14,7 @@ export interface Settings extends AsyncDisposable {
   model(): ModelChoice;
   /** A variable of the environment or of `config/.env`. */
   readonly variable: (name: string) => string | undefined;
-  /** All that `config/.env` holds. */
+  /** The variables of `config/.env`. */
   fileVariables(): ReadonlyMap<string, string>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads `config.yaml` of the home: a flat list of `key: value`, which other programs that know the team protocol read
- * and write too. So keys that are not ours are left to them, unless one looks like a slip of the pen.
+ * Reads `config.yaml` of the home: a flat list of `key: value` that other programs of the team protocol read and write
+ * too. So foreign keys are ignored unless one looks like a typing error.
  */
 import { isShortYaml, MAX_YAML_SIGNS } from "../model/yaml-keys.ts";
 import { type FileText, formatSource, type TextPosition } from "./json-file.ts";
@@ -8,7 +8,7 @@ import type { Problem } from "./problem.ts";
 
 export const TEAM_CONFIG_FILE = "config.yaml";
 
-/** The time that YAML takes grows with the square of the number of keys. */
+/** The YAML parser is quadratic in the number of keys. */
 export const MAX_TEAM_CONFIG_LENGTH = 16 * 1024;
 
 interface TeamConfigFile {
@@ -18,10 +18,10 @@ interface TeamConfigFile {
 
 interface TeamConfigEntry {
   readonly key: string;
-  /** As it was written, without quotes: `-100123` of a chat stays what it is. Undefined: nothing was. */
+  /** As written, without quotes: the chat id `-100123` stays a text. Undefined: no value. */
   readonly text: string | undefined;
   readonly position: TextPosition;
-  /** Where the value stands in the text; of no length where there is none. */
+  /** The range of the value in the text; empty if there is none. */
   readonly range: readonly [start: number, end: number];
 }
 
@@ -64,7 +64,7 @@ async function parseYaml(text: string): Promise<TeamConfigFile> {
     const name = isScalar(key) ? String(key.value) : "";
     const start = key.range?.[0] ?? 0;
     const position = positionAt(start);
-    // An alias is no scalar: it is not followed, however much it stands for.
+    // Aliases are not followed.
     if (value !== null && !isScalar(value)) {
       const source = formatSource(TEAM_CONFIG_FILE, position);
       problems.push({ source, path: name, message: "expected a single value", hint: FORM });

@@ -23,23 +23,23 @@ import {
 } from "./team-settings.ts";
 
 export interface TeamConfig {
-  /** Absolute, as all paths here. */
+  /** Absolute, like all paths here. */
   readonly teamDir: string;
   readonly heartbeatMinutes: number;
-  /** `09:00`, local time. Undefined: there is none. */
+  /** `09:00`, local time. Undefined: off. */
   readonly dailyBriefing: string | undefined;
   readonly dailyReview: string | undefined;
-  /** Undefined: none is configured. */
+  /** Undefined: not configured. */
   readonly telegramChatId: string | undefined;
   /** The project of the coordinator: the team directory, unless set. */
   readonly chiefOfStaffProject: string;
-  /** Notes that do not say who runs them belong to Cortex. */
+  /** Cortex runs members whose notes name no runner. */
   readonly adopt: boolean;
   /** The user's own folder, for paths that start with `~/`. */
   readonly user: string | undefined;
-  /** Every setting as it was written, and where that was: `flag --team-dir`, `config.yaml:3`, `default`. */
+  /** Every setting as written, with its origin: `flag --team-dir`, `config.yaml:3`, `default`. */
   readonly settings: readonly TeamSetting[];
-  /** Keys of the file that mean nothing to Cortex. Other programs may use them. */
+  /** Keys of the file that Cortex does not know. Other programs may use them. */
   readonly foreignKeys: readonly { readonly key: string; readonly source: string }[];
 }
 
@@ -49,23 +49,23 @@ export interface TeamSetting {
   readonly origin: string;
 }
 
-/** Where the settings of a team come from. */
+/** The sources of the settings of a team. */
 export interface TeamLocation {
   readonly home: string;
   /** The variables of the process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** By name without the dashes: `{ "team-dir": "~/team" }`. Others than those of the team have no meaning here. */
+  /** By name without the dashes: `{ "team-dir": "~/team" }`. Other flags are ignored. */
   readonly flags?: Flags;
-  /** From where relative paths in flags and variables count. Those in the file count from the home. */
+  /** The base of relative paths in flags and variables. In the file, the base is the home. */
   readonly workingDir?: string;
 }
 
-/** Throws one `config_invalid` that lists all that is wrong. */
+/** Throws one `config_invalid` that lists all problems. */
 export async function readTeamConfig(sources: TeamLocation): Promise<TeamConfig> {
   return loadTeamConfig(sources, await readText(sources.home, TEAM_CONFIG_FILE));
 }
 
-/** As `readTeamConfig`, of a file that is not there yet. */
+/** Like `readTeamConfig`, for a text that is not written yet. */
 export async function loadTeamConfig(sources: TeamLocation, file: FileText): Promise<TeamConfig> {
   const env = await readText(configFolder(sources.home), ".env", { isSecret: true });
   const environment = mergeEnvironment(
@@ -110,14 +110,14 @@ export async function loadTeamConfig(sources: TeamLocation, file: FileText): Pro
   return { ...build(new Map(chosen), user), foreignKeys };
 }
 
-/** A path with the user's own folder in place of its `~`. */
+/** Replaces a leading `~` with the user's folder. */
 export function expandPath(path: string, { user, from }: { user: string | undefined; from: string }): string {
   return user !== undefined && /^~(\/|$)/.test(path)
     ? resolve(join(user, path.slice(1)))
     : resolve(from, path);
 }
 
-/** The same path with `~` for the user's own folder, so that it holds on another of their machines too. */
+/** Replaces the user's folder with `~`, so that the path is valid on their other machines too. */
 export function shortenPath(path: string, user: string | undefined): string {
   if (user === undefined || user === "/" || user === "") return path;
   const own = resolve(user);
@@ -127,9 +127,9 @@ export function shortenPath(path: string, user: string | undefined): string {
 
 interface SettingValue {
   readonly text: string;
-  /** For whoever has to correct it. */
+  /** Its position, for error messages. */
   readonly source: string;
-  /** For whoever wants to know why. */
+  /** Its origin, for listings. */
   readonly origin: string;
   readonly from: string;
 }

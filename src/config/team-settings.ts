@@ -1,13 +1,13 @@
-/** Which settings a team has, and what can be set. */
+/** The settings of a team and their valid values. */
 import { type Problem, quote } from "./problem.ts";
 
 export const MAX_HEARTBEAT_MINUTES = 24 * 60;
-/** In place of a time: no briefing, no review. */
+/** Instead of a time: no briefing or review. */
 const NEVER = "off";
 
 export type TeamKey = keyof typeof TEAM_SETTINGS;
 
-/** What a text that was set is worth: undefined where it can be used. */
+/** Undefined: valid. */
 type Check = (text: string) => Pick<Problem, "message" | "hint"> | undefined;
 
 export const TEAM_SETTINGS = {
@@ -96,7 +96,7 @@ function checkTime(text: string): ReturnType<Check> {
   };
 }
 
-/** A number, that of a group with a minus, or the public name of a channel. */
+/** A number, negative for a group, or the public name of a channel. */
 function checkChat(text: string): ReturnType<Check> {
   if (/^(-?\d{1,20}|@\w{1,64}|)$/.test(text)) return undefined;
   return {

@@ -1,11 +1,11 @@
-/** Settings that name a variable which is not set. Nothing works without it: neither unsigned nor without a key. */
+/** Settings that name an unset variable. Cortex does not fall back to working unsigned or without a key. */
 import type { Config } from "./config.ts";
 
 export interface UnsetVariable {
   /** `channels.webhooks.shop.deliverTo.secretEnv`. */
   readonly setting: string;
   readonly variable: string;
-  /** What does not work. */
+  /** The consequence, as a clause. */
   readonly effect: string;
 }
 
@@ -28,7 +28,7 @@ export function unsetVariables(
   );
 }
 
-/** An empty value is none. */
+/** An empty value counts as not set. */
 export function isSet(name: string, variable: (name: string) => string | undefined): boolean {
   return (variable(name) ?? "") !== "";
 }

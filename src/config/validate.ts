@@ -6,23 +6,23 @@ import { type Mistake, type Path, quote } from "./problem.ts";
 import { keysOf, schemaAt } from "./schema-tree.ts";
 
 interface Validated<Output> {
-  /** What was read, with all defaults; what was wrong is left out as if it had not been there. */
+  /** The value with all defaults, without its invalid parts. */
   readonly output: Output;
-  /** The value that the output was made from. */
+  /** The input without its invalid parts. */
   readonly kept: Record<string, unknown>;
   readonly mistakes: readonly Mistake[];
 }
 
 /**
- * Finds all that is wrong with a value, and reads the rest of it. The schema must accept `{}`.
+ * Finds all mistakes in a value, and reads the rest of it. The schema must accept `{}`.
  *
- * The rest is needed because most mistakes are independent: an agent whose role is misspelt may also
- * name a persona that does not exist, and the user wants to hear of both at once.
+ * The rest matters because most mistakes are independent: an agent with a misspelt role may also name an unknown
+ * persona, and the user should see both at once.
  */
 export function validate<Output>(schema: z.ZodType<Output>, value: unknown): Validated<Output> {
   const mistakes = findMistakes(schema, value);
   let rest = value;
-  // Every round removes something, up to all of it: the later ones remove what misses what was removed.
+  // Every round removes something: later rounds remove what depended on it.
   for (;;) {
     const { success, data, error } = schema.safeParse(rest);
     if (success) return { output: data, kept: rest as Record<string, unknown>, mistakes };
@@ -87,7 +87,7 @@ interface NamesHere {
   readonly later: readonly string[];
 }
 
-/** A typing error may be one of something that is not available either. */
+/** A typing error may also mean a planned name. */
 function adviseOn(word: string, { known, later }: NamesHere): string {
   if (later.includes(word)) return `Available: ${known.join(", ")}.`;
   const meant = nearest(word, [...known, ...later]);
@@ -95,7 +95,7 @@ function adviseOn(word: string, { known, later }: NamesHere): string {
   return `Did you mean ${JSON.stringify(meant)}? It is ${NOT_AVAILABLE}; available: ${known.join(", ")}.`;
 }
 
-/** Of several forms that a value may have, what is wrong with it in the one that it was meant to have. */
+/** The issues of a union value, for the alternative that it was meant to be. */
 function formMeant({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
   return errors.find(
     (issues) => !issues.some((issue) => issue.code === "invalid_type" && issue.path.length === 0),
@@ -154,7 +154,7 @@ function hintOf(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): str
   return descriptionOf(schema, pathOf(issue));
 }
 
-/** What an item of a list is for is said of the list. */
+/** The description of a list applies to its items. */
 function descriptionOf(schema: z.ZodType, path: Path): string {
   const description = schemaAt(schema, path)?.description;
   if (description !== undefined) return description;
@@ -172,8 +172,8 @@ function valueAt(value: unknown, path: Path): unknown {
 }
 
 /**
- * What an issue is about: unknown keys, or a value. What is missing cannot be taken out, so whatever
- * misses it goes; so does a whole list with a bad item, because the items after it would move.
+ * The paths to remove for an issue: unknown keys, or a value. A missing value cannot be removed, so its parent is; a
+ * list with an invalid item is removed as a whole, because later items would move.
  */
 function culpritsOf(issue: z.core.$ZodIssue, value: unknown): Path[] {
   const path = pathOf(issue);

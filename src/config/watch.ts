@@ -1,4 +1,4 @@
-/** Keeps the configuration up to date with its files. A check compares contents, and may be asked for at any time. */
+/** Reloads the configuration when its files change. A check compares contents and can run at any time. */
 import { CortexError } from "../model/errors.ts";
 import {
   type ConfigInput,
@@ -11,13 +11,13 @@ import {
 import { FolderWatch } from "./watch-folders.ts";
 
 interface ConfigListener {
-  /** A changed and valid configuration is now the current one. */
+  /** A changed, valid configuration is now current. */
   onChange(loaded: LoadedConfig): void;
-  /** The files have changed and are wrong: the old configuration stays. Told once for the same contents. */
+  /** The changed files are invalid: the old configuration stays. Called once for the same contents. */
   onProblem(problem: CortexError): void;
 }
 
-/** Reads the configuration and goes on watching it. Throws `config_invalid` where there is no good one to begin with. */
+/** Reads the configuration and watches it. Throws `config_invalid` if it is invalid at the start. */
 export async function watchConfig(
   sources: ConfigInput,
   listener: ConfigListener,
@@ -25,7 +25,7 @@ export async function watchConfig(
 ): Promise<ConfigWatch> {
   const texts = await readTexts(sources.home);
   const watch = new ConfigWatch({ sources, listener, texts, times });
-  await watch.check(); // for what has changed before the folder was watched
+  await watch.check(); // for changes made before the folder was watched
   return watch;
 }
 
@@ -35,7 +35,7 @@ export class ConfigWatch implements AsyncDisposable {
   readonly #watch: FolderWatch;
   /** The last good configuration. */
   current: LoadedConfig;
-  /** The contents that were judged last, good or not. */
+  /** The contents of the last check, valid or not. */
   #seen: string;
   #checking: Promise<void> = Promise.resolve();
   #closed = false;
@@ -52,16 +52,16 @@ export class ConfigWatch implements AsyncDisposable {
     this.#seen = JSON.stringify(given.texts);
     this.#watch = new FolderWatch({
       folders: () => [configFolder(given.sources.home)],
-      // What a listener throws here is a mistake in the program, and ends it as such.
+      // An error thrown by a listener is a bug and ends the program.
       onChange: () => void this.check(),
       ...given.times,
     });
   }
 
-  /** Looks at the files now. Resolves when whoever listens has been told. */
+  /** Checks the files now. Resolves when the listener has returned. */
   check(): Promise<void> {
     const next = this.#checking.then(() => this.#compare());
-    // A listener that throws is reported to whoever asked for this check, and stops no later one.
+    // The error of a listener is reported by this check and does not stop later ones.
     this.#checking = next.catch(() => undefined);
     return next;
   }

@@ -11,9 +11,8 @@ import { configFolder } from "./read.ts";
 const SCHEMAS = { "cortex.schema.json": cortexSchema, "profiles.schema.json": profilesSchema };
 
 /**
- * Puts the JSON Schemas beside the files they describe, so that editors can complete and check them: those of this
- * folder, and those that others have files for. Files that are as they should be are not touched. Throws
- * `home_unwritable`.
+ * Writes the JSON Schemas next to the files they describe, so that editors can complete and check them: the core's, and
+ * those of features. Unchanged files are not touched. Throws `home_unwritable`.
  */
 export async function writeSchemas(
   home: string,
@@ -34,11 +33,11 @@ export async function writeSchemas(
 }
 
 function schemaText(schema: z.ZodType): string {
-  // Of the versions of JSON Schema, draft 7 is the one that all editors know.
+  // Draft 7 is the version that all editors support.
   return `${JSON.stringify(z.toJSONSchema(schema, { io: "input", target: "draft-7" }), null, 2)}\n`;
 }
 
-/** Whoever reads the file meanwhile sees the old text or the new one, never a part. */
+/** Atomic: readers see the old text or the new one. */
 async function replaceFile(path: string, text: string): Promise<void> {
   if ((await currentText(path)) === text) return;
   const temporary = `${path}.${randomUUID()}.tmp`;

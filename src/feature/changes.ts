@@ -1,6 +1,6 @@
 /**
- * What the doctor would change, and changing it. Only what cannot lose anything: who may read a file, a folder that
- * is named and not there, a note that a process which is gone left behind. Files of configuration are for people.
+ * Fixes that the doctor can apply. They never lose anything: permissions of a file, a missing folder, a stale note of a
+ * dead process. Configuration files are left to people.
  */
 import { chmod, link, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
 
@@ -12,7 +12,7 @@ export type Change =
   | { readonly kind: "folder"; readonly path: string }
   | { readonly kind: "remove"; readonly path: string; readonly content: string };
 
-/** The permissions in a mode, without what kind of file it is. */
+/** The permission bits of a mode. */
 const PERMISSIONS = 0o7777;
 
 export function changeMode(path: string, mode: number, { without }: { without: number }): Change {
@@ -20,7 +20,7 @@ export function changeMode(path: string, mode: number, { without }: { without: n
   return { kind: "mode", path, from, to: from & ~without };
 }
 
-/** As lines of a diff. */
+/** The lines of a diff. */
 export function describeChange(change: Change): string[] {
   const { path } = change;
   switch (change.kind) {
@@ -39,7 +39,7 @@ export function describeChange(change: Change): string[] {
   }
 }
 
-/** False: it is not as it was when it was looked at, so nothing is done. Throws `home_unwritable`. */
+/** False: the state changed since the check, so nothing was done. Throws `home_unwritable`. */
 export async function applyChange(change: Change): Promise<boolean> {
   const { path } = change;
   try {
@@ -56,21 +56,21 @@ export async function applyChange(change: Change): Promise<boolean> {
     }
   } catch (cause) {
     if (hasCode(cause, "ENOENT")) return false;
-    throw new CortexError("home_unwritable", `${path} cannot be changed (${reasonOf(cause)})`, {
-      hint: "Check who owns it: only its owner can change it.",
+    throw new CortexError("home_unwritable", `Cannot change ${path} (${reasonOf(cause)})`, {
+      hint: "Check its owner: only the owner can change it.",
       cause,
     });
   }
 }
 
-/** It is taken away before it is looked at: what a process that just starts writes in between is never removed. */
+/** Moves the file away before it checks the content, so that a note of a process that just starts is never removed. */
 async function removeUnchanged({ path, content }: Change & { kind: "remove" }): Promise<boolean> {
   if ((await readFile(path, "utf8")) !== content) return false;
   const aside = `${path}.${process.pid}.removed`;
   await rename(path, aside);
   try {
     if ((await readFile(aside, "utf8")) === content) return true;
-    await link(aside, path).catch(unless("EEXIST")); // then there is a newer one already
+    await link(aside, path).catch(unless("EEXIST")); // a newer one exists already
     return false;
   } finally {
     await rm(aside, { force: true });

@@ -1,19 +1,19 @@
 import { CortexError } from "../model/errors.ts";
 import { type Change, describeChange } from "./changes.ts";
 
-/** What one look at one thing has found. */
+/** One result of the doctor. */
 export interface Check {
-  /** What was looked at; several checks may have the same name. */
+  /** The subject. Several checks may share it. */
   readonly name: string;
-  /** warn: somebody should look at it. fail: something does not work. */
+  /** warn: needs attention. fail: does not work. */
   readonly state: "ok" | "warn" | "fail";
   /** Without a full stop. */
   readonly message: string;
-  /** What to do. Null where nothing has to be done. */
+  /** The fix, as a sentence. Null: nothing to do. */
   readonly hint: string | null;
-  /** What would put it right. Null where that is for a person. */
+  /** The automatic fix. Null: there is none. */
   readonly change: Change | null;
-  /** Whether Cortex does not start because of it. */
+  /** Whether it keeps Cortex from starting. */
   readonly stopsStart: boolean;
 }
 
@@ -38,23 +38,23 @@ export function fail(name: string, message: string, hint: string): Check {
   return { name, state: "fail", message, hint, change: null, stopsStart: false };
 }
 
-/** With this, Cortex does not start. */
+/** A failure that keeps Cortex from starting. */
 export function refusal(name: string, message: string, hint: string): Check {
   return { ...fail(name, message, hint), stopsStart: true };
 }
 
-/** What an error of ours says. */
+/** The failure that a CortexError describes. Rethrows other errors. */
 export function failure(name: string, error: unknown): Check {
   if (error instanceof CortexError) return fail(name, error.message, error.hint);
   throw error;
 }
 
-/** What an error of ours says that also keeps Cortex from starting. */
+/** The same, for an error that keeps Cortex from starting. */
 export function refusalBy(name: string, error: unknown): Check {
   return { ...failure(name, error), stopsStart: true };
 }
 
-/** A change in JSON is the lines of its diff. */
+/** In JSON, a change is its diff as lines. */
 export function checkView({ change, ...check }: Check) {
   return { ...check, diff: change === null ? null : describeChange(change) };
 }

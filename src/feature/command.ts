@@ -1,11 +1,11 @@
 import type { Printer } from "../terminal/print.ts";
 
-/** A command as it was asked for. */
+/** A parsed command line. */
 export interface Invocation {
   readonly home: string;
-  /** In the order in which the command names them; several words for one are joined. Absent: not given. */
+  /** In the order of the usage; several words for one argument are joined. Undefined: not given. */
   readonly args: readonly (string | undefined)[];
-  /** All words that are no options, as they came. */
+  /** All words that are not options. */
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -14,41 +14,41 @@ export interface Invocation {
   readonly toolNames: readonly string[];
 }
 
-/** Carries a command out. Nothing: it is done. False: it has failed, a number: it ends with this; both have said how. */
+/** Runs a command. Undefined: done. False: failed. A number: the exit code. It has printed why. */
 export type RunCommand = (given: Invocation) => Promise<void | false | typeof REFUSES_TO_START>;
 
 /**
- * Trying again is of no use: somebody has to change something first. It is EX_CONFIG of sysexits.h, which service
- * managers are told not to restart after.
+ * A restart would fail again until something is fixed. EX_CONFIG of sysexits.h: service managers are told not to
+ * restart after it.
  */
 export const REFUSES_TO_START = 78;
 
-/** The groups of `cortex --help`, in the order they are shown. */
+/** The groups of `cortex --help`, in order. */
 export const COMMAND_GROUPS = ["Start", "Talk", "Look", "Work", "Team & relay", "Keep", "Set up"] as const;
 type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
-/** One command of the table: what commander needs to know, and how to load the rest. */
+/** One command: what commander needs, and how to load the rest. */
 export interface Command {
-  /** `log <session|turn>`: angles around what must be given, brackets around what may. */
+  /** `log <session|turn>`: angle brackets for required arguments, square brackets for optional ones. */
   readonly usage: string;
   /** An imperative of at most eight words, capitalized, without a full stop. */
   readonly about: string;
-  /** A sentence or two that only the command's own `--help` shows. */
+  /** A sentence or two for the command's own `--help`. */
   readonly details?: string;
   /** Where `cortex --help` lists it; every top-level command has one. */
   readonly group?: CommandGroup;
   readonly options?: readonly (readonly [flags: string, about: string])[];
-  /** Lines for a shell, shown by `--help`. Ids in them are of the right form and of nothing. */
+  /** Shell lines for `--help`. Their ids are well-formed but fictional. */
   readonly examples?: readonly string[];
-  /** Absent where only its commands do something. */
+  /** Absent if it only groups commands. */
   readonly run?: RunCommand;
   readonly commands?: readonly Command[];
 }
 
-/** Of commands that list. */
+/** The option of commands that list. */
 export const LIMIT = ["--limit <number>", "Maximum number of results"] as const;
 
-/** What every command understands. */
+/** The options of every command. */
 export const GLOBAL_OPTIONS: NonNullable<Command["options"]> = [
   ["--home <folder>", "Home to use (env CORTEX_HOME, default ~/.cortex)"],
   ["--json", "Print JSON: one value, or one per line when streaming"],
@@ -57,13 +57,13 @@ export const GLOBAL_OPTIONS: NonNullable<Command["options"]> = [
   ["--no-color", "Disable colors (env NO_COLOR)"],
 ];
 
-/** An option with a value. */
+/** The value of an option. */
 export function text(given: Invocation, option: string): string | undefined {
   const value = given.options[option];
   return typeof value === "string" ? value : undefined;
 }
 
-/** The values that were given for some options, by flag: `{ "team-dir": "~/team" }`. */
+/** The values of some options, by flag: `{ "team-dir": "~/team" }`. */
 export function flagsOf(
   given: Invocation,
   options: NonNullable<Command["options"]>,
@@ -77,7 +77,7 @@ export function flagsOf(
   return Object.fromEntries(flags);
 }
 
-/** An option that holds several, with commas between them. */
+/** The values of a comma-separated option. */
 export function listOf(given: Invocation, option: string): string[] | undefined {
   const parts = text(given, option)?.split(",");
   return parts?.map((part) => part.trim()).filter((part) => part !== "");

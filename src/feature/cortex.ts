@@ -1,4 +1,4 @@
-/** A running Cortex, as routes, tools and programs that embed it see it. */
+/** A running Cortex, for routes, tools and embedding programs. */
 import type { Config } from "../config/config.ts";
 import type { ModelChoice } from "../config/choose-model.ts";
 import type { UnsetVariable } from "../config/unset-variables.ts";
@@ -16,8 +16,8 @@ import type { Live } from "./live.ts";
 import type { Outcome } from "./outcomes.ts";
 
 /**
- * What features offer to each other, to their own routes and to programs that embed Cortex. Each feature declares its
- * own name here, by merging into this interface.
+ * The APIs that features offer to each other, to their routes and to embedding programs. Each feature declares its
+ * name by merging into this interface.
  */
 // oxlint-disable-next-line typescript/no-empty-object-type -- features fill it
 export interface Apis {}
@@ -26,30 +26,30 @@ export interface Cortex extends Apis, AsyncDisposable {
   readonly home: string;
   readonly store: Store;
   readonly live: Live;
-  /** Where the time of messages goes. */
+  /** The timing of messages. */
   readonly spans: Spans;
-  /** As it is now: it may be another one after a change of the files. */
+  /** The current configuration: a different object after the files changed. */
   config(): Config;
-  /** The model that answers by default, and why it was chosen. */
+  /** The default model, and why it was chosen. */
   model(): ModelChoice;
-  /** Profiles that are paused because their models failed. */
+  /** Profiles that are paused after failures of their models. */
   coolDowns(): readonly CoolDown[];
-  /** Variables that settings name and that are not set. */
+  /** Settings that name an unset variable. */
   unsetVariables(): readonly UnsetVariable[];
-  /** How commands of agents run. */
+  /** The sandbox of agents' commands. */
   sandbox(): SandboxMode;
-  /** How many unfinished turns the previous process left. */
+  /** The number of unfinished turns that the previous process left. */
   readonly resumed: number;
 
-  /** Sends a message as it is, even if it looks like a command. */
+  /** Sends a message verbatim, even if it looks like a command. */
   send(message: NewMessage): Promise<Sent>;
-  /** Takes what a person wrote: runs commands to Cortex, sends everything else. */
+  /** Handles what a person wrote: runs Cortex commands, sends everything else. */
   say(message: NewMessage): Promise<Said>;
-  /** Waits until a message has ended. Undefined: the signal came first. */
+  /** Waits for the outcome of a message. Undefined: the signal aborted first. */
   outcome(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined>;
-  /** Takes an event in from an adapter that is not Cortex's own. Throws `event_invalid`. */
+  /** Accepts an event of an adapter that is not Cortex's own. Throws `event_invalid`. */
   accept(incoming: Incoming): Promise<AcceptedEvent>;
-  // Wherever a session is named, the forms of `send` are accepted: `main`, a label or a whole key.
+  // Sessions can be named as in `send`: `main`, a label or a whole key.
   /** Creates a session that points at this turn. */
   fork(turn: TurnId, label?: string): Promise<StoredSession>;
   /** The sessions of the workers that a session's agent opened, oldest first. Throws `session_unknown`. */
@@ -58,9 +58,9 @@ export interface Cortex extends Apis, AsyncDisposable {
   getParentSession(session: string): Promise<StoredSession | undefined>;
   /** How many workers a session's agent opened. Throws `session_unknown`. */
   countChildSessions(session: string): Promise<number>;
-  /** Ends the run of a session and everything its agent gave to workers; the output so far stays. False: nothing runs. */
+  /** Ends the run of a session and the work of its workers; the output so far stays. False: nothing is running. */
   abort(session: string): Promise<boolean>;
-  /** Answers what a suspended run waits for. False: it no longer waits. */
+  /** Answers the request of a suspended run. False: it no longer waits. */
   answer(run: RunId, result: ToolResult, ordinal?: number): Promise<boolean>;
   /** Takes no new work, lets runs reach a safe point, and closes the store. */
   stop(): Promise<void>;

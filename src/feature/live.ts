@@ -1,6 +1,6 @@
 /**
- * What happens, as it happens. Changes are read from the store, so a reader that was away goes on where it
- * was; the words of an answer that is being written exist only here and are gone once it is complete.
+ * Changes as they happen. They are read from the store, so a reader that reconnects continues where it was. The deltas
+ * of an unfinished answer exist only here.
  */
 import type { Delta } from "../agents/agent.ts";
 import type { RunId, TurnId } from "../model/ids.ts";
@@ -17,23 +17,23 @@ export type LiveEntry =
       readonly atMs: number;
       readonly delta: Delta;
     }
-  /** Something that is not of the ledger has changed. */
+  /** Something outside the ledger changed. */
   | { readonly kind: "notice"; readonly type: NoticeType; readonly atMs: number }
-  /** Changes that the reader has not seen are no longer kept: it has to read everything anew. */
+  /** Changes that the reader has not seen are no longer kept: it must reload everything. */
   | { readonly kind: "gap" };
 
 type NoticeType = "config.changed" | "team.changed";
 
 export interface LiveOptions {
-  /** The last change that the reader has seen. Absent: from now on. */
+  /** The last change that the reader saw. Absent: from now on. */
   readonly since?: number;
   readonly signal: AbortSignal;
 }
 
-/** Words are gathered for this long, so that a fast model does not become thousands of messages. */
+/** Deltas are combined for this long, so that a fast model does not cause thousands of messages. */
 const COALESCE_MS = 50;
 const CHANGES_AT_ONCE = 200;
-/** A reader that does not keep up loses words, never changes. */
+/** A slow reader loses deltas, never changes. */
 export const MAX_WAITING_DELTAS = 1_000;
 /** Wake-ups can be lost. */
 const POLL_MS = 1_000;
@@ -54,7 +54,7 @@ export class Live implements Disposable {
     this.#clock = clock;
   }
 
-  /** Words of an answer. Nobody may be listening. */
+  /** Passes a delta of an answer on to readers, if there are any. */
   tell({ lease, turn, run }: Claim, delta: Delta): void {
     if (this.#readers.size === 0) return;
     const key = `${run}/${delta.kind}`;
@@ -76,7 +76,7 @@ export class Live implements Disposable {
     this.#closing.abort();
   }
 
-  /** Reads along until the signal aborts, or Cortex stops. */
+  /** Reads until the signal aborts or Cortex stops. */
   async *read({ since, signal }: LiveOptions): AsyncGenerator<readonly LiveEntry[]> {
     const end = AbortSignal.any([signal, this.#closing.signal]);
     if (end.aborted) return;
@@ -95,7 +95,7 @@ export class Live implements Disposable {
       while (!end.aborted) {
         const rung = bell.next();
         const { changes, seq, gap } = await this.#store.changes.since(seen, { limit: CHANGES_AT_ONCE });
-        if (changes.length > 0) this.#tellReaders(); // the words of an answer come before its end
+        if (changes.length > 0) this.#tellReaders(); // the deltas of an answer come before its end
         const more = seq - seen >= CHANGES_AT_ONCE;
         seen = seq;
         const entries: LiveEntry[] = [

@@ -35,7 +35,7 @@ test.each(["", "yesterday", "7", "7y", "-1d", "2026", "2026-13-01", "03/01/2026"
   "%j is no moment",
   (said) => {
     expect(() => read(said)).toThrow(
-      expect.objectContaining({ code: "usage", message: `"${said}" is not a moment` }),
+      expect.objectContaining({ code: "usage", message: `Invalid time "${said}"` }),
     );
   },
 );

@@ -8,26 +8,26 @@ export type Outcome =
   | {
       readonly kind: "turn";
       readonly turn: TurnId;
-      /** The answer, with all that the agent replied before it. */
+      /** The answer, with the replies before it. */
       readonly text: string;
-      /** Null: nobody knows. */
+      /** Null: unknown. */
       readonly costUsd: number | null;
       readonly aborted?: Aborted;
     }
   | { readonly kind: "dropped"; readonly policy: string }
   | { readonly kind: "dead"; readonly error: string };
 
-/** Why a turn ended early. What it had said by then is in it. */
+/** Why a turn ended early. Its output so far stays in it. */
 interface Aborted {
   readonly reason: string;
-  /** The message that interrupted it. Absent: somebody asked for the end. */
+  /** The message that interrupted it. Absent: aborted on request. */
   readonly by?: EventId;
 }
 
-/** How often the store is asked in case a message was settled by another process, or a wake-up got lost. */
+/** For messages that another process settled, and lost wake-ups. */
 const POLL_MS = 1_000;
 
-/** Lets senders wait for what becomes of their messages. The store knows; this only says when to look. */
+/** Lets senders wait for the outcome of their messages. The store has it; this only decides when to look. */
 export class Outcomes implements Disposable {
   readonly #store: Store;
   readonly #waiting = new Map<ItemId, Set<Bell>>();
@@ -39,12 +39,12 @@ export class Outcomes implements Disposable {
     this.#poll = setInterval(() => this.look([...this.#waiting.keys()]), POLL_MS).unref();
   }
 
-  /** Says that these messages may have been settled. */
+  /** Looks at messages that may have been settled. */
   look(items: readonly ItemId[]): void {
     for (const item of items) for (const bell of this.#waiting.get(item) ?? []) bell.ring();
   }
 
-  /** Waits until a message has ended. Undefined: the signal came first, or Cortex stops. */
+  /** Waits for the outcome of a message. Undefined: the signal aborted first, or Cortex stops. */
   async wait(item: ItemId, signal: AbortSignal): Promise<Outcome | undefined> {
     const bell = new Bell();
     const bells = this.#waiting.get(item) ?? new Set();

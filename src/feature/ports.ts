@@ -1,4 +1,4 @@
-/** What features are opened with: the parts of a running Cortex, each by its own name. */
+/** The parts of a running Cortex that features are opened with. */
 import type { Agent } from "../agents/agent.ts";
 import type { Flags } from "../config/overrides.ts";
 import type { Settings } from "../config/settings.ts";
@@ -18,17 +18,17 @@ export interface Ports extends Intake {
   readonly settings: Settings;
   readonly outcomes: Outcomes;
   readonly live: Live;
-  /** What the other features offer, once all are open. */
+  /** The APIs of the other features, once all are open. */
   readonly apis: Apis;
   /** The names of all tools of all features. */
   readonly toolNames: readonly string[];
   /** The names of the channels that can send. */
   readonly channels: () => readonly string[];
-  /** The agent that runs turns on a profile, in this process. */
+  /** The backend of a profile, in this process. */
   readonly agentFor: (profile: Profile) => Promise<Agent>;
-  /** Takes an event in, once; with a file, records its state in the same commit. */
+  /** Accepts an event once; with a file, records its state in the same commit. */
   readonly accept: (incoming: Incoming, file?: FileState) => Promise<AcceptedEvent>;
-  /** Tells the owner, once, that a chain of events was ended by its limit. */
+  /** Tells the owner once that a chain of events reached its limit. */
   readonly onChainEnded: (event: EventId, by: string) => Promise<void>;
   /** Opens a separate Cortex on another home, whose records are thrown away. */
   readonly openApart: (home: string) => Promise<Cortex>;

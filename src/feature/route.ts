@@ -1,6 +1,6 @@
 /**
- * What a route is. One table of them registers the handlers and is what the OpenAPI document is made from,
- * so neither can drift away from the other; replies are checked against their schemas by the compiler.
+ * The definition of a route. One table of routes registers the handlers and generates the OpenAPI document, so the two
+ * cannot diverge; the compiler checks replies against their schemas.
  */
 import type { z } from "zod";
 
@@ -10,46 +10,45 @@ import type { Cortex } from "./cortex.ts";
 /** The largest request body, unless a route allows more. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** How late the main thread is, in milliseconds. */
+/** The delay of the event loop. */
 export interface LoopDelay {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
 }
 
-/** What handlers work with. */
+/** The environment of handlers. */
 export interface RouteContext {
   readonly cortex: Cortex;
   readonly clock: () => number;
   readonly version: string;
   readonly startedAtMs: number;
-  /** How long a request with `wait` waits for the answer. */
+  /** How long a request with `wait` may wait. */
   readonly waitMs: number;
   /** How long a stream may be silent. */
   readonly heartbeatMs: number;
-  /** Aborts when the server closes: whoever waits ends in time. */
+  /** Aborts when the server closes, so that waiting requests end in time. */
   readonly closing: AbortSignal;
-  /** How late the main thread is. */
   readonly loop: () => LoopDelay;
-  /** The streams that are open. */
+  /** The open streams. */
   readonly streams: Set<object>;
 }
 
-/** A request, read and checked. */
-interface Asked<Name extends string = string, Query = unknown, Body = unknown> {
+/** A parsed and validated request. */
+interface RouteRequest<Name extends string = string, Query = unknown, Body = unknown> {
   readonly params: Readonly<Record<Name, string>>;
   readonly query: Query;
   readonly body: Body;
-  /** The body as it came, for a route without a schema of it. */
+  /** The raw body, for routes without a schema of it. */
   readonly bytes: () => Promise<Uint8Array>;
   readonly header: (name: string) => string | undefined;
-  /** Aborts when the client is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** When it came. */
+  /** When the request arrived. */
   readonly received: Instant;
 }
 
-/** Statuses of success with what they come with: a schema, or the media type of what is not JSON. */
+/** The success statuses, each with a schema, or with a media type if it is not JSON. */
 type Answers = Readonly<Record<number, z.ZodType | string>>;
 
 interface Described {
@@ -58,11 +57,11 @@ interface Described {
   readonly summary: string;
   /** Default: MAX_BODY_BYTES. */
   readonly maxBodyBytes?: number;
-  /** Needs no token; or only where this says so of the query. */
+  /** Needs no token: always, or for queries that this accepts. */
   readonly open?: true | ((query: Readonly<Record<string, string>>) => boolean);
 }
 
-/** The routes of a feature, with the schemas that they use by the names that the OpenAPI document gives them. */
+/** Routes and their schemas, by their names in the OpenAPI document. */
 export interface RouteTable {
   readonly routes: readonly Route[];
   readonly schemas: Readonly<Record<string, z.ZodType>>;
@@ -73,7 +72,7 @@ export interface Route extends Described {
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   readonly answers: Answers;
-  handle(asked: Asked, context: RouteContext): Promise<Reply>;
+  handle(request: RouteRequest, context: RouteContext): Promise<Reply>;
 }
 
 type Reply = { readonly status: number; readonly body: unknown } | Response;
@@ -84,7 +83,7 @@ interface Typed<Path extends string, Query, Body, Given extends Answers> extends
   readonly body?: Body;
   readonly answers: Given;
   handle(
-    asked: Asked<ParamName<Path>, Output<Query>, Output<Body>>,
+    request: RouteRequest<ParamName<Path>, Output<Query>, Output<Body>>,
     context: RouteContext,
   ): Promise<ReplyTo<NoInfer<Given>>>;
 }

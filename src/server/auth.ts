@@ -1,9 +1,8 @@
 /**
- * Who may use the API: whoever shows the token, or a browser that was let in by a one-time link.
+ * Authenticates requests: by the token, or by the cookie of a browser that opened a one-time link.
  *
- * Too many wrong tokens from one address are answered with 429. The right one still gets in: all programs
- * of this machine have the same address, so a lock that holds for everybody would let any of them lock the
- * owner out, and 256 random bits are not guessed in any number of attempts.
+ * Too many wrong tokens from one address are answered with 429. The right token is still accepted: all programs of this
+ * machine share an address, so a lock would let any of them lock the owner out, and 256 random bits cannot be guessed.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
@@ -16,11 +15,11 @@ export interface ClientCredentials {
   readonly address: string;
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
-  /** The value of Origin, which was found to be one of ours. */
+  /** The value of Origin, which was checked to be ours. */
   readonly origin: string | undefined;
   /** The value of X-Cortex. */
   readonly marker: string | undefined;
-  /** The value of Sec-Fetch-Site: which kind of page a browser sends the request for. */
+  /** The value of Sec-Fetch-Site: the kind of page that a browser sends the request for. */
   readonly fetchSite: string | undefined;
 }
 
@@ -34,7 +33,7 @@ export class Auth {
   readonly #limit: FailureLimit;
   readonly #links: LoginLinks;
 
-  /** Cookies of one host are shared by all its ports, so the port is part of the name. */
+  /** All ports of a host share cookies, so the port is part of the name. */
   constructor(parts: { token: () => Promise<string>; clock: () => number; port: number }) {
     this.#token = parts.token;
     this.#clock = parts.clock;
@@ -53,7 +52,7 @@ export class Auth {
       return;
     }
     const pass = readCookie(cookie, this.#cookieName);
-    if (pass === undefined) throw authFailed("The request shows no token");
+    if (pass === undefined) throw authFailed("The request has no token");
     if (!isPassGood(pass, token, this.#clock())) throw this.#failure(address);
     checkSameSite(credentials);
   }
@@ -62,19 +61,19 @@ export class Auth {
     return this.#links.make();
   }
 
-  /** Uses a link up, for the cookie that it is worth. */
+  /** Exchanges a login link for a cookie. A link works once. */
   async redeem(secret: string, address: string): Promise<string> {
     if (!this.#links.redeem(secret)) throw this.#failure(address);
     const pass = makePass(await this.#readToken(), this.#clock() + PASS_MS);
     return `${this.#cookieName}=${pass}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${PASS_MS / 1_000}`;
   }
 
-  /** Where the files of this server are, and what is wrong with them, is not for everybody to know. */
+  /** Does not reveal the files of this server or their problems. */
   async #readToken(): Promise<string> {
     try {
       return await this.#token();
     } catch (cause) {
-      throw new CortexError("token_unsafe", "The token of this server cannot be used", {
+      throw new CortexError("token_unsafe", "The token of this server is unusable", {
         hint: "The owner finds the reason in the log and with `cortex doctor`.",
         cause,
       });
@@ -83,13 +82,13 @@ export class Auth {
 
   #failure(address: string): CortexError {
     const waitMs = this.#limit.fail(address);
-    return waitMs === undefined ? authFailed("The token or link is not valid") : authLimited(waitMs);
+    return waitMs === undefined ? authFailed("Invalid token or link") : authLimited(waitMs);
   }
 }
 
 /**
- * A browser sends the cookie along whoever asked it to. What other sites ask for is sent without it, but
- * other ports of the same host are the same site to a browser.
+ * Browsers attach the cookie to requests of any page on the same site, and count other ports of this host as the same
+ * site.
  */
 function checkSameSite({ method, origin, marker, fetchSite }: ClientCredentials): void {
   const isOurs = fetchSite === undefined || fetchSite === "same-origin" || fetchSite === "none";
@@ -138,8 +137,8 @@ function authFailed(message: string): CortexError {
 }
 
 function authLimited(retryAfterMs: number): CortexError {
-  return new CortexError("auth_limited", "Too many wrong tokens came from this address", {
-    hint: "Wait for as long as Retry-After says, or send the right token.",
+  return new CortexError("auth_limited", "Too many wrong tokens from this address", {
+    hint: "Wait as long as Retry-After says, or send the right token.",
     retryAfterMs,
   });
 }

@@ -1,6 +1,6 @@
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 
-/** The status of each error that a request can bring about. What is not here is our own failure: 500. */
+/** The status of each error that a request can cause. Other errors are internal: 500. */
 export const STATUS: Partial<Record<ErrorCode, number>> = {
   body_invalid: 400,
   event_invalid: 400,
@@ -58,7 +58,7 @@ export const STATUS: Partial<Record<ErrorCode, number>> = {
   webhook_unconfigured: 503,
 };
 
-/** An error as the client sees it. Nothing of an unexpected one is shown: it may hold anything. */
+/** The response to an error. Unexpected errors are not shown: they may hold anything. */
 export function errorReply(error: unknown, log: (line: string) => void): Response {
   const known = error instanceof CortexError ? error : unexpected(error);
   const status = STATUS[known.code] ?? 500;
@@ -66,14 +66,14 @@ export function errorReply(error: unknown, log: (line: string) => void): Respons
   const { code, message, hint, retryAfterMs } = known;
   const headers: Record<string, string> = {};
   if (known.code === "auth_failed") headers["WWW-Authenticate"] = 'Bearer realm="cortex"';
-  if (status === 413) headers["Connection"] = "close"; // what is left of the body is not read
+  if (status === 413) headers["Connection"] = "close"; // the rest of the body is not read
   if (retryAfterMs !== undefined) headers["Retry-After"] = String(Math.ceil(retryAfterMs / 1_000));
   return Response.json({ error: { code, message, hint } }, { status, headers });
 }
 
 function unexpected(cause: unknown): CortexError {
-  return new CortexError("internal", "Something went wrong inside Cortex", {
-    hint: "The log says what. Please report it.",
+  return new CortexError("internal", "Internal error", {
+    hint: "See the log, and please report it.",
     cause,
   });
 }

@@ -1,7 +1,7 @@
-/** Wrong tokens from one address within the window that are answered as such. */
+/** Wrong tokens from one address within the window before requests are limited. */
 export const MAX_FAILURES = 10;
 export const FAILURE_WINDOW_MS = 60_000;
-/** Addresses that are remembered; beyond that, those that failed first are forgotten. */
+/** The number of remembered addresses; beyond it, the oldest are forgotten. */
 export const MAX_ADDRESSES = 10_000;
 
 interface Failures {
@@ -9,7 +9,7 @@ interface Failures {
   readonly untilMs: number;
 }
 
-/** Counts wrong tokens by the address they come from. This machine's own is no exception. */
+/** Counts wrong tokens by address, including this machine's own. */
 export class FailureLimit {
   readonly #clock: () => number;
   readonly #failures = new Map<string, Failures>();
@@ -18,12 +18,12 @@ export class FailureLimit {
     this.#clock = clock;
   }
 
-  /** Counts one. Gives how long the address has to wait once there were too many. */
+  /** Counts a failure. Returns how long the address must wait after too many. */
   fail(address: string): number | undefined {
     const nowMs = this.#clock();
     let failures = this.#failures.get(address);
     if (failures === undefined || failures.untilMs <= nowMs) {
-      this.#failures.delete(address); // the newest stand at the end
+      this.#failures.delete(address); // keeps the newest at the end
       failures = { count: 0, untilMs: nowMs + FAILURE_WINDOW_MS };
       this.#failures.set(address, failures);
       if (this.#failures.size > MAX_ADDRESSES) this.#failures.delete(this.#failures.keys().next().value!);

@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** A link that nobody has opened is good for this long. */
+/** An unopened link expires after this long. */
 export const LINK_MS = 10 * 60_000;
-/** Of more links than this, the oldest are void. */
+/** Beyond this number, the oldest links are void. */
 export const MAX_LINKS = 16;
 const SECRET_BYTES = 32;
 
-/** Links that log a browser in, each once. */
+/** One-time links that log a browser in. */
 export class LoginLinks {
   readonly #clock: () => number;
-  /** By their hashes: looking one up takes the same time however much of it was guessed. */
+  /** By hash, so that a lookup takes the same time for any guess. */
   readonly #expiresAtMs = new Map<string, number>();
 
   constructor(clock: () => number) {
@@ -24,7 +24,7 @@ export class LoginLinks {
     return secret;
   }
 
-  /** Uses a link up. False: there is none, or not any more. */
+  /** Consumes a link. False: unknown or expired. */
   redeem(secret: string): boolean {
     const key = hash(secret);
     const expiresAtMs = this.#expiresAtMs.get(key);

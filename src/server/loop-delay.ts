@@ -1,12 +1,12 @@
 /**
- * How late the event loop is: whatever holds the main thread up holds everything up. Measured outside of
- * JavaScript, so that it costs next to nothing and a stall cannot hide itself.
+ * The delay of the event loop: what blocks the main thread blocks everything. Measured outside of JavaScript, so that it
+ * costs next to nothing and a stall cannot hide itself.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
 import type { LoopDelay } from "../feature/route.ts";
 
-/** What is measured is the time between two ticks of this length. */
+/** The histogram measures the time between two ticks of this length. */
 const TICK_MS = 20;
 const WINDOW_MS = 60_000;
 const NS_PER_MS = 1_000_000;
@@ -23,7 +23,7 @@ export class LoopMonitor implements Disposable {
     this.#timer = setInterval(() => this.#turnOver(), windowMs).unref();
   }
 
-  /** The worse of this minute and the one before: of a stall is told for a minute at least. */
+  /** The worse of this minute and the previous one, so that a stall shows for at least a minute. */
   read(): LoopDelay {
     const now = this.#measure();
     return {

@@ -1,4 +1,4 @@
-/** `data/server.json`: where the command line finds the server that runs. */
+/** `data/server.json`: the address of the running server, for the command line. */
 import { rename, rm } from "node:fs/promises";
 
 import { CortexError } from "../model/errors.ts";
@@ -11,21 +11,21 @@ interface ServerNote {
   readonly port: number;
 }
 
-/** Written beside and moved into place: nobody reads half of it. */
+/** Written to a temporary file and renamed, so that no reader sees half of it. */
 export async function writeNote(path: string, note: ServerNote): Promise<void> {
   const draft = `${path}.${note.pid}.new`;
   try {
     writePrivate(draft, `${JSON.stringify(note)}\n`);
     await rename(draft, path);
   } catch (cause) {
-    throw new CortexError("home_unwritable", `The file ${path} cannot be written`, {
-      hint: "Check the permissions of the folder, and whether there is room on the disk.",
+    throw new CortexError("home_unwritable", `Cannot write ${path}`, {
+      hint: "Check the folder's permissions and free disk space.",
       cause,
     });
   }
 }
 
-/** Removes the note where it is still this one: another server may have written its own since. */
+/** Removes the note unless another server has written its own since. */
 export async function removeNote(path: string, note: ServerNote): Promise<void> {
   if (readNote(path).trim() === JSON.stringify(note)) await rm(path, { force: true });
 }
@@ -34,6 +34,6 @@ function readNote(path: string): string {
   try {
     return readPrivate(path);
   } catch {
-    return ""; // somebody has removed it
+    return ""; // already removed
   }
 }

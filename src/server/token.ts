@@ -1,6 +1,6 @@
 /**
- * The token: 256 random bits in a file that only its owner can read. It is looked up for every request, so
- * a file that was replaced counts at once, and one that was removed is made anew.
+ * The token: 256 random bits in a file that only its owner can read. It is looked up for every request, so a replaced
+ * file counts at once, and a removed one is created again.
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, fchmodSync, fstatSync, readFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { CortexError } from "../model/errors.ts";
 import { openPrivate, writePrivate } from "../model/private-file.ts";
 
 const TOKEN_BYTES = 32;
-/** A token that somebody chose has at least this many characters, all of them visible ASCII. */
+/** The minimum length of a custom token, in visible ASCII characters. */
 export const MIN_TOKEN_LENGTH = 32;
 const TOKEN = new RegExp(`^[!-~]{${MIN_TOKEN_LENGTH},512}$`);
 const OWNER_ONLY = 0o600;
@@ -20,7 +20,7 @@ const OTHERS = 0o077;
 
 export interface Token {
   readonly read: () => Promise<string>;
-  /** Whether nobody else on this machine can read it. */
+  /** Whether only its owner can read it. */
   isProtected(): boolean;
 }
 
@@ -55,26 +55,26 @@ async function load(path: string, log: (line: string) => void): Promise<Loaded> 
   }
 }
 
-/** A file that others could read is closed to them; the token may be known to them already, so it is said. */
+/** Removes the permissions of others. They may know the token already, so this is logged. */
 function protect(file: number, path: string, log: (line: string) => void): boolean {
   const { mode } = fstatSync(file);
   if ((mode & OTHERS) === 0) return true;
   try {
     fchmodSync(file, OWNER_ONLY);
   } catch (error) {
-    log(`Others can read ${path}, and that cannot be changed: ${String(error)}`);
+    log(`Others can read ${path}, and its permissions cannot be changed: ${String(error)}`);
     return false;
   }
   const isProtected = (fstatSync(file).mode & OTHERS) === 0;
   log(
     isProtected
-      ? `Others could read ${path}; now only its owner can. Delete it for a new token.`
-      : `Others can read ${path}: this disk keeps no permissions.`,
+      ? `Others could read ${path}; now only its owner can. Delete it to get a new token.`
+      : `Others can read ${path}: this file system keeps no permissions.`,
   );
   return isProtected;
 }
 
-/** Written beside and moved into place, so that nobody ever reads half a token. */
+/** Written to a temporary file and renamed, so that no reader sees half a token. */
 async function make(path: string): Promise<void> {
   const draft = `${path}.${process.pid}.new`;
   try {
@@ -82,14 +82,14 @@ async function make(path: string): Promise<void> {
     writePrivate(draft, `${randomBytes(TOKEN_BYTES).toString("hex")}\n`);
     await rename(draft, path);
   } catch (cause) {
-    throw new CortexError("home_unwritable", `The token ${path} cannot be written`, {
-      hint: "Check the permissions of the folder, and whether there is room on the disk.",
+    throw new CortexError("home_unwritable", `Cannot write the token ${path}`, {
+      hint: "Check the folder's permissions and free disk space.",
       cause,
     });
   }
 }
 
-/** Changes whenever the file does: its content, its permissions, or which file it is. */
+/** Changes with the content, the permissions and the identity of the file. */
 async function stampOf(path: string): Promise<string | undefined> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await lstat(path, { bigint: true });
@@ -101,7 +101,7 @@ async function stampOf(path: string): Promise<string | undefined> {
 }
 
 function tokenUnsafe(path: string): CortexError {
-  return new CortexError("token_unsafe", `The file ${path} holds no token that is safe`, {
-    hint: `Delete it, and a new one is made. One of your own needs ${MIN_TOKEN_LENGTH} characters or more.`,
+  return new CortexError("token_unsafe", `No safe token in ${path}`, {
+    hint: `Delete the file to get a new token. A token of your own needs at least ${MIN_TOKEN_LENGTH} characters.`,
   });
 }
