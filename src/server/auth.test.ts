@@ -58,8 +58,8 @@ test("a token that was replaced counts at once, and the old one does not any mor
   const cookie = await logIn(auth);
   world.token = "c".repeat(64);
   await auth.check(credentials({ authorization: `Bearer ${world.token}` }));
-  await expect(auth.check(credentials({ authorization: `Bearer ${TOKEN}` }))).rejects.toThrow("not valid");
-  await expect(auth.check(credentials({ cookie }))).rejects.toThrow("not valid");
+  await expect(auth.check(credentials({ authorization: `Bearer ${TOKEN}` }))).rejects.toThrow("Invalid token or link");
+  await expect(auth.check(credentials({ cookie }))).rejects.toThrow("Invalid token or link");
 });
 
 test("ten thousand guesses are refused after the first few, from this machine too; the right token still counts", async () => {
@@ -132,11 +132,11 @@ test("a browser stays logged in for a month, and no cookie can be changed to las
   const { auth, world } = openAuth();
   const cookie = await logIn(auth);
   const longer = cookie.replace(/=\d+/, `=${world.nowMs + 2 * PASS_MS}`);
-  await expect(auth.check(credentials({ cookie: longer }))).rejects.toThrow("not valid");
+  await expect(auth.check(credentials({ cookie: longer }))).rejects.toThrow("Invalid token or link");
   world.nowMs += PASS_MS - 1;
   await auth.check(credentials({ cookie }));
   world.nowMs += 1;
-  await expect(auth.check(credentials({ cookie }))).rejects.toThrow("not valid");
+  await expect(auth.check(credentials({ cookie }))).rejects.toThrow("Invalid token or link");
 });
 
 test.each([
