@@ -63,7 +63,7 @@ test("`cortex search` reads beside a server, and says what is wrong with what it
   for (const [args, complaint] of [
     [["search"], /Missing required argument 'text'/],
     [["search", "x", "--limit", "101"], /The limit 101 is too high\.\n.*100 or fewer/],
-    [["search", "x", "--since", "soon"], /"soon" is not a moment\.\n.*2026-03-01/],
+    [["search", "x", "--since", "soon"], /Invalid time "soon"\.\n.*2026-03-01/],
   ] as const) {
     expect(await run(folder.path, args)).toMatchObject({
       code: 2,
