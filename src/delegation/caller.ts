@@ -21,7 +21,7 @@ export interface Caller {
   readonly items: readonly QueueItem[];
   /** Whether anyone but the owner wrote any of the messages. */
   readonly isByOthers: boolean;
-  /** The narrowing of a message sent on behalf of whoever started the turn. Undefined: none. */
+  /** The narrowing of a message sent on behalf of the turn's sender. Undefined: none. */
   readonly behalf: Json | undefined;
 }
 

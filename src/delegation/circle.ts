@@ -1,9 +1,9 @@
-/** Sessions that wait for each other would wait for ever. */
+/** Prevents sessions that wait for each other forever. */
 import { CortexError } from "../model/errors.ts";
 import type { SessionKey } from "../model/session-key.ts";
 import { type DelegationReads, MAX_PAGE } from "../store/store.ts";
 
-/** How many sessions are looked at. What has more of them in between is refused too. */
+/** The number of sessions that are checked. Longer chains are refused too. */
 const MAX_CIRCLE = 200;
 
 /** Refuses to wait for a session that waits, itself or through others, for the one that would wait. */

@@ -1,4 +1,4 @@
-/** Which sessions have opened which: how deep a worker is, and who may give work to whom. */
+/** How sessions descend from each other: the depth of a worker, and which delegations are allowed. */
 import type { Config } from "../config/config.ts";
 import { CortexError } from "../model/errors.ts";
 import { type AgentId, parseAgentId } from "../model/ids.ts";
@@ -32,7 +32,7 @@ export function checkDepth({ ancestors }: Kin, maxDepth: number): void {
   );
 }
 
-/** Whoever waits for an ancestor waits for itself. */
+/** Waiting for an ancestor would be waiting for oneself. */
 export function checkNotAncestor(agent: AgentId, { self, ancestors }: Kin): void {
   if (agent === self.agent || !ancestors.some((ancestor) => ancestor.agent === agent)) return;
   throw new CortexError(
@@ -54,14 +54,14 @@ export function checkSession(session: SessionKey, { self, ancestors }: Kin): voi
 
 export function checkAgentExists(name: string, { agents }: Config): AgentId {
   if (Object.hasOwn(agents, name.toLowerCase())) return parseAgentId(name);
-  throw new CortexError("agent_unknown", `No agent is called ${JSON.stringify(name)}`, {
-    hint: `The agents are ${Object.keys(agents).join(", ")}.`,
+  throw new CortexError("agent_unknown", `Unknown agent ${JSON.stringify(name)}`, {
+    hint: `Known agents: ${Object.keys(agents).join(", ")}.`,
   });
 }
 
 const MANAGER = new Set(["manager", "parent"]);
 
-/** The session that somebody means by `to`. */
+/** The session that `to` names. */
 export async function findRecipient(
   to: string,
   kin: Kin,

@@ -1,6 +1,6 @@
 /**
- * What work may do that one agent gives to another: never more than the turn that gives it, but for tools that its
- * own agent has.
+ * The permissions of delegated work: never more than those of the delegating turn, apart from tools of the worker's own
+ * agent.
  *
  * A new worker keeps all that its caller's turn was allowed, as a bound. What goes back to a session whose own turn
  * began the work acts for whoever began that turn, and is narrowed as their message was.
@@ -8,7 +8,7 @@
 import { canonicalJson, type Json } from "../model/json.ts";
 import type { Patterns, Permissions } from "../model/permissions.ts";
 
-/** Lists of tools, each of which must agree. One that is not there takes nothing away. */
+/** Lists of tools, all of which must agree. An absent list narrows nothing. */
 type Lists = readonly (Patterns | undefined)[];
 
 /** Permissions as a narrowing, as it is kept with sessions and dispatches. The same list twice is one list. */
@@ -22,7 +22,7 @@ export function narrowingOf(permissions: Permissions, tools: Lists = []): { read
     hosts: distinct(hosts),
     channels: distinct(channels),
     credentials,
-    // No JSON says that there is no limit, and to say nothing takes nothing away.
+    // JSON has no infinity; an absent limit narrows nothing.
     ...(Number.isFinite(spendUsdPerDay) ? { spendUsdPerDay } : {}),
   };
 }

@@ -1,4 +1,4 @@
-/** How work that was given away has ended, in words for whoever gave it. */
+/** The outcome of delegated work, in words for its caller. */
 import { count } from "../model/count.ts";
 import type { TurnId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
@@ -8,28 +8,28 @@ import type { ToolResult } from "../model/tool.ts";
 import type { Delegation, Ledger } from "../store/store.ts";
 import { delegationDetail } from "./delegate.ts";
 
-/** As much as a model gets of one result. */
+/** The maximum length of one result for a model. */
 export const MAX_RESULT_LENGTH = 50_000;
 const MAX_ERROR_LENGTH = 2_000;
 
 interface Outcome {
-  /** What was said: the answer, or as much of one as there was. */
+  /** The answer, or the part that was produced. */
   readonly said: string;
-  /** Why there is no result. Undefined: there is one. */
+  /** Why there is no result. Undefined: success. */
   readonly problem: string | undefined;
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   readonly costUsd: number | null;
-  /** The turn that has done it, committed or not. */
+  /** The turn that did the work, committed or not. */
   readonly turn: TurnId | undefined;
-  /** All of it was said to the caller while the work was done. */
+  /** Whether the caller has had the whole answer in replies. */
   readonly isTold: boolean;
-  /** A limit ended it: what was said is what was found until then. */
+  /** Whether a limit ended it, so that the answer is incomplete. */
   readonly isCut: boolean;
 }
 
 type Reads = Pick<Ledger, "queue" | "turns" | "runs">;
 
-/** The result of the call that has waited for it. Undefined: it is not over. */
+/** The result of the waiting call. Undefined: not over yet. */
 export async function childResult(delegation: Delegation, ledger: Reads): Promise<ToolResult | undefined> {
   if (delegation.state === "open") return undefined;
   const outcome = await readOutcome(delegation, ledger);
@@ -48,7 +48,7 @@ export async function childResult(delegation: Delegation, ledger: Reads): Promis
   };
 }
 
-/** The message that tells of it. Undefined: the worker has said all that there is to say. */
+/** The report message. Undefined: the worker's replies said everything. */
 export function reportText(delegation: Delegation, outcome: Outcome): string | undefined {
   const { said, problem, isTold, isCut } = outcome;
   if (problem === undefined && isTold) return undefined;
@@ -84,7 +84,7 @@ export async function readOutcome(delegation: Delegation, ledger: Reads): Promis
   };
 }
 
-/** What a turn holds, or what the journal of one that was not committed does. */
+/** The content of a turn, or the journal of one that was not committed. */
 async function readWork(
   turn: TurnId | undefined,
   { turns, runs }: Reads,

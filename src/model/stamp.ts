@@ -1,6 +1,6 @@
 /**
- * Who sent a message from one agent to another. It is written by the tool that sends it, into an event of an adapter
- * that nothing from outside can have; so no text can claim it.
+ * The sender of a message between agents. The sending tool writes it into an event of a reserved adapter, so no text can
+ * forge it.
  */
 import { AGENT_ADAPTER, splitEventId } from "./event.ts";
 import type { AgentId, EventId, TurnId } from "./ids.ts";
@@ -23,13 +23,13 @@ interface Stamped {
   readonly metadata?: Json;
 }
 
-/** Undefined: no agent has sent it to another. */
+/** Undefined: not a message between agents. */
 export function stampOf({ id, metadata }: Stamped): Stamp | undefined {
   const isOfAgent = splitEventId(id).adapter === AGENT_ADAPTER;
   return isOfAgent ? ((metadata ?? undefined) as Stamp | undefined) : undefined;
 }
 
-/** Of the messages that a turn answers, the one that says where to: what agents have written meanwhile has no say in it. */
+/** The message whose sender gets the answer of a turn: messages that agents sent meanwhile do not count. */
 export function answeredMessage<Item extends { readonly event: Stamped }>(
   items: readonly Item[],
 ): Item | undefined {

@@ -15,28 +15,28 @@ export interface Tool {
   readonly guidance?: { readonly name: string; readonly text: () => string };
   /** Whether a call may change something. */
   readonly writes: boolean;
-  /** Whether a call that may already have taken effect can simply be made again. */
+  /** Whether a call that may already have taken effect can be repeated. */
   readonly repeatable: boolean;
   /** How long a call may take before it is stopped. */
   readonly timeoutMs: number;
   /**
-   * What a call brings into the session, or out of it, by its result and by its errors. `{}` is nothing that matters.
-   * A tool that leaves it out, written without types, counts as one that does everything.
+   * The trust marks that a call adds, through its result and its errors. `{}`: none. A tool that omits it (written
+   * without types) counts as adding all of them.
    */
   readonly trust: ToolTrust;
-  /** What errors bring beside that: those that tell which files or names there are, where a result does not. */
+  /** Further marks of errors, which may reveal file names or other names that a result does not. */
   readonly errorTrust?: ToolTrust;
-  /** Runs a program of the model's choice: in a sandbox, or with a person's yes. */
+  /** Runs a program of the model's choice: needs a sandbox or an approval. */
   readonly runsCode?: true;
-  /** Only for sessions that were given it by name: see `Worker.tools`. */
+  /** Only for sessions that have it by name: see `Worker.tools`. */
   readonly isReserved?: true;
-  /** Why every call needs a person's yes, whatever the permissions say. Absent: it does not. */
+  /** Why every call needs an approval, whatever the permissions. Absent: it does not. */
   readonly asks?: string;
-  /** The same, only in a session that holds words of anybody but the owner. */
+  /** The same, only in a session with text by others than the owner. */
   readonly asksForOthers?: string;
   /**
-   * Makes a call. The parameters are as the model gave them: the tool checks them. A CortexError is the
-   * answer that the model gets; it can try again with other parameters.
+   * Makes a call. The parameters are as given by the model: the tool validates them. The model sees a CortexError and can
+   * try again with other parameters.
    */
   run(params: Json, context: ToolContext): Promise<ToolOutcome>;
 }
@@ -46,57 +46,57 @@ export interface ToolContext {
   readonly agent: AgentId;
   readonly turn: TurnId;
   readonly run: RunId;
-  /** With the session, the right to write for it: for tools that write to the ledger. */
+  /** The epoch of the lease, for tools that write to the ledger. */
   readonly epoch: number;
   readonly callId: string;
-  /** The same for every attempt at this call: for tools that can say whether they did it already. */
+  /** The same for every attempt at this call, so that a tool can detect a repetition. */
   readonly callKey: string;
   /** The agent's own folder: relative paths start here. Exists. */
   readonly workspace: string;
   /** Further folders that the agent may use. */
   readonly roots: readonly string[];
-  /** What it may read, and not write: the folders of its skills, and the files that came with messages of its thread. */
+  /** Read-only paths: the folders of its skills, and attachments of its thread. */
   readonly readable: readonly string[];
-  /** Folders that stay closed, also inside one that the agent may use: what is inside of both is what counts. */
+  /** Folders that stay closed, even inside a folder that the agent may use. */
   readonly hidden: readonly string[];
-  /** What this turn may do. That the tool itself is allowed was judged before. */
+  /** The permissions of this turn. The call of this tool is already allowed. */
   readonly permissions: Permissions;
-  /** What the workers of this turn may do at most. */
+  /** The upper bound for workers of this turn. */
   readonly delegable: Permissions;
-  /** Where what is too long for the model is kept. Exists. */
+  /** The folder for output that is too long for the model. Exists. */
   readonly outputFolder: string;
   /** The environment for child processes; nothing else of ours is inherited. */
   readonly environment: Readonly<Record<string, string>>;
-  /** How programs are kept from the rest of the machine. Absent: they are not. */
+  /** Isolates programs from the rest of the machine. Absent: no isolation. */
   readonly sandbox?: Sandbox | undefined;
-  /** Aborts when the turn is aborted or the time is over. The tool stops all that it started. */
+  /** Aborts with the turn or on timeout. The tool must stop everything it started. */
   readonly signal: AbortSignal;
 }
 
 export interface Sandbox {
   /** The program `bwrap`, an absolute path. */
   readonly bubblewrap: string;
-  /** Folders that programs do not see, even inside one that they may use: the home. Workspaces in them excepted. */
+  /** Folders that programs cannot see, apart from workspaces inside: the home. */
   readonly hidden?: readonly string[];
-  /** Git directories of which programs may change nothing: those that Cortex itself uses. */
+  /** Git directories that programs cannot change: those that Cortex itself uses. */
   readonly readOnly?: () => Promise<readonly string[]>;
 }
 
 export type ToolOutcome =
   | { readonly kind: "done"; readonly result: ToolResult }
-  /** The answer comes from elsewhere, later: the turn is suspended and resumed with it. */
+  /** The result comes later from elsewhere: the turn is suspended and resumed with it. */
   | {
       readonly kind: "suspend";
       readonly waitKind: "approval" | "question" | "child" | "other";
       readonly detail: Json;
     };
 
-/** What the model is told of a call. */
+/** The result of a call, as the model sees it. */
 export interface ToolResult {
   readonly text: string;
   readonly isError?: boolean;
   /** For people and programs: not shown to the model. */
   readonly details?: Json;
-  /** The session of the worker that the call has given work to. */
+  /** The session of the worker that does the work of the call. */
   readonly childSession?: SessionKey;
 }

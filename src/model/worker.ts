@@ -1,45 +1,44 @@
 import type { Json } from "./json.ts";
 
 /**
- * What a worker is given when its session is opened, the session of a relay with every step, and that of a member of a
- * team with every task. It is kept with the
- * session, and counts for all its turns.
+ * Settings of a session that another one opened: of a worker when it is opened, of a relay's session with every step, of
+ * a team member's session with every task. They are stored with the session and apply to all its turns.
  */
 export interface Worker {
-  /** The type of sub-agent that it is. */
+  /** The sub-agent type. */
   readonly type?: string;
-  /** What it may do at most: a narrowing, as dispatches have them. */
+  /** The upper bound of its permissions: a narrowing, as in dispatches. */
   readonly permissions: Json;
-  /** How often one turn may call the model. */
+  /** The maximum number of model calls in one turn. */
   readonly maxTurns?: number;
   /** Replaces the system prompt of its agent. */
   readonly systemPrompt?: string;
   readonly profile?: string;
-  /** What one turn may cost at most, in USD. */
+  /** The maximum cost of one turn in USD. */
   readonly costUsd?: number;
-  /** Where its tools work. It may be an agent that the configuration does not know. */
+  /** The workspace of its tools. The agent need not be configured then. */
   readonly workspace?: string;
-  /** Folders that it may use beside. */
+  /** Further folders that it may use. */
   readonly roots?: readonly string[];
-  /** Folders that stay closed to it and to its own workers, also where the folder around them is open. */
+  /** Folders that stay closed to it and its workers, even inside open ones. */
   readonly hidden?: readonly string[];
-  /** Tools that only sessions have which are given them, whatever else its persona may do. */
+  /** Reserved tools that it has in addition to those of its persona. */
   readonly tools?: readonly string[];
-  /** It talks to people, and is told so. Unless said, it works on what it was given. */
+  /** manager: it talks to people. Default: worker. */
   readonly role?: "manager";
-  /** What it is told of its job, in its system prompt. */
+  /** The description of its job in the system prompt. */
   readonly duty?: string;
-  /** It looks after a team, and is told how that stands when a conversation begins. */
+  /** Whether it coordinates a team, and sees the team's status when a conversation begins. */
   readonly coordinates?: true;
   /** Its plugins, instead of those of its agent. Absolute. */
   readonly pluginDirs?: readonly string[];
-  /** Where people are told of what it asks them: an address, as dispatches have them. Its answers do not go there. */
+  /** Where its questions and approvals are shown: an address, as in dispatches. Its answers do not go there. */
   readonly asks?: Json;
-  /** Its turns are run by a child process; by this program, where there is a command. */
+  /** Its turns run in a child process: this command, or Cortex itself. */
   readonly process?: { readonly command?: readonly string[] };
 }
 
-/** As it was stored with the session. Undefined: the session is no worker's. */
+/** As stored with the session. Undefined: not a worker. */
 export function readWorker(stored: Json | undefined): Worker | undefined {
   return stored === undefined || stored === null ? undefined : (stored as unknown as Worker);
 }

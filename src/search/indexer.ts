@@ -1,26 +1,25 @@
 /**
- * Keeps the index of what was said up to date, beside everything else: in small steps, after a rest in which more may
- * come, and with long rests while others write. Searches also look at what waits here, so being late costs nothing
- * but their time; and how far it has come is in the store, so it can end at any moment.
+ * Keeps the search index up to date in the background, in small steps with pauses. Searches also read events that are not
+ * indexed yet, so being late costs only time. The store records the progress, so the indexer can stop at any moment.
  */
 import { WakeLoop } from "../model/wake-loop.ts";
 import type { Store } from "../store/store.ts";
 
 export interface IndexerOptions {
   readonly store: { readonly events: Pick<Store["events"], "index"> } & Pick<Store, "onWake">;
-  /** Told when it does not go on, once until it does again. */
+  /** Called once when indexing fails, until it works again. */
   readonly onProblem: (error: unknown) => void;
   readonly restMs?: number;
   readonly retryMs?: number;
 }
 
-/** What one step takes: a few milliseconds of the writer. */
+/** The events of one step: a few milliseconds of the writer. */
 export const STEP_EVENTS = 64;
-/** Between something new and the first step, so that a busy minute is not one step for each message. */
+/** The pause before the first step, so that a busy minute is not one step per message. */
 const REST_MS = 200;
-/** After a failure: a disk that is full is seldom emptied at once. */
+/** The delay after a failure: a full disk is seldom freed at once. */
 const RETRY_MS = 10_000;
-/** Wake-ups can be lost; this is how long something then waits. */
+/** The delay if a wake-up was lost. */
 const POLL_MS = 60_000;
 
 export class Indexer implements AsyncDisposable {
@@ -35,7 +34,7 @@ export class Indexer implements AsyncDisposable {
       listen: (wake) => store.onWake("changes", wake),
       pollMs: POLL_MS,
       retryMs,
-      gatherMs: restMs, // others have written since the last step: this can wait, they should not have to
+      gatherMs: restMs, // gives way to other writers
       onProblem,
       keepsAlive: true,
     });
@@ -45,7 +44,7 @@ export class Indexer implements AsyncDisposable {
     this.#loop.start();
   }
 
-  /** Lets the step under way end. The rest is done after the next start. */
+  /** Finishes the current step. The rest is indexed after the next start. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#loop[Symbol.asyncDispose]();
   }

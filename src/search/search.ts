@@ -2,13 +2,13 @@ import type { EventId } from "../model/ids.ts";
 import type { Ledger, SearchHit, SearchOptions } from "../store/store.ts";
 
 interface LedgerSearchOptions extends SearchOptions {
-  /** Leaves out what is worse than this. From ALL_FOUND on, only texts are left that hold everything. */
+  /** Drops worse hits. From ALL_FOUND on, only texts with all words are left. */
   readonly minScore?: number;
 }
 
-/** Something that was said, under the id by which it is cited. */
+/** A text under the id by which it is cited. */
 interface LedgerHit {
-  /** An answer is cited as its turn, all else as its event. */
+  /** An answer is cited as its turn, everything else as its event. */
   readonly id: string;
   readonly kind: "event" | "turn";
   readonly event: EventId;
@@ -20,7 +20,7 @@ interface LedgerHit {
   readonly score: number;
 }
 
-/** What was said about a text, best first: for memory, and for whoever cites it. */
+/** Texts of the ledger that match, best first, ready to be cited. */
 export async function searchLedger(
   ledger: { readonly events: Pick<Ledger["events"], "search"> },
   text: string,

@@ -58,7 +58,9 @@ test("a token that was replaced counts at once, and the old one does not any mor
   const cookie = await logIn(auth);
   world.token = "c".repeat(64);
   await auth.check(credentials({ authorization: `Bearer ${world.token}` }));
-  await expect(auth.check(credentials({ authorization: `Bearer ${TOKEN}` }))).rejects.toThrow("Invalid token or link");
+  await expect(auth.check(credentials({ authorization: `Bearer ${TOKEN}` }))).rejects.toThrow(
+    "Invalid token or link",
+  );
   await expect(auth.check(credentials({ cookie }))).rejects.toThrow("Invalid token or link");
 });
 

@@ -1,6 +1,6 @@
 /**
- * Reads a file of a watched folder. Whoever may put files there is not to be trusted with more: nothing is read
- * through a link, and what was opened must be in the folder and be a file.
+ * Reads a file of a watched folder. Those who can put files there must gain nothing else: links are not followed, and the
+ * opened path must be a file in the folder.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
@@ -12,15 +12,15 @@ interface FileContent {
   readonly modifiedMs: number;
   /** Of the first MAX_HASHED_BYTES. */
   readonly sha256: string;
-  /** Null: it is larger than the limit, or no text. */
+  /** Null: larger than the limit, or not text. */
   readonly text: string | null;
 }
 
-/** Two larger files that begin alike are told apart by their sizes and times. */
+/** Larger files with the same beginning differ by size and time. */
 export const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The path has no links in it. Undefined: it is no longer there, or no longer what it was. Throws what the system does. */
+/** The path contains no links. Undefined: the file is gone or changed. Throws system errors. */
 export async function readWatched(path: string, maxTextBytes: number): Promise<FileContent | undefined> {
   try {
     return await readAll(path, maxTextBytes);
@@ -70,6 +70,6 @@ function decode(bytes: Buffer): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return null; // it is no text
+    return null; // not text
   }
 }

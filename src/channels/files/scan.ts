@@ -1,4 +1,4 @@
-/** What is in a watched folder now: the files that are asked for, and the folders to look at again. */
+/** Scans a watched folder for included files and subfolders. */
 import { lstat, readdir } from "node:fs/promises";
 import { join, posix, relative, sep } from "node:path";
 import { codeOf } from "../../model/error-code.ts";
@@ -12,11 +12,11 @@ interface Scan {
   /** By path. */
   readonly files: ReadonlyMap<string, Found>;
   readonly folders: readonly string[];
-  /** What could not be read, or was too much. */
+  /** Unreadable folders and exceeded limits. */
   readonly problems: readonly string[];
 }
 
-/** How many files of one watched folder are looked at, and how many folders in it. */
+/** The limits of one watched folder. */
 const MAX_FILES = 20_000;
 const MAX_FOLDERS = 2_000;
 const LIMITS = { files: MAX_FILES, folders: MAX_FOLDERS };
@@ -27,8 +27,8 @@ export interface Globs {
 }
 
 /**
- * Names that begin with a dot are left out, and so are links: what they point to in the folder is found by itself,
- * and what they point to outside is none of ours. Throws what the system does where the folder itself cannot be read.
+ * Skips dotfiles and links: a link's target inside the folder is found anyway, and one outside must not be read. Throws
+ * system errors of the folder itself.
  */
 export async function scanFolder(root: string, globs: Globs, limits = LIMITS): Promise<Scan> {
   const files = new Map<string, Found>();
@@ -61,7 +61,7 @@ export async function scanFolder(root: string, globs: Globs, limits = LIMITS): P
   return { files, folders, problems };
 }
 
-/** With slashes, as globs are written. */
+/** With slashes, for globs. */
 export function relativeTo(root: string, path: string): string {
   return relative(root, path).split(sep).join(posix.sep);
 }
@@ -71,7 +71,7 @@ export function isAskedFor(name: string, { include, exclude }: Globs): boolean {
   return include.some(matches) && !exclude.some(matches);
 }
 
-/** Undefined: there is no such file. */
+/** Undefined: no such file. */
 export async function lookAt(path: string): Promise<Found | undefined> {
   try {
     const stats = await lstat(path);

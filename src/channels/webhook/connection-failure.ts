@@ -2,7 +2,7 @@ import { codeOf } from "../../model/error-code.ts";
 import type { CortexError } from "../../model/errors.ts";
 import { deliveryFailed, deliveryUncertain } from "../channel.ts";
 
-/** What fails while the connection is made: not a byte of the request has left. */
+/** Errors of connecting: no byte of the request was sent. */
 const BEFORE_SENDING = new Set([
   "EAI_AGAIN",
   "ECONNREFUSED",
@@ -17,7 +17,7 @@ const BEFORE_SENDING = new Set([
 ]);
 const TLS = /^(CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
 
-/** Why there was no response, in our words. Only what is known to come before the request is certain. */
+/** Why there was no response. Only errors before the request are certain failures. */
 export function connectionFailure(place: string, error: unknown): CortexError {
   const code = innermostCode(error);
   const what = `The connection to the webhook target "${place}" failed (${code})`;
@@ -33,7 +33,7 @@ export function connectionFailure(place: string, error: unknown): CortexError {
   });
 }
 
-/** fetch wraps what happened; a name with several addresses wraps it once more, with one error for each. */
+/** fetch wraps the cause; a host with several addresses wraps it once more, with one error per address. */
 function innermostCode(error: unknown): string {
   for (let each = error, depth = 0; each instanceof Error && depth < 5; each = each.cause, depth++) {
     const code = codeOf(each);

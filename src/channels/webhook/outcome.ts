@@ -1,12 +1,12 @@
-/** What a response means for the message. Of its body only the beginning is read, to be shown with an error. */
+/** Interprets a response to a message. Only the beginning of its body is read, for error messages. */
 import type { CortexError } from "../../model/errors.ts";
 import { deliveryFailed, deliveryRefused, type Receipt } from "../channel.ts";
 
-/** More of a response is never read, however much is sent. */
+/** The part of a response that is read. */
 export const MAX_RESPONSE_BYTES = 4 * 1024;
 const MAX_SHOWN_CHARACTERS = 200;
 
-/** Statuses that say "not now", though they begin with a 4: timeout, too early, too many. */
+/** Retryable 4xx statuses: timeout, too early, too many requests. */
 const NOT_NOW = new Set([408, 425, 429]);
 
 export async function outcomeOf(
@@ -25,7 +25,7 @@ export async function outcomeOf(
   throw deliveryRefused(what, { hint: "Fix the receiver or the config, then retry the delivery." });
 }
 
-/** Seconds or a date, as HTTP has it. What is neither counts as not said. */
+/** Seconds or an HTTP date. Anything else is ignored. */
 export function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1_000;
@@ -33,7 +33,7 @@ export function parseRetryAfter(value: string | null, nowMs: number): number | u
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
 
-/** The status has arrived, and it decides: whatever goes wrong with the rest changes nothing. */
+/** The status decides, so errors of the body are ignored. */
 async function readBeginning({ body }: Response): Promise<string> {
   if (body === null) return "";
   const reader = body.getReader();
@@ -47,13 +47,13 @@ async function readBeginning({ body }: Response): Promise<string> {
     }
     await reader.cancel();
   } catch {
-    // It was cut off, or the time is over: what there is will do.
+    // Cut off or timed out: the part that arrived will do.
   }
   const text = new TextDecoder().decode(Buffer.concat(bytes).subarray(0, MAX_RESPONSE_BYTES));
   return shown(text);
 }
 
-/** A redirect could lead anywhere, inside the owner's network too, so none is followed. */
+/** Redirects are not followed: they could lead into the owner's network. */
 function redirected(place: string, status: number, location: string | null): CortexError {
   const where = location === null ? "nowhere" : shown(location.replace(/[?#].*$/s, ""));
   return deliveryRefused(`The webhook target "${place}" answered ${status} with a redirect to ${where}`, {
@@ -61,7 +61,7 @@ function redirected(place: string, status: number, location: string | null): Cor
   });
 }
 
-/** On one line, without what a terminal would obey. */
+/** On one line, without control characters. */
 function shown(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\s]+/gu, " ")

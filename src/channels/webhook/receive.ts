@@ -1,6 +1,5 @@
 /**
- * From a webhook to an event. The body is kept as it came, as the content; what it says, where that is JSON or a
- * form, is the payload.
+ * Turns a webhook into an event. The raw body is the content; parsed JSON or form fields are the payload.
  */
 import { WEBHOOK_ADAPTER } from "../../model/event.ts";
 import type { Json } from "../../model/json.ts";
@@ -8,12 +7,12 @@ import { type Scheme, verifyWebhook, type WebhookRequest } from "./verify.ts";
 
 type Received =
   | { readonly kind: "event"; readonly event: WebhookEvent }
-  /** Slack wants this back before it sends anything. */
+  /** Slack expects it back before it sends events. */
   | { readonly kind: "challenge"; readonly challenge: string };
 
 export interface WebhookEvent {
   readonly adapter: string;
-  /** The sender's id of the delivery: a second one with the same id is the same event. */
+  /** The sender's delivery id: a redelivery is the same event. */
   readonly sourceId?: string;
   readonly channel: "webhook";
   readonly sender: string;
@@ -78,7 +77,7 @@ function readBody({ header, body }: WebhookRequest): Body {
     };
   }
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(header("content-type") ?? "");
-  // `curl -d` says that JSON is a form, and no form begins like this.
+  // `curl -d` declares JSON as a form, and no form starts like this.
   if (isForm && !/^\s*[[{]/.test(content)) {
     if (fieldsIn(content) > MAX_FORM_FIELDS) return { content, contentType: "text" };
     const form = Object.fromEntries(new URLSearchParams(content));
@@ -90,7 +89,7 @@ function readBody({ header, body }: WebhookRequest): Body {
   return payload === undefined ? { content, contentType: "text" } : { content, contentType: "json", payload };
 }
 
-/** A form with more fields is kept as a text: reading half a million of them takes seconds. */
+/** Forms with more fields stay text: parsing half a million takes seconds. */
 export const MAX_FORM_FIELDS = 5_000;
 
 function fieldsIn(form: string): number {
@@ -103,11 +102,11 @@ function decode(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return undefined; // it is no text, which is fine
+    return undefined; // binary
   }
 }
 
-/** A sender whose JSON is broken is kept as a text: it was signed, so it was meant. */
+/** Invalid JSON stays text. */
 function parse(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -138,13 +137,13 @@ function deliveryOf(scheme: Scheme, { header }: WebhookRequest, fields: Fields):
   }
 }
 
-/** Of other texts and of numbers that JSON rounds, nobody can say that they name one delivery. */
+/** Only values that certainly identify one delivery: no numbers that JSON rounds. */
 function usable(id: Json | undefined): string | undefined {
   if (typeof id === "number") return Number.isSafeInteger(id) ? String(id) : undefined;
   return typeof id === "string" && /^[\x21-\x7e]{1,256}$/.test(id) ? id : undefined;
 }
 
-/** What happened, in the sender's words: hooks filter by it. */
+/** The sender's event type, for filters of hooks. */
 function typeOf(scheme: Scheme, { header }: WebhookRequest, fields: Fields): string | undefined {
   if (scheme === "github") return header("X-GitHub-Event");
   const inner = scheme === "slack" ? fieldsOf(fields["event"])["type"] : undefined;
@@ -168,7 +167,7 @@ const KEPT_HEADERS = [
   "x-shopify-topic",
 ];
 
-/** Those that say what was sent. Others hold secrets, or tell of the way here. */
+/** Headers that describe the content. Others may hold secrets or describe the route. */
 function keptHeaders({ header }: WebhookRequest): Json {
   const kept = KEPT_HEADERS.flatMap((name) => {
     const value = header(name);

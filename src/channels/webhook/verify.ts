@@ -1,29 +1,29 @@
 /**
- * Whether a webhook comes from whoever knows its secret, by the ways that the large senders sign with. All of them
- * hash the raw body: JSON that was parsed and written again is another text.
+ * Verifies that a webhook comes from a sender who knows its secret, by the signature schemes of the large senders. All of
+ * them hash the raw body: JSON that was parsed and serialized again is a different text.
  *
- * What signs the time as well is good for five minutes, so that nobody can play it back later. GitHub's scheme
- * does not; there, only the id of the delivery tells a repetition.
+ * Schemes that sign the time accept a request for five minutes, which prevents replays. GitHub's scheme does not; there,
+ * only the delivery id identifies a repetition.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 import { CortexError } from "../../model/errors.ts";
 
-/** unsigned: everybody who finds the address can send. */
+/** unsigned: anyone who knows the address can send. */
 export type Scheme = "github" | "stripe" | "slack" | "generic" | "unsigned";
 
-/** A request, with its body as it came. */
+/** A request with its raw body. */
 export interface WebhookRequest {
   readonly header: (name: string) => string | undefined;
   readonly body: Uint8Array;
 }
 
-/** How far the clock of the sender may be from ours, in either direction. */
+/** The tolerated clock difference, in either direction. */
 export const TIMESTAMP_WINDOW_MS = 300_000;
 /** Stripe signs with the old and the new secret while one replaces the other. */
 export const MAX_SIGNATURES = 8;
 
-/** When it was signed, where the scheme says so. Throws `signature_invalid`. */
+/** Returns the signing time, if the scheme has one. Throws `signature_invalid`. */
 export function verifyWebhook(
   scheme: Exclude<Scheme, "unsigned">,
   request: WebhookRequest,
@@ -31,7 +31,7 @@ export function verifyWebhook(
 ): number | undefined {
   const { timestamp, signatures, signed } = readSignature(scheme, request);
   const expected = createHmac("sha256", secret).update(signed).update(request.body).digest("hex");
-  // The signature first: to whoever does not know the secret, nothing is said about the time.
+  // The signature first: a sender without the secret learns nothing about the time.
   if (!signatures.some((signature) => isEqual(signature, expected)))
     throw refused(
       `The signature in ${HEADERS[scheme]} does not match the body`,
@@ -53,7 +53,7 @@ const HEADERS = {
 interface Signature {
   readonly timestamp?: string;
   readonly signatures: readonly string[];
-  /** What is hashed before the body. */
+  /** The signed text before the body. */
   readonly signed: string;
 }
 
@@ -96,7 +96,7 @@ function checkTimestamp(value: string | undefined, name: string): string {
   );
 }
 
-/** In a time that tells nothing about where, or in length, the two differ. */
+/** Takes the same time wherever the two differ, also in length. */
 function isEqual(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }

@@ -112,7 +112,7 @@ function targetUnknown(place: string, names: readonly string[]): CortexError {
   });
 }
 
-/** What its receiver expects to be signed is never sent unsigned. */
+/** A message that must be signed is never sent unsigned. */
 function secretMissing(place: string, variable: string): CortexError {
   return deliveryRefused(`Cannot sign requests to the webhook target "${place}": ${variable} is not set`, {
     hint: `Set ${variable} in Cortex's environment or in config/.env, then retry the delivery.`,

@@ -15,7 +15,7 @@ import type { OpenFeature } from "../../feature/feature.ts";
 import type { Ports } from "../../feature/ports.ts";
 import type { Worker } from "../../model/worker.ts";
 
-/** The program that is started for a child of ours. */
+/** The program of Cortex's own sub-agents. */
 const PROGRAM = fileURLToPath(new URL("../../../bin/cortex.js", import.meta.url));
 
 export function openSubAgents(ports: Ports): Required<Pick<OpenFeature, "agentFor" | "turnsEnded">> {
@@ -24,7 +24,7 @@ export function openSubAgents(ports: Ports): Required<Pick<OpenFeature, "agentFo
   let pool: Promise<ProcessPool> | undefined;
   const usePool = (): Promise<ProcessPool> => (pool ??= openPool(strayFile, ports));
   if (existsSync(strayFile)) {
-    usePool().catch((error: unknown) => log(`Processes of sub-agents were not looked for: ${String(error)}`));
+    usePool().catch((error: unknown) => log(`Stray sub-agent processes were not ended: ${String(error)}`));
   }
   return {
     agentFor(profile, work) {
@@ -94,7 +94,7 @@ async function openPool(
   });
 }
 
-/** The variables that a profile's backend asks for, and no others. What is missing is the child's to report. */
+/** Only the variables that a profile's backend asks for. The child reports missing ones. */
 async function credentialsOf(
   profile: Profile,
   variable: (name: string) => string | undefined,

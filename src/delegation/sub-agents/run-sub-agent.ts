@@ -13,12 +13,12 @@ import { ACTIVE_PROFILE, type Profile } from "../../model/profile.ts";
 interface SubAgentProcess {
   readonly input: Readable;
   readonly output: Writable;
-  /** Where profiles are looked up that are given by name. */
+  /** The home in which named profiles are looked up. */
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Resolves when the parent has closed its end, whatever is under way. False: the parent has broken the protocol. */
+/** Resolves when the parent closes its end, even during work. False: the parent violated the protocol. */
 export function runSubAgent({ home, environment, ...streams }: SubAgentProcess): Promise<boolean> {
   const findProfile = (name: string): Promise<NamedProfile> => findConfigured(name, { home, environment });
   return runChild({ ...streams, clock: Date.now, openModel, findProfile });

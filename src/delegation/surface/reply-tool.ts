@@ -1,4 +1,4 @@
-/** The tool an agent uses to answer whoever started its turn before the turn ends. */
+/** The tool an agent uses to answer its caller before its turn ends. */
 import { z } from "zod";
 
 import { defineTool } from "../../model/define-tool.ts";

@@ -7,7 +7,7 @@ import { createReplyTool } from "./reply-tool.ts";
 import { createSendTool } from "./send-tool.ts";
 import { createSubAgentTool } from "./sub-agent-tool.ts";
 
-/** What they need is asked for when they are called: they can be described without. */
+/** The ports are used only by calls, so that the tools can be described without them. */
 export function createDelegationTools(use: () => DelegationPorts, config: () => Config): Tool[] {
   return [
     createSubAgentTool(use, config),
