@@ -7,22 +7,13 @@
  */
 import assert from "node:assert/strict";
 
-import { DEFAULT_MAX_AGE_MS, type OutgoingMessage } from "../channels/channel.ts";
-import type { Chunk, DeliveryClaim } from "../store/store.ts";
-import { withDeadline } from "./deadline.ts";
-import { channelUnknown, describe, expired, isDoubtful } from "./failure.ts";
-import { planChunks } from "./plan-chunks.ts";
-import { resolveDoubt } from "./resolve-doubt.ts";
-import {
-  die,
-  isRepeat,
-  type Postponement,
-  postpone,
-  recordFailure,
-  recordSent,
-  type SendParts,
-  type Work,
-} from "./work.ts";
+import { type Channel, DEFAULT_MAX_AGE_MS, deliveryUncertain, type OutgoingMessage } from "../channels/channel.ts";
+import { type Chunk, type DeliveryClaim, MAX_CHUNKS_IN_DELIVERY } from "../store/store.ts";
+import { channelUnknown, describe, expired, inDoubt, isDoubtful, nothingToSend, tooManyChunks } from "./failure.ts";
+import { allowRepeat, die, isRepeat, postpone, type Postponement, recordFailure, recordSent, type SendParts, type Work } from "./work.ts";
+import { inSlices, type Sliced } from "../model/in-slices.ts";
+import { chunkText } from "./chunk-text.ts";
+import { withTimeout } from "../channels/with-timeout.ts";
 
 /** How long a channel that is not ready is left alone. */
 export const NOT_READY_MS = 5_000;
@@ -122,4 +113,88 @@ function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: W
     attempt: claim.attempt,
     repeat: true,
   };
+}
+
+/** new: it has not arrived. repeat: it may have, and is sent all the same. sent: it has. ended: not now. */
+type Resolution = "new" | "repeat" | "sent" | "ended";
+
+/**
+ * Decides about a message that may have arrived. A channel that allows one repetition has that written down
+ * before anything leaves, so that a crash in between cannot make two of it.
+ */
+export async function resolveDoubt(message: OutgoingMessage, work: Work): Promise<Resolution> {
+  const { channel, course } = work;
+  const place = message.chunk;
+  if (channel.find !== undefined) {
+    const search = await find(message, work);
+    if (search.kind === "missing") return "new";
+    if (search.kind === "found") await recordSent(place, search.platformId, work);
+    else await recordFailure(search.error, { place, doubtful: true }, work);
+    return search.kind === "found" ? "sent" : "ended";
+  }
+  if (channel.onUncertain === "repeat" || course.revived) return "repeat";
+  if (channel.onUncertain === "repeat-once" && !isRepeat(place, work)) {
+    await allowRepeat(place, work);
+    return "ended";
+  }
+  await die(describe(inDoubt(place)), work);
+  return "ended";
+}
+
+type Search =
+  | { readonly kind: "found"; readonly platformId: string | undefined }
+  | { readonly kind: "missing" }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+async function find(message: OutgoingMessage, { channel, cut }: Work): Promise<Search> {
+  try {
+    const found = await withDeadline(async (signal) => channel.find?.(message, signal), cut);
+    return found === undefined ? { kind: "missing" } : { kind: "found", platformId: found.platformId };
+  } catch (error) {
+    return { kind: "failed", error };
+  }
+}
+
+/** The messages that an answer becomes on a channel. Platforms refuse blank ones, so there are none. */
+export async function planChunks(content: string, channel: Channel): Promise<string[]> {
+  const chunks = await inSlices(messagesOf(content, channel));
+  if (chunks.length === 0) throw nothingToSend();
+  return chunks;
+}
+
+function* messagesOf(content: string, channel: Channel): Sliced<string[]> {
+  const chunks: string[] = [];
+  for (const chunk of chunkText(channel.formatText(content), channel.limits)) {
+    if (chunk.trim() !== "") chunks.push(chunk);
+    if (chunks.length > MAX_CHUNKS_IN_DELIVERY) throw tooManyChunks(MAX_CHUNKS_IN_DELIVERY);
+    yield;
+  }
+  return chunks;
+}
+
+/** However slow a platform is, and even where a channel does not listen to its signal, a send ends by then. */
+export const SEND_DEADLINE_MS = 60_000;
+
+/** Asks a channel for something, and leaves it alone when the time is over. */
+export async function withDeadline<Result>(
+  act: (signal: AbortSignal) => Promise<Result>,
+  cut: AbortSignal,
+  deadlineMs = SEND_DEADLINE_MS,
+): Promise<Result> {
+  return withTimeout(
+    async (signal) => {
+      if (signal.aborted) throw cutOff();
+      const over = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => over.reject(cutOff()), { once: true });
+      return Promise.race([act(signal), over.promise]);
+    },
+    cut,
+    deadlineMs,
+  );
+}
+
+function cutOff(): Error {
+  return deliveryUncertain("The send was interrupted before the platform answered", {
+    hint: "It may have arrived.",
+  });
 }

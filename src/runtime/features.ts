@@ -9,7 +9,6 @@ import { keep } from "../keep/feature.ts";
 import { relay } from "../relay/feature.ts";
 import { search } from "../search/feature.ts";
 import { team } from "../team/feature.ts";
-import { toolNamesOf } from "./tool-names.ts";
 
 /** The features of Cortex. One is opened after those it uses, and closed before them. */
 export const FEATURES: readonly Feature[] = [
@@ -27,3 +26,25 @@ export const FEATURES: readonly Feature[] = [
 
 /** The names of all tools that an agent can have. */
 export const TOOL_NAMES: readonly string[] = toolNamesOf(FEATURES);
+
+/** The names of all tools that an agent can have, for checking configurations. */
+export function toolNamesOf(features: readonly Feature[]): readonly string[] {
+  return [...CORE_TOOLS, ...features.flatMap(({ toolNames = [] }) => toolNames)];
+}
+
+const CORE_TOOLS = [
+  "Read",
+  "Write",
+  "Edit",
+  "Grep",
+  "Glob",
+  "List",
+  "Stat",
+  "Bash",
+  "CodeExec",
+  "WebFetch",
+  "WebSearch",
+  "Skill",
+  "AskUser",
+  "message",
+];

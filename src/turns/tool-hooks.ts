@@ -4,7 +4,7 @@ import { matches } from "../model/permissions.ts";
 import { NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
 import type { Setup } from "../personas/lookup.ts";
 import { findPlugins } from "../personas/plugins.ts";
-import { denyingPatterns } from "../personas/tool-patterns.ts";
+import { denyingPatterns } from "../personas/permissions.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
 type HookPorts = Pick<TurnPorts, "home" | "settings" | "log">;
