@@ -1,24 +1,47 @@
 /**
- * Sends what is left of one delivery: the course of a claim, from its age to its last chunk.
+ * Sends what is left of one delivery, chunk by chunk.
  *
- * The store knows of every chunk before it leaves and right after it has arrived. So whatever happens in
- * between leaves a chunk in doubt, and what is in doubt is never simply sent again: the platform is asked, or
- * knows the key of the message, or the channel says how often it may be repeated.
+ * The store records every chunk before it is sent and right after it has arrived. A crash in between leaves the chunk in
+ * doubt, and a chunk in doubt is never simply sent again: the platform is asked, or knows the key of the message, or the
+ * channel says how often it may be repeated.
  */
 import assert from "node:assert/strict";
 
-import { type Channel, DEFAULT_MAX_AGE_MS, deliveryUncertain, type OutgoingMessage } from "../channels/channel.ts";
+import {
+  type Channel,
+  DEFAULT_MAX_AGE_MS,
+  deliveryUncertain,
+  type OutgoingMessage,
+} from "../channels/channel.ts";
 import { type Chunk, type DeliveryClaim, MAX_CHUNKS_IN_DELIVERY } from "../store/store.ts";
-import { channelUnknown, describe, expired, inDoubt, isDoubtful, nothingToSend, tooManyChunks } from "./failure.ts";
-import { allowRepeat, die, isRepeat, postpone, type Postponement, recordFailure, recordSent, type SendParts, type Work } from "./work.ts";
+import {
+  channelUnknown,
+  describe,
+  expired,
+  inDoubt,
+  isDoubtful,
+  nothingToSend,
+  tooManyChunks,
+} from "./failure.ts";
+import {
+  allowRepeat,
+  die,
+  isRepeat,
+  postpone,
+  type Postponement,
+  recordFailure,
+  recordSent,
+  type Sending,
+  type Work,
+} from "./work.ts";
 import { inSlices, type Sliced } from "../model/in-slices.ts";
 import { chunkText } from "./chunk-text.ts";
 import { withTimeout } from "../channels/with-timeout.ts";
 
-/** How long a channel that is not ready is left alone. */
+/** The pause before a channel that is not ready is tried again. */
 export const NOT_READY_MS = 5_000;
 
-export async function sendDelivery(claim: DeliveryClaim, parts: SendParts): Promise<void> {
+export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promise<void> {
   const { outbox, channels, clock, history } = parts;
   const stored = await outbox.get(claim.delivery);
   assert(stored !== undefined);
@@ -49,7 +72,7 @@ function notReady({ claim, channel }: Work): Postponement {
   };
 }
 
-/** Splits a delivery, once: the plan that is in the store stays. No chunks: it is dead. */
+/** Splits a delivery once: the plan in the store is final. No chunks: it is dead. */
 async function plan(work: Work): Promise<readonly Chunk[]> {
   const { claim, channel, outbox } = work;
   let texts: readonly string[];
@@ -115,14 +138,14 @@ function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: W
   };
 }
 
-/** new: it has not arrived. repeat: it may have, and is sent all the same. sent: it has. ended: not now. */
+/** new: not arrived. repeat: may have arrived, sent again anyway. sent: arrived. ended: nothing more to do now. */
 type Resolution = "new" | "repeat" | "sent" | "ended";
 
 /**
- * Decides about a message that may have arrived. A channel that allows one repetition has that written down
- * before anything leaves, so that a crash in between cannot make two of it.
+ * Decides about a message that may have arrived. If the channel allows one repetition, that is recorded first, so that a
+ * crash in between cannot make it two.
  */
-export async function resolveDoubt(message: OutgoingMessage, work: Work): Promise<Resolution> {
+async function resolveDoubt(message: OutgoingMessage, work: Work): Promise<Resolution> {
   const { channel, course } = work;
   const place = message.chunk;
   if (channel.find !== undefined) {
@@ -155,7 +178,7 @@ async function find(message: OutgoingMessage, { channel, cut }: Work): Promise<S
   }
 }
 
-/** The messages that an answer becomes on a channel. Platforms refuse blank ones, so there are none. */
+/** The messages of an answer on a channel, without blank ones: platforms refuse them. */
 export async function planChunks(content: string, channel: Channel): Promise<string[]> {
   const chunks = await inSlices(messagesOf(content, channel));
   if (chunks.length === 0) throw nothingToSend();
@@ -172,10 +195,10 @@ function* messagesOf(content: string, channel: Channel): Sliced<string[]> {
   return chunks;
 }
 
-/** However slow a platform is, and even where a channel does not listen to its signal, a send ends by then. */
+/** A send ends by then, even if a channel ignores its signal. */
 export const SEND_DEADLINE_MS = 60_000;
 
-/** Asks a channel for something, and leaves it alone when the time is over. */
+/** Asks a channel for something, and abandons it when the time is over. */
 export async function withDeadline<Result>(
   act: (signal: AbortSignal) => Promise<Result>,
   cut: AbortSignal,
