@@ -24,14 +24,6 @@ export const FEATURES: readonly Feature[] = [
   webhook,
 ];
 
-/** The names of all tools that an agent can have. */
-export const TOOL_NAMES: readonly string[] = toolNamesOf(FEATURES);
-
-/** The names of all tools that an agent can have, for checking configurations. */
-export function toolNamesOf(features: readonly Feature[]): readonly string[] {
-  return [...CORE_TOOLS, ...features.flatMap(({ toolNames = [] }) => toolNames)];
-}
-
 const CORE_TOOLS = [
   "Read",
   "Write",
@@ -48,3 +40,11 @@ const CORE_TOOLS = [
   "AskUser",
   "message",
 ];
+
+/** The names of all tools that an agent can have. */
+export const TOOL_NAMES: readonly string[] = toolNamesOf(FEATURES);
+
+/** The tools of the core and of these features, by name: a configuration is checked without loading them. */
+export function toolNamesOf(features: readonly Feature[]): readonly string[] {
+  return [...CORE_TOOLS, ...features.flatMap(({ toolNames = [] }) => toolNames)];
+}
