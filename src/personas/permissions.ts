@@ -85,7 +85,7 @@ const narrowingSchema = z.strictObject({
 });
 
 /** Patterns of allowed tools. Tools have other names elsewhere, and a configuration may use those. */
-export function canonicalPatterns(patterns: Patterns): Patterns {
+function canonicalPatterns(patterns: Patterns): Patterns {
   return patterns.map(canonicalToolName);
 }
 
