@@ -25,7 +25,7 @@ import { findEnvProblems } from "../src/config/environment.ts";
 import { MAX_FILE_BYTES, parseJsonFile } from "../src/config/json-file.ts";
 import { parseTeamConfig } from "../src/config/team-config-file.ts";
 import { splitText } from "../src/delivery/chunk-text.ts";
-import { planChunks } from "../src/delivery/plan-chunks.ts";
+import { planChunks } from "../src/delivery/send-delivery.ts";
 import { MAX_TAGGED_LENGTH, parseReply } from "../src/delivery/reply-tags.ts";
 import { kindOf, parseHeader } from "../src/hooks/folder/parse-header.ts";
 import { MAX_HOOK_FILE_BYTES } from "../src/hooks/folder/read-folder.ts";

@@ -10,7 +10,7 @@ import type { Ports } from "../feature/ports.ts";
 import { answeredMessage, type Stamp } from "../model/stamp.ts";
 import type { ToolContext } from "../model/tool.ts";
 import type { NewDelivery, QueueItem, Store } from "../store/store.ts";
-import { isByOthers, narrowedBy } from "../turns/untrusted.ts";
+import { isByOthers, narrowedBy } from "../turns/setup.ts";
 import { type Kin, readKin } from "./kin.ts";
 import { onBehalf } from "./narrowing.ts";
 

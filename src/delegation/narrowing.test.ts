@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { EVERYTHING } from "../../test/support/tool-context.ts";
 import type { Json } from "../model/json.ts";
 import { allowsChannel, allowsHost, allowsTool, asksBefore, type Permissions } from "../model/permissions.ts";
-import { narrow } from "../personas/narrowing.ts";
+import { narrow } from "../personas/permissions.ts";
 import { boundBy, narrowingOf, onBehalf } from "./narrowing.ts";
 
 const patterns = fc.array(fc.constantFrom("*", "Read", "Bash", "mcp__*", "a.example", "cli"), {

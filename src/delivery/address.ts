@@ -1,4 +1,4 @@
-/** Which deliveries an answer gets: to where its event came from, unless somebody said otherwise. */
+/** The deliveries of an answer: to where its event came from, unless the dispatch names another address. */
 import { CortexError } from "../model/errors.ts";
 import { present } from "../model/present.ts";
 import { DEFAULT_ACCOUNT, type DeliveryId } from "../model/ids.ts";
@@ -6,11 +6,11 @@ import type { Json } from "../model/json.ts";
 import type { DeliveryTarget, NewDelivery } from "../store/store.ts";
 import { parseReply } from "./reply-tags.ts";
 
-/** Of the event that the turn answers. */
+/** Where the answered event came from. */
 interface Source {
   readonly channel: string;
   readonly account?: string | undefined;
-  /** Absent for events that nobody can answer: timers, files, webhooks. */
+  /** Absent for events that cannot be answered: timers, files, webhooks. */
   readonly place?: string | undefined;
   readonly topic?: string | undefined;
   /** The platform's own id of the message, which a reply to it must name. */
@@ -26,6 +26,7 @@ export interface Answer {
 }
 
 export function deliveriesOf({ text, source, delivery, mintId }: Answer): NewDelivery[] {
+  if (source.place === undefined && delivery === undefined) return [];
   const reply = parseReply(text);
   if (reply.silent) return [];
   const wanted = parseDelivery(delivery);
@@ -37,7 +38,7 @@ export function deliveriesOf({ text, source, delivery, mintId }: Answer): NewDel
       id: mintId() as DeliveryId,
       target,
       ...(replyTo === undefined ? {} : { replyTo }),
-      ...(reply.text === text ? {} : { content: reply.text }), // else the turn's answer, which is kept once
+      ...(reply.text === text ? {} : { content: reply.text }), // otherwise the turn's answer is used, which is stored once
     },
   ];
 }
@@ -58,7 +59,7 @@ export function noticesTo(
 const FIELDS = ["channel", "account", "place", "topic", "replyTo"] as const;
 type Wanted = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 
-/** The `delivery` of a dispatch. Check it where it comes in: here a mistake in it costs the whole turn. */
+/** Reads the `delivery` of a dispatch. Check it on entry: here, a mistake costs the whole turn. */
 export function parseDelivery(delivery: Json | undefined): Wanted {
   if (delivery === undefined || delivery === null) return {};
   if (typeof delivery !== "object" || Array.isArray(delivery)) throw notAnAddress(delivery);
@@ -76,7 +77,7 @@ export function parseDelivery(delivery: Json | undefined): Wanted {
   return wanted;
 }
 
-/** Another channel or place has topics of its own, and another channel has accounts of its own. */
+/** The source's topic is valid only in its own place, and its account only on its own channel. */
 function addressOf(source: Source, wanted: Wanted): DeliveryTarget | undefined {
   const channel = wanted.channel ?? source.channel;
   const place = wanted.place ?? source.place;

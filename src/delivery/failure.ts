@@ -1,4 +1,4 @@
-/** What went wrong with a delivery, in words that are kept with it. */
+/** Errors of deliveries, in the words that are stored with them. */
 import { deliveryRefused, deliveryUncertain } from "../channels/channel.ts";
 import { CortexError } from "../model/errors.ts";
 import type { StoredDelivery } from "../store/store.ts";
@@ -7,7 +7,7 @@ import type { StoredDelivery } from "../store/store.ts";
 type Effect = "refused" | "failed" | "uncertain";
 
 export function effectOf(error: unknown): Effect {
-  if (!(error instanceof CortexError)) return "uncertain"; // a channel with a bug in it may have sent something
+  if (!(error instanceof CortexError)) return "uncertain"; // a channel with a bug may have sent something
   if (error.code === "delivery_uncertain") return "uncertain";
   return error.transient ? "failed" : "refused";
 }
@@ -45,7 +45,7 @@ export function expired({ chunks, error }: StoredDelivery, maxAgeMs: number): st
   return `expired: Not sent within ${Math.round(maxAgeMs / 60_000)} minutes.${doubt}${last}`;
 }
 
-/** Whether a chunk has begun to leave and was never heard of. */
+/** Whether a chunk was being sent and its outcome is unknown. */
 export function isDoubtful({ state }: { readonly state: string }): boolean {
   return state === "unknown" || state === "sending";
 }

@@ -1,33 +1,47 @@
 /**
- * Sends what is left of one delivery: the course of a claim, from its age to its last chunk.
+ * Sends what is left of one delivery, chunk by chunk.
  *
- * The store knows of every chunk before it leaves and right after it has arrived. So whatever happens in
- * between leaves a chunk in doubt, and what is in doubt is never simply sent again: the platform is asked, or
- * knows the key of the message, or the channel says how often it may be repeated.
+ * The store records every chunk before it is sent and right after it has arrived. A crash in between leaves the chunk in
+ * doubt, and a chunk in doubt is never simply sent again: the platform is asked, or knows the key of the message, or the
+ * channel says how often it may be repeated.
  */
 import assert from "node:assert/strict";
 
-import { DEFAULT_MAX_AGE_MS, type OutgoingMessage } from "../channels/channel.ts";
-import type { Chunk, DeliveryClaim } from "../store/store.ts";
-import { withDeadline } from "./deadline.ts";
-import { channelUnknown, describe, expired, isDoubtful } from "./failure.ts";
-import { planChunks } from "./plan-chunks.ts";
-import { resolveDoubt } from "./resolve-doubt.ts";
 import {
+  type Channel,
+  DEFAULT_MAX_AGE_MS,
+  deliveryUncertain,
+  type OutgoingMessage,
+} from "../channels/channel.ts";
+import { type Chunk, type DeliveryClaim, MAX_CHUNKS_IN_DELIVERY } from "../store/store.ts";
+import {
+  channelUnknown,
+  describe,
+  expired,
+  inDoubt,
+  isDoubtful,
+  nothingToSend,
+  tooManyChunks,
+} from "./failure.ts";
+import {
+  allowRepeat,
   die,
   isRepeat,
-  type Postponement,
   postpone,
+  type Postponement,
   recordFailure,
   recordSent,
-  type SendParts,
+  type Sending,
   type Work,
 } from "./work.ts";
+import { inSlices, type Sliced } from "../model/in-slices.ts";
+import { chunkText } from "./chunk-text.ts";
+import { withTimeout } from "../channels/with-timeout.ts";
 
-/** How long a channel that is not ready is left alone. */
+/** The pause before a channel that is not ready is tried again. */
 export const NOT_READY_MS = 5_000;
 
-export async function sendDelivery(claim: DeliveryClaim, parts: SendParts): Promise<void> {
+export async function sendDelivery(claim: DeliveryClaim, parts: Sending): Promise<void> {
   const { outbox, channels, clock, history } = parts;
   const stored = await outbox.get(claim.delivery);
   assert(stored !== undefined);
@@ -58,7 +72,7 @@ function notReady({ claim, channel }: Work): Postponement {
   };
 }
 
-/** Splits a delivery, once: the plan that is in the store stays. No chunks: it is dead. */
+/** Splits a delivery once: the plan in the store is final. No chunks: it is dead. */
 async function plan(work: Work): Promise<readonly Chunk[]> {
   const { claim, channel, outbox } = work;
   let texts: readonly string[];
@@ -122,4 +136,88 @@ function messageOf(place: number, chunks: readonly Chunk[], { claim, stored }: W
     attempt: claim.attempt,
     repeat: true,
   };
+}
+
+/** new: not arrived. repeat: may have arrived, sent again anyway. sent: arrived. ended: nothing more to do now. */
+type Resolution = "new" | "repeat" | "sent" | "ended";
+
+/**
+ * Decides about a message that may have arrived. If the channel allows one repetition, that is recorded first, so that a
+ * crash in between cannot make it two.
+ */
+async function resolveDoubt(message: OutgoingMessage, work: Work): Promise<Resolution> {
+  const { channel, course } = work;
+  const place = message.chunk;
+  if (channel.find !== undefined) {
+    const search = await find(message, work);
+    if (search.kind === "missing") return "new";
+    if (search.kind === "found") await recordSent(place, search.platformId, work);
+    else await recordFailure(search.error, { place, doubtful: true }, work);
+    return search.kind === "found" ? "sent" : "ended";
+  }
+  if (channel.onUncertain === "repeat" || course.revived) return "repeat";
+  if (channel.onUncertain === "repeat-once" && !isRepeat(place, work)) {
+    await allowRepeat(place, work);
+    return "ended";
+  }
+  await die(describe(inDoubt(place)), work);
+  return "ended";
+}
+
+type Search =
+  | { readonly kind: "found"; readonly platformId: string | undefined }
+  | { readonly kind: "missing" }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+async function find(message: OutgoingMessage, { channel, cut }: Work): Promise<Search> {
+  try {
+    const found = await withDeadline(async (signal) => channel.find?.(message, signal), cut);
+    return found === undefined ? { kind: "missing" } : { kind: "found", platformId: found.platformId };
+  } catch (error) {
+    return { kind: "failed", error };
+  }
+}
+
+/** The messages of an answer on a channel, without blank ones: platforms refuse them. */
+export async function planChunks(content: string, channel: Channel): Promise<string[]> {
+  const chunks = await inSlices(messagesOf(content, channel));
+  if (chunks.length === 0) throw nothingToSend();
+  return chunks;
+}
+
+function* messagesOf(content: string, channel: Channel): Sliced<string[]> {
+  const chunks: string[] = [];
+  for (const chunk of chunkText(channel.formatText(content), channel.limits)) {
+    if (chunk.trim() !== "") chunks.push(chunk);
+    if (chunks.length > MAX_CHUNKS_IN_DELIVERY) throw tooManyChunks(MAX_CHUNKS_IN_DELIVERY);
+    yield;
+  }
+  return chunks;
+}
+
+/** A send ends by then, even if a channel ignores its signal. */
+export const SEND_DEADLINE_MS = 60_000;
+
+/** Asks a channel for something, and abandons it when the time is over. */
+export async function withDeadline<Result>(
+  act: (signal: AbortSignal) => Promise<Result>,
+  cut: AbortSignal,
+  deadlineMs = SEND_DEADLINE_MS,
+): Promise<Result> {
+  return withTimeout(
+    async (signal) => {
+      if (signal.aborted) throw cutOff();
+      const over = Promise.withResolvers<never>();
+      signal.addEventListener("abort", () => over.reject(cutOff()), { once: true });
+      return Promise.race([act(signal), over.promise]);
+    },
+    cut,
+    deadlineMs,
+  );
+}
+
+function cutOff(): Error {
+  return deliveryUncertain("The send was interrupted before the platform answered", {
+    hint: "It may have arrived.",
+  });
 }

@@ -18,9 +18,8 @@ import { HOUR_MS } from "../model/durations.ts";
 import type { DeliveryId } from "../model/ids.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { MAX_CHUNKS_IN_DELIVERY, type NewDelivery, type StoredDelivery } from "../store/store.ts";
-import { SEND_DEADLINE_MS } from "./deadline.ts";
-import { MAX_DELAY_MS } from "./next-attempt.ts";
-import { NOT_READY_MS } from "./send-delivery.ts";
+import { NOT_READY_MS, SEND_DEADLINE_MS } from "./send-delivery.ts";
+import { MAX_DELAY_MS } from "./work.ts";
 import { CLAIM_MS, MAX_IN_FLIGHT, Sender } from "./sender.ts";
 
 const hint = "Try it.";

@@ -1,65 +1,58 @@
 /**
  * Takes deliveries from the outbox and sends them: several targets at once, one delivery at a time for each.
  *
- * What is to be sent, and what became of it, is in the store. This holds only what is being sent, so it can
- * end at any moment and another can go on.
+ * The store holds what is to be sent and what became of it; this holds only what is being sent. So it can end at any
+ * moment, and another process continues.
  */
-import type { Channel } from "../channels/channel.ts";
 import { CortexError } from "../model/errors.ts";
 import { WakeLoop } from "../model/wake-loop.ts";
 import type { DeliveryClaim, DeliveryFence, DeliveryTarget, LeaseRequest, Store } from "../store/store.ts";
-import { SEND_DEADLINE_MS } from "./deadline.ts";
-import { History } from "./history.ts";
-import { sendDelivery } from "./send-delivery.ts";
+import { SEND_DEADLINE_MS, sendDelivery } from "./send-delivery.ts";
+import { History, type SendPorts } from "./work.ts";
 
-interface SenderParts {
+interface SenderPorts extends Omit<SendPorts, "outbox"> {
   readonly store: Pick<Store, "outbox" | "onWake">;
-  /** Undefined: there is none of that name. */
-  readonly channels: (name: string) => Channel | undefined;
-  /** Who claims: one name for each process. */
+  /** Who claims: one name per process. */
   readonly holder: string;
-  readonly clock: () => number;
-  /** From 0 up to 1. */
-  readonly random: () => number;
-  /** Told of what kept a delivery from being worked on; it is taken up again later. */
+  /** Called with an error that kept a delivery from being worked on; it is retried later. */
   readonly onProblem: (error: unknown, claim: DeliveryClaim) => void;
   readonly maxInFlight?: number;
   readonly pollMs?: number;
 }
 
-/** Targets that are sent to at the same time. */
+/** Targets that are sent to concurrently. */
 export const MAX_IN_FLIGHT = 16;
-/** Wake-ups can be lost, and nothing wakes what is due; this is how long it then lies. */
+/** Wake-ups can be lost, and retries have none: the longest that a due delivery waits. */
 const POLL_MS = 1_000;
 /**
- * How long a claim is good. It cannot be renewed, so a long delivery is given back and claimed again before
- * the time is over, while two sends still fit into the rest of it.
+ * How long a claim is valid. It cannot be renewed, so a long delivery is released and claimed again while there is still
+ * time for two sends.
  */
 export const CLAIM_MS = 5 * 60_000;
 const GIVE_BACK_MS = CLAIM_MS - 2 * SEND_DEADLINE_MS;
 
 export class Sender implements AsyncDisposable {
-  readonly #parts: SenderParts;
+  readonly #ports: SenderPorts;
   readonly #request: LeaseRequest;
   readonly #history = new History();
   /**
-   * The work on each target, in the order of the claims. The store gives out one delivery of a target at a
-   * time, except where an older one is made alive again or the clock has jumped over the end of a claim.
+   * The work on each target, in the order of the claims. The store hands out one delivery per target at a time, unless
+   * an older one is retried by hand or the clock has jumped past the end of a claim.
    */
   readonly #lanes = new Map<string, Promise<void>>();
-  /** Claims that were left without telling the store; nobody else would free them. */
+  /** Abandoned claims that the store does not know of; no one else would release them. */
   readonly #stranded: DeliveryFence[] = [];
   readonly #cut = new AbortController();
   readonly #claiming: WakeLoop;
   #busy = 0;
   #stopping = false;
 
-  constructor(parts: SenderParts) {
-    this.#parts = parts;
-    this.#request = { holder: parts.holder, ttlMs: CLAIM_MS };
-    const { store, pollMs = POLL_MS } = parts;
+  constructor(ports: SenderPorts) {
+    this.#ports = ports;
+    this.#request = { holder: ports.holder, ttlMs: CLAIM_MS };
+    const { store, pollMs = POLL_MS } = ports;
     this.#claiming = new WakeLoop({
-      // A store that is full or gone is reported by whoever wrote to it.
+      // Errors of the store are reported by its writers.
       round: () => this.#claimAll(),
       listen: (wake) => store.onWake("outbox", wake),
       pollMs,
@@ -71,17 +64,17 @@ export class Sender implements AsyncDisposable {
     this.#claiming.start();
   }
 
-  /** How many deliveries are being worked on. */
+  /** Deliveries at work. */
   get active(): number {
     return this.#busy;
   }
 
-  /** Looks for what is due. It is enough to call this when something may be; it happens by itself as well. */
+  /** Looks for due deliveries. Optional: this also happens by itself. */
   wake(): void {
     this.#claiming.wake();
   }
 
-  /** Takes no new work, lets the sends under way end, and cuts off those that have not ended in time. */
+  /** Takes no new work, waits for current sends, and cuts off those that do not end in time. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     await this.#claiming[Symbol.asyncDispose]();
@@ -96,7 +89,7 @@ export class Sender implements AsyncDisposable {
   }
 
   async #claimAll(): Promise<void> {
-    const { store, clock, maxInFlight = MAX_IN_FLIGHT } = this.#parts;
+    const { store, clock, maxInFlight = MAX_IN_FLIGHT } = this.#ports;
     await this.#releaseStranded();
     const free = maxInFlight - this.#busy;
     if (free <= 0) return;
@@ -119,7 +112,7 @@ export class Sender implements AsyncDisposable {
   }
 
   async #carryOut(claim: DeliveryClaim, claimedAtMs: number): Promise<void> {
-    const { store, channels, clock, random, onProblem } = this.#parts;
+    const { store, channels, clock, random, onProblem } = this.#ports;
     try {
       await sendDelivery(claim, {
         outbox: store.outbox,
@@ -131,7 +124,7 @@ export class Sender implements AsyncDisposable {
         isOver: () => this.#stopping || clock() - claimedAtMs > GIVE_BACK_MS,
       });
     } catch (error) {
-      if (error instanceof CortexError && error.code === "lease_lost") return; // whoever has it goes on
+      if (error instanceof CortexError && error.code === "lease_lost") return; // its holder continues
       this.#stranded.push(claim);
       onProblem(error, claim);
     }
@@ -141,7 +134,7 @@ export class Sender implements AsyncDisposable {
     if (this.#stranded.length === 0) return;
     const claims = this.#stranded.map(({ delivery, epoch }) => ({ delivery, epoch }));
     try {
-      await this.#parts.store.outbox.release(claims);
+      await this.#ports.store.outbox.release(claims);
       this.#stranded.splice(0, claims.length);
     } catch {
       // The next poll tries again.

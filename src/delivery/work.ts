@@ -1,17 +1,24 @@
-/** A claim that is being worked on, and the ends it can have: each is one write. */
+/** A claim at work, what is remembered of its delivery, and the ends it can have: each is one write. */
+import { setTimeout as pause } from "node:timers/promises";
+
 import { type Channel, DEFAULT_MAX_ATTEMPTS } from "../channels/channel.ts";
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryClaim, OutboxStore, StoredDelivery } from "../store/store.ts";
 import { describe, effectOf } from "./failure.ts";
-import type { Course, History } from "./history.ts";
-import { nextAttemptMs } from "./next-attempt.ts";
-import { persist } from "./persist.ts";
+import type { DeliveryId } from "../model/ids.ts";
 
-export interface SendParts {
+/** What sending needs of a running Cortex. */
+export interface SendPorts {
   readonly outbox: OutboxStore;
+  /** Undefined: unknown channel. */
   readonly channels: (name: string) => Channel | undefined;
   readonly clock: () => number;
+  /** From 0 up to 1. */
   readonly random: () => number;
+}
+
+/** What all sends of one sender share. */
+export interface Sending extends SendPorts {
   readonly history: History;
   /** Aborts when there is no time left even for the chunk that is under way. */
   readonly cut: AbortSignal;
@@ -19,7 +26,7 @@ export interface SendParts {
   readonly isOver: () => boolean;
 }
 
-export interface Work extends SendParts {
+export interface Work extends Sending {
   readonly claim: DeliveryClaim;
   readonly stored: StoredDelivery;
   readonly channel: Channel;
@@ -27,7 +34,7 @@ export interface Work extends SendParts {
   readonly expiresAtMs: number;
 }
 
-/** Gives a chunk back to be sent once more, and records that before it happens. */
+/** Gives a chunk back to be sent once more, recorded before it happens. */
 export async function allowRepeat(place: number, { claim, stored, outbox, clock }: Work): Promise<void> {
   const error = withWarning(place, stored.error ?? "");
   await outbox.settle(claim, place, { kind: "retry", error, retryAtMs: clock(), isRepeat: true });
@@ -37,7 +44,7 @@ export function isRepeat(place: number, { claim }: Work): boolean {
   return claim.chunks[place]?.isRepeat === true;
 }
 
-/** An error of a delivery with a chunk that is sent again warns about it. */
+/** The error of a delivery that repeats a chunk warns about that. */
 function describeWithWarning(error: string, { claim }: Work): string {
   const repeated = claim.chunks.findIndex((chunk) => chunk.isRepeat && chunk.state !== "sent");
   return repeated < 0 ? error : withWarning(repeated, error);
@@ -55,7 +62,7 @@ export async function recordSent(place: number, platformId: string | undefined, 
 
 interface FailedChunk {
   readonly place: number;
-  /** Whether an earlier attempt may have arrived: then no failure of this one makes that certain. */
+  /** Whether an earlier attempt may have arrived, which no failure of this one can rule out. */
   readonly doubtful: boolean;
 }
 
@@ -85,11 +92,11 @@ export async function recordFailure(error: unknown, chunk: FailedChunk, work: Wo
 export interface Postponement {
   readonly reason: string;
   readonly waitMs: number;
-  /** The place of a chunk that may have arrived: it stays visible as that. */
+  /** The place of a chunk that may have arrived, which stays visible as such. */
   readonly doubtful: number | undefined;
 }
 
-/** Comes back later, with nothing sent and nothing charged. */
+/** Retries later, with nothing sent and no failure counted. */
 export async function postpone({ reason, waitMs, doubtful }: Postponement, work: Work): Promise<void> {
   const { claim, outbox, clock, expiresAtMs } = work;
   const error = describeWithWarning(reason, work);
@@ -100,8 +107,101 @@ export async function postpone({ reason, waitMs, doubtful }: Postponement, work:
 
 export async function die(
   error: string,
-  { claim, outbox, history, cut }: SendParts & { readonly claim: DeliveryClaim },
+  { claim, outbox, history, cut }: Sending & { readonly claim: DeliveryClaim },
 ): Promise<void> {
   history.forget(claim.delivery);
   await persist(() => outbox.fail(claim, { kind: "dead", error }), cut);
+}
+
+export const FIRST_DELAY_MS = 1_000;
+export const MAX_DELAY_MS = 10 * 60_000;
+
+interface Failure {
+  readonly nowMs: number;
+  /** Failures so far, at least 1. */
+  readonly failures: number;
+  /** From 0 up to 1. */
+  readonly random: number;
+  readonly retryAfterMs: number | undefined;
+  /** When the delivery expires. */
+  readonly expiresAtMs: number;
+}
+
+/**
+ * When to retry a failed delivery: after twice as long with each failure, with jitter, and not before the platform allows
+ * it. Never after the delivery expires, so that it cannot hold up its target for as long as a platform asks.
+ */
+export function nextAttemptMs({ nowMs, failures, random, retryAfterMs = 0, expiresAtMs }: Failure): number {
+  const backoffMs = Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), MAX_DELAY_MS);
+  const waitMs = Math.max(Math.round(backoffMs * (0.5 + random / 2)), retryAfterMs);
+  return Math.min(nowMs + waitMs, Math.max(expiresAtMs, nowMs));
+}
+
+/** The pause before a full or busy store is tried again. */
+const STORE_RETRY_MS = 1_000;
+
+/**
+ * Records what is known about a message that was sent, and retries while the store is full or busy: a lost record would
+ * send the message again. Gives up when cut off.
+ */
+export async function persist(
+  write: () => Promise<void>,
+  cut: AbortSignal,
+  retryMs = STORE_RETRY_MS,
+): Promise<void> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!passes(error) || cut.aborted) throw error;
+    }
+    await pause(retryMs, undefined, { signal: cut }).catch(() => {}); // cut off: one last try
+  }
+}
+
+/** A lost writer does not come back in this process. */
+function passes(error: unknown): boolean {
+  return error instanceof CortexError && (error.code === "store_full" || error.code === "store_busy");
+}
+
+/** What this process remembers of a delivery between claims. */
+export interface Course {
+  /** Failed attempts in a row, not counting claims while the channel was not ready. */
+  failures: number;
+  /** Since when it waits to be sent. */
+  readonly sinceMs: number;
+  /** Whether this is the first attempt after the owner retried a dead delivery. */
+  readonly revived: boolean;
+}
+
+/** Beyond this, the deliveries that failed longest ago are forgotten. */
+export const MAX_REMEMBERED = 10_000;
+
+/**
+ * Counts the failures of deliveries in memory. The store counts claims, which also come from restarts and channels that
+ * are not ready, and those must not use up a message. Across restarts, a delivery is bounded by its age.
+ */
+export class History {
+  readonly #courses = new Map<DeliveryId, Course>();
+
+  recall(claim: DeliveryClaim, stored: StoredDelivery, nowMs: number): Course {
+    // A delivery that was never claimed has no error yet; a dead one starts again with attempt 1.
+    const revived = claim.attempt === 1 && stored.error !== undefined;
+    const known = this.#courses.get(claim.delivery);
+    const course =
+      known === undefined || revived
+        ? { failures: 0, sinceMs: revived ? nowMs : stored.createdAtMs, revived }
+        : { ...known, revived: false };
+    this.#courses.delete(claim.delivery);
+    this.#courses.set(claim.delivery, course);
+    for (const [oldest] of this.#courses) {
+      if (this.#courses.size <= MAX_REMEMBERED) break;
+      this.#courses.delete(oldest);
+    }
+    return course;
+  }
+
+  forget(delivery: DeliveryId): void {
+    this.#courses.delete(delivery);
+  }
 }

@@ -3,8 +3,7 @@
  * other machines unless it is told how.
  */
 import type { Feature } from "../feature/feature.ts";
-import { FEATURES } from "../runtime/features.ts";
-import { toolNamesOf } from "../runtime/tool-names.ts";
+import { FEATURES, toolNamesOf } from "../runtime/features.ts";
 import { type Check, checkView, ok, warn, worst } from "../feature/check.ts";
 import { checkConfig } from "./check-config.ts";
 import { checkMachine } from "./check-machine.ts";

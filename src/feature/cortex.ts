@@ -10,7 +10,7 @@ import type { ItemId, RunId, TurnId } from "../model/ids.ts";
 import type { Spans } from "../model/spans.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Store, StoredSession } from "../store/store.ts";
-import type { CoolDown } from "../turns/cool-downs.ts";
+import type { CoolDown } from "../turns/choose-profile.ts";
 import type { SandboxMode } from "../turns/sandbox.ts";
 import type { Live } from "./live.ts";
 import type { Outcome } from "./outcomes.ts";

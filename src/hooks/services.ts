@@ -15,7 +15,7 @@ import { normalizeSessionKey } from "../model/session-key.ts";
 import { NO_USAGE } from "../model/usage.ts";
 import type { SqlValue, Store } from "../store/store.ts";
 import { fallbackChain } from "../turns/choose-profile.ts";
-import { usageReached } from "../turns/spending.ts";
+import { usageReached } from "../turns/limits.ts";
 
 type LlmPorts = Pick<Ports, "agentFor" | "clock" | "mintId"> & {
   readonly settings: Pick<Settings, "config" | "profile">;

@@ -15,15 +15,13 @@ import type { Setup } from "../personas/lookup.ts";
 import { permissionsOf } from "../personas/permissions.ts";
 import { type Skills, skillsOf } from "../personas/skills.ts";
 import type { Journal, Ledger, QueueItem, StoredSession } from "../store/store.ts";
-import { asWorker, hasTool, narrowedAs, setupOf } from "../turns/as-worker.ts";
+import { asWorker, hasTool, narrowedAs, narrowedBy, setupOf } from "../turns/setup.ts";
 import { CONTEXT_KINDS, type ContextPart, explainContext } from "../turns/context.ts";
 import type { Pinned } from "../turns/journal.ts";
 import { FULL_SHARE } from "../turns/make-room.ts";
-import { measure } from "../turns/measure.ts";
+import { isPartial, measure, readThread } from "../turns/thread.ts";
 import { toQuery } from "../turns/query.ts";
 import { assembleSystem, type SystemPrompt } from "../turns/system-prompt.ts";
-import { isPartial, readThread } from "../turns/thread.ts";
-import { narrowedBy } from "../turns/untrusted.ts";
 
 export interface ContextInput {
   readonly ledger: Pick<Ledger, "sessions" | "queue" | "runs" | "turns">;

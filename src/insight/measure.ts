@@ -2,8 +2,8 @@
 import type { Config } from "../config/config.ts";
 import { dayStart } from "../model/day.ts";
 import type { Counts, HookState, Ledger, Pulse, StoredHook } from "../store/store.ts";
-import type { CoolDown } from "../turns/cool-downs.ts";
-import { limitsReached, type UsageReached } from "../turns/spending.ts";
+import type { CoolDown } from "../turns/choose-profile.ts";
+import { limitsReached, type UsageReached } from "../turns/limits.ts";
 import type { LoopDelay } from "../feature/route.ts";
 import type { UnsetVariable } from "../config/unset-variables.ts";
 import { readVitals, type Vitals } from "./vitals.ts";

@@ -72,10 +72,9 @@ async function answerIn(message: NewMessage, intake: Intake): Promise<Said | und
 const OWNER_ANSWERS = { name: OWNER, isOwner: true };
 
 export function parseTyped(content: string, chats: readonly ChatCommands[]): Typed | undefined {
+  if (!/^[!/]/.test(content)) return undefined; // a space before a command makes it a message
   const typed = parseCommand(content);
   if (typed !== undefined) return { kind: "session", ...typed };
-  // As with the others, a space before it makes it a message.
-  if (!/^[!/]/.test(content)) return undefined;
   for (const chat of chats) {
     const command = chat.parse(content);
     if (command !== undefined) return { kind: "feature", command, message: undefined };

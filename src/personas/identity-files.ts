@@ -1,20 +1,20 @@
 import { readInside } from "./read-inside.ts";
 
-/** Files of the workspace that tell an agent who it is and how to work, in this order. */
+/** Files of the workspace that say who the agent is and how it works, in this order. */
 const IDENTITY_FILES = ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "MEMORY.md"] as const;
 
-/** What is used of each of them, in characters. No more than that is read. */
+/** How much of each is read, in characters. */
 export const MAX_IDENTITY_FILE_LENGTH = 20_000;
 
 export interface IdentityFile {
   readonly name: string;
-  /** Empty where nothing of it is used. */
+  /** Empty if nothing of it is used. */
   readonly text: string;
-  /** What is wrong with it, as a sentence without a full stop. */
+  /** A sentence without a full stop. */
   readonly problem?: string;
 }
 
-/** Those that are there. A change counts from the next time they are read. */
+/** The files that exist. A change counts from the next read on. */
 export async function readIdentityFiles(workspace: string): Promise<IdentityFile[]> {
   const files = await Promise.all(IDENTITY_FILES.map((name) => readIdentityFile(name, workspace)));
   return files.filter((file) => file !== undefined);

@@ -8,7 +8,7 @@ import {
 import { CortexError } from "../model/errors.ts";
 import { type AgentId, parseAgentId, type PersonaId } from "../model/ids.ts";
 
-/** Who runs a turn: the configured agent, with the identity that its session has. */
+/** Who runs a turn: the configured agent, with the persona of its session. */
 export interface Setup {
   readonly id: AgentId;
   readonly agent: AgentConfig;
@@ -16,7 +16,7 @@ export interface Setup {
   readonly persona: PersonaConfig;
 }
 
-/** Read anew for every turn: a person may have changed the config since the last one. */
+/** Called for every turn: the configuration may have changed since the last one. */
 export function lookUp(config: Config, id: AgentId, personaId: PersonaId): Setup {
   const agent = entry(config.agents, id);
   if (agent === undefined) throw agentUnknown(id, config);
@@ -25,15 +25,15 @@ export function lookUp(config: Config, id: AgentId, personaId: PersonaId): Setup
 
 /** An agent that a relay or a team names. */
 interface NamedBy {
-  /** The persona of whoever started it. Absent: nobody in particular did. */
+  /** The persona that started it. Absent: unknown. */
   readonly startedBy?: PersonaId | undefined;
   /** Where the work is: the relay's workspace, or the member's project. */
   readonly folder: string;
 }
 
 /**
- * The agent that a relay template or a team note means by a name. One of cortex.json is as it is configured there;
- * any other works in the folder, with the persona of whoever started it. Either may use the folder.
+ * The agent that a relay template or a team note names. An agent in cortex.json is as configured there; any other works
+ * in the folder, with the persona that started it. Both may use the folder.
  */
 export function agentFor(config: Config, name: string, { startedBy, folder }: NamedBy): Setup {
   const id = parseAgentId(name);
@@ -50,13 +50,13 @@ function withRoot(setup: Setup, folder: string): Setup {
   return { ...setup, persona: { ...setup.persona, permissions: { ...permissions, roots } } };
 }
 
-/** The first of these that there is, else the default persona, which always is. */
+/** The first of these that exists, else the default persona, which always does. */
 function personaOf(config: Config, wanted: readonly PersonaId[]): Pick<Setup, "personaId" | "persona"> {
   const personaId = wanted.find((id) => entry(config.personas, id) !== undefined) ?? DEFAULT_PERSONA;
   return { personaId, persona: config.personas[personaId]! };
 }
 
-/** `constructor` is a name that an agent may have, and one that every object has. */
+/** An agent may be called `constructor`, which every object has. */
 function entry<Entry>(entries: Readonly<Record<string, Entry>>, name: string): Entry | undefined {
   return Object.hasOwn(entries, name) ? entries[name] : undefined;
 }

@@ -4,32 +4,32 @@ import { join, relative } from "node:path";
 import { codeOf } from "../model/error-code.ts";
 import { foldersIn, readInside } from "./read-inside.ts";
 
-/** What makes a folder a plugin as Claude Code has them. Of what it says, only the name is required. */
+/** Makes a folder a plugin, as in Claude Code. Only its name is required. */
 const PLUGIN_FILE = join(".claude-plugin", "plugin.json");
 const HOOKS_FILE = join("hooks", "hooks.json");
 export const SKILL_FILE = "SKILL.md";
 export const MAX_PLUGIN_FILE_LENGTH = 64 * 1024;
 export const MAX_PLUGINS = 200;
-/** How deep skills are looked for in a folder without a manifest, and in how many folders. */
+/** Limits of the search for skills in a folder without a manifest: its depth, and the number of folders. */
 const MAX_SKILL_DEPTH = 3;
 export const MAX_FOLDERS_SEARCHED = 1_000;
 
-/** Something of an agent's that is not as it should be. */
+/** A problem with a folder of an agent. */
 export interface FolderProblem {
   readonly path: string;
   /** A sentence without a full stop. */
   readonly problem: string;
-  /** Whether it is therefore not used. */
+  /** Whether it is not used because of that. */
   readonly isLeftOut: boolean;
 }
 
 interface Plugin {
   readonly folder: string;
-  /** Whether it brings tool hooks along. Only a plugin with a manifest can. */
+  /** Whether it has tool hooks, which needs a manifest. */
   readonly hasHooks: boolean;
-  /** The folders in which skills may be. */
+  /** The folders that may hold a skill. */
   readonly skillFolders: readonly string[];
-  /** What it is missed for, where none of them holds a skill and there are no hooks. */
+  /** The problem, if no folder holds a skill and it has no hooks. */
   readonly ifEmpty: string;
 }
 
@@ -52,7 +52,7 @@ export async function findPlugins(
   return { plugins, problems };
 }
 
-/** A text says why it cannot be used. */
+/** A string says why it cannot be used. */
 async function openPlugin(folder: string): Promise<Plugin | string> {
   const read = await readInside(PLUGIN_FILE, folder, MAX_PLUGIN_FILE_LENGTH);
   switch (read.kind) {
@@ -73,7 +73,7 @@ async function openPlugin(folder: string): Promise<Plugin | string> {
 const NO_SKILLS = `it is empty: no ${PLUGIN_FILE}, and no ${SKILL_FILE} up to ${MAX_SKILL_DEPTH} folders deep`;
 const NO_PARTS = `it is empty: no skills and no ${HOOKS_FILE}`;
 
-/** Undefined: it is one. */
+/** Undefined: it is a folder. */
 async function whyNoFolder(folder: string): Promise<string | undefined> {
   try {
     return (await stat(folder)).isDirectory() ? undefined : "it is not a folder";
@@ -96,7 +96,7 @@ async function withManifest(folder: string): Promise<Plugin> {
   };
 }
 
-/** What lies below a skill is the skill's. */
+/** Folders below a skill belong to it. */
 async function findSkillFolders(root: string): Promise<string[]> {
   const found: string[] = [];
   let level = [root];
@@ -120,6 +120,6 @@ function hasName(text: string): boolean {
     const { name } = (JSON.parse(text) ?? {}) as { name?: unknown };
     return typeof name === "string" && name !== "";
   } catch {
-    return false; // it is then said that it is not JSON
+    return false; // reported as invalid JSON
   }
 }

@@ -1,9 +1,8 @@
 /**
- * Reading the beginning of a file that must lie in a certain folder. Agents can write to the folders that their
- * instructions are read from, so nothing here trusts what lies there: not the size, not the kind, and not that a
- * name leads where it seems to.
+ * Reads the beginning of a file that must be inside a folder. Agents can write to the folders that their instructions are
+ * read from, so nothing there is trusted: not the size, not the kind, and not that a name leads where it seems to.
  *
- * What was read is kept as long as the file is the same, so that looking again costs one question to the system.
+ * The text is cached until the file changes, so reading it again costs one system call.
  */
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, readdir, readlink, realpath, stat } from "node:fs/promises";
@@ -13,17 +12,16 @@ import { codeOf } from "../model/error-code.ts";
 export type FileRead =
   | {
       readonly kind: "read";
-      /** Without links: it was in the folder when it was opened. */
+      /** Without links, and inside the folder when it was opened. */
       readonly path: string;
       readonly text: string;
       readonly size: number;
       readonly isCut: boolean;
     }
   | { readonly kind: "absent" }
-  /** Something is there that is not used; the reason follows "it". */
+  /** It exists and is not used; the reason follows "it". */
   | { readonly kind: "refused"; readonly reason: string };
 
-/** How many files are kept. */
 export const MAX_KEPT_FILES = 1_000;
 
 interface Kept {
@@ -33,7 +31,7 @@ interface Kept {
 
 const kept = new Map<string, Kept>();
 
-/** The first characters of a file in a folder, at most so many. Links are followed where they stay inside. */
+/** The first characters of a file in a folder. Links are followed if they stay inside. */
 export async function readInside(name: string, folder: string, maxLength: number): Promise<FileRead> {
   const path = join(folder, name);
   const key = `${maxLength}\0${path}`;
@@ -72,10 +70,10 @@ async function readAnew(path: string, folder: string, maxLength: number): Promis
   return { kind: "read", stats, read: { kind: "read", path: real, text, size: Number(stats.size), isCut } };
 }
 
-/** In UTF-8, for each of what JavaScript counts as a character. */
+/** In UTF-8, per UTF-16 unit. */
 const MAX_BYTES_PER_CHARACTER = 3;
 
-/** Where an open file really is: a folder on the way to it may have become a link meanwhile. */
+/** Where an open file really is: a folder on its path may have become a link meanwhile. */
 function locationOf(handle: FileHandle, path: string): Promise<string> {
   return process.platform === "linux" ? readlink(`/proc/self/fd/${handle.fd}`) : realpath(path);
 }
@@ -104,7 +102,8 @@ function isSame(a: BigIntStats, b: BigIntStats): boolean {
 function keep(key: string, entry: Kept): void {
   kept.delete(key);
   kept.set(key, entry);
-  if (kept.size > MAX_KEPT_FILES) kept.delete(kept.keys().next().value!);
+  const [oldest] = kept.keys();
+  if (oldest !== undefined && kept.size > MAX_KEPT_FILES) kept.delete(oldest);
 }
 
 function refused(reason: string): Extract<FileRead, { kind: "refused" }> {
@@ -122,7 +121,7 @@ function failed(error: unknown): FileRead {
   );
 }
 
-/** The names of the folders in a folder, links among them, in a fixed order. None where it cannot be read. */
+/** The names of the folders in a folder, links included, sorted. None if it cannot be read. */
 export async function foldersIn(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -131,6 +130,6 @@ export async function foldersIn(folder: string): Promise<string[]> {
       .map(({ name }) => name)
       .toSorted();
   } catch {
-    return []; // most of the folders that are looked for are not there
+    return []; // most of these folders do not exist
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Skills: folders with instructions for certain kinds of work. An agent is told their names and what they are for,
- * and reads one when it needs it.
+ * Skills: folders with instructions for certain kinds of work. An agent gets their names and descriptions, and reads a
+ * skill when it needs it.
  */
 import { basename, dirname, join, relative } from "node:path";
 
@@ -11,11 +11,11 @@ import { findPlugins, type FolderProblem, SKILL_FILE } from "./plugins.ts";
 import { type FileRead, foldersIn, readInside } from "./read-inside.ts";
 import { type CheckedSkill, checkSkill, type SkillHead } from "./skill-file.ts";
 
-/** How many skills are looked at in one place. */
+/** In one place. */
 export const MAX_SKILLS_IN_FOLDER = 500;
 
 export interface Skill extends SkillHead {
-  /** Its SKILL.md: absolute, without links. */
+  /** The absolute path of its SKILL.md, without links. */
   readonly file: string;
   /** Where its files are. */
   readonly folder: string;
@@ -39,15 +39,14 @@ export interface Skills {
 }
 
 /**
- * The skills of an agent: those of its workspace, of the home, and of the plugins that it names. Of two with the same
- * name, the first in this order is used. One that is not as it should be is left out and told of; nothing
- * here throws because of what a folder holds.
+ * The skills of an agent: from its workspace, the home, and the plugins that it names. Of two skills with the same name,
+ * the first in this order is used. An invalid skill is left out and reported; no content of a folder makes this throw.
  */
 export async function readSkills({ workspace, home, pluginDirs, patterns }: SkillFolders): Promise<Skills> {
   const [ofWorkspace, ofHome, ofPlugins] = await Promise.all([
     readPlace({ ...(await place(join(workspace, "skills"))), source: "workspace", root: workspace }),
     readPlace({ ...(await place(join(home, "skills"))), source: "home" }),
-    readPlugins(pluginDirs),
+    pluginDirs.length === 0 ? { found: [], problems: [] } : readPlugins(pluginDirs),
   ]);
   const found = [...ofWorkspace, ...ofHome, ...ofPlugins.found];
   const skills = new Map<string, Skill>();
@@ -66,13 +65,13 @@ export async function readSkills({ workspace, home, pluginDirs, patterns }: Skil
   };
 }
 
-/** The skills that an agent has, read as its turns read them. */
+/** The skills of an agent, as its turns read them. */
 export function skillsOf({ agent }: Setup, home: string): Promise<Skills> {
   const { workspace, pluginDirs, skills: patterns } = agent;
   return readSkills({ workspace, home, pluginDirs, patterns });
 }
 
-/** What plugins hold. One that loads nothing is told of: whoever named it expects something. */
+/** The skills of plugins. A plugin without any content is reported, because someone expects something of it. */
 export async function readPlugins(
   pluginDirs: readonly string[],
 ): Promise<{ readonly found: readonly Found[]; readonly problems: readonly FolderProblem[] }> {
@@ -96,10 +95,10 @@ async function place(folder: string): Promise<Pick<Place, "folder" | "folders">>
 
 interface Place {
   readonly folder: string;
-  /** Those in which skills may be. */
+  /** The folders that may hold a skill. */
   readonly folders: readonly string[];
   readonly source: Skill["source"];
-  /** What leads out of it is not followed. Absent: only the owner puts something there, links too. */
+  /** Links out of it are not followed. Absent: only the owner writes there, and may use links. */
   readonly root?: string;
 }
 
@@ -122,7 +121,7 @@ async function readPlace({ folder, folders, source, root }: Place): Promise<Foun
   return found;
 }
 
-/** Undefined: there is no skill. */
+/** Undefined: no skill. */
 async function readSkill(folder: string, source: Skill["source"], root = folder): Promise<Found | undefined> {
   const path = join(folder, SKILL_FILE);
   const read = await readInside(relative(root, path), root, MAX_FRONTMATTER_LENGTH + FENCES);
@@ -144,7 +143,7 @@ async function readSkill(folder: string, source: Skill["source"], root = folder)
   }
 }
 
-/** What was found out about a file that has not changed since is not found out again. */
+/** The checks of files that have not changed. */
 const checked = new WeakMap<FileRead, CheckedSkill>();
 
 function check(read: Extract<FileRead, { kind: "read" }>, name: string): CheckedSkill {
@@ -153,7 +152,7 @@ function check(read: Extract<FileRead, { kind: "read" }>, name: string): Checked
   return known;
 }
 
-/** What the lines around the frontmatter take. */
+/** For the lines around the frontmatter. */
 const FENCES = 64;
 
 function byName(a: Skill, b: Skill): number {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { openTestStore } from "../../test/support/open-store.ts";
 import { dispatch, event, session, START_MS, toSession, turnFor } from "../../test/support/sample.ts";
 import type { Claim, LeaseRequest, NewDispatch, Store } from "../store/store.ts";
-import { type ActiveRun, Broker, type BrokerParts } from "./broker.ts";
+import { type ActiveRun, Broker, type BrokerPorts } from "./broker.ts";
 
 const lease: LeaseRequest = { holder: "broker", ttlMs: 30_000 };
 const POLL_MS = 5;
@@ -37,7 +37,7 @@ async function commit(store: Store, { claim, claimNext }: ActiveRun): Promise<Cl
   return (await store.turns.commit(turnFor(claim, next === undefined ? {} : { claimNext: next }))).next;
 }
 
-function brokerOf(store: Store, run: BrokerParts["run"], fields: Partial<BrokerParts> = {}): Broker {
+function brokerOf(store: Store, run: BrokerPorts["run"], fields: Partial<BrokerPorts> = {}): Broker {
   return new Broker({
     store,
     lease,

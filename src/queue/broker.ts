@@ -1,65 +1,65 @@
 /**
- * Gives sessions to runs: as many at once as there are slots, those that have waited longest first, and
- * never two for one session.
+ * Gives sessions to runs: as many at once as there are slots, those that have waited longest first, and never two for
+ * one session.
  *
- * What is to be done is in the store. This holds only what is being done: the leases, which it renews, and
- * the runs, which it tells to stop when a lease is lost or the process ends.
+ * The store holds what is to be done; this holds only what is being done: the leases, which it renews, and the runs,
+ * which it tells to stop when a lease is lost or the process ends.
  */
 import { WakeLoop } from "../model/wake-loop.ts";
 import type { Claim, Lease, LeaseRequest, Store } from "../store/store.ts";
 
-export interface BrokerParts {
+export interface BrokerPorts {
   readonly store: Store;
   readonly lease: LeaseRequest;
   readonly slots: () => number;
   readonly clock: () => number;
-  /** Carries a claim out and settles it in the store; gives the claim that the settling brought. */
+  /** Carries out a claim and settles it in the store; returns the claim that the settling brought. */
   readonly run: (run: ActiveRun) => Promise<Claim | undefined>;
-  /** Told of what a run could not settle itself. */
+  /** Called with an error that a run could not settle itself. */
   readonly onProblem: (error: unknown, claim: Claim) => void;
   readonly pollMs?: number;
   readonly cutMs?: number;
 }
 
-/** What a run knows of the outside. */
+/** What a run gets from the broker. */
 export interface ActiveRun {
   readonly claim: Claim;
-  /** Aborts when the run must end at once and settle nothing: its lease is lost, or the time to stop is over. */
+  /** Aborts when the run must end at once and settle nothing: its lease is lost, or the shutdown timed out. */
   readonly cut: AbortSignal;
-  /** Whether the process ends: stop at the next safe point. */
+  /** Whether the process is stopping: stop at the next safe point. */
   readonly isStopping: () => boolean;
-  /** How to ask for the next claim together with the settling of this one. */
+  /** The lease request for the next claim, to be settled together with this one. */
   readonly claimNext: () => LeaseRequest | undefined;
 }
 
 /**
- * Wake-ups can be lost; this is how long work then lies, and how long a run that nobody could settle does. What
- * is due sooner, after a quiet window or for another attempt, has a timer of its own.
+ * Wake-ups can be lost: the longest that work then waits, and so does a run that could not be settled. Work that is due
+ * later, after a quiet window or for another attempt, has a timer.
  */
 const POLL_MS = 1_000;
-/** How long runs have to end once they are cut off. One that does not even then is left behind. */
+/** How long runs have to end after they were cut off. Then they are abandoned. */
 const CUT_MS = 10_000;
 
 export class Broker implements AsyncDisposable {
-  readonly #parts: BrokerParts;
+  readonly #ports: BrokerPorts;
   readonly #runs = new Set<{ readonly lease: Lease; readonly cut: AbortController }>();
-  /** Leases of runs that ended without telling the store; nobody else would free them. */
+  /** Leases of runs that ended without telling the store; no one else would release them. */
   readonly #stranded: Lease[] = [];
   readonly #leasing: WakeLoop;
   #renewal: NodeJS.Timeout | undefined;
-  /** Slots in use, and slots kept for claims that are being asked for. */
+  /** Slots in use, and slots reserved for claims that were requested. */
   #busy = 0;
   #reserved = 0;
   #stopping = false;
-  /** Whether the time to stop is over. */
+  /** Whether the shutdown timed out. */
   #isOver = false;
   readonly #idle = Promise.withResolvers<void>();
 
-  constructor(parts: BrokerParts) {
-    this.#parts = parts;
-    const { store, pollMs = POLL_MS } = parts;
+  constructor(ports: BrokerPorts) {
+    this.#ports = ports;
+    const { store, pollMs = POLL_MS } = ports;
     this.#leasing = new WakeLoop({
-      // A store that is full or gone is reported by whoever wrote to it.
+      // Errors of the store are reported by its writers.
       round: ({ isPoll }) => this.#leaseAll(isPoll),
       listen: (wake) => store.onWake("queue", wake),
       pollMs,
@@ -69,21 +69,18 @@ export class Broker implements AsyncDisposable {
 
   start(): void {
     this.#leasing.start();
-    this.#renewal = setInterval(() => void this.#renew(), this.#parts.lease.ttlMs / 3);
+    this.#renewal = setInterval(() => void this.#renew(), this.#ports.lease.ttlMs / 3);
   }
 
   get active(): number {
     return this.#busy;
   }
 
-  /**
-   * Does something that may bring a claim with it, such as accepting a message to an idle session: with a
-   * lease request where a slot is free, else without.
-   */
+  /** Does something that may bring a claim, such as accepting a message to an idle session: with a lease request if a slot is free. */
   async withSlot<Result>(
     act: (request: LeaseRequest | undefined) => Promise<{ result: Result; claim: Claim | undefined }>,
   ): Promise<Result> {
-    const request = this.#free() > 0 ? this.#parts.lease : undefined;
+    const request = this.#free() > 0 ? this.#ports.lease : undefined;
     if (request !== undefined) this.#reserved++;
     try {
       const { result, claim } = await act(request);
@@ -95,12 +92,12 @@ export class Broker implements AsyncDisposable {
     }
   }
 
-  /** Takes no new work, waits until the runs are at a safe point, and cuts off those that are not there in time. */
+  /** Takes no new work, waits until the runs reach a safe point, and cuts off those that do not in time. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     const leasing = this.#leasing[Symbol.asyncDispose]();
     this.#noteIdle();
-    const { cutMs = CUT_MS } = this.#parts;
+    const { cutMs = CUT_MS } = this.#ports;
     const deadline = setTimeout(() => this.#cutAll(), deadlineMs);
     const end = setTimeout(() => this.#idle.resolve(), deadlineMs + cutMs);
     await this.#idle.promise;
@@ -114,17 +111,17 @@ export class Broker implements AsyncDisposable {
   }
 
   #free(): number {
-    return this.#stopping ? 0 : this.#parts.slots() - this.#busy - this.#reserved;
+    return this.#stopping ? 0 : this.#ports.slots() - this.#busy - this.#reserved;
   }
 
-  /** A claim that is being asked for may become a run. */
+  /** A requested claim may become a run. */
   #noteIdle(): void {
     if (this.#stopping && this.#busy + this.#reserved === 0) this.#idle.resolve();
   }
 
-  /** Returns in how many milliseconds the next session is ready. */
+  /** Returns the milliseconds until the next session is ready. */
   async #leaseAll(isPoll: boolean): Promise<number | undefined> {
-    const { store, lease, clock } = this.#parts;
+    const { store, lease, clock } = this.#ports;
     if (isPoll) void this.#releaseStranded();
     const free = this.#free();
     if (free <= 0) return undefined;
@@ -132,7 +129,7 @@ export class Broker implements AsyncDisposable {
     try {
       const claims = await store.queue.lease(lease, free);
       for (const claim of claims) void this.#carryOut(claim);
-      if (claims.length === free) return undefined; // a run that ends looks for more
+      if (claims.length === free) return undefined; // the end of a run leads to another look
     } finally {
       this.#reserved -= free;
       this.#noteIdle();
@@ -154,11 +151,11 @@ export class Broker implements AsyncDisposable {
     this.#runs.add(active);
     if (this.#isOver) active.cut.abort();
     try {
-      return await this.#parts.run({
+      return await this.#ports.run({
         claim,
         cut: active.cut.signal,
         isStopping: () => this.#stopping,
-        claimNext: () => (this.#keepsSlot() ? this.#parts.lease : undefined),
+        claimNext: () => (this.#keepsSlot() ? this.#ports.lease : undefined),
       });
     } catch (error) {
       this.#stranded.push(claim.lease);
@@ -169,16 +166,16 @@ export class Broker implements AsyncDisposable {
     }
   }
 
-  /** There may be fewer slots than there were when the run began. */
+  /** The number of slots may have been reduced since the run began. */
   #keepsSlot(): boolean {
-    return !this.#stopping && this.#busy + this.#reserved <= this.#parts.slots();
+    return !this.#stopping && this.#busy + this.#reserved <= this.#ports.slots();
   }
 
   #report(error: unknown, claim: Claim): void {
     try {
-      this.#parts.onProblem(error, claim);
+      this.#ports.onProblem(error, claim);
     } catch {
-      // Whoever listens is broken, and must not take the slot along.
+      // A broken listener must not cost the slot.
     }
   }
 
@@ -186,13 +183,13 @@ export class Broker implements AsyncDisposable {
     const held = [...this.#runs];
     if (held.length === 0) return;
     try {
-      const lost = await this.#parts.store.queue.renew(
-        this.#parts.lease,
+      const lost = await this.#ports.store.queue.renew(
+        this.#ports.lease,
         held.map(({ lease }) => lease),
       );
       for (const lease of lost) held.find((run) => run.lease === lease)?.cut.abort();
     } catch {
-      // A lease that could not be renewed is good until somebody else takes it, and then a write says so.
+      // A lease that was not renewed is valid until another holder takes it, and then a write fails.
     }
   }
 
@@ -205,7 +202,7 @@ export class Broker implements AsyncDisposable {
     if (this.#stranded.length === 0) return;
     const leases = this.#stranded.splice(0);
     try {
-      await this.#parts.store.queue.release(leases);
+      await this.#ports.store.queue.release(leases);
     } catch {
       this.#stranded.push(...leases); // the next poll tries again
     }

@@ -11,37 +11,36 @@ import {
 import { parseRoute, type Route } from "../model/target.ts";
 import type { DispatchTarget, Ledger } from "../store/store.ts";
 
-interface RoutingParts {
+interface RoutingPorts {
   readonly ledger: Ledger;
   readonly config: Config;
   readonly mintId: () => string;
 }
 
 /**
- * Finds where a message goes. The turn that it will follow is not decided here: the store reads the head
- * of the session when the message is taken up, so that the second of two queued messages follows the turn
- * that the first one has just finished.
+ * Finds where a message goes. The turn that it follows is decided later: the store reads the head of the session when
+ * the message is claimed, so that the second of two queued messages follows the turn that the first has just finished.
  */
-export async function resolveRoute(route: Route, parts: RoutingParts): Promise<DispatchTarget> {
+export async function resolveRoute(route: Route, ports: RoutingPorts): Promise<DispatchTarget> {
   if (route.smart === true) throw smartUnconfigured();
   const target = parseRoute(route) ?? { kind: "session", session: MAIN_SESSION };
   switch (target.kind) {
     case "turn":
-      return { kind: "turn", turn: target.turn, forkAs: forkLabel(parts.mintId()) };
+      return { kind: "turn", turn: target.turn, forkAs: forkLabel(ports.mintId()) };
     case "session":
-      return sessionTarget(target.session, parts);
+      return sessionTarget(target.session, ports);
     case "persona":
-      return sessionTarget(mainSession(target.persona, parts.config), parts);
+      return sessionTarget(mainSession(target.persona, ports.config), ports);
   }
 }
 
-/** The label of a session that a fork makes where nobody gave it a name. */
+/** The label of a fork without a name. */
 export function forkLabel(id: string): SessionKey {
   return normalizeSessionKey(`fork-${id}`);
 }
 
 /** A session that exists keeps its agent and persona; a new one gets them from its key. */
-async function sessionTarget(session: SessionKey, { ledger, config }: RoutingParts): Promise<DispatchTarget> {
+async function sessionTarget(session: SessionKey, { ledger, config }: RoutingPorts): Promise<DispatchTarget> {
   const stored = await ledger.sessions.get(session);
   if (stored !== undefined) return { kind: "session", session, agent: stored.agent, persona: stored.persona };
   const agent = agentOf(session);
@@ -49,7 +48,7 @@ async function sessionTarget(session: SessionKey, { ledger, config }: RoutingPar
   return { kind: "session", session, agent, persona: config.agents[agent]!.persona };
 }
 
-/** A short label's agent is `main`, and so is that of a relay's session. */
+/** Short labels and sessions of relays belong to `main`. */
 function agentOf(session: SessionKey): AgentId {
   const parsed = parseSessionKey(session);
   return "agent" in parsed ? parsed.agent : DEFAULT_AGENT;
@@ -62,7 +61,7 @@ function mainSession(persona: PersonaId, config: Config): SessionKey {
   return session;
 }
 
-/** A persona's own main session, else that of the first agent which has the persona, if there is one. */
+/** A persona's own main session, else that of the first agent with the persona. */
 export function findMainSession(persona: PersonaId, config: Config): SessionKey | undefined {
   const named = config.personas[persona]?.mainSession;
   if (named !== undefined) return normalizeSessionKey(named);

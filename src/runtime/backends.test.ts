@@ -10,7 +10,7 @@ test("a backend is opened when it is first needed, once", async () => {
     store: opened.store,
     clock: opened.clock,
     mintId: () => "id",
-    environment: () => undefined,
+    settings: { variable: () => undefined },
   });
   const [first, second] = await Promise.all([
     agentFor(OFFLINE_PROFILE),

@@ -7,20 +7,20 @@ import type { Settings } from "../config/settings.ts";
 const IN_THE_LEDGER = ["cli", "http", "web"];
 
 export interface Channels {
-  find(name: string): Channel | undefined;
+  readonly find: (name: string) => Channel | undefined;
   readonly names: () => readonly string[];
 }
 
 /** The channels by name, opened anew when the configuration changes. */
 export function createChannels(
   settings: Pick<Settings, "config">,
-  channelsOfFeatures: () => readonly Channel[],
+  features: { channels(): readonly Channel[] },
 ): Channels {
   let opened: { readonly config: Config; readonly channels: ReadonlyMap<string, Channel> } | undefined;
   const current = (): ReadonlyMap<string, Channel> => {
     const config = settings.config();
     if (opened?.config !== config) {
-      const channels = [...IN_THE_LEDGER.map(openLedgerChannel), ...channelsOfFeatures()];
+      const channels = [...IN_THE_LEDGER.map(openLedgerChannel), ...features.channels()];
       opened = { config, channels: new Map(channels.map((channel) => [channel.name, channel])) };
     }
     return opened.channels;

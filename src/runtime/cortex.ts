@@ -1,7 +1,4 @@
-/**
- * Cortex as one thing: opens the store, reads the config, and lets the steps of the pipeline meet. Whoever
- * serves it over HTTP, or uses it as a library, has this in hand.
- */
+/** Opens a Cortex on a home: the store, the configuration, the steps of the pipeline and the features, connected. */
 import { hostname } from "node:os";
 
 import { toEvent, toForeignEvent } from "../events/incoming.ts";
@@ -12,12 +9,11 @@ import { type Instant, Spans } from "../model/spans.ts";
 import type { Tool } from "../model/tool.ts";
 import { createUlidSource } from "../model/ulid.ts";
 import { Broker } from "../queue/broker.ts";
-import { gatherTurn, selectSteering } from "../queue/join.ts";
 import { deliveriesOf } from "../delivery/address.ts";
 import { Sender } from "../delivery/sender.ts";
 import { openSqliteStore, type SqliteOptions } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
-import { CoolDowns } from "../turns/cool-downs.ts";
+import { CoolDowns } from "../turns/choose-profile.ts";
 import type { TurnPorts } from "../turns/turn-ports.ts";
 import { watchApprovalDeadlines } from "../intake/approvals.ts";
 import { acceptEvent } from "../intake/accept-event.ts";
@@ -25,24 +21,21 @@ import type { Cortex } from "../feature/cortex.ts";
 import type { Feature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
 import { createBackends, windowOf } from "./backends.ts";
-import { FEATURES } from "./features.ts";
+import { FEATURES, toolNamesOf } from "./features.ts";
 import { OpenFeatures } from "./open-features.ts";
 import { recordPersonas } from "./record-personas.ts";
 import { sessionCalls } from "./session-calls.ts";
-import { toolNamesOf } from "./tool-names.ts";
 import { createChainNotices } from "../intake/chain-notices.ts";
 import { createChannels } from "./channels.ts";
-import { agentFolders, toolEnvironment } from "./folders.ts";
 import { databasePath, makeHome } from "../config/home.ts";
 import { Live } from "../feature/live.ts";
 import { sendMessage } from "../intake/messages.ts";
 import { Outcomes } from "../feature/outcomes.ts";
-import { openSandbox } from "../turns/sandbox.ts";
+import { openSandbox, type SandboxWatch } from "../turns/sandbox.ts";
 import { followSecrets } from "./secrets.ts";
 import { say } from "../intake/say.ts";
 import { openSettings, type Settings } from "../config/settings.ts";
 import { unsetVariables } from "../config/unset-variables.ts";
-import { createAgentToolHooks } from "./tool-hooks.ts";
 
 export type { Cortex };
 
@@ -52,19 +45,19 @@ export interface CortexOptions {
   /** Settings by the names of their flags: `{ port: "8080" }`. They win over environment and files. */
   readonly flags?: Flags;
   readonly clock?: () => number;
-  /** Tools beside those that Cortex brings along. */
+  /** Tools in addition to the built-in ones. */
   readonly tools?: readonly Tool[];
-  /** Instead of all. */
+  /** Instead of all features. */
   readonly features?: readonly Feature[];
-  /** Told, in one line, of what somebody should look at. */
+  /** Receives one line for each thing that needs attention. */
   readonly log?: (line: string) => void;
-  /** Awaited when the home is this process's and its config is read, before any work begins. What it throws ends the start. */
+  /** Awaited once the home is locked and its configuration read, before any work starts. If it throws, the start fails. */
   readonly beforeWork?: (config: Config) => Promise<void>;
-  /** Opens the ledger: on SQLite with a writer thread of its own, unless told otherwise. */
+  /** Opens the ledger. By default on SQLite, with a writer thread. */
   readonly openStore?: (options: SqliteOptions) => Promise<Store>;
 }
 
-/** Starts Cortex on a home, which is made where there is none. Only one process at a time can. */
+/** Starts Cortex on a home, creating it if missing. Only one process can run on a home. */
 export async function openCortex(options: CortexOptions): Promise<Cortex> {
   const {
     home,
@@ -74,7 +67,7 @@ export async function openCortex(options: CortexOptions): Promise<Cortex> {
     openStore = openSqliteStore,
   } = options;
   makeHome(home);
-  let redact: Redact | undefined; // until the secrets are known, and nothing is written before that
+  let redact: Redact | undefined; // nothing is written before the secrets are known
   const store = await openStore({
     path: databasePath(home),
     clock,
@@ -94,8 +87,9 @@ export async function openCortex(options: CortexOptions): Promise<Cortex> {
     redact = follow;
     const logged = (line: string): void => log(follow(line));
     const watch = (listener: () => void): void => void (onChanged = listener);
-    return await assemble({
+    return await start({
       ...options,
+      features: options.features ?? FEATURES,
       home,
       environment,
       clock,
@@ -113,145 +107,39 @@ export async function openCortex(options: CortexOptions): Promise<Cortex> {
   }
 }
 
-type Parts = Required<Pick<CortexOptions, "home" | "environment" | "clock" | "log">> &
-  Pick<CortexOptions, "tools" | "flags" | "features"> & {
-    readonly redact: Redact;
-    readonly store: Store;
-    readonly settings: Settings;
-    readonly live: Live;
-    /** Calls back when the configuration has changed. */
-    readonly watch: (listener: () => void) => void;
-  };
+/** What everything else is built on. */
+interface Foundation extends Pick<CortexOptions, "tools" | "flags"> {
+  readonly home: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly features: readonly Feature[];
+  readonly clock: () => number;
+  readonly log: (line: string) => void;
+  readonly redact: Redact;
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly live: Live;
+  /** Calls back when the configuration has changed. */
+  readonly watch: (listener: () => void) => void;
+}
 
-async function assemble(parts: Parts): Promise<Cortex> {
-  const { home, environment, clock, log, redact, store, settings, live, tools = [] } = parts;
-  const { features = FEATURES } = parts;
+/** Builds the parts, takes up what the previous process left, and starts working. */
+async function start(base: Foundation): Promise<Cortex> {
+  const { home, environment, store, settings, live } = base;
   const open = new OpenFeatures();
-  const mintId = createUlidSource(clock);
-  const spans = new Spans(clock, readInstant);
-  const outcomes = new Outcomes(store);
-  const channels = createChannels(settings, () => open.channels());
   const sandbox = await openSandbox({
     home,
     environment,
     setting: () => settings.config().sandbox,
     sharedFolders: () => open.sharedFolders(),
   });
-  await recordPersonas(store, settings.config());
-  parts.watch(() => {
-    recordPersonas(store, settings.config()).catch((error: unknown) =>
-      log(`Personas were not recorded in the ledger: ${String(error)}`),
-    );
-    void sandbox.lookAgain();
-    open.configChanged();
-  });
-  const backendFor = createBackends({ store, clock, mintId, environment: (name) => settings.variable(name) });
-  const coolDowns = new CoolDowns(clock, redact);
-  const turnPorts: TurnPorts = {
-    store,
-    settings,
-    clock,
-    mintId,
-    random: Math.random,
-    redact,
-    spans,
-    coolDowns,
-    sandbox,
-    agents: {
-      agentFor: (profile, work) => (work.worker && open.agentFor(profile, work)) ?? backendFor(profile),
-    },
-    features: open,
-    live,
-    outcomes,
-    tools: () => allTools(),
-    toolHooks: createAgentToolHooks({
-      home,
-      config: () => settings.config(),
-      variable: settings.variable,
-      log,
-    }),
-    toolEnvironment: ({ credentials }) =>
-      toolEnvironment(environment, { credentials, variable: (name) => settings.variable(name) }),
-    skills: async (setup) => (await (await import("../personas/skills.ts")).skillsOf(setup, home)).skills,
-    folders: (setup) => agentFolders(home, setup),
-    window: windowOf,
-    gatherTurn,
-    selectSteering,
-    deliveriesFor: ({ event, dispatches }, text, to) =>
-      deliveriesOf({
-        text,
-        source: event,
-        delivery: to ?? dispatches.find(({ delivery }) => delivery !== undefined)?.delivery,
-        mintId,
-      }),
-  };
-  const holder = `${hostname()}/${process.pid}/${mintId()}`;
-  const broker = new Broker({
-    store,
-    lease: { holder, ttlMs: settings.config().broker.leaseMs },
-    slots: () => settings.config().broker.maxConcurrentRuns,
-    clock,
-    // Loaded for the first turn: many a Cortex runs for hours without one.
-    run: async (running) => (await import("../turns/run-turn.ts")).runTurn(running, turnPorts),
-    onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
-  });
-  const ports: Ports = {
-    home,
-    environment,
-    flags: parts.flags ?? {},
-    clock,
-    mintId,
-    spans,
-    log,
-    store,
-    settings,
-    slots: broker,
-    outcomes,
-    live,
-    apis: open.apis,
-    toolNames: toolNamesOf(features),
-    channels: channels.names,
-    agentFor: backendFor,
-    chats: () => open.chats,
-    isJudged: (direction, channel) => open.wants(direction, channel),
-    accept: (incoming, file) => acceptEvent(toEvent(incoming), ports, file),
-    onChainEnded: createChainNotices({ store, settings, log }),
-    openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
-  };
-  await open.open(features, ports);
-  let made: Promise<readonly Tool[]> | undefined;
-  /** Made for the first turn, too. */
-  const allTools = (): Promise<readonly Tool[]> => (made ??= makeTools());
-  async function makeTools(): Promise<readonly Tool[]> {
-    const { createTools } = await import("./tools.ts");
-    const core = { home, store, settings, channels: channels.names };
-    return [...(await createTools(core, features, () => ports)), ...tools];
-  }
-  const sender = new Sender({
-    store,
-    channels: (name) => channels.find(name),
-    holder,
-    clock,
-    random: Math.random,
-    onProblem: (error, { target }) => log(`A delivery to ${target.channel} is tried again: ${String(error)}`),
-  });
-  const resumed = (await store.runs.active({ limit: 1_000 })).filter(
-    ({ state }) => state !== "suspended",
-  ).length;
+  await followConfig(base, { sandbox, open });
+  const parts = connect(base, { sandbox, open });
+  const { ports, broker, sender, coolDowns } = parts;
+  await open.open(base.features, ports);
+  const active = await store.runs.active({ limit: MAX_RESUMED });
+  const deadlines = watchApprovalDeadlines(store, base.clock);
   let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> =>
-    (stopping ??= (async () => {
-      const { shutdownMs } = settings.config().broker;
-      await open[Symbol.asyncDispose](); // before the queue: the end of a relay's step would begin the next one
-      await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs)]);
-      await open.turnsEnded();
-      await deadlines[Symbol.asyncDispose]();
-      outcomes[Symbol.dispose]();
-      live[Symbol.dispose]();
-      await settings[Symbol.asyncDispose]();
-      await store[Symbol.asyncDispose]();
-    })());
-  const deadlines = watchApprovalDeadlines(store, clock);
+  const stop = (): Promise<void> => (stopping ??= stopAll(base, { ...parts, open, deadlines }));
   await open.recover();
   broker.start();
   sender.start();
@@ -261,22 +149,135 @@ async function assemble(parts: Parts): Promise<Cortex> {
     home,
     store,
     live,
-    spans,
+    spans: ports.spans,
     ...open.apis,
-    resumed,
+    resumed: active.filter(({ state }) => state !== "suspended").length,
     config: () => settings.config(),
     model: () => settings.model(),
     coolDowns: () => coolDowns.list(),
-    unsetVariables: () => unsetVariables(settings.config(), (name) => settings.variable(name)),
-    sandbox: () => sandbox.mode(),
+    unsetVariables: () => unsetVariables(settings.config(), settings.variable),
+    sandbox: sandbox.mode,
     send: (message) => sendMessage(message, ports),
     say: (message) => say(message, ports),
-    outcome: (item, signal) => outcomes.wait(item, signal),
+    outcome: (item, signal) => ports.outcomes.wait(item, signal),
     accept: async (incoming) => acceptEvent(toForeignEvent(incoming), ports),
     ...sessionCalls(ports),
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** Runs that are counted as resumed. */
+const MAX_RESUMED = 1_000;
+
+/** What is opened before the ports exist. */
+interface Opened {
+  readonly sandbox: SandboxWatch;
+  readonly open: OpenFeatures;
+}
+
+async function followConfig(
+  { store, settings, log, watch }: Foundation,
+  { sandbox, open }: Opened,
+): Promise<void> {
+  await recordPersonas(store, settings.config());
+  watch(() => {
+    recordPersonas(store, settings.config()).catch((error: unknown) =>
+      log(`Cannot record the personas in the ledger: ${String(error)}`),
+    );
+    void sandbox.lookAgain();
+    open.configChanged();
+  });
+}
+
+/** The parts that work, and the ports that they share. */
+interface Connected {
+  readonly ports: Ports;
+  readonly broker: Broker;
+  readonly sender: Sender;
+  readonly coolDowns: CoolDowns;
+}
+
+function connect(base: Foundation, { sandbox, open }: Opened): Connected {
+  const { home, environment, clock, log, redact, store, settings, live, features } = base;
+  const mintId = createUlidSource(clock);
+  const holder = `${hostname()}/${process.pid}/${mintId()}`;
+  const channels = createChannels(settings, open);
+  const broker = new Broker({
+    store,
+    lease: { holder, ttlMs: settings.config().broker.leaseMs },
+    slots: () => settings.config().broker.maxConcurrentRuns,
+    clock,
+    // Loaded with the first turn: many processes run for hours without one.
+    run: async (running) => (await import("../turns/run-turn.ts")).runTurn(running, turnPorts),
+    onProblem: (error, claim) => log(`A run of ${claim.lease.session} was left for later: ${String(error)}`),
+  });
+  const sender = new Sender({
+    store,
+    channels: channels.find,
+    holder,
+    clock,
+    random: Math.random,
+    onProblem: (error, { target }) => log(`Retrying a delivery to ${target.channel}: ${String(error)}`),
+  });
+  const ports: Ports = {
+    home,
+    environment,
+    flags: base.flags ?? {},
+    clock,
+    mintId,
+    spans: new Spans(clock, readInstant),
+    log,
+    store,
+    settings,
+    slots: broker,
+    outcomes: new Outcomes(store),
+    live,
+    apis: open.apis,
+    toolNames: toolNamesOf(features),
+    channels: channels.names,
+    agentFor: createBackends({ store, clock, mintId, settings }),
+    chats: () => open.chats,
+    isJudged: (direction, channel) => open.wants(direction, channel),
+    accept: (incoming, file) => acceptEvent(toEvent(incoming), ports, file),
+    onChainEnded: createChainNotices({ store, settings, log }),
+    openApart: (apart) => openCortex({ home: apart, environment: { PATH: environment["PATH"] }, clock }),
+  };
+  const coolDowns = new CoolDowns(clock, redact);
+  let tools: Promise<readonly Tool[]> | undefined;
+  const turnPorts: TurnPorts = {
+    ...ports,
+    random: Math.random,
+    redact,
+    coolDowns,
+    sandbox,
+    features: open,
+    tools: () => (tools ??= makeTools(base, ports)),
+    windowOf,
+    deliveriesOf,
+  };
+  return { ports, broker, sender, coolDowns };
+}
+
+/** Made for the first turn. */
+async function makeTools({ features, tools = [] }: Foundation, ports: Ports): Promise<readonly Tool[]> {
+  const { createTools } = await import("./tools.ts");
+  return [...(await createTools(ports, features, () => ports)), ...tools];
+}
+
+async function stopAll(
+  { settings, store, live }: Foundation,
+  { open, broker, sender, deadlines, ports }: Connected & { open: OpenFeatures; deadlines: AsyncDisposable },
+): Promise<void> {
+  const { shutdownMs } = settings.config().broker;
+  await open[Symbol.asyncDispose](); // before the queue: the end of a relay's step would begin the next one
+  await Promise.all([broker.stop(shutdownMs), sender.stop(shutdownMs)]);
+  await open.turnsEnded();
+  await deadlines[Symbol.asyncDispose]();
+  ports.outcomes[Symbol.dispose]();
+  live[Symbol.dispose]();
+  await settings[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
 }
 
 function readInstant(): Instant {

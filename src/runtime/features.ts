@@ -9,7 +9,6 @@ import { keep } from "../keep/feature.ts";
 import { relay } from "../relay/feature.ts";
 import { search } from "../search/feature.ts";
 import { team } from "../team/feature.ts";
-import { toolNamesOf } from "./tool-names.ts";
 
 /** The features of Cortex. One is opened after those it uses, and closed before them. */
 export const FEATURES: readonly Feature[] = [
@@ -25,5 +24,27 @@ export const FEATURES: readonly Feature[] = [
   webhook,
 ];
 
+const CORE_TOOLS = [
+  "Read",
+  "Write",
+  "Edit",
+  "Grep",
+  "Glob",
+  "List",
+  "Stat",
+  "Bash",
+  "CodeExec",
+  "WebFetch",
+  "WebSearch",
+  "Skill",
+  "AskUser",
+  "message",
+];
+
 /** The names of all tools that an agent can have. */
 export const TOOL_NAMES: readonly string[] = toolNamesOf(FEATURES);
+
+/** The tools of the core and of these features, by name: a configuration is checked without loading them. */
+export function toolNamesOf(features: readonly Feature[]): readonly string[] {
+  return [...CORE_TOOLS, ...features.flatMap(({ toolNames = [] }) => toolNames)];
+}

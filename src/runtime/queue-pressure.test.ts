@@ -5,7 +5,7 @@ import { DONE, openTestCortex, testTool } from "../../test/support/home.ts";
 import type { ItemId } from "../model/ids.ts";
 import { promptText } from "../model/message.ts";
 import { MAIN_SESSION } from "../model/session-key.ts";
-import { MAX_DROPPED_LINES } from "../turns/dropped-note.ts";
+import { MAX_DROPPED_LINES } from "../turns/join.ts";
 import type { Cortex } from "./cortex.ts";
 
 const ECHO = "- { when: .*, plays: [{ say: 're {{message}}' }] }";

@@ -5,7 +5,7 @@ import type { Ports } from "../feature/ports.ts";
 import { createMessageTool } from "../delivery/message-tool.ts";
 import { readWorker } from "../model/worker.ts";
 import type { Store } from "../store/store.ts";
-import { asWorker, setupOf } from "../turns/as-worker.ts";
+import { asWorker, setupOf } from "../turns/setup.ts";
 import { skillsOf } from "../personas/skills.ts";
 import type { Settings } from "../config/settings.ts";
 

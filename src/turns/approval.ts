@@ -1,4 +1,4 @@
-/** What a person is asked about a call, and what the answer means for it. */
+/** Requests to people about a call: what is asked, how they are told, and what the answer means for the call. */
 import { createHash } from "node:crypto";
 
 import type { ApprovalId } from "../model/ids.ts";
@@ -6,8 +6,9 @@ import { canonicalJson, type Json } from "../model/json.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Approval, NewApproval } from "../store/store.ts";
 import type { Suspension } from "./journal.ts";
+import { parseSessionKey, type SessionKey } from "../model/session-key.ts";
 
-/** How long an approval can be given. A question waits for its answer as long as it takes. */
+/** How long an approval can be given. A question waits without limit. */
 export const APPROVAL_MS = 3_600_000;
 
 interface CallAsked {
@@ -16,7 +17,7 @@ interface CallAsked {
   readonly workspace: string;
 }
 
-/** What exactly is agreed to: the same call elsewhere, or with other parameters, is another one. */
+/** Identifies the approved call: the same call in another workspace or with other parameters is a different one. */
 export function hashOfCall({ tool, args, workspace }: CallAsked): string {
   return createHash("sha256")
     .update(canonicalJson([tool, args, workspace]))
@@ -29,11 +30,11 @@ export interface Asked {
   readonly callHash: string;
   readonly request: Json;
   readonly expiresAtMs: number | null;
-  /** What hooks have said to the model. */
+  /** What hooks tell the model. */
   readonly notes: readonly string[];
 }
 
-/** What is asked in the commit that suspends the run. */
+/** The requests in the commit that suspends the run. */
 export function requestsOf(suspensions: readonly Suspension[]): NewApproval[] {
   return suspensions.flatMap(({ kind, detail }) => {
     if (kind !== "approval" && kind !== "question") return [];
@@ -45,12 +46,12 @@ export function requestsOf(suspensions: readonly Suspension[]): NewApproval[] {
 type Resolved =
   | { readonly kind: "wait" }
   | { readonly kind: "result"; readonly result: ToolResult }
-  /** To be made as it was agreed to. */
+  /** Make the call as approved. */
   | { readonly kind: "make"; readonly args: Json }
-  /** Was taken up before. */
+  /** An earlier run has started the call. */
   | { readonly kind: "begun" };
 
-/** What a request has come to, for the call that it was made for. */
+/** What the state of a request means for its call. */
 export function resolve(approval: Approval | undefined, asked: Asked, call: CallAsked): Resolved {
   switch (approval?.state) {
     case undefined:
@@ -86,4 +87,57 @@ function reasonOf({ answer }: Approval): string {
 
 function refused(text: string): Resolved {
   return { kind: "result", result: { text, isError: true } };
+}
+
+/** Longer calls are cut; `cortex approvals show` prints them in full. */
+const MAX_SHOWN_ARGUMENTS = 600;
+
+/** The content of a request. */
+interface Request {
+  readonly question?: string;
+  readonly options?: readonly string[];
+  readonly tool?: string;
+  readonly args?: Json;
+  readonly reason?: string;
+}
+
+/**
+ * Tells the sender of a message, on their own channel, what the turn asks. Only the owner can approve a call, and its
+ * details may be private: others are told only that it waits.
+ */
+export function requestNotice(
+  { id, kind, request }: Pick<NewApproval, "id" | "kind" | "request">,
+  { session, isByOthers }: { readonly session: SessionKey; readonly isByOthers: boolean },
+): string {
+  const who = askerOf(session);
+  const {
+    question,
+    options = [],
+    tool,
+    args,
+    reason = "it was configured so",
+  } = request as unknown as Request;
+  if (kind === "question") {
+    const choices = options.map((option, at) => `${at + 1}. ${option}`);
+    return [
+      `❓ ${who} asks: ${question ?? "?"}`,
+      ...choices,
+      `Reply to this message, or write \`/answer ${id} <text>\`.`,
+    ].join("\n");
+  }
+  if (isByOthers) return `⏸️ ${who} waits for the owner's approval of a call of ${tool ?? "a tool"}.`;
+  const whole = JSON.stringify(args ?? {});
+  const shown =
+    whole.length <= MAX_SHOWN_ARGUMENTS ? whole : `${whole.slice(0, MAX_SHOWN_ARGUMENTS).toWellFormed()}…`;
+  return [
+    `⏸️ ${who} wants to call ${tool ?? "a tool"}:`,
+    `\`${shown}\``,
+    `You are asked because ${reason}.`,
+    `Write \`/approve ${id}\` or \`/deny ${id} [reason]\`.`,
+  ].join("\n");
+}
+
+function askerOf(session: SessionKey): string {
+  const key = parseSessionKey(session);
+  return key.kind === "relay" ? `*${key.slot}* of \`${key.relay}\`` : "The agent";
 }

@@ -1,24 +1,29 @@
 import { expect, test } from "vitest";
 
+import { loadFiles } from "../../test/support/config-home.ts";
 import { DONE, testTool } from "../../test/support/home.ts";
 import { openTestStore } from "../../test/support/open-store.ts";
 import { alice, dispatch, event, message, session, START_MS, toSession } from "../../test/support/sample.ts";
 import { calls, spoken, type Wish } from "../../test/support/scripted-model.ts";
 import { EVERYTHING } from "../../test/support/tool-context.ts";
 import { CortexError } from "../model/errors.ts";
-import type { AgentId } from "../model/ids.ts";
+import type { AgentId, PersonaId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { type CallBlock, callsOf } from "../model/message.ts";
+import { OFFLINE_PROFILE } from "../model/profile.ts";
+import { lookUp } from "../personas/lookup.ts";
+import { sandboxMode } from "./sandbox.ts";
 import type { Tool, ToolOutcome, ToolResult } from "../model/tool.ts";
 import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
 import type { Claim, Store } from "../store/store.ts";
-import { callTool, type CallParts, MAX_OPEN_REQUESTS } from "./call-tool.ts";
+import { type CallingRun, callTool, MAX_OPEN_REQUESTS } from "./call-tool.ts";
 import { type Suspension, TurnJournal } from "./journal.ts";
 
 const pinned = { system: "", tools: [], profile: "fast" };
 const QUESTION: ToolOutcome = { kind: "suspend", waitKind: "question", detail: { text: "Well?" } };
 
-const NO_TRUST = { untrusted: false, private: false, outward: false };
+const { config } = await loadFiles({});
+const setup = lookUp(config, "main" as AgentId, "atlas" as PersonaId);
 let minted = 0;
 
 /** A turn whose model has just asked for these calls. */
@@ -54,39 +59,48 @@ async function takeUp(store: Store): Promise<{ claim: Claim; journal: TurnJourna
   };
 }
 
+interface Fields extends Partial<Omit<CallingRun, "work" | "ports">> {
+  readonly permissions?: CallingRun["work"]["permissions"];
+  readonly readWait?: CallingRun["ports"]["features"]["readWait"];
+}
+
 function parts(
   { claim, journal }: { claim: Claim; journal: TurnJournal },
   tools: readonly Tool[],
-  fields: Partial<CallParts> = {},
-): CallParts {
+  { permissions = () => EVERYTHING, readWait = async () => undefined, ...fields }: Fields = {},
+): CallingRun {
   return {
-    journal,
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
-    clock: () => START_MS,
-    mintId: () => `asked-${minted++}`,
-    permissions: () => EVERYTHING,
-    delegable: () => EVERYTHING,
-    codeMode: () => "plain",
-    readTrust: async () => NO_TRUST,
-    hooks: NO_TOOL_HOOKS,
-    mark: async () => {},
-    readChild: async () => undefined,
-    readApproval: async () => undefined,
-    useApproval: async () => true,
-    redact: (text) => text,
-    context: {
-      session: session("work"),
-      agent: "main" as AgentId,
-      turn: claim.turn,
-      run: claim.run,
-      epoch: claim.lease.epoch,
-      workspace: "/",
-      roots: [],
-      readable: [],
-      hidden: [],
-      outputFolder: "/",
-      environment: {},
+    work: {
+      claim,
+      setup,
+      journal,
+      tools: new Map(tools.map((tool) => [tool.name, tool])),
+      permissions,
+      delegable: () => EVERYTHING,
+      folders: { workspace: "/", roots: [], hidden: [], outputFolder: "/" },
+      skills: [],
+      items: [],
+      attachedBefore: [],
     },
+    ports: {
+      clock: () => START_MS,
+      mintId: () => `asked-${minted++}`,
+      redact: (text) => text,
+      environment: {},
+      settings: { config: () => config, profile: () => OFFLINE_PROFILE, variable: () => undefined },
+      sandbox: {
+        mode: () => sandboxMode("off", { problem: "none", hint: "none" }),
+        sandbox: () => undefined,
+        lookAgain: async () => {},
+      },
+      // No trust is known, and none is noted.
+      store: {
+        sessions: { get: async () => undefined, configure: async () => {} },
+        approvals: { get: async () => undefined, use: async () => true },
+      },
+      features: { readWait },
+    },
+    hooks: () => NO_TOOL_HOOKS,
     signal: new AbortController().signal,
     isStopping: () => false,
     hasSteering: async () => false,
@@ -346,12 +360,12 @@ test("a call that has given work away waits until it is over, and has the outcom
   const give = testTool("Give", async () => CHILD, { repeatable: true });
   const asked: unknown[] = [];
   let result: ToolResult | undefined;
-  const readChild: CallParts["readChild"] = async (detail) => {
+  const readWait: Fields["readWait"] = async (detail) => {
     asked.push(detail);
     return result;
   };
   const suspensions: Suspension[] = [];
-  const again = () => callTool(turn.calls[0]!, 0, parts(turn, [give], { readChild, suspensions }));
+  const again = () => callTool(turn.calls[0]!, 0, parts(turn, [give], { readWait, suspensions }));
   expect(await again()).toEqual({ kind: "suspended" });
   expect(suspensions).toMatchObject([{ kind: "child", detail: { delegation: "d1" } }]);
   expect(await again()).toEqual({ kind: "suspended" });
@@ -373,8 +387,8 @@ test("work that failed is an error, also for whoever takes the turn up after a c
   const give = testTool("Give", async () => CHILD, { repeatable: true });
   await callTool(turn.calls[0]!, 0, parts(turn, [give]));
   const next = await takeUp(await opened.crash());
-  const readChild = async (): Promise<ToolResult> => ({ text: "It has failed.", isError: true });
-  expect(await callTool(turn.calls[0]!, 0, parts(next, [give], { readChild }))).toMatchObject({
+  const readWait = async (): Promise<ToolResult> => ({ text: "It has failed.", isError: true });
+  expect(await callTool(turn.calls[0]!, 0, parts(next, [give], { readWait }))).toMatchObject({
     kind: "done",
     call: { status: "error", result: { text: "It has failed.", isError: true } },
   });

@@ -1,30 +1,29 @@
 /**
- * Makes a thread shorter: its older turns become a summary, which is a turn of its own, and the run's turn
- * follows that. Nothing is taken out of the ledger.
+ * Shortens a thread: its older turns become a summary, which is a turn itself, and the run's turn follows that. Nothing
+ * is removed from the ledger.
  */
 import { estimateTokens } from "../agents/estimate-tokens.ts";
 import { CortexError } from "../model/errors.ts";
 import type { TurnId } from "../model/ids.ts";
 import type { Context, TurnContent } from "../store/store.ts";
-import { turnFacts } from "./facts.ts";
+import { turnFacts } from "./settle.ts";
 import type { Work } from "./prepare.ts";
-import { summarize, type SummaryParts } from "./summarize.ts";
+import { summarize, type SummaryWish } from "./summarize.ts";
 import { historyOf, readThread } from "./thread.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
 export type CompactPorts = Pick<TurnPorts, "store" | "mintId" | "clock">;
 
 interface Split {
-  /** To be summed up, the last compaction first. */
+  /** To be summarised, the last compaction first. */
   readonly older: readonly TurnContent[];
-  /** To be kept word for word. */
+  /** Kept verbatim. */
   readonly kept: readonly TurnContent[];
 }
 
 /**
- * Divides a thread so that what is kept has at most so many estimated tokens. The newest turn alone may have
- * twice as many: it is what people refer to. What the last compaction kept is older than that compaction, and goes
- * with it.
+ * Splits a thread so that what is kept has at most so many estimated tokens. The newest turn alone may have twice as
+ * many: people refer to it. Turns that the last compaction kept are older than that compaction, and go with it.
  */
 export function splitThread({ compaction, turns }: Context, keptTokens: number): Split {
   const since = compaction === undefined ? -1 : compaction.turn.depth;
@@ -39,11 +38,11 @@ export function splitThread({ compaction, turns }: Context, keptTokens: number):
   return { older: compaction === undefined ? older : [compaction, ...older], kept: turns.slice(first) };
 }
 
-/** Gives the work that goes on after the compaction. The same work: the run was aborted meanwhile. */
+/** The work as it continues after the compaction. The same work: the run was aborted meanwhile. */
 export async function compact(
   work: Work,
   { older, kept }: Split,
-  how: Pick<SummaryParts, "context" | "room" | "request" | "isPatient">,
+  how: Pick<SummaryWish, "context" | "room" | "request" | "isPatient">,
   { store, mintId, clock }: CompactPorts,
 ): Promise<Work> {
   const { claim, setup, profile } = work;
@@ -67,10 +66,10 @@ export async function compact(
   return { ...work, claim: { ...claim, parent: turn }, thread, history: historyOf(thread) };
 }
 
-/** Somebody reset the session while its summary was written. */
+/** The session was reset while its summary was written. */
 function threadChanged(cause: CortexError): CortexError {
-  return new CortexError("head_moved", "The session points elsewhere than when its thread was read", {
-    hint: "The turn is tried again after the new head.",
+  return new CortexError("head_moved", "The head of the session has moved since its thread was read", {
+    hint: "The turn is retried after the new head.",
     cause,
   });
 }

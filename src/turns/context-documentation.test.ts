@@ -9,8 +9,7 @@ import {
   MAX_DESCRIPTION_LENGTH,
   MAX_SKILL_NAME_LENGTH,
 } from "../personas/skill-file.ts";
-import { MAX_ATTACHMENT_LINE_LENGTH, MAX_ATTACHMENT_LINES } from "./attachments.ts";
-import { MAX_ENVELOPE_LENGTH } from "./envelope.ts";
+import { MAX_ATTACHMENT_LINE_LENGTH, MAX_ATTACHMENT_LINES, MAX_ENVELOPE_LENGTH } from "./query.ts";
 import { FULL_SHARE } from "./make-room.ts";
 import { MAX_HIT_LENGTH, MAX_MEMORY_TOKENS, MEMORY_SHARE } from "./memory.ts";
 import { MAX_SYSTEM_TOKENS, SKILLS_SHARE, SYSTEM_SHARE } from "./system-prompt.ts";

@@ -5,7 +5,7 @@ import { calls, says, spoken } from "../../test/support/scripted-model.ts";
 import { message } from "../../test/support/sample.ts";
 import { compactionTurn, spokenTurn, turnContent } from "../../test/support/thread.ts";
 import { explainContext, type Given } from "./context.ts";
-import { measure } from "./measure.ts";
+import { measure } from "./thread.ts";
 import { withMemory } from "./memory.ts";
 
 const tool = { name: "Read", description: "Reads.", parameters: { type: "object" } };

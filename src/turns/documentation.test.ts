@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 import { loadFiles } from "../../test/support/config-home.ts";
-import { FIRST_COOL_DOWN_MS, MAX_COOL_DOWN_MS } from "./cool-downs.ts";
-import { FULL_SHARE, KEPT_SHARE } from "./make-room.ts";
-import { OLD_RESULT_LENGTH } from "./shorten-results.ts";
-import { GRACE_MS } from "./silence.ts";
+import { FIRST_COOL_DOWN_MS, MAX_COOL_DOWN_MS } from "./choose-profile.ts";
+import { FULL_SHARE, KEPT_SHARE, OLD_RESULT_LENGTH } from "./make-room.ts";
+import { GRACE_MS } from "./limits.ts";
 import { SUMMARY_SHARE } from "./summarize.ts";
 
 const page = readFileSync(new URL("../../docs/limits-and-faults.md", import.meta.url), "utf8");

@@ -6,7 +6,7 @@ import type { Permissions } from "../model/permissions.ts";
 import type { Tool, ToolContext } from "../model/tool.ts";
 import { type BeforeCall, NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
 import type { Trust } from "../model/trust.ts";
-import { type CodeMode, type GateParts, judgeCall, marksOf, marksOfResult } from "./gate.ts";
+import { type CodeMode, type Gate, judgeCall, marksOf, marksOfResult } from "./gate.ts";
 
 const NOTHING_KNOWN: Trust = { untrusted: false, private: false, outward: false };
 const CONTEXT = {} as ToolContext; // handed on to hooks, and looked at by nobody else
@@ -18,14 +18,14 @@ interface Circumstances {
   readonly hook?: Partial<BeforeCall>;
 }
 
-function gate({ permissions, mode = "plain", trust, hook }: Circumstances): GateParts {
+function gate({ permissions, mode = "plain", trust, hook }: Circumstances): Gate {
   const hooks: ToolHooks = {
     ...NO_TOOL_HOOKS,
     before: async ({ params }) => ({ decision: "allow", params, notes: [], ...hook }),
   };
   return {
-    permissions: () => ({ ...EVERYTHING, ...permissions }),
-    codeMode: () => mode,
+    permissions: { ...EVERYTHING, ...permissions },
+    codeMode: mode,
     readTrust: async () => ({ ...NOTHING_KNOWN, ...trust }),
     hooks,
   };

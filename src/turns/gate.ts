@@ -19,10 +19,10 @@ import {
 /** What becomes of programs of a model's choice: see `sandbox` in the configuration. */
 export type CodeMode = "sandboxed" | "asks" | "refuses" | "plain";
 
-export interface GateParts {
-  /** As they are now, which may be less than when the turn began. */
-  readonly permissions: () => Permissions;
-  readonly codeMode: () => CodeMode;
+/** What a call is judged by, as it is at that moment: permissions may have shrunk since the turn began. */
+export interface Gate {
+  readonly permissions: Permissions;
+  readonly codeMode: CodeMode;
   readonly readTrust: () => Promise<Trust>;
   readonly hooks: ToolHooks;
 }
@@ -47,12 +47,10 @@ export async function judgeCall(
   tool: Tool,
   params: Json,
   context: ToolContext,
-  { permissions, codeMode, readTrust, hooks }: GateParts,
+  { permissions, codeMode, readTrust, hooks }: Gate,
 ): Promise<Judgement> {
-  const now = permissions();
-  if (!allowsTool(now, tool.name)) return refuse(`${tool.name} is not allowed for this agent.`);
-  const mode = codeMode();
-  if (tool.runsCode === true && mode === "refuses") return refuse(NO_SANDBOX);
+  if (!allowsTool(permissions, tool.name)) return refuse(`${tool.name} is not allowed for this agent.`);
+  if (tool.runsCode === true && codeMode === "refuses") return refuse(NO_SANDBOX);
 
   const said = await hooks.before({ tool: tool.name, params, context });
   const trust = await readTrust();
@@ -60,13 +58,13 @@ export async function judgeCall(
     return said.reason === undefined
       ? refuse("A hook of the owner refuses this call.")
       : refuse(said.reason, addedMarks(trust, HOOK_WORDS));
-  const brings = trustOf(tool, mode);
+  const brings = trustOf(tool, codeMode);
   const reasons = [
     ...(said.decision === "ask" ? [said.reason ?? "a hook of the owner wants it"] : []),
     ...(tool.asks === undefined ? [] : [tool.asks]),
     ...(tool.asksForOthers === undefined || !trust.untrusted ? [] : [tool.asksForOthers]),
-    ...(asksBefore(now, tool.name) ? [`${tool.name} is among the tools that need a yes`] : []),
-    ...(tool.runsCode === true && mode === "asks" ? ["there is no sandbox for commands"] : []),
+    ...(asksBefore(permissions, tool.name) ? [`${tool.name} is among the tools that need a yes`] : []),
+    ...(tool.runsCode === true && codeMode === "asks" ? ["there is no sandbox for commands"] : []),
     ...(needsConsent(trust, brings) ? [RULE_OF_TWO] : []),
   ];
   const { params: wanted, notes } = said;
@@ -78,16 +76,16 @@ export async function judgeCall(
 export async function marksOf(
   tool: Tool,
   notes: readonly string[],
-  { codeMode, readTrust }: Pick<GateParts, "codeMode" | "readTrust">,
+  { codeMode, readTrust }: Pick<Gate, "codeMode" | "readTrust">,
 ): Promise<readonly Mark[]> {
-  return addedMarks(await readTrust(), withNotes(trustOf(tool, codeMode()), notes));
+  return addedMarks(await readTrust(), withNotes(trustOf(tool, codeMode), notes));
 }
 
 /** The marks of what a call has brought: an error, and what hooks have added to it. */
 export async function marksOfResult(
   { errorTrust = {} }: Tool,
   { isError, notes }: { readonly isError: boolean; readonly notes: readonly string[] },
-  { readTrust }: Pick<GateParts, "readTrust">,
+  { readTrust }: Pick<Gate, "readTrust">,
 ): Promise<readonly Mark[]> {
   const brings = withNotes(isError ? errorTrust : {}, notes);
   return Object.keys(brings).length === 0 ? [] : addedMarks(await readTrust(), brings);

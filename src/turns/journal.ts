@@ -9,7 +9,7 @@ import type { Json } from "../model/json.ts";
 import type { CallBlock, Message, ToolCall, ToolStatus } from "../model/message.ts";
 import type { ToolResult } from "../model/tool.ts";
 import type { Claim, JournalEntry, QueueItem, Store, Wait } from "../store/store.ts";
-import type { Worked } from "./worked.ts";
+import type { Worked } from "./limits.ts";
 
 /** What a run was started with. The runs after a crash or a wait go on with the same. */
 export interface Pinned {

@@ -1,34 +1,34 @@
 /**
  * Keeps a conversation within the model's window.
  *
- * Before the first call of a run, a thread that nearly fills the window is compacted. Where a model says that it
- * is too long all the same, what can be left out is left out, step by step: first the older turns, then what
- * tools have said in this one. Each step is taken once for what is there, so a turn cannot go round in circles;
- * when nothing is left to try, it ends with an answer that says so.
+ * Before the first model call of a run, a thread that nearly fills the window is compacted. If the model still says that
+ * the conversation is too long, parts are left out step by step: first the older turns, then results of tools in this
+ * turn. Each step is taken once, so a turn cannot loop; when nothing is left to try, it ends with an answer that says so.
  */
 import type { Agent, Exchange } from "../agents/agent.ts";
-import { estimateTokens } from "../agents/estimate-tokens.ts";
+import { CHARACTERS_PER_TOKEN, estimateTokens } from "../agents/estimate-tokens.ts";
 import { CortexError } from "../model/errors.ts";
 import { compact, type CompactPorts, splitThread } from "./compact.ts";
-import { type Load, measure } from "./measure.ts";
+import { historyOf, isPartial, type Load, measure, readThread } from "./thread.ts";
 import type { Work } from "./prepare.ts";
-import { shortenResults } from "./shorten-results.ts";
-import type { SummaryParts } from "./summarize.ts";
-import { historyOf, isPartial, readThread } from "./thread.ts";
+import type { SummaryWish } from "./summarize.ts";
+import { callsOf, type ToolCall } from "../model/message.ts";
+import type { ToolResult } from "../model/tool.ts";
 
-/** How full the window may be when a run begins. The rest is for what the run brings. */
+/** How full the window may be when a run begins. The rest is for the run. */
 export const FULL_SHARE = 0.85;
-/** How much of the window is kept word for word. */
+/** How much of the window is kept verbatim. */
 export const KEPT_SHARE = 0.25;
-/** What a compaction must gain. One that gains less would be due again with the next turn. */
+/** The least that a compaction must gain. With less, the next turn would need another one. */
 const MIN_GAIN_SHARE = 0.1;
 
-interface RoomParts extends CompactPorts {
+/** Who makes room, and how its model is asked. */
+interface RoomMaker extends CompactPorts {
   readonly agent: Agent;
-  readonly request: SummaryParts["request"];
+  readonly request: SummaryWish["request"];
 }
 
-/** The work, and what of its own turn the model is given. */
+/** The work, and what the model gets of its own turn. */
 export interface Fitted {
   readonly work: Work;
   readonly current: Exchange;
@@ -37,17 +37,17 @@ export interface Fitted {
 
 interface Tried {
   readonly compacted: boolean;
-  /** How many messages the turn had when its results were shortened. */
+  /** The number of messages when the results were shortened. */
   readonly shortenedAt: number;
-  /** Nothing more can be done: this ends the turn. */
+  /** The answer that ends the turn: nothing is left to try. */
   readonly end?: string;
 }
 
-/** Before the first call of the model. */
-export async function makeRoom(given: Work, parts: RoomParts): Promise<Fitted> {
-  const work = isPartial(given.thread) ? await withWholeThread(given, parts) : given;
+/** Before the first model call. */
+export async function makeRoom(given: Work, maker: RoomMaker): Promise<Fitted> {
+  const work = isPartial(given.thread) ? await withWholeThread(given, maker) : given;
   const fitted = { work, current: work.journal, tried: { compacted: false, shortenedAt: -1 } };
-  const { context } = parts.agent;
+  const { context } = maker.agent;
   if (context === undefined) return fitted;
   const load = loadOf(work);
   const window = await context.window(work.profile);
@@ -56,20 +56,20 @@ export async function makeRoom(given: Work, parts: RoomParts): Promise<Fitted> {
   const split = splitThread(work.thread, room * KEPT_SHARE);
   const gained = sizeOf(...split.older);
   if (!hasTurns(split.older) || gained < room * MIN_GAIN_SHARE) return fitted;
-  const compacted = await compact(work, split, { ...parts, context, room, isPatient: isFirst(work) }, parts);
+  const compacted = await compact(work, split, { ...maker, context, room, isPatient: isFirst(work) }, maker);
   return { ...fitted, work: compacted, tried: { compacted: true, shortenedAt: -1 } };
 }
 
-/** After the model has said that it was given too much. */
-export async function makeMoreRoom({ work, tried }: Fitted, parts: RoomParts): Promise<Fitted> {
-  const { context } = parts.agent;
+/** After the model has rejected the conversation as too long. */
+export async function makeMoreRoom({ work, tried }: Fitted, maker: RoomMaker): Promise<Fitted> {
+  const { context } = maker.agent;
   const load = loadOf(work);
-  // What has just been refused is more than there is room for, whatever the window is said to be.
+  // What was just rejected does not fit, whatever the window is said to be.
   const room = Math.min(load.estimated, (await context?.window(work.profile)) ?? load.estimated);
   const split = splitThread(work.thread, tried.compacted ? 0 : room * KEPT_SHARE);
   let next = work;
   if (context !== undefined && hasTurns(split.older)) {
-    next = await compact(work, split, { ...parts, context, room, isPatient: isFirst(work) }, parts);
+    next = await compact(work, split, { ...maker, context, room, isPatient: isFirst(work) }, maker);
     if (!tried.compacted) return { work: next, current: next.journal, tried: { ...tried, compacted: true } };
   }
   const { messages } = work.journal;
@@ -83,8 +83,8 @@ export async function makeMoreRoom({ work, tried }: Fitted, parts: RoomParts): P
   };
 }
 
-/** A thread of which only the end was read is longer than the window: now all of it is needed. */
-async function withWholeThread(work: Work, { store }: RoomParts): Promise<Work> {
+/** A thread that was read in part is longer than the window: compacting needs all of it. */
+async function withWholeThread(work: Work, { store }: RoomMaker): Promise<Work> {
   const thread = await readThread(work.claim.parent, store);
   return { ...work, thread, history: historyOf(thread) };
 }
@@ -101,12 +101,12 @@ function sizeOf(...exchanges: readonly Exchange[]): number {
   return estimateTokens({ system: "", exchanges });
 }
 
-/** A summary alone cannot be summed up any further. */
+/** A summary alone cannot be summarised further. */
 function hasTurns(older: ReturnType<typeof splitThread>["older"]): boolean {
   return older.some(({ turn }) => turn.type === "normal");
 }
 
-/** A model that fails at the summary would have failed at the turn: that is tried again before it is done without. */
+/** A model that fails at the summary would fail at the turn: it is asked again before the outline is used. */
 function isFirst({ claim }: Work): boolean {
   return claim.attempt === 1;
 }
@@ -114,3 +114,30 @@ function isFirst({ claim }: Work): boolean {
 const TOO_LONG =
   "I stopped here: this message, and what I have read for it, is longer than my model takes, also after all else was left out. " +
   "Give me less at once, or use a profile with a larger `contextWindow`.";
+
+/** The length to which results are cut that the model has already used, in characters. */
+export const OLD_RESULT_LENGTH = 300;
+/** The share of the window for results that the model has not seen yet. */
+const NEW_RESULTS_SHARE = 0.25;
+const NOTE = "\n(Cut here: the conversation was longer than the model takes.)";
+
+/** A turn with shorter results, for the model only: the ledger keeps them in full. */
+export function shortenResults({ messages, toolCalls }: Exchange, room: number): Exchange {
+  const newest = messages.findLast((message) => callsOf(message).length > 0);
+  const newestCount = newest === undefined ? 0 : callsOf(newest).length;
+  const total = messages.flatMap(callsOf).length;
+  const newLength = (room * CHARACTERS_PER_TOKEN * NEW_RESULTS_SHARE) / Math.max(1, newestCount);
+  return {
+    messages,
+    toolCalls: toolCalls.map((call) =>
+      shorten(call, call.ordinal < total - newestCount ? OLD_RESULT_LENGTH : newLength),
+    ),
+  };
+}
+
+function shorten(call: ToolCall, maxLength: number): ToolCall {
+  const result = call.result as ToolResult | undefined;
+  if (result === undefined || result.text.length <= maxLength) return call;
+  const text = result.text.slice(0, Math.ceil(maxLength)).toWellFormed() + NOTE;
+  return { ...call, result: { ...result, text } };
+}

@@ -13,7 +13,7 @@ import {
   MAX_MEMORY_TOKENS,
   MAX_SEARCHED_LENGTH,
   memoryOf,
-  type MemoryParts,
+  type Recall,
   memoryTokens,
   recallMemory,
   remember,
@@ -37,7 +37,7 @@ function hit(event: string, fields: Partial<SearchHit> = {}): SearchHit {
 
 const THRESHOLD = 0.2;
 
-function recall(hits: readonly SearchHit[], fields: Partial<MemoryParts> = {}) {
+function recall(hits: readonly SearchHit[], fields: Partial<Recall> = {}) {
   return recallMemory({
     search: async () => hits,
     query: "where is the key?",

@@ -1,11 +1,14 @@
+import { join } from "node:path";
+
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { loadFiles } from "../../test/support/config-home.ts";
 import { DONE, testTool } from "../../test/support/home.ts";
 import { openTestStore } from "../../test/support/open-store.ts";
 import { alice, dispatch, event, session, toSession } from "../../test/support/sample.ts";
 import { attentiveModel, calls, says, scriptedModel } from "../../test/support/scripted-model.ts";
+import { temporaryFolder } from "../../test/support/temporary.ts";
 import type { Model } from "../agents/agent.ts";
 import { createLoopAgent } from "../agents/loop.ts";
 import type { Config } from "../config/config.ts";
@@ -13,17 +16,20 @@ import { MINUTE_MS } from "../model/durations.ts";
 import { CortexError } from "../model/errors.ts";
 import type { AgentId, ItemId } from "../model/ids.ts";
 import { OFFLINE_PROFILE } from "../model/profile.ts";
+import type { QueueMode } from "../model/queue-mode.ts";
 import type { Tool } from "../model/tool.ts";
-import { NO_TOOL_HOOKS } from "../model/tool-hook.ts";
 import { NO_USAGE } from "../model/usage.ts";
 import type { Claim, NewDispatch, NewEvent, Store } from "../store/store.ts";
 import { Spans } from "../model/spans.ts";
-import { CoolDowns } from "./cool-downs.ts";
+import { CoolDowns } from "./choose-profile.ts";
 import { type Running, runTurn } from "./run-turn.ts";
 import { sandboxMode } from "./sandbox.ts";
 import type { TurnPorts } from "./turn-ports.ts";
 
-const { config } = await loadFiles({});
+const HOME = temporaryFolder();
+afterAll(() => HOME[Symbol.dispose]());
+const workspace = join(HOME.path, "workspace");
+const { config } = await loadFiles({ "cortex.json": { agents: { main: { workspace } } } });
 const WORK = session("work");
 const ELSEWHERE = { kind: "suspend", waitKind: "other", detail: null } as const;
 
@@ -34,7 +40,12 @@ const PLAIN: TurnPorts["sandbox"] = {
 };
 
 function settingsOf(fields: Partial<TurnPorts["settings"]> = {}): TurnPorts["settings"] {
-  return { config: () => config, profile: (name) => ({ ...OFFLINE_PROFILE, name }), ...fields };
+  return {
+    config: () => config,
+    profile: (name) => ({ ...OFFLINE_PROFILE, name }),
+    variable: () => undefined,
+    ...fields,
+  };
 }
 
 function partsOf(
@@ -54,21 +65,23 @@ function partsOf(
     coolDowns: new CoolDowns(clock),
     spans: new Spans(clock, () => ({ ms: clock(), cpuMs: 0 })),
     mintId: () => `c${++minted}`,
-    agents: { agentFor: async () => agent },
-    features: { situation: async () => undefined, readWait: async () => undefined, wants: () => false },
+    home: HOME.path,
+    environment: {},
+    log: () => {},
+    agentFor: async () => agent,
+    features: {
+      agentFor: () => undefined,
+      situation: async () => undefined,
+      readWait: async () => undefined,
+      wants: () => false,
+    },
     live: { tell: () => {} },
     outcomes: { look: (items) => settled.push(...items) },
     tools: async () => [],
-    skills: async () => [],
-    window: async () => undefined,
-    folders: async () => ({ workspace: "/nowhere", roots: [], outputFolder: "/nowhere", hidden: [] }),
-    toolEnvironment: () => ({}),
+    windowOf: async () => undefined,
     sandbox: PLAIN,
-    toolHooks: () => NO_TOOL_HOOKS,
     redact: (text) => text,
-    selectSteering: (pending) => pending.filter(({ mode }) => mode === "steer"),
-    gatherTurn: async (first) => [first],
-    deliveriesFor: () => [],
+    deliveriesOf: () => [],
     settled,
     ...fields,
   };
@@ -89,8 +102,21 @@ function running(claim: Claim, fields: Partial<Running> = {}): Running {
   return { claim, cut, isStopping: () => false, claimNext: () => undefined, ...fields };
 }
 
-async function begin(store: Store, name = "a", fields: Partial<NewEvent> = {}): Promise<Claim> {
-  const work = { dispatch: dispatch(name, toSession("work")), claim: alice };
+/** The store, with another answer to what waits. */
+function withPending(store: Store, pending: Store["queue"]["pending"]): Store {
+  const queue = new Proxy(store.queue, {
+    get: (target, name: keyof Store["queue"]) => (name === "pending" ? pending : target[name]),
+  });
+  return withFaults(store, { queue });
+}
+
+async function begin(
+  store: Store,
+  name = "a",
+  fields: Partial<NewEvent> = {},
+  mode: QueueMode = "followup",
+): Promise<Claim> {
+  const work = { dispatch: dispatch(name, toSession("work"), { mode }), claim: alice };
   return (await store.events.accept(event(name, fields), work)).dispatched!.claim!;
 }
 
@@ -183,7 +209,9 @@ test("a turn that was cut off goes on with the prompt, tools and profile that it
 
   const store = await opened.crash();
   const { config: changed } = await loadFiles({
-    "cortex.json": { agents: { main: { systemPrompt: "Another.", profile: "offline", tools: ["A", "C"] } } },
+    "cortex.json": {
+      agents: { main: { workspace, systemPrompt: "Another.", profile: "offline", tools: ["A", "C"] } },
+    },
   });
   const model = scriptedModel(says("done"));
   const names: string[] = [];
@@ -191,6 +219,7 @@ test("a turn that was cut off goes on with the prompt, tools and profile that it
     running(await next(store)),
     partsOf(store, model, {
       settings: {
+        variable: () => undefined,
         config: () => changed,
         profile: (name) => (names.push(name), { ...OFFLINE_PROFILE, name }),
       },
@@ -397,10 +426,7 @@ test("what is said after an abort has a turn of its own", async () => {
         return request.beforeModelCall();
       },
     });
-  await runTurn(
-    running(claim),
-    partsOf(store, model, { agents: { agentFor: async () => ({ ...agent, run }) } }),
-  );
+  await runTurn(running(claim), partsOf(store, model, { agentFor: async () => ({ ...agent, run }) }));
 
   expect((await store.turns.get(claim.turn))!.status).toBe("aborted");
   expect((await store.queue.pending(WORK)).map(({ id }) => id)).toEqual(["item-b"]);
@@ -413,13 +439,13 @@ test("a steered message is part of the turn, and one that was dropped just now d
   await queue(store, "b", { mode: "steer" });
   await queue(store, "c", { mode: "steer" });
   let looked = 0;
-  const parts = partsOf(store, scriptedModel(calls("Work"), says("done")), {
-    ...toolsOf(testTool("Work", async () => DONE)),
-    selectSteering: (pending) => {
-      if (looked++ === 0) void store.queue.drop(["item-b" as ItemId], "test");
-      return pending;
-    },
+  const dropping = withPending(store, async (...query) => {
+    const pending = await store.queue.pending(...query);
+    if (looked++ === 0) void store.queue.drop(["item-b" as ItemId], "test");
+    return pending;
   });
+  const work = toolsOf(testTool("Work", async () => DONE));
+  const parts = partsOf(dropping, scriptedModel(calls("Work"), says("done")), work);
   await runTurn(running(claim), parts);
   expect((await store.turns.read(claim.turn))!.messages.map(({ content }) => content)).toEqual([
     "message a",
@@ -434,7 +460,7 @@ test("a steered message is part of the turn, and one that was dropped just now d
 test("a dead letter that is tried again keeps its own turn, and steers no other", async () => {
   await using opened = await openTestStore();
   const { store } = opened;
-  const dead = await begin(store);
+  const dead = await begin(store, "a", {}, "steer");
   const work = testTool("Work", async () => DONE);
   const failing = scriptedModel(calls("Work"), () => Promise.reject(new Error("broken")));
   await runTurn(running(dead), partsOf(store, failing, toolsOf(work)));
@@ -442,10 +468,7 @@ test("a dead letter that is tried again keeps its own turn, and steers no other"
 
   const claim = await begin(store, "b");
   await store.queue.retryDead("item-a" as ItemId);
-  await runTurn(
-    running(claim),
-    partsOf(store, scriptedModel(says("b")), { selectSteering: (pending) => pending }),
-  );
+  await runTurn(running(claim), partsOf(store, scriptedModel(says("b"))));
   expect((await store.turns.read(claim.turn))!.messages).toHaveLength(2);
   const again = await next(store);
   expect(again.turn).toBe(dead.turn);
@@ -524,7 +547,7 @@ test("an agent that takes no messages on the way is given none", async () => {
   const capabilities = { ...agent.capabilities, steer: false };
   await runTurn(
     running(claim),
-    partsOf(store, model, { agents: { agentFor: async () => ({ ...agent, capabilities }) } }),
+    partsOf(store, model, { agentFor: async () => ({ ...agent, capabilities }) }),
   );
   expect(await store.queue.pending(WORK)).toHaveLength(1);
   expect((await store.turns.get(claim.turn))!.agent).toBe("main" as AgentId);
@@ -647,7 +670,7 @@ test("a run whose model falls silent, and does not even end when told to, is tri
   await using opened = await openTestStore();
   const claim = await begin(opened.store);
   const { config: impatient } = await loadFiles({
-    "cortex.json": { agents: { main: { limits: { silenceMs: 1 } } } },
+    "cortex.json": { agents: { main: { workspace, limits: { silenceMs: 1 } } } },
   });
   const parts = partsOf(opened.store, STUCK, {
     settings: settingsOf({ config: () => impatient }),

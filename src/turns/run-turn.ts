@@ -1,32 +1,28 @@
 /**
- * Carries out a turn that was claimed: lets the agent work on its context, and settles it as committed,
- * aborted, suspended, failed, or left for whoever comes next.
+ * Carries out a claimed turn: lets the agent work on its context, and settles it as committed, aborted, suspended,
+ * failed, or left for the next holder.
  *
- * Nothing is remembered from one run to the next. A run that was cut off is taken up with what its journal
- * holds, by the same code that begins a new one.
+ * Nothing is remembered from one run to the next. An interrupted run continues from its journal, by the same code that
+ * begins a new one.
  */
-import type { Agent, AgentResult, Continuation } from "../agents/agent.ts";
-import { dayStart } from "../model/day.ts";
+import type { Agent, AgentRequest, AgentResult, Continuation } from "../agents/agent.ts";
 import { CortexError } from "../model/errors.ts";
 import type { Stage } from "../model/spans.ts";
+import type { ToolHooks } from "../model/tool-hook.ts";
 import { WakeLoop } from "../model/wake-loop.ts";
-import { type Claim, type LeaseRequest, MAX_PAGE, type QueueItem, type Store } from "../store/store.ts";
-import { callParts } from "./call-parts.ts";
-import { callTool } from "./call-tool.ts";
-import { noteFailure } from "./fall-back.ts";
-import { joinWaiting, tryTaking, withoutTurns } from "./join-waiting.ts";
+import type { Claim, LeaseRequest, QueueItem, Store } from "../store/store.ts";
+import { type CallingRun, callTool } from "./call-tool.ts";
+import { noteFailure } from "./choose-profile.ts";
+import { joinWaiting, readSteering, takeSteering } from "./join.ts";
 import type { Suspension } from "./journal.ts";
-import { foundSoFar, limitReached } from "./limits.ts";
+import { dayLimitReached, foundSoFar, limitReached, type Watched, watchSilence, workedMs } from "./limits.ts";
 import { type Fitted, isOverflow, makeMoreRoom, makeRoom } from "./make-room.ts";
 import { prepareRun, type Work } from "./prepare.ts";
-import { toQuery } from "./query.ts";
 import { commit, fail, park, suspend } from "./settle.ts";
-import { type Watched, watchSilence } from "./silence.ts";
-import { spendingReached, usageReached } from "./spending.ts";
+import { agentToolHooks } from "./tool-hooks.ts";
 import type { TurnPorts } from "./turn-ports.ts";
-import { workedMs } from "./worked.ts";
 
-/** What a run knows of the outside; the broker gives it. */
+/** What the broker tells a run. */
 export interface Running {
   readonly claim: Claim;
   readonly cut: AbortSignal;
@@ -34,179 +30,159 @@ export interface Running {
   readonly claimNext: () => LeaseRequest | undefined;
 }
 
-/** Gives the claim that the settling brought, if any. */
-export async function runTurn(running: Running, parts: TurnPorts): Promise<Claim | undefined> {
+/** Returns the claim that the settling brought, if any. */
+export async function runTurn(running: Running, ports: TurnPorts): Promise<Claim | undefined> {
   const { claim, cut } = running;
-  const claimed = parts.spans.now();
-  using abort = watchForAbort(claim, parts.store);
+  const claimed = ports.spans.now();
+  using abort = watchForAbort(claim, ports.store);
   let work: Work | undefined;
   try {
-    checkInterruptions(claim, parts.settings.config().broker.maxInterruptions);
-    work = await prepareRun(claim, parts);
-    if (!(await joinWaiting(work, parts))) await abort.look();
-    parts.spans.claim(claim.turn, work.items[0]!.event.id, claimed);
-    parts.spans.mark(claim.turn, "prepared");
+    checkInterruptions(claim, ports.settings.config().broker.maxInterruptions);
+    work = await prepareRun(claim, ports);
+    if (!(await joinWaiting(work, ports))) await abort.look();
+    const [first] = work.items;
+    if (first !== undefined) ports.spans.claim(claim.turn, first.event.id, claimed);
+    ports.spans.mark(claim.turn, "prepared");
     const suspensions: Suspension[] = [];
     const signal = AbortSignal.any([abort.signal, cut]);
     const { silenceMs } = work.setup.agent.limits;
     const begun = work;
     const ended = await watchSilence(
-      (watched) => workWithinWindow(begun, { watched, suspensions, abort }, running, parts),
-      { signal, silenceMs, graceMs: parts.graceMs },
+      (watched) => workWithinWindow(begun, { running, watched, suspensions, abort, ports }),
+      { signal, silenceMs, graceMs: ports.graceMs },
     );
-    parts.spans.mark(claim.turn, "answered");
+    ports.spans.mark(claim.turn, "answered");
     const { result, work: last } = ended ?? { result: ABORTED, work };
-    if (cut.aborted || result.kind === "parked") return await park(claim, parts.store);
-    if (result.kind !== "aborted") parts.coolDowns.answered(work.profile.name);
-    if (result.kind === "suspended") return await suspend(suspensions, last, parts);
-    return await commit(result, last, running.claimNext(), parts);
+    if (cut.aborted || result.kind === "parked") return await park(claim, ports.store);
+    if (result.kind !== "aborted") ports.coolDowns.answered(work.profile.name);
+    if (result.kind === "suspended") return await suspend(suspensions, last, ports);
+    return await commit(result, last, running.claimNext(), ports);
   } catch (error) {
-    if (cut.aborted) return park(claim, parts.store);
-    const alternative = work && noteFailure(error, { turn: claim.turn, ...work }, parts.coolDowns);
+    if (cut.aborted) return park(claim, ports.store);
+    const alternative = work && noteFailure(error, { turn: claim.turn, ...work }, ports.coolDowns);
+    const coolDown = work && alternative && ports.coolDowns.get(work.profile.name);
     const fallbacks = (work?.candidates.length ?? 1) - 1;
-    const coolDown = alternative && parts.coolDowns.get(work!.profile.name);
     const failed = { claim, items: work?.items, fallbacks, alternative, coolDown };
-    return fail(error, failed, running.claimNext(), parts);
+    return fail(error, failed, running.claimNext(), ports);
   }
 }
 
 const ABORTED: AgentResult = { kind: "aborted", partial: undefined };
 
-interface Circumstances {
+/** Everything around the agent's work that outlives one attempt to fit it into the window. */
+interface Attempt {
+  readonly running: Running;
   readonly watched: Watched;
   readonly suspensions: Suspension[];
   readonly abort: AbortWatch;
+  readonly ports: TurnPorts;
 }
 
-/** Lets the agent work, again with less where its model was given too much. */
+/** Lets the agent work, and again with less if its model was given too much. */
 async function workWithinWindow(
   work: Work,
-  { watched, suspensions, abort }: Circumstances,
-  running: Running,
-  parts: TurnPorts,
+  attempt: Attempt,
 ): Promise<{ readonly result: AgentResult; readonly work: Work }> {
+  const { ports, watched } = attempt;
   const { claim, setup, profile } = work;
   const { signal, touch } = watched;
   if (claim.abort !== undefined || signal.aborted) return { result: ABORTED, work };
-  const agent = await parts.agents.agentFor(profile, work);
+  const agent = await (ports.features.agentFor(profile, work) ?? ports.agentFor(profile));
   const { session } = claim.lease;
   const request = { profile, session, agent: setup.id, signal, onDelta: touch, onProgress: touch };
-  const roomParts = { ...parts, agent, request };
-  const agentParts = { agent, watched, suspensions, abort };
-  // A thread is not summed up for a turn that may not ask its model.
-  const end = await spentEnough(work, parts);
-  let fitted = end === undefined ? await makeRoom(work, roomParts) : endedBy(end, work);
+  const room = { ...ports, agent, request };
+  // A thread is not summarised for a turn that may not ask its model.
+  const end = await dayLimitReached(work, ports);
+  let fitted = end === undefined ? await makeRoom(work, room) : endedBy(end, work);
   for (;;) {
     try {
-      return { result: await letAgentWork(fitted, agentParts, running, parts), work: fitted.work };
+      return { result: await agent.run(requestOf(fitted, agent, attempt)), work: fitted.work };
     } catch (error) {
       if (!isOverflow(error)) throw error;
       if (signal.aborted) return { result: ABORTED, work: fitted.work };
-      fitted = await makeMoreRoom(fitted, roomParts);
+      fitted = await makeMoreRoom(fitted, room);
     }
   }
-}
-
-async function letAgentWork(
-  { work, current, tried }: Fitted,
-  { agent, watched, suspensions, abort }: Circumstances & { readonly agent: Agent },
-  running: Running,
-  parts: TurnPorts,
-): Promise<AgentResult> {
-  const { claim, setup, profile, tools, journal } = work;
-  const { signal, touch, pause } = watched;
-  const readSteering = async (): Promise<readonly QueueItem[]> => {
-    if (!agent.capabilities.steer) return [];
-    const pending = await parts.store.queue.pending(claim.lease.session, { limit: MAX_PAGE });
-    const selected = parts.selectSteering(pending, { items: work.items, nowMs: parts.clock() });
-    return withoutTurns(selected, parts.store);
-  };
-  const calls = callParts(
-    work,
-    {
-      signal,
-      isStopping: running.isStopping,
-      hasSteering: async () => (await readSteering()).length > 0,
-      suspensions,
-    },
-    parts,
-  );
-  const unmarked = new Set<Stage>(["asked", "first byte"]);
-  /** Of the first call to the model. */
-  const mark = (stage: Stage): void => {
-    if (unmarked.delete(stage)) parts.spans.mark(claim.turn, stage);
-  };
-  return agent.run({
-    profile,
-    session: claim.lease.session,
-    agent: setup.id,
-    turn: claim.turn,
-    system: work.system,
-    history: work.history,
-    current: { messages: journal.messages, toolCalls: current.toolCalls },
-    tools: [...tools.values()],
-    signal,
-    async beforeModelCall(): Promise<Continuation> {
-      if (running.isStopping()) return { kind: "park" };
-      const { messages } = journal;
-      const soFar = { messages, workedMs: workedMs(work.worked, parts.clock()) };
-      const { worker } = work;
-      const text =
-        tried.end ?? limitReached(setup.agent.limits, soFar, worker) ?? (await spentEnough(work, parts));
-      if (text !== undefined) {
-        // Whoever gave the work sees nothing of the turn but its answer.
-        const found = worker === undefined ? "" : `\n\n${foundSoFar(messages, journal.toolCalls)}`;
-        return { kind: "stop", text: text + found };
-      }
-      const steering = await readSteering();
-      if (signal.aborted) return { kind: "park" }; // what is said after an abort is for the next turn
-      const outcome = await takeSteering(steering, work, parts);
-      if (outcome.kind === "aborted") await abort.look(); // and the signal says it
-      mark("asked");
-      return { kind: "go", messages: outcome.kind === "taken" ? outcome.messages : [] };
-    },
-    record(message) {
-      touch();
-      return journal.addMessages([message]);
-    },
-    callTool: (call, ordinal) => pause(() => callTool(call, ordinal, calls)),
-    onDelta(delta) {
-      touch();
-      mark("first byte");
-      if (!signal.aborted) parts.live.tell(claim, delta);
-    },
-    onProgress: touch,
-  });
-}
-
-async function spentEnough(
-  { persona, permissions, profile }: Work,
-  { store, settings, clock }: TurnPorts,
-): Promise<string | undefined> {
-  if (profile.backend === "offline") return undefined; // it costs nothing
-  const spentUsd = store.turns.spentUsd.bind(store.turns);
-  const { timezone, usage } = settings.config();
-  const dayStartMs = (): number => dayStart(clock(), timezone);
-  const spent = await spendingReached(persona, permissions(), profile, { spentUsd, dayStartMs });
-  if (spent !== undefined) return spent;
-  const reached = usageReached(await store.turns.usedSince(dayStartMs()), usage, persona);
-  return reached && `I stopped here: ${reached} Write again tomorrow, or raise it.`;
 }
 
 function endedBy(end: string, work: Work): Fitted {
   return { work, current: work.journal, tried: { compacted: false, shortenedAt: -1, end } };
 }
 
-/** A message has entered the turn when it is in the journal, and not before. */
-async function takeSteering(steering: readonly QueueItem[], work: Work, parts: TurnPorts) {
-  if (steering.length === 0) return { kind: "taken", messages: [] } as const;
-  const { timezone } = parts.settings.config();
-  const messages = steering.map((item) => toQuery(item, timezone));
-  const kind = await tryTaking(() => work.journal.addMessages(messages, steering));
-  // Those that still wait are there at the next step, or in the next turn.
-  if (kind !== "taken") return { kind } as const;
-  work.items.push(...steering);
-  return { kind, messages } as const;
+/** What the agent is asked to do, and how what it does enters the journal. */
+function requestOf(fitted: Fitted, agent: Agent, attempt: Attempt): AgentRequest {
+  const { work, current } = fitted;
+  const { claim, setup, journal } = work;
+  const { ports, running, watched, suspensions } = attempt;
+  const { signal, touch, pause } = watched;
+  const steering = async (): Promise<readonly QueueItem[]> =>
+    agent.capabilities.steer ? readSteering(work, ports) : [];
+  let hooks: ToolHooks | undefined;
+  const calling: CallingRun = {
+    work,
+    ports,
+    hooks: () => (hooks ??= agentToolHooks(setup, ports)),
+    signal,
+    isStopping: running.isStopping,
+    hasSteering: async () => (await steering()).length > 0,
+    suspensions,
+  };
+  const unmarked = new Set<Stage>(["asked", "first byte"]);
+  /** Of the first model call. */
+  const mark = (stage: Stage): void => {
+    if (unmarked.delete(stage)) ports.spans.mark(claim.turn, stage);
+  };
+  return {
+    profile: work.profile,
+    session: claim.lease.session,
+    agent: setup.id,
+    turn: claim.turn,
+    system: work.system,
+    history: work.history,
+    current: { messages: journal.messages, toolCalls: current.toolCalls },
+    tools: [...work.tools.values()],
+    signal,
+    async beforeModelCall(): Promise<Continuation> {
+      const next = await decideNext(fitted, steering, attempt);
+      if (next.kind === "go") mark("asked");
+      return next;
+    },
+    record(message) {
+      touch();
+      return journal.addMessages([message]);
+    },
+    callTool: (call, ordinal) => pause(() => callTool(call, ordinal, calling)),
+    onDelta(delta) {
+      touch();
+      mark("first byte");
+      if (!signal.aborted) ports.live.tell(claim, delta);
+    },
+    onProgress: touch,
+  };
+}
+
+/** Decides before every model call whether the turn goes on, and takes in the messages that steer it. */
+async function decideNext(
+  { work, tried }: Fitted,
+  steering: () => Promise<readonly QueueItem[]>,
+  { running, watched: { signal }, abort, ports }: Attempt,
+): Promise<Continuation> {
+  if (running.isStopping()) return { kind: "park" };
+  const { setup, worker, worked } = work;
+  const { messages, toolCalls } = work.journal;
+  const soFar = { messages, workedMs: workedMs(worked, ports.clock()) };
+  const text =
+    tried.end ?? limitReached(setup.agent.limits, soFar, worker) ?? (await dayLimitReached(work, ports));
+  if (text !== undefined) {
+    // The agent that gave the work sees nothing of the turn but its answer.
+    const found = worker === undefined ? "" : `\n\n${foundSoFar(messages, toolCalls)}`;
+    return { kind: "stop", text: text + found };
+  }
+  const waiting = await steering();
+  if (signal.aborted) return { kind: "park" }; // messages after an abort are for the next turn
+  const taken = await takeSteering(waiting, work, ports);
+  if (taken === undefined) await abort.look(); // the signal is aborted now
+  return { kind: "go", messages: taken ?? [] };
 }
 
 interface AbortWatch extends Disposable {
@@ -215,10 +191,10 @@ interface AbortWatch extends Disposable {
   readonly look: () => Promise<void>;
 }
 
-/** Wake-ups can be lost; this is how long a run then goes on that was asked to abort. */
+/** Wake-ups can be lost; this is how long a run continues after it was asked to abort. */
 const ABORT_POLL_MS = 5_000;
 
-/** The note that a run is to be aborted is in the store; a wake-up says that there may be one. */
+/** The store notes that a run is to be aborted; a wake-up says that there may be a note. */
 function watchForAbort(claim: Claim, store: Store): AbortWatch {
   const controller = new AbortController();
   const loop = new WakeLoop({
@@ -233,14 +209,14 @@ function watchForAbort(claim: Claim, store: Store): AbortWatch {
   return {
     signal: controller.signal,
     look: () => loop.settle(),
-    [Symbol.dispose]: () => void loop[Symbol.asyncDispose](), // what it reads last matters to nobody
+    [Symbol.dispose]: () => void loop[Symbol.asyncDispose](), // its last read no longer matters
   };
 }
 
-/** A turn that brings the process down each time it is tried would do so for ever. */
+/** A turn that brings the process down on every attempt would do so for ever. */
 function checkInterruptions({ interruptions }: Claim, max: number): void {
   if (interruptions < max) return;
-  throw new CortexError("turn_failed", `The turn was cut off ${interruptions} times without getting on`, {
+  throw new CortexError("turn_failed", `The turn was interrupted ${interruptions} times without progress`, {
     hint: "Look at the log for what ended Cortex, then `cortex dead retry` the message.",
   });
 }

@@ -29,8 +29,8 @@ export interface SandboxMode {
 type Found = { readonly bubblewrap: string } | { readonly problem: string; readonly hint: string };
 
 export interface SandboxWatch {
-  /** As it is with the configuration of now. */
-  mode(): SandboxMode;
+  /** With the current configuration. */
+  readonly mode: () => SandboxMode;
   /** For `ToolContext.sandbox`. */
   sandbox(): Sandbox | undefined;
   /** Tries again what works on this machine. */

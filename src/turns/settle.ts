@@ -1,12 +1,15 @@
 /** The ends that a run can have, each one commit. */
+import assert from "node:assert/strict";
+
 import type { AgentResult } from "../agents/agent.ts";
 import { CortexError } from "../model/errors.ts";
 import { ANSWER_ADAPTER, eventId } from "../model/event.ts";
 import type { Json } from "../model/json.ts";
-import { endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
+import { assistantBody, endedAtLimit, type Message, type ToolCall } from "../model/message.ts";
+import { present } from "../model/present.ts";
 import { wasReplied } from "../model/reply-tool.ts";
 import { answeredMessage } from "../model/stamp.ts";
-import { present } from "../model/present.ts";
+import { addUsage, NO_USAGE } from "../model/usage.ts";
 import type {
   Claim,
   LeaseRequest,
@@ -16,29 +19,26 @@ import type {
   QueueItem,
   RunFailure,
   Store,
+  TurnFacts,
 } from "../store/store.ts";
-import type { Alternative } from "./choose-profile.ts";
-import type { CoolDown } from "./cool-downs.ts";
-import { turnFacts } from "./facts.ts";
-import { requestsOf } from "./approval.ts";
+import { requestNotice, requestsOf } from "./approval.ts";
+import type { Alternative, CoolDown } from "./choose-profile.ts";
 import type { Suspension } from "./journal.ts";
 import type { Work } from "./prepare.ts";
-import { requestNotice } from "./request-notice.ts";
-import { nextAttempt } from "./retry.ts";
+import { isByOthers } from "./setup.ts";
 import type { TurnPorts } from "./turn-ports.ts";
-import { isByOthers } from "./untrusted.ts";
 
 export async function commit(
   result: Extract<AgentResult, { kind: "done" | "aborted" }>,
   work: Work,
   claimNext: LeaseRequest | undefined,
-  parts: TurnPorts,
+  ports: TurnPorts,
 ): Promise<Claim | undefined> {
   const { claim, journal, setup, profile, items, permissions } = work;
   const answer = result.kind === "done" ? result.answer : result.partial;
   const unwritten = [...journal.unwritten, ...(answer === undefined ? [] : [answer])];
   const messages = answer === undefined ? journal.messages : [...journal.messages, answer];
-  const { next } = await parts.store.turns.commit({
+  const { next } = await ports.store.turns.commit({
     lease: claim.lease,
     run: claim.run,
     turn: claim.turn,
@@ -55,29 +55,29 @@ export async function commit(
     toolCalls: [],
     ...(answer === undefined
       ? {}
-      : { answer: answerEvent(work, messages, parts.clock()), judge: parts.features.wants("sent") }),
+      : { answer: answerEvent(work, messages, ports.clock()), judge: ports.features.wants("sent") }),
     deliveries:
       answer === undefined || wasReplied(answer.content, journal.toolCalls)
         ? []
-        : parts.deliveriesFor(answeredMessage(items)!, answer.content),
-    timing: parts.spans.read(claim.turn),
+        : deliveriesFor(answered(items), answer.content, ports),
+    timing: ports.spans.read(claim.turn),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
-  parts.spans.mark(claim.turn, "committed");
-  parts.coolDowns.forget(claim.turn);
-  parts.outcomes.look(items.map(({ id }) => id));
+  ports.spans.mark(claim.turn, "committed");
+  ports.coolDowns.forget(claim.turn);
+  ports.outcomes.look(items.map(({ id }) => id));
   return next;
 }
 
-/** The tools whose calls were made; those that were refused or skipped are in the turn. */
+/** The tools whose calls were made. Refused and skipped calls are in the turn. */
 function toolsUsed(calls: readonly ToolCall[]): string[] {
   const made = calls.filter(({ status }) => status === "ok" || status === "error" || status === "unknown");
   return [...new Set(made.map(({ tool }) => tool))].toSorted();
 }
 
-/** The agent's answers are events too, in the place where the turn's message came from. */
+/** An agent's answer is an event too, in the place its message came from. */
 function answerEvent({ claim, setup, items }: Work, messages: readonly Message[], atMs: number): NewAnswer {
-  const { channel, account, place, topic, id } = answeredMessage(items)!.event;
+  const { channel, account, place, topic, id } = answered(items).event;
   return {
     id: eventId(ANSWER_ADAPTER, { kind: "id", sourceId: claim.turn }),
     channel,
@@ -89,38 +89,35 @@ function answerEvent({ claim, setup, items }: Work, messages: readonly Message[]
   };
 }
 
-/** The session stays occupied until the answers are there; slot and lease are free. */
+/** The session stays occupied until the answers arrive; slot and lease are free. */
 export async function suspend(
   suspensions: readonly Suspension[],
   work: Work,
-  parts: Pick<TurnPorts, "store" | "deliveriesFor">,
+  ports: TurnPorts,
 ): Promise<undefined> {
   const { claim } = work;
-  const { store } = parts;
+  const { store } = ports;
   const [first] = suspensions;
-  // Workers go on by themselves; a person has to know that it waits for them.
+  assert(first !== undefined);
+  // Workers continue by themselves; a person has to know that the turn waits for them.
   const shown = suspensions.find(({ kind }) => kind !== "child") ?? first;
   const wait = {
-    id: `${claim.turn}-${first!.ordinal}-${suspensions.length}`,
-    kind: shown!.kind,
+    id: `${claim.turn}-${first.ordinal}-${suspensions.length}`,
+    kind: shown.kind,
     detail: { calls: suspensions as unknown as Json },
   };
-  const requests = requestsOf(suspensions).map((request) => withNotice(request, work, parts));
+  const requests = requestsOf(suspensions).map((request) => withNotice(request, work, ports));
   await store.runs.suspend(claim.lease, claim.run, wait, requests);
 }
 
-/** Whoever waits for the answer elsewhere is told what it waits for. */
-function withNotice(
-  request: NewApproval,
-  { claim, worker, items }: Work,
-  parts: Pick<TurnPorts, "deliveriesFor">,
-): NewApproval {
+/** Tells the sender, if they are on another channel, what the answer waits for. */
+function withNotice(request: NewApproval, { claim, worker, items }: Work, ports: TurnPorts): NewApproval {
   const text = requestNotice(request, { session: claim.lease.session, isByOthers: isByOthers(items) });
-  const [notice] = noticesTo(answeredMessage(items)!, text, parts, worker?.asks);
+  const [notice] = noticesTo(answered(items), text, ports, worker?.asks);
   return notice === undefined ? request : { ...request, notice };
 }
 
-/** Leaves a run where it stands, for the next process to go on with. */
+/** Leaves a run as it is, for the next process to continue. */
 export async function park(claim: Claim, store: Store): Promise<undefined> {
   await store.queue.release([claim.lease]);
 }
@@ -128,10 +125,10 @@ export async function park(claim: Claim, store: Store): Promise<undefined> {
 interface FailedRun {
   readonly claim: Claim;
   readonly items: readonly QueueItem[] | undefined;
-  /** How many profiles there are beside the wished one: each may be tried. */
+  /** Number of fallback profiles, each of which may be tried. */
   readonly fallbacks?: number;
   readonly alternative?: Alternative | undefined;
-  /** Of the profile, where the failure has brought one. */
+  /** Of the profile, if the failure caused one. */
   readonly coolDown?: CoolDown | undefined;
 }
 
@@ -139,30 +136,30 @@ export async function fail(
   error: unknown,
   { claim, items, fallbacks = 0, alternative, coolDown }: FailedRun,
   claimNext: LeaseRequest | undefined,
-  parts: TurnPorts,
+  ports: TurnPorts,
 ): Promise<Claim | undefined> {
-  if (error instanceof CortexError && error.code === "lease_lost") return undefined; // whoever has it goes on
-  const { maxAttempts, retryMs } = parts.settings.config().broker;
+  if (error instanceof CortexError && error.code === "lease_lost") return undefined; // its holder continues
+  const { maxAttempts, retryMs } = ports.settings.config().broker;
   const outcome = nextAttempt(error, {
     attempt: claim.attempt,
     maxAttempts: maxAttempts + fallbacks,
     firstDelayMs: retryMs,
     alternative,
-    nowMs: parts.clock(),
-    random: parts.random(),
+    nowMs: ports.clock(),
+    random: ports.random(),
   });
-  if (outcome.kind === "dead") parts.coolDowns.forget(claim.turn);
-  const affected = outcome.kind === "dead" ? (items ?? (await parts.store.queue.itemsOf(claim.turn))) : [];
-  const { next } = await parts.store.runs.fail({
+  if (outcome.kind === "dead") ports.coolDowns.forget(claim.turn);
+  const affected = outcome.kind === "dead" ? (items ?? (await ports.store.queue.itemsOf(claim.turn))) : [];
+  const { next } = await ports.store.runs.fail({
     lease: claim.lease,
     run: claim.run,
     error:
       describe(error) + (coolDown === undefined ? "" : ` ${consequences(coolDown, outcome, alternative)}`),
     outcome,
-    deliveries: affected.flatMap((item) => noticesTo(item, NOTICE, parts)),
+    deliveries: affected.flatMap((item) => noticesTo(item, NOTICE, ports)),
     ...(claimNext === undefined ? {} : { claimNext }),
   });
-  if (affected.length > 0) parts.outcomes.look(affected.map(({ id }) => id));
+  if (affected.length > 0) ports.outcomes.look(affected.map(({ id }) => id));
   return next;
 }
 
@@ -180,16 +177,34 @@ function consequences(
 function noticesTo(
   item: QueueItem,
   text: string,
-  { deliveriesFor }: Pick<TurnPorts, "deliveriesFor">,
+  ports: TurnPorts,
   to?: Json,
 ): (NewDelivery & { readonly content: string })[] {
-  return deliveriesFor(item, text, to).map((delivery) => Object.assign({ content: text }, delivery));
+  return deliveriesFor(item, text, ports, to).map((delivery) => Object.assign({ content: text }, delivery));
 }
 
-/** What a person who waits elsewhere is told; the error itself is for the owner. */
+/** The deliveries of a text for the sender of a message, or for another address. */
+function deliveriesFor(
+  { event, dispatches }: QueueItem,
+  text: string,
+  { deliveriesOf, mintId }: TurnPorts,
+  to?: Json,
+): NewDelivery[] {
+  const delivery = to ?? dispatches.find((dispatch) => dispatch.delivery !== undefined)?.delivery;
+  return deliveriesOf({ text, source: event, delivery, mintId });
+}
+
+/** A claimed turn always answers a message. */
+function answered(items: readonly QueueItem[]): QueueItem {
+  const item = answeredMessage(items);
+  assert(item !== undefined);
+  return item;
+}
+
+/** For a sender on another channel; the error itself is for the owner. */
 const NOTICE = "I could not answer this message. It is kept, and can be tried again.";
 
-/** Some providers answer with whole pages. */
+/** Some providers return whole pages. */
 const MAX_ERROR_LENGTH = 4_000;
 
 function describe(error: unknown): string {
@@ -199,4 +214,55 @@ function describe(error: unknown): string {
 function explain(error: unknown): string {
   if (error instanceof CortexError) return `${error.code}: ${error.message}. ${error.hint}`;
   return `unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+}
+
+/** How a turn was made: the sum over all its model calls, including those before a crash. */
+export function turnFacts(
+  messages: readonly Message[],
+  { role, profile }: { readonly role: TurnFacts["role"]; readonly profile: string },
+): TurnFacts {
+  const bodies = messages.filter(({ role: speaker }) => speaker === "assistant").map(assistantBody);
+  const usage = bodies.reduce((sum, body) => addUsage(sum, body.usage ?? NO_USAGE), NO_USAGE);
+  const costs = bodies.map(({ costUsd }) => costUsd ?? null);
+  const last = bodies.findLast(({ provider }) => provider !== undefined && provider !== "cortex");
+  return {
+    role,
+    profile,
+    provider: last?.provider ?? "none",
+    model: last?.model ?? "none",
+    usage,
+    costUsd: costs.includes(null) ? null : costs.reduce((sum: number, cost) => sum + cost!, 0),
+  };
+}
+
+const MAX_DELAY_MS = 60_000;
+
+interface Attempt {
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** Before the second attempt; doubled before each further one. */
+  readonly firstDelayMs: number;
+  readonly nowMs: number;
+  /** Between 0 and 1: spreads the retries of many turns. */
+  readonly random: number;
+  /** After a failure of the model: whether another profile can be tried. */
+  readonly alternative?: Alternative | undefined;
+}
+
+/** Whether a turn whose attempt failed is retried, now or later, or becomes a dead letter. */
+export function nextAttempt(
+  error: unknown,
+  { attempt, maxAttempts, firstDelayMs, nowMs, random, alternative }: Attempt,
+): RunFailure["outcome"] {
+  if (!(error instanceof CortexError)) return { kind: "dead" };
+  // A full disk is not the message's fault: it waits until there is space.
+  const isPatient = error.transient && error.code.startsWith("store_");
+  if (attempt >= maxAttempts && !isPatient) return { kind: "dead" };
+  if (error.code === "head_moved") return { kind: "retry", atMs: nowMs }; // the next attempt follows the new head
+  if (alternative === "now") return { kind: "retry", atMs: nowMs };
+  if (!error.transient && alternative !== "later") return { kind: "dead" };
+  const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), MAX_DELAY_MS);
+  const jittered = backoff * (0.5 + random / 2);
+  return { kind: "retry", atMs: nowMs + Math.max(Math.round(jittered), error.retryAfterMs ?? 0) };
 }

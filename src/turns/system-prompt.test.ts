@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
 
+import { expect, test } from "vitest";
 import { loadFiles } from "../../test/support/config-home.ts";
 import { temporaryFolder } from "../../test/support/temporary.ts";
 import { CHARACTERS_PER_TOKEN } from "../agents/estimate-tokens.ts";
@@ -9,7 +9,13 @@ import type { AgentId, PersonaId } from "../model/ids.ts";
 import { MAX_IDENTITY_FILE_LENGTH } from "../personas/identity-files.ts";
 import { lookUp, type Setup } from "../personas/lookup.ts";
 import type { Skill } from "../personas/skills.ts";
-import { assembleSystem, MAX_SYSTEM_TOKENS, SYSTEM_SHARE, type SystemSources } from "./system-prompt.ts";
+import {
+  assembleSystem,
+  MAX_SYSTEM_TOKENS,
+  roleRules,
+  SYSTEM_SHARE,
+  type PromptContent,
+} from "./system-prompt.ts";
 
 async function setup(agent: object = {}, persona: object = {}): Promise<Setup> {
   const { config } = await loadFiles({
@@ -21,7 +27,7 @@ async function setup(agent: object = {}, persona: object = {}): Promise<Setup> {
 const read = { name: "Read", description: "Reads.", parameters: {} };
 const skillTool = { name: "Skill", description: "Gives a skill.", parameters: {} };
 
-function sources(workspace: string, fields: Partial<SystemSources> = {}): SystemSources {
+function sources(workspace: string, fields: Partial<PromptContent> = {}): PromptContent {
   return { workspace, tools: [read], skills: [], window: undefined, ...fields };
 }
 
@@ -136,11 +142,38 @@ test.each([
 test("the guidance of a tool is in the prompt of agents that have the tool", async () => {
   const guidance = { name: "sub-agents", text: () => "Sub-agents do work for you." };
   const tool = { name: "sub_agent", description: "Has work done.", parameters: {}, guidance };
-  const partsOf = async (agent: object, tools: SystemSources["tools"]) => {
+  const partsOf = async (agent: object, tools: PromptContent["tools"]) => {
     const { parts } = await assembleSystem(await setup(agent), sources("/nowhere", { tools }));
     return parts.map(({ name }) => name);
   };
   expect(await partsOf({}, [read, tool])).toEqual(["identity", "rules", "sub-agents", "tools"]);
   expect(await partsOf({}, [read])).toEqual(["identity", "rules", "tools"]);
   expect(await partsOf({ systemPrompt: "Mine." }, [read, tool])).toEqual(["systemPrompt", "tools"]);
+});
+
+test("a manager is told of the tags for its answers, a worker is not", () => {
+  const manager = roleRules("manager", new Set());
+  for (const tag of ["[[reply_to_current]]", "[[reply_to:<id>]]", "[[audio_as_voice]]", "NO_REPLY"]) {
+    expect(manager).toContain(tag);
+  }
+  const worker = roleRules("worker", new Set());
+  expect(worker).toContain("one task");
+  expect(worker).not.toMatch(/\[\[|NO_REPLY/);
+});
+
+test.each([
+  ["manager", "message"],
+  ["manager", "dispatch_to_agent"],
+  ["manager", "reply_to_caller"],
+  ["worker", "send_message_to_agent"],
+  ["worker", "dispatch_to_agent"],
+] as const)("a %s is told how to use %s only where it has it", (role, tool) => {
+  expect(roleRules(role, new Set([tool]))).toContain(tool);
+  expect(roleRules(role, new Set([tool])).length).toBeGreaterThan(roleRules(role, new Set(["Read"])).length);
+});
+
+test("both are told what is not an instruction", () => {
+  for (const role of ["manager", "worker"] as const) {
+    expect(roleRules(role, new Set())).toMatch(/envelope|one line in brackets[^]*no instruction/);
+  }
 });

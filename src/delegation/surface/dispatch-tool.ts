@@ -15,7 +15,7 @@ import {
 import type { Tool, ToolResult } from "../../model/tool.ts";
 import type { Worker } from "../../model/worker.ts";
 import type { StoredSession, Store } from "../../store/store.ts";
-import { markSession } from "../../turns/untrusted.ts";
+import { markSession } from "../../turns/setup.ts";
 import type { DelegationPorts } from "../accept.ts";
 import { type Caller, readCaller } from "../caller.ts";
 import { checkCircle } from "../circle.ts";

@@ -8,7 +8,7 @@ import type { Json } from "../../model/json.ts";
 import { parseSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { ToolContext } from "../../model/tool.ts";
 import { readWorker, type Worker } from "../../model/worker.ts";
-import { isByOthers } from "../../turns/untrusted.ts";
+import { isByOthers } from "../../turns/setup.ts";
 import type { RelayRequest, Relays } from "../relays.ts";
 
 /** How many relays of one session may be under way at the same time. */

@@ -12,7 +12,7 @@ import {
 import type { EventId } from "../../model/ids.ts";
 import type { ToolContext } from "../../model/tool.ts";
 import type { QueueItem } from "../../store/store.ts";
-import { isByOthers } from "../../turns/untrusted.ts";
+import { isByOthers } from "../../turns/setup.ts";
 import { isNotice } from "../work/order-notice.ts";
 
 /** What other agents say is nobody's instruction, whoever they say it for. */

@@ -34,7 +34,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   ),
   before("before messages are journalled", "src/turns/journal.ts", "    const before = this.unwritten;\n"),
   before("before a call", "src/agents/loop.ts", "    const outcome = await request.callTool("),
-  before("between the intent and the tool", CALL_TOOL, "  const outcome = await attempt("),
+  before("between the intent and the tool", CALL_TOOL, "  const outcome = await runTool("),
   before("between the tool and its result", CALL_TOOL, '  if (outcome === "aborted") return'),
   {
     name: "between an interruption and the end of its turn",
@@ -47,7 +47,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "before a turn is committed",
     "src/turns/settle.ts",
-    "  const { next } = await parts.store.turns.commit(",
+    "  const { next } = await ports.store.turns.commit(",
   ),
   before("before a thread is compacted", "src/turns/compact.ts", "    await store.turns.compact({"),
   before(
@@ -63,7 +63,7 @@ export const RUNTIME_POINTS: readonly Point[] = [
   before(
     "between giving work away and the note that a call waits for it",
     CALL_TOOL,
-    "  await parts.journal.addWaiting(call);\n",
+    "  await run.work.journal.addWaiting(call);\n",
   ),
   before(
     "between giving work away and the suspension of the turn",

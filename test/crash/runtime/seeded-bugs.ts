@@ -28,8 +28,8 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     patches: [
       {
         file: "src/turns/call-tool.ts",
-        from: "  await Promise.all([journal.startCall(call, ordinal, clock()), parts.mark(judgement.marks)]);\n",
-        to: "  await parts.mark(judgement.marks);\n",
+        from: "  await Promise.all([journal.startCall(call, ordinal, clock()), mark(judgement.marks, run)]);\n",
+        to: "  await mark(judgement.marks, run);\n",
       },
     ],
   },
@@ -101,7 +101,7 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     symptom: /is settled by \S+, which does not hold it/,
     patches: [
       {
-        file: "src/turns/run-turn.ts",
+        file: "src/turns/join.ts",
         from: "  const messages = steering.map((item) => toQuery(item, timezone));\n",
         to: `  const messages = steering.map((item) => toQuery(item, timezone));
   const early = messages.map((message, i) => ({
@@ -110,12 +110,12 @@ export const RUNTIME_BUGS: readonly RuntimeBug[] = [
     message,
     items: [steering[i]!.id],
   }));
-  await parts.store.runs.journal(work.claim.lease, work.claim.run, early);
+  await ports.store.runs.journal(work.claim.lease, work.claim.run, early);
   await new Promise((resolve) => setTimeout(resolve, 50));
 `,
       },
       {
-        file: "src/turns/run-turn.ts",
+        file: "src/turns/join.ts",
         from: "work.journal.addMessages(messages, steering)",
         to: "work.journal.addMessages(messages)",
       },

@@ -4,7 +4,7 @@ import { calls, says, spoken } from "../../test/support/scripted-model.ts";
 import { message } from "../../test/support/sample.ts";
 import { toolCall } from "../../test/support/question.ts";
 import type { Exchange } from "../agents/agent.ts";
-import { OLD_RESULT_LENGTH, shortenResults } from "./shorten-results.ts";
+import { OLD_RESULT_LENGTH, shortenResults } from "./make-room.ts";
 
 function lengths({ toolCalls }: Exchange): number[] {
   return toolCalls.map(({ result }) => (result as { text: string }).text.split("\n")[0]!.length);

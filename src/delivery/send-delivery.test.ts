@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { withDeadline } from "./deadline.ts";
+import { withDeadline } from "./send-delivery.ts";
 
 const never = new AbortController().signal;
 

@@ -5,7 +5,7 @@ import { toolCall } from "../../test/support/question.ts";
 import { message } from "../../test/support/sample.ts";
 import { calls, says, spoken } from "../../test/support/scripted-model.ts";
 import { compactionTurn, spokenTurn, turnContent } from "../../test/support/thread.ts";
-import { MAX_ANSWER_LENGTH, MAX_QUERY_LENGTH, outline, transcript } from "./transcript.ts";
+import { MAX_ANSWER_LENGTH, MAX_QUERY_LENGTH, outline, transcript } from "./summarize.ts";
 
 const turns = Array.from({ length: 100 }, (_, i) => spokenTurn(i, `query ${i}`, `answer ${i}`));
 

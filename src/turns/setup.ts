@@ -1,0 +1,132 @@
+/**
+ * Who runs the turns of a session and what they may do: the session's agent and persona, changed by what the session was
+ * given as a worker's, narrowed by what every message of the turn allows. Also the folders and the environment of the
+ * agent's tools.
+ */
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+
+import type { Config } from "../config/config.ts";
+import { toolOutputPath } from "../config/home.ts";
+import { CortexError } from "../model/errors.ts";
+import type { AgentId, PersonaId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import { requireOwnFolder } from "../model/private-file.ts";
+import type { SessionKey } from "../model/session-key.ts";
+import { type Mark, TRUST_SETTING } from "../model/trust.ts";
+import type { Worker } from "../model/worker.ts";
+import { agentFor, lookUp, type Setup } from "../personas/lookup.ts";
+import { childEnvironment, type Named, type Variables } from "../programs/environment.ts";
+import type { DispatchInput, QueueItem, Store } from "../store/store.ts";
+import type { Folders } from "./turn-ports.ts";
+
+/** The agent and persona of a session. A worker that works in a folder of its own need not be configured. */
+export function setupOf(
+  config: Config,
+  { agent, persona }: { readonly agent: AgentId; readonly persona: PersonaId },
+  worker: Worker | undefined,
+): Setup {
+  if (worker?.workspace === undefined) return lookUp(config, agent, persona);
+  const { workspace, roots = [], tools = [] } = worker;
+  const setup = agentFor(config, agent, { startedBy: persona, folder: workspace });
+  const { permissions } = setup.persona;
+  const open = [...new Set([...permissions.roots, ...roots])];
+  const allowed = { ...permissions.tools, allow: [...permissions.tools.allow, ...tools] };
+  return {
+    ...setup,
+    agent: { ...setup.agent, workspace, tools: [...setup.agent.tools, ...tools] },
+    persona: { ...setup.persona, permissions: { ...permissions, roots: open, tools: allowed } },
+  };
+}
+
+/** The agent as a worker, within the limits it was given. */
+export function asWorker(setup: Setup, worker: Worker | undefined): Setup {
+  if (worker === undefined) return setup;
+  const { limits, pluginDirs } = setup.agent;
+  const { maxTurns = Infinity, costUsd = Infinity, systemPrompt, role = "worker" } = worker;
+  return {
+    ...setup,
+    agent: {
+      ...setup.agent,
+      role,
+      ...(role === "worker" ? { memory: false } : {}), // its task holds what it needs
+      limits: {
+        ...limits,
+        modelCalls: Math.min(limits.modelCalls, maxTurns),
+        costUsd: Math.min(limits.costUsd, costUsd),
+      },
+      pluginDirs: worker.pluginDirs ?? pluginDirs,
+      ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    },
+  };
+}
+
+/** Whether the session has a tool, permissions aside: reserved tools are for workers that were given them. */
+export function hasTool(
+  worker: Worker | undefined,
+  { name, isReserved }: { readonly name: string; readonly isReserved?: true | undefined },
+): boolean {
+  return isReserved !== true || worker?.tools?.includes(name) === true;
+}
+
+/** What a worker may do at most, whoever writes to it. */
+export function narrowedAs(worker: Worker | undefined): Json[] {
+  return worker === undefined ? [] : [worker.permissions];
+}
+
+/** What the messages of a turn allow: each narrows the permissions of the turn. */
+export function narrowedBy(items: readonly QueueItem[]): Json[] {
+  return items.flatMap(({ dispatches }) => dispatches.flatMap(allowedBy));
+}
+
+/** In a list, because permissions that are themselves a list, or null, narrow too. */
+function allowedBy({ permissions }: DispatchInput): Json[] {
+  return permissions === undefined ? [] : [permissions];
+}
+
+/** Whether anyone but the owner wrote any of the messages. A message is the owner's only if it says so. */
+export function isByOthers(items: readonly QueueItem[]): boolean {
+  return narrowedBy(items).some((permissions) => authorityIn(permissions) !== "owner");
+}
+
+function authorityIn(permissions: Json): Json | undefined {
+  return permissions !== null && typeof permissions === "object" && !Array.isArray(permissions)
+    ? (permissions as { readonly authority?: Json }).authority
+    : undefined;
+}
+
+/** Adds trust marks to a session. Only a person removes them. */
+export async function markSession(
+  session: SessionKey,
+  marks: readonly Mark[],
+  { sessions }: { readonly sessions: Pick<Store["sessions"], "configure"> },
+): Promise<void> {
+  if (marks.length === 0) return;
+  const added = Object.fromEntries(marks.map((mark) => [mark, true]));
+  await sessions.configure(session, { [TRUST_SETTING]: added });
+}
+
+/** The folders of an agent, created if missing. Throws `file_unsafe`, `home_unwritable`. */
+export async function agentFolders(home: string, { id, agent, persona }: Setup): Promise<Folders> {
+  const { workspace } = agent;
+  const outputFolder = toolOutputPath(home, id);
+  for (const folder of [dirname(outputFolder), outputFolder]) requireOwnFolder(folder);
+  await Promise.all([makeFolder(workspace), makeFolder(outputFolder)]);
+  return { workspace, outputFolder, roots: persona.permissions.roots, hidden: [home] };
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (cause) {
+    throw new CortexError("home_unwritable", `Cannot create the folder ${path}`, {
+      hint: "Check its permissions and the free space on the disk.",
+      cause,
+    });
+  }
+}
+
+/** The environment of commands: variables for every program, and those that the turn's permissions name. */
+export function toolEnvironment(own: Variables, named?: Named): Readonly<Record<string, string>> {
+  return { ...childEnvironment(own, named), TERM: "dumb" };
+}

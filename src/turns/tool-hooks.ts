@@ -1,0 +1,52 @@
+/** The tool hooks of an agent: those in the configuration first, then those of its plugins. */
+import type { ToolHookCommand } from "../agents/tools/tool-hooks.ts";
+import { matches } from "../model/permissions.ts";
+import { NO_TOOL_HOOKS, type ToolHooks } from "../model/tool-hook.ts";
+import type { Setup } from "../personas/lookup.ts";
+import { findPlugins } from "../personas/plugins.ts";
+import { denyingPatterns } from "../personas/permissions.ts";
+import type { TurnPorts } from "./turn-ports.ts";
+
+type HookPorts = Pick<TurnPorts, "home" | "settings" | "log">;
+
+/** Read when the first call is judged. If a plugin's hooks cannot be read, every call is denied: they may be guards. */
+export function agentToolHooks(setup: Setup, ports: HookPorts): ToolHooks {
+  let opened: Promise<ToolHooks> | undefined;
+  const open = (): Promise<ToolHooks> => (opened ??= openHooks(setup, ports));
+  return {
+    before: async (call) => {
+      try {
+        return await (await open()).before(call);
+      } catch (error) {
+        opened = undefined;
+        const reason = error instanceof Error ? error.message : String(error);
+        ports.log(reason);
+        return { decision: "deny", reason, params: call.params, notes: [] };
+      }
+    },
+    after: async (call, result) => (await open().catch(() => NO_TOOL_HOOKS)).after(call, result),
+  };
+}
+
+async function openHooks({ agent }: Setup, { home, settings, log }: HookPorts): Promise<ToolHooks> {
+  const { toolHooks } = settings.config();
+  const { plugins } = await findPlugins(agent.pluginDirs);
+  const folders = plugins.filter(({ hasHooks }) => hasHooks).map(({ folder }) => folder);
+  if (toolHooks.length === 0 && folders.length === 0) return NO_TOOL_HOOKS;
+  const [{ createToolHooks }, { readPluginHooks }] = await Promise.all([
+    import("../agents/tools/tool-hooks.ts"),
+    import("../agents/tools/plugin-hooks.ts"),
+  ]);
+  const configured = toolHooks.map(({ event, match, command, timeoutMs, env }, i): ToolHookCommand => ({
+    name: `toolHooks[${i}]`,
+    event,
+    isFor: (tool) => matches(denyingPatterns([match]), tool),
+    command,
+    folder: home,
+    timeoutMs,
+    env,
+    isGuard: true,
+  }));
+  const commands = [...configured, ...(await Promise.all(folders.map(readPluginHooks))).flat()];
+  return createToolHooks(() => commands, { log, variable: settings.variable });
+}
