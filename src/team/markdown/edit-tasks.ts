@@ -1,6 +1,6 @@
 /**
- * Edits of a task file, each the smallest change that does it. What is done already is not done again, and a status
- * only ever goes on: ready, in-progress, done.
+ * Edits of a task file. Each changes as little text as possible and is idempotent. A status only moves forward: ready,
+ * in-progress, done.
  */
 import type { RemovedTask, TaskEdit } from "./edit.ts";
 import { spliced } from "./splice.ts";
@@ -20,8 +20,8 @@ import {
 import { noteLine, progressLineOf, progressText, removedBlocks, splicesOf } from "./task-splices.ts";
 
 /**
- * The text with the edit. Throws `task_unknown`, `state_conflict` where the task is not in the state that the edit
- * begins with, and `request_invalid` where a text cannot stand in the file.
+ * The text with the edit applied. Throws `task_unknown`, `state_conflict` if the task is not in the state that the edit
+ * requires, and `request_invalid` for text that cannot be written to the file.
  */
 export function applyTaskEdit(text: string, edit: TaskEdit): string {
   const blocks = blocksOf(text, titlesOf(edit));
@@ -29,18 +29,18 @@ export function applyTaskEdit(text: string, edit: TaskEdit): string {
   return spliced(text, splicesOf(text, blocks, edit));
 }
 
-/** Whether the file says what the edit would make it say. */
+/** Whether the edit would change nothing. */
 export function isTaskEditDone(text: string, edit: TaskEdit): boolean {
   return isDone(text, blocksOf(text, titlesOf(edit)), edit);
 }
 
-/** The same of many edits, with the file read once. */
+/** `isTaskEditDone` for many edits of one file, which is parsed once. */
 export function taskEditsDoneIn(text: string): (edit: TaskEdit) => boolean {
   const blocks = blocksOf(text);
   return (edit) => isDone(text, blocks, edit);
 }
 
-/** With what depends on the file as it is now, so that the edit can be made again on any later text. */
+/** Completes the edit with what depends on the current file, so that it can be redone on any later text. */
 export function settleTaskEdit(text: string, edit: TaskEdit): TaskEdit {
   if (edit.kind === "add" && edit.ordinal === undefined) {
     return { ...edit, ordinal: blocksOf(text, titlesOf(edit)).tasks.length + 1 };
@@ -74,7 +74,7 @@ function withTexts(
   });
 }
 
-/** The tasks that it may be about. */
+/** Titles of the tasks that the edit can concern. */
 function titlesOf(edit: TaskEdit): ReadonlySet<string> {
   switch (edit.kind) {
     case "add":
@@ -98,7 +98,7 @@ function isDone(text: string, { tasks, outline }: TaskBlocks, edit: TaskEdit): b
       return ordinal !== undefined && findByRef(tasks, { title: title.trim(), ordinal }) !== undefined;
     }
     case "claim": {
-      // Another of the same title may have been started in the same minute.
+      // Another task with the same title may have been started in the same minute.
       if (findByRef(tasks, { ...edit.task, started: undefined })?.status.value === "ready") return false;
       const task = findByRef(tasks, { ...edit.task, started: edit.stamp });
       return task?.started === edit.stamp && ["in-progress", "done"].includes(task.status.value);

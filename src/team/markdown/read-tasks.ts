@@ -1,4 +1,4 @@
-/** Reads a task file as people, other agents and Cortex write it. Nothing is refused: oddities become problems. */
+/** Reads a task file as people, other agents and Cortex write it. Nothing is rejected: deviations become problems. */
 import { isStamp } from "./stamp.ts";
 import { asStatus, type Task, type TaskFile, type TaskRef } from "./task.ts";
 import {

@@ -1,4 +1,4 @@
-/** What each edit of a task file changes, where it is not done yet. */
+/** The text changes of each edit of a task file, if it is not done yet. */
 import { CortexError } from "../../model/errors.ts";
 import { bodyLines, checkedLine, oneLine, summaryLines } from "./block-text.ts";
 import type { TaskEdit } from "./edit.ts";
@@ -22,13 +22,13 @@ import {
 
 type Edit<Kind extends TaskEdit["kind"]> = Extract<TaskEdit, { readonly kind: Kind }>;
 
-/** In the order of the text. */
+/** In text order. */
 export function splicesOf(text: string, blocks: TaskBlocks, edit: TaskEdit): Splice[] {
   switch (edit.kind) {
     case "add":
       return addTask(text, blocks, edit);
     case "claim": {
-      // By its place alone: what is ready was not started.
+      // By ordinal alone: a ready task has not been started.
       const task = taskOf(blocks, { ...edit.task, started: undefined });
       return moveOn(task, { from: "ready", to: "in-progress", name: "Started", stamp: edit.stamp });
     }
@@ -59,7 +59,7 @@ export function progressText({ text }: Edit<"progress">): string {
   return `Progress: ${oneLine(text)}`.trimEnd();
 }
 
-/** Those that are still there, in the order of the text. */
+/** The tasks of the edit that are still in the file, in text order. */
 export function removedBlocks(
   text: string,
   tasks: readonly TaskBlock[],
@@ -137,7 +137,7 @@ function setProgress(text: string, task: TaskBlock, written: string): Splice[] {
   return [{ from: contentEnd(text, task, task.bodyStart, end), lines: ["", written] }];
 }
 
-/** Above the sections. */
+/** The line must be above the sections. */
 export function progressLineOf(text: string, task: TaskBlock): TextLine | undefined {
   for (const line of textLines(text, task.bodyStart, task.sections[0]?.start ?? task.end))
     if (text.startsWith("Progress:", line.start)) return line;
@@ -161,7 +161,7 @@ function setTick(text: string, { outline }: TaskBlocks, stamp: string): Splice[]
   return splices;
 }
 
-/** The comments of ticks in it stay. */
+/** Tick comments in it stay. */
 function removeTask(text: string, task: TaskBlock): Splice[] {
   if (task.status.value !== "done") throw notInState(task, "done");
   const splices: Splice[] = [];
@@ -173,7 +173,7 @@ function removeTask(text: string, task: TaskBlock): Splice[] {
   return [...splices, { from, to: task.end, text: "" }];
 }
 
-/** Below the last line between two offsets that is neither empty nor a comment of a tick. */
+/** The end of the last line between two offsets that is neither blank nor a tick comment. */
 function contentEnd(text: string, { ticks }: TaskBlock, from: number, to: number): number {
   const passed = new Set(ticks.filter((tick) => isAlone(text, tick)).map(({ start }) => start));
   let end = from;
@@ -182,7 +182,7 @@ function contentEnd(text: string, { ticks }: TaskBlock, from: number, to: number
   return end;
 }
 
-/** Whether an empty line, or nothing at all, stands before. */
+/** Whether a blank line, or nothing at all, precedes it. */
 function isAfterBlank(text: string, at: number): boolean {
   const before = text.slice(startOf(text), at);
   return before === "" || /(?:^|\n)[ \t]*\r?\n$/.test(before.slice(-MAX_LOOK_BACK));
@@ -193,15 +193,15 @@ const MAX_LOOK_BACK = 200;
 function taskOf({ tasks }: TaskBlocks, ref: TaskRef): TaskBlock {
   const task = findByRef(tasks, ref);
   if (task !== undefined) return task;
-  const which = ref.ordinal === 1 ? "" : ` a ${ref.ordinal}. time`;
-  throw new CortexError("task_unknown", `No task is called ${JSON.stringify(ref.title)}${which}`, {
-    hint: "`cortex team status` shows the tasks; somebody may have renamed it or taken it out.",
+  const which = ref.ordinal === 1 ? "" : ` (number ${ref.ordinal} with this title)`;
+  throw new CortexError("task_unknown", `Unknown task ${JSON.stringify(ref.title)}${which}`, {
+    hint: "Run `cortex team status` to list the tasks; it may have been renamed or removed.",
   });
 }
 
 function notInState({ title, status }: TaskBlock, wanted: TaskStatus): CortexError {
   const message = `The task ${JSON.stringify(title)} is ${JSON.stringify(status.value)}, not ${wanted}`;
   return new CortexError("state_conflict", message, {
-    hint: "A task only goes from ready to in-progress to done, and only what is done is taken out.",
+    hint: "A task goes from ready to in-progress to done, and only done tasks can be removed.",
   });
 }

@@ -1,13 +1,13 @@
 /**
- * Everything in a team directory that is not as the protocol has it. None of it stops the team: each file is read as well
- * as it can be. Here it is said what was made of it, and what to do.
+ * All deviations of a team directory from the protocol. None stops the team: every file is read as well as possible. A
+ * finding says how the deviation was read, and how to fix it.
  *
- * The rules, by where they are found:
+ * The rules, by where they are checked:
  *
  * - task files (`task-problems.ts`): title-empty, title-doubled, status-unknown, status-misplaced, status-malformed,
  *   metadata-order, metadata-doubled, metadata-indented, stamp-invalid, started-missing, completed-missing,
  *   in-progress-several, fence-open, tick-invalid, tick-doubled, tick-misplaced
- * - notes of members and projects (`read-note.ts`, `read-project.ts`): frontmatter and sections
+ * - notes of members and projects (`read-note.ts`, `note-frontmatter.ts`): frontmatter and sections
  * - folders and whole files (`team-problems.ts`, `read-cache.ts`): note-missing, tasks-missing, slug-odd, conflict-copy,
  *   link-outside, file-unreadable, file-too-large, not-utf8, tick-ahead, task-removed, external-missing,
  *   external-unreadable, external-empty
@@ -21,12 +21,12 @@ import { expandPath } from "../../config/team-config.ts";
 import { FOREIGN_RUNTIME } from "../files/adoption.ts";
 import { findSection } from "../markdown/note-sections.ts";
 import { isRepairable } from "./repair.ts";
-import { toSlug } from "../markdown/slug.ts";
-import { COORDINATOR, inOrder, type Member, type Team, type TeamProblem } from "../files/team.ts";
+import { slugOf } from "../markdown/slug.ts";
+import { COORDINATOR, inOrder, type TeamMember, type Team, type TeamProblem } from "../files/team.ts";
 import { TEMPLATES } from "../members/templates.ts";
 
 export interface TeamFinding extends TeamProblem {
-  /** Whether `repair` can do it without losing anything. */
+  /** Whether `repair` can fix it without losing data. */
   readonly isRepairable: boolean;
 }
 
@@ -38,9 +38,7 @@ export function lintTeam(team: Team, home: string): TeamFinding[] {
     for (const file of [member.notePath, member.tasksPath]) found.push(...conflictMarks(team, file));
   }
   for (const { path } of team.projects) found.push(...conflictMarks(team, path));
-  const findings: TeamFinding[] = [];
-  for (const problem of inOrder(found)) findings.push({ ...problem, isRepairable: isRepairable(problem) });
-  return findings;
+  return inOrder(found).map((problem) => Object.assign({}, problem, { isRepairable: isRepairable(problem) }));
 }
 
 function problemsOfWhole(team: Team): TeamProblem[] {
@@ -54,17 +52,17 @@ function problemsOfWhole(team: Team): TeamProblem[] {
   if (!members.some(({ slug }) => slug === COORDINATOR)) problems.push(coordinatorMissing());
   const byName = Map.groupBy(members, ({ slug, note }) => slugOf(note.name) ?? slug);
   for (const [name, [first, ...others]] of byName)
-    for (const { slug, notePath } of others)
-      problems.push(
-        nameDoubled({ file: notePath, line: fieldLine(team, notePath, "name") }, name, first!, slug),
-      );
+    for (const { slug, notePath } of others) {
+      const place = { file: notePath, line: fieldLine(team, notePath, "name") };
+      problems.push(nameDoubled(place, name, [first?.slug, slug].join(" and ")));
+    }
   for (const { notePath, note } of members)
     if (note.name !== "" && slugOf(note.name) === undefined)
       problems.push(nameWithoutSlug({ file: notePath, line: fieldLine(team, notePath, "name") }, note.name));
   return problems;
 }
 
-/** Notes of members stood beside each other once, each a file of `agents`. */
+/** Notes in the old layout: all next to each other in `agents`. */
 function oldNotes(root: string): TeamProblem[] {
   const folder = join(root, "agents");
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
@@ -76,7 +74,7 @@ function oldNotes(root: string): TeamProblem[] {
     .map((name) => layoutOld(`agents/${name}`));
 }
 
-function problemsOfProject(member: Member, team: Team, home: string): TeamProblem[] {
+function problemsOfProject(member: TeamMember, team: Team, home: string): TeamProblem[] {
   const { note, notePath, isInactive } = member;
   const problems: TeamProblem[] = [];
   if (!isInactive && note.project !== undefined) {
@@ -95,8 +93,8 @@ function problemsOfProject(member: Member, team: Team, home: string): TeamProble
   return problems;
 }
 
-/** A note that says who runs the member is left at that. One that does not, of somebody who does nothing, may be meant for us. */
-function foreignProblems(member: Member, team: Team): TeamProblem[] {
+/** A member without work or with a runtime is fine. Otherwise, Cortex may be meant to run it. */
+function foreignProblems(member: TeamMember, team: Team): TeamProblem[] {
   const { slug, note, notePath, isWaitedFor } = member;
   if (!isWaitedFor || note.runtime !== undefined) return [];
   const line = fieldLine(team, notePath, "name");
@@ -105,24 +103,24 @@ function foreignProblems(member: Member, team: Team): TeamProblem[] {
       file: notePath,
       line,
       rule: "runtime-missing",
-      message: "the note does not say who runs this member, so Cortex gives it no turns",
-      hint: `\`cortex team adopt ${slug}\` makes it Cortex's; \`runtime: ${FOREIGN_RUNTIME}\` in the note says that somebody else runs it.`,
+      message: "the note names no runtime, so Cortex does not run this member",
+      hint: `Run \`cortex team adopt ${slug}\` to have Cortex run it, or set \`runtime: ${FOREIGN_RUNTIME}\` if another program does.`,
     },
   ];
 }
 
-/** What git leaves of a merge that it could not do. */
+/** Left by git in a merge conflict. */
 function conflictMarks(team: Team, file: string): TeamProblem[] {
   const at = linesOf(team, file).findIndex((line) => line.startsWith("<<<<<<< "));
   return at === -1 ? [] : [conflictMark(file, at + 1)];
 }
 
-/** Where a field of a note stands, from 1. */
+/** The line of a field of a note, from 1. */
 function fieldLine(team: Team, file: string, name: string): number {
   return lineOf(team, file, (written) => written.startsWith(`${name}:`));
 }
 
-/** The first one below so many lines, from 1. */
+/** The first match after `below` lines, from 1. */
 function lineOf(team: Team, file: string, isMeant: (written: string) => boolean, below = 0): number {
   return linesOf(team, file).findIndex((written, at) => at >= below && isMeant(written)) + 1 || 1;
 }
@@ -132,28 +130,20 @@ function linesOf({ root, problems }: Team, file: string): string[] {
   try {
     return readFileSync(join(root, file), "utf8").split("\n");
   } catch {
-    return []; // gone since the team was read, and named the next time
+    return []; // gone since the team was read; reported next time
   }
 }
 
-/** Of these files nothing is known but that. */
+/** Files with these problems are not read. */
 const NOT_READ = new Set(["file-too-large", "file-unreadable", "link-outside", "not-utf8", "tasks-missing"]);
-
-function slugOf(name: string): string | undefined {
-  try {
-    return toSlug(name);
-  } catch {
-    return undefined; // Nothing of it is left.
-  }
-}
 
 function coordinatorMissing(): TeamProblem {
   return {
     file: `agents/${COORDINATOR}`,
     line: 1,
     rule: "coordinator-missing",
-    message: "the team has no coordinator, so nobody looks after its members",
-    hint: "`cortex team init` makes one.",
+    message: "the team has no coordinator to look after its members",
+    hint: "Run `cortex team init` to create one.",
   };
 }
 
@@ -162,8 +152,8 @@ function templateMissing(file: string): TeamProblem {
     file,
     line: 1,
     rule: "template-missing",
-    message: "the team has no such template, so new notes are made from the one of the protocol",
-    hint: "`cortex team init` writes it.",
+    message: "missing template; new notes use the protocol's",
+    hint: "Run `cortex team init` to create it.",
   };
 }
 
@@ -172,19 +162,19 @@ function layoutOld(file: string): TeamProblem {
     file,
     line: 1,
     rule: "layout-old",
-    message: "a note of a member lies in a folder of its own, so this one is not read",
-    hint: "`cortex team import` takes over the old layout.",
+    message: "this note is not in its member's folder, so it is not read",
+    hint: "Run `cortex team import` to import the old layout.",
   };
 }
 
 type ProblemLocation = Pick<TeamProblem, "file" | "line">;
 
-function nameDoubled(place: ProblemLocation, name: string, first: Member, slug: string): TeamProblem {
+function nameDoubled(place: ProblemLocation, name: string, members: string): TeamProblem {
   return {
     ...place,
     rule: "name-doubled",
-    message: `the names of ${first.slug} and ${slug} both make the slug "${name}"`,
-    hint: "Give one of them another name; they are told apart by their folders.",
+    message: `the names of ${members} both yield the slug "${name}"`,
+    hint: "Rename one of them; until then their folders tell them apart.",
   };
 }
 
@@ -192,8 +182,8 @@ function nameWithoutSlug(place: ProblemLocation, name: string): TeamProblem {
   return {
     ...place,
     rule: "name-odd",
-    message: `the name ${JSON.stringify(name)} leaves no slug; that of the folder is used`,
-    hint: "Use at least one letter a to z or digit in it.",
+    message: `the name ${JSON.stringify(name)} yields no slug; that of the folder is used`,
+    hint: "Use at least one letter from a to z, or a digit.",
   };
 }
 
@@ -202,7 +192,7 @@ function projectMissing(place: ProblemLocation, project: string): TeamProblem {
     ...place,
     rule: "project-missing",
     message: `the project "${project}" is not a folder on this machine`,
-    hint: "Correct `project:` in the note (an absolute path, or one that begins with ~), or make the folder.",
+    hint: "Correct `project:` in the note (an absolute path, or one that starts with ~), or create the folder.",
   };
 }
 
@@ -210,8 +200,8 @@ function projectUnknown(place: ProblemLocation, project: string): TeamProblem {
   return {
     ...place,
     rule: "project-unknown",
-    message: `there is no note projects/${project}.md`,
-    hint: `\`cortex team project ${project}\` makes one.`,
+    message: `missing note projects/${project}.md`,
+    hint: `Run \`cortex team project ${project}\` to create it.`,
   };
 }
 
@@ -220,7 +210,7 @@ function conflictMark(file: string, line: number): TeamProblem {
     file,
     line,
     rule: "conflict-marks",
-    message: "git has left both sides of a conflict here",
-    hint: "Decide what stays, and take out the lines that begin with <<<<<<<, ======= and >>>>>>>.",
+    message: "unresolved git merge conflict",
+    hint: "Resolve it, and remove the lines that start with <<<<<<<, ======= and >>>>>>>.",
   };
 }

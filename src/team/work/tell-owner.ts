@@ -1,5 +1,5 @@
-/** What the coordinator tells the owner: what it has found, and what its session says about flags. */
-import { createHash } from "node:crypto";
+/** The coordinator's reports to the owner, and its session's answers about flags. */
+import { hash } from "node:crypto";
 
 import type { DeliveryId, ItemId } from "../../model/ids.ts";
 import { SILENCE } from "../../model/reply-tool.ts";
@@ -10,15 +10,15 @@ import type { Workplace } from "./workplace.ts";
 
 const TELEGRAM = "telegram";
 
-/** Sends a text to where the owner reads. The same `key` again is sent once. */
+/** Sends a text to the owner. Idempotent by `key`. */
 export async function tellOwner(key: string, text: string, place: Workplace): Promise<void> {
   const target = reportTarget(place);
   if (target === undefined) return place.log(text.trimEnd());
-  const digest = createHash("sha256").update(`${place.team.root}\n${key}`).digest("hex").slice(0, 24);
+  const digest = hash("sha256", `${place.team.root}\n${key}`).slice(0, 24);
   await place.store.outbox.notify({ id: `team-${digest}` as DeliveryId, target, content: text });
 }
 
-/** Sends notices to the coordinator's session, and its answers to the owner. The same notice again is sent once. */
+/** Sends notices to the coordinator's session, and its answers to the owner. Each notice is sent once. */
 export async function askCoordinator(notices: readonly Notice[], place: Workplace): Promise<void> {
   const target = reportTarget(place);
   const sent: ItemId[] = [];
@@ -30,14 +30,14 @@ export async function askCoordinator(notices: readonly Notice[], place: Workplac
   });
 }
 
-/** The chat that the team names, else the configured `admin`. Undefined: the log. */
+/** The team's chat, else the configured `admin`. Undefined: the log. */
 function reportTarget({ team, channels, settings }: Workplace): DeliveryTarget | undefined {
   const { telegramChatId } = team.config;
   const isChat = telegramChatId !== undefined && channels().includes(TELEGRAM);
   return isChat ? { channel: TELEGRAM, place: telegramChatId } : settings.config().admin;
 }
 
-/** The coordinator's session inherits the marks of the member's session, whose words the notice repeats. */
+/** The coordinator's session inherits the trust marks of the member's session, whose words the notice repeats. */
 async function send(
   { event, dispatch, from }: Notice,
   target: DeliveryTarget | undefined,
@@ -59,7 +59,7 @@ async function send(
   return fresh && dispatched !== undefined ? [dispatched.item] : [];
 }
 
-/** Several notices may have been answered by one turn. */
+/** One turn may answer several notices. */
 async function logAnswers(
   items: readonly ItemId[],
   { store, outcomes, closing, log }: Workplace,
@@ -68,6 +68,8 @@ async function logAnswers(
     await outcomes.wait(item, closing);
     return readTurnEnd(item, store);
   });
-  const said = (await Promise.all(ends)).flatMap((end) => (end?.kind === "done" ? [end.summary.trim()] : []));
-  for (const answer of new Set(said)) if (answer !== SILENCE && answer !== "") log(answer);
+  const answers = (await Promise.all(ends)).flatMap((end) =>
+    end?.kind === "done" ? [end.summary.trim()] : [],
+  );
+  for (const answer of new Set(answers)) if (answer !== SILENCE && answer !== "") log(answer);
 }
