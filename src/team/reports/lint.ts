@@ -4,7 +4,7 @@
  *
  * The rules, by where they are checked:
  *
- * - task files (`task-problems.ts`): title-empty, title-doubled, status-unknown, status-misplaced, status-malformed,
+ * - task files (`read-tasks.ts`): title-empty, title-doubled, status-unknown, status-misplaced, status-malformed,
  *   metadata-order, metadata-doubled, metadata-indented, stamp-invalid, started-missing, completed-missing,
  *   in-progress-several, fence-open, tick-invalid, tick-doubled, tick-misplaced
  * - notes of members and projects (`read-note.ts`, `note-frontmatter.ts`): frontmatter and sections
@@ -23,6 +23,7 @@ import { findSection } from "../markdown/note-sections.ts";
 import { isRepairable } from "./repair.ts";
 import { slugOf } from "../markdown/slug.ts";
 import { COORDINATOR, inOrder, type TeamMember, type Team, type TeamProblem } from "../files/team.ts";
+import { legacyNotePath } from "../members/register-member.ts";
 import { TEMPLATES } from "../members/templates.ts";
 
 export interface TeamFinding extends TeamProblem {
@@ -43,35 +44,61 @@ export function lintTeam(team: Team, home: string): TeamFinding[] {
 
 function problemsOfWhole(team: Team): TeamProblem[] {
   const { root, members } = team;
-  const problems = [
-    ...oldNotes(root),
-    ...Object.keys(TEMPLATES)
-      .filter((file) => !existsSync(join(root, file)))
-      .map(templateMissing),
-  ];
-  if (!members.some(({ slug }) => slug === COORDINATOR)) problems.push(coordinatorMissing());
+  const problems = [...oldNotes(root), ...missingTemplates(root)];
+  if (!members.some(({ slug }) => slug === COORDINATOR))
+    problems.push({
+      file: `agents/${COORDINATOR}`,
+      line: 1,
+      rule: "coordinator-missing",
+      message: "the team has no coordinator to look after its members",
+      hint: "Run `cortex team init` to create one.",
+    });
   const byName = Map.groupBy(members, ({ slug, note }) => slugOf(note.name) ?? slug);
   for (const [name, [first, ...others]] of byName)
-    for (const { slug, notePath } of others) {
-      const place = { file: notePath, line: fieldLine(team, notePath, "name") };
-      problems.push(nameDoubled(place, name, [first?.slug, slug].join(" and ")));
-    }
+    for (const { slug, notePath } of others)
+      problems.push({
+        file: notePath,
+        line: fieldLine(team, notePath, "name"),
+        rule: "name-doubled",
+        message: `the names of ${[first?.slug, slug].join(" and ")} both yield the slug "${name}"`,
+        hint: "Rename one of them; until then their folders tell them apart.",
+      });
   for (const { notePath, note } of members)
     if (note.name !== "" && slugOf(note.name) === undefined)
-      problems.push(nameWithoutSlug({ file: notePath, line: fieldLine(team, notePath, "name") }, note.name));
+      problems.push({
+        file: notePath,
+        line: fieldLine(team, notePath, "name"),
+        rule: "name-odd",
+        message: `the name ${JSON.stringify(note.name)} yields no slug; that of the folder is used`,
+        hint: "Use at least one letter from a to z, or a digit.",
+      });
   return problems;
+}
+
+function missingTemplates(root: string): TeamProblem[] {
+  const missing = Object.keys(TEMPLATES).filter((file) => !existsSync(join(root, file)));
+  return missing.map((file) => ({
+    file,
+    line: 1,
+    rule: "template-missing",
+    message: "missing template; new notes use the protocol's",
+    hint: "Run `cortex team init` to create it.",
+  }));
 }
 
 /** Notes in the old layout: all next to each other in `agents`. */
 function oldNotes(root: string): TeamProblem[] {
   const folder = join(root, "agents");
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
-  const names = readdirSync(folder).filter(
-    (name) => name.endsWith(".md") && slugOf(name.slice(0, -3)) === name.slice(0, -3),
-  );
-  return names
-    .filter((name) => !existsSync(join(folder, name.slice(0, -3))))
-    .map((name) => layoutOld(`agents/${name}`));
+  const slugs = readdirSync(folder).flatMap((name) => (name.endsWith(".md") ? [name.slice(0, -3)] : []));
+  const old = slugs.filter((slug) => slugOf(slug) === slug && !existsSync(join(folder, slug)));
+  return old.map((slug) => ({
+    file: legacyNotePath(slug),
+    line: 1,
+    rule: "layout-old",
+    message: "this note is not in its member's folder, so it is not read",
+    hint: "Run `cortex team import` to import the old layout.",
+  }));
 }
 
 function problemsOfProject(member: TeamMember, team: Team, home: string): TeamProblem[] {
@@ -80,16 +107,24 @@ function problemsOfProject(member: TeamMember, team: Team, home: string): TeamPr
   if (!isInactive && note.project !== undefined) {
     const path = expandPath(note.project, { user: home, from: team.root });
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
-      problems.push(
-        projectMissing({ file: notePath, line: fieldLine(team, notePath, "project") }, note.project),
-      );
+      problems.push({
+        file: notePath,
+        line: fieldLine(team, notePath, "project"),
+        rule: "project-missing",
+        message: `the project "${note.project}" is not a folder on this machine`,
+        hint: "Correct `project:` in the note (an absolute path, or one that starts with ~), or create the folder.",
+      });
   }
+  const below = findSection(note.sections, "Projects")?.line ?? 0;
   for (const project of note.projects)
-    if (!team.projects.some(({ slug }) => slug === project)) {
-      const below = findSection(note.sections, "Projects")?.line ?? 0;
-      const line = lineOf(team, notePath, (written) => written.includes(project), below);
-      problems.push(projectUnknown({ file: notePath, line }, project));
-    }
+    if (!team.projects.some(({ slug }) => slug === project))
+      problems.push({
+        file: notePath,
+        line: lineOf(team, notePath, (written) => written.includes(project), below),
+        rule: "project-unknown",
+        message: `missing note projects/${project}.md`,
+        hint: `Run \`cortex team project ${project}\` to create it.`,
+      });
   return problems;
 }
 
@@ -112,7 +147,16 @@ function foreignProblems(member: TeamMember, team: Team): TeamProblem[] {
 /** Left by git in a merge conflict. */
 function conflictMarks(team: Team, file: string): TeamProblem[] {
   const at = linesOf(team, file).findIndex((line) => line.startsWith("<<<<<<< "));
-  return at === -1 ? [] : [conflictMark(file, at + 1)];
+  if (at === -1) return [];
+  return [
+    {
+      file,
+      line: at + 1,
+      rule: "conflict-marks",
+      message: "unresolved git merge conflict",
+      hint: "Resolve it, and remove the lines that start with <<<<<<<, ======= and >>>>>>>.",
+    },
+  ];
 }
 
 /** The line of a field of a note, from 1. */
@@ -136,81 +180,3 @@ function linesOf({ root, problems }: Team, file: string): string[] {
 
 /** Files with these problems are not read. */
 const NOT_READ = new Set(["file-too-large", "file-unreadable", "link-outside", "not-utf8", "tasks-missing"]);
-
-function coordinatorMissing(): TeamProblem {
-  return {
-    file: `agents/${COORDINATOR}`,
-    line: 1,
-    rule: "coordinator-missing",
-    message: "the team has no coordinator to look after its members",
-    hint: "Run `cortex team init` to create one.",
-  };
-}
-
-function templateMissing(file: string): TeamProblem {
-  return {
-    file,
-    line: 1,
-    rule: "template-missing",
-    message: "missing template; new notes use the protocol's",
-    hint: "Run `cortex team init` to create it.",
-  };
-}
-
-function layoutOld(file: string): TeamProblem {
-  return {
-    file,
-    line: 1,
-    rule: "layout-old",
-    message: "this note is not in its member's folder, so it is not read",
-    hint: "Run `cortex team import` to import the old layout.",
-  };
-}
-
-type ProblemLocation = Pick<TeamProblem, "file" | "line">;
-
-function nameDoubled(place: ProblemLocation, name: string, members: string): TeamProblem {
-  return {
-    ...place,
-    rule: "name-doubled",
-    message: `the names of ${members} both yield the slug "${name}"`,
-    hint: "Rename one of them; until then their folders tell them apart.",
-  };
-}
-
-function nameWithoutSlug(place: ProblemLocation, name: string): TeamProblem {
-  return {
-    ...place,
-    rule: "name-odd",
-    message: `the name ${JSON.stringify(name)} yields no slug; that of the folder is used`,
-    hint: "Use at least one letter from a to z, or a digit.",
-  };
-}
-
-function projectMissing(place: ProblemLocation, project: string): TeamProblem {
-  return {
-    ...place,
-    rule: "project-missing",
-    message: `the project "${project}" is not a folder on this machine`,
-    hint: "Correct `project:` in the note (an absolute path, or one that starts with ~), or create the folder.",
-  };
-}
-
-function projectUnknown(place: ProblemLocation, project: string): TeamProblem {
-  return {
-    ...place,
-    rule: "project-unknown",
-    message: `missing note projects/${project}.md`,
-    hint: `Run \`cortex team project ${project}\` to create it.`,
-  };
-}
-
-function conflictMark(file: string, line: number): TeamProblem {
-  return {
-    file,
-    line,
-    rule: "conflict-marks",
-    message: "unresolved git merge conflict",
-    hint: "Resolve it, and remove the lines that start with <<<<<<<, ======= and >>>>>>>.",
-  };
-}
