@@ -5,8 +5,9 @@
 import { hash } from "node:crypto";
 
 import { dateOf } from "../../model/day.ts";
-import type { EventId } from "../../model/ids.ts";
-import type { TeamGift } from "../../store/store.ts";
+import type { DeliveryId, EventId, ItemId } from "../../model/ids.ts";
+import { SILENCE } from "../../model/reply-tool.ts";
+import type { DeliveryTarget, TeamGift } from "../../store/store.ts";
 import { type Care, type Concern, concernsOf, formatConcerns } from "../reports/attention.ts";
 import { composeBriefing, composeReview } from "../reports/daily-reports.ts";
 import { dailyTimes, dueDaily } from "./daily.ts";
@@ -21,7 +22,7 @@ import { giftFor } from "./order-turn.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import { causeOfFlag } from "./task-causes.ts";
 import { COORDINATOR, findMember, type Team } from "../files/team.ts";
-import { askCoordinator, tellOwner } from "./tell-owner.ts";
+import { readTurnEnd } from "./work-end.ts";
 import type { Workplace } from "./workplace.ts";
 
 /** Must not run concurrently. `isTick`: also write the tick comment. */
@@ -133,4 +134,70 @@ async function reviewText(
   const { text } = composeReview(team);
   const report = await housekeep(folder, team, { nowMs: clock(), timezone, environment });
   return `${text}\nHousekeeping: ${formatHousekeeping(report)}\n`;
+}
+
+const TELEGRAM = "telegram";
+
+/** Sends a text to the owner. Idempotent by `key`. */
+async function tellOwner(key: string, text: string, place: Workplace): Promise<void> {
+  const target = reportTarget(place);
+  if (target === undefined) return place.log(text.trimEnd());
+  const digest = hash("sha256", `${place.team.root}\n${key}`).slice(0, 24);
+  await place.store.outbox.notify({ id: `team-${digest}` as DeliveryId, target, content: text });
+}
+
+/** Sends notices to the coordinator's session, and its answers to the owner. Each notice is sent once. */
+async function askCoordinator(notices: readonly Notice[], place: Workplace): Promise<void> {
+  const target = reportTarget(place);
+  const sent: ItemId[] = [];
+  for (const notice of notices) sent.push(...(await send(notice, target, place)));
+  if (sent.length === 0 || target !== undefined) return;
+  logAnswers(sent, place).catch((error: unknown) => {
+    if (!place.closing.aborted)
+      place.log(`The coordinator's answer is only in its session: ${String(error)}`);
+  });
+}
+
+/** The team's chat, else the configured `admin`. Undefined: the log. */
+function reportTarget({ team, channels, settings }: Workplace): DeliveryTarget | undefined {
+  const { telegramChatId } = team.config;
+  const isChat = telegramChatId !== undefined && channels().includes(TELEGRAM);
+  return isChat ? { channel: TELEGRAM, place: telegramChatId } : settings.config().admin;
+}
+
+/** The coordinator's session inherits the trust marks of the member's session, whose words the notice repeats. */
+async function send(
+  { event, dispatch, from }: Notice,
+  target: DeliveryTarget | undefined,
+  { store, slots }: Workplace,
+): Promise<ItemId[]> {
+  const isKnown = (await store.sessions.get(from)) !== undefined;
+  const marked = {
+    ...dispatch,
+    ...(target === undefined ? {} : { delivery: { ...target } }),
+    ...(isKnown ? { from } : {}),
+  };
+  const { fresh, dispatched } = await slots.withSlot(async (claim) => {
+    const result = await store.events.accept(event, {
+      dispatch: marked,
+      ...(claim === undefined ? {} : { claim }),
+    });
+    return { result, claim: result.dispatched?.claim };
+  });
+  return fresh && dispatched !== undefined ? [dispatched.item] : [];
+}
+
+/** One turn may answer several notices. */
+async function logAnswers(
+  items: readonly ItemId[],
+  { store, outcomes, closing, log }: Workplace,
+): Promise<void> {
+  const ends = items.map(async (item) => {
+    await outcomes.wait(item, closing);
+    return readTurnEnd(item, store);
+  });
+  const answers = (await Promise.all(ends)).flatMap((end) =>
+    end?.kind === "done" ? [end.summary.trim()] : [],
+  );
+  for (const answer of new Set(answers)) if (answer !== SILENCE && answer !== "") log(answer);
 }

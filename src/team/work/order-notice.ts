@@ -6,11 +6,9 @@ import { hash } from "node:crypto";
 
 import { TEAM_ADAPTER, eventId, splitEventId } from "../../model/event.ts";
 import type { AgentId, DispatchId, EventId, ItemId } from "../../model/ids.ts";
-
 import { buildSessionKey, type SessionKey } from "../../model/session-key.ts";
 import type { NewDispatch, NewEvent, TeamGift } from "../../store/store.ts";
 import type { Blocked } from "../reports/facts.ts";
-
 import { TEAM_HOOK } from "./order-turn.ts";
 import { flagPrompt } from "./prompts.ts";
 import { COORDINATOR } from "../files/team.ts";
