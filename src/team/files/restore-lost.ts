@@ -128,7 +128,7 @@ function isSameTask(one: Partial<TaskRef>, add: AddedTask): boolean {
   return one.title?.trim() === add.title.trim() && one.ordinal === add.ordinal;
 }
 
-/** Fields are for people to set: we tell them to rejoin a member with `status: active`. */
+/** People set fields too: our own hints ask them to set `status: active` to bring a member back. */
 function isForPeople({ edit }: FileEdit): boolean {
   return edit.kind === "field";
 }

@@ -2,7 +2,7 @@
  * Replaces a file. Readers see either the old or the new file. The old one stays as a snapshot, which is checked afterwards
  * for late writes by other programs.
  *
- * Renaming the new file over the old one is atomic, but does not tell what it replaced: a file that another program
+ * Renaming the new file over the old one is atomic, but does not reveal what it replaced: a file that another program
  * renamed into place just before would be lost. So while others are known to be writing, the old file is moved away
  * first, and the new one takes its name only if the name is free. For some microseconds between the two steps there is
  * no file. A process killed there leaves its draft behind, which tells the next writer to restore the old file.

@@ -20,9 +20,14 @@ const line = (length: number) => z.string().trim().min(1).max(length);
 
 /** The tools use the ports only when called, so they can be described without them. */
 export function createTeamTools(ports: () => Ports): Tool[] {
-  return [flagTool(ports), ...readingTools(ports), ...taskTools(ports), ...memberTools(ports)].map((tool) =>
-    Object.assign(tool, { isReserved: true as const }),
-  );
+  const team: OpenTeam = () => ports().apis.team.open();
+  const tools = [
+    flagTool(ports),
+    ...readingTools(team),
+    ...taskTools(ports, team),
+    ...memberTools(ports, team),
+  ];
+  return tools.map((tool) => Object.assign(tool, { isReserved: true as const }));
 }
 
 /** The call itself does nothing: `readTurnEnd` finds it once the turn has ended. */
@@ -52,11 +57,11 @@ function flagTool(ports: () => Ports): Tool {
 /** The files are private to the owner, and every team member writes to them. */
 const OF_FILES = { untrusted: true, private: true } as const;
 
-function readingTools(ports: () => Ports): Tool[] {
-  const team = (): Promise<Teamwork> => ports().apis.team.open();
-  const nothing = z.strictObject({});
+type OpenTeam = () => Promise<Teamwork>;
+
+function readingTools(team: OpenTeam): Tool[] {
   const reading = {
-    parameters: nothing,
+    parameters: z.strictObject({}),
     writes: false,
     repeatable: true,
     timeoutMs: TIMEOUT_MS,
@@ -73,11 +78,11 @@ function readingTools(ports: () => Ports): Tool[] {
       ...reading,
       name: "team_status",
       description:
-        "Shows the tasks of the team by member: what is in progress, ready and done, and what is in the way. With agent, that " +
-        "member's note and its tasks in full; with project, the note of that project.",
+        "Shows the team's tasks by member: in progress, ready, done, and blockers. With agent, that member's note and tasks in " +
+        "full; with project, the note of that project.",
       parameters: z.strictObject({
-        agent: line(MAX_NAME_LENGTH).optional().describe("The slug or name of a member"),
-        project: line(MAX_NAME_LENGTH).optional().describe("The slug of a project"),
+        agent: line(MAX_NAME_LENGTH).optional().describe("Slug or name of a member"),
+        project: line(MAX_NAME_LENGTH).optional().describe("Slug of a project"),
       }),
       async run({ agent, project }) {
         const { describeMember, describeProject, describeTeamStatus } = await describing();
@@ -110,8 +115,7 @@ function readingTools(ports: () => Ports): Tool[] {
 /** Errors may name members, and problems with a file. */
 const WRITING = { writes: true, timeoutMs: TIMEOUT_MS, trust: {}, errorTrust: OF_FILES } as const;
 
-function taskTools(ports: () => Ports): Tool[] {
-  const team = (): Promise<Teamwork> => ports().apis.team.open();
+function taskTools(ports: () => Ports, team: OpenTeam): Tool[] {
   return [
     defineTool({
       ...WRITING,
@@ -159,8 +163,7 @@ function taskTools(ports: () => Ports): Tool[] {
   ];
 }
 
-function memberTools(ports: () => Ports): Tool[] {
-  const team = (): Promise<Teamwork> => ports().apis.team.open();
+function memberTools(ports: () => Ports, team: OpenTeam): Tool[] {
   return [
     defineTool({
       ...WRITING,

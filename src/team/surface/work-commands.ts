@@ -81,6 +81,6 @@ async function requireSameTeam(given: Invocation, server: Server): Promise<void>
 
 async function readInput(): Promise<string> {
   let input = "";
-  for await (const chunk of process.stdin.setEncoding("utf8")) input += chunk as string;
+  for await (const chunk of process.stdin.setEncoding("utf8")) input += String(chunk);
   return input;
 }
