@@ -45,11 +45,14 @@ export function openKeptFolder(root: string, folder: string): string {
   return path;
 }
 
-export function createIfMissing(path: string, text: string): void {
+/** False if the file exists. */
+export function createIfMissing(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: "wx" });
+    return true;
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
   }
 }
 

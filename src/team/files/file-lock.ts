@@ -6,13 +6,14 @@
  * A slow holder may lose the lock to another process, so a holder checks again before it replaces the file.
  */
 import { randomUUID } from "node:crypto";
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { CortexError } from "../../model/errors.ts";
 import { isAlive } from "../../programs/is-alive.ts";
+import { createIfMissing } from "./confine.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { unwritable } from "./team-errors.ts";
 
@@ -59,10 +60,8 @@ function held(lock: string, mark: string): FileLock {
 
 function create(lock: string, mark: string, shown: string): boolean {
   try {
-    writeFileSync(lock, mark, { flag: "wx" });
-    return true;
+    return createIfMissing(lock, mark);
   } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
     if (hasCode(error, "ENOSPC", "EDQUOT", "EFBIG")) rmSync(lock, { force: true }); // it was created empty
     throw unwritable(shown, error);
   }
@@ -103,12 +102,7 @@ function removeStale(lock: string, nowMs: number): boolean {
 }
 
 function takeTurn(turn: string, nowMs: number): boolean {
-  try {
-    writeFileSync(turn, "", { flag: "wx" });
-    return true;
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-  }
+  if (createIfMissing(turn, "")) return true;
   const other = read(turn);
   if (other !== undefined && isStale(other, nowMs)) rmSync(turn, { force: true }); // its process was killed during its turn
   return false;

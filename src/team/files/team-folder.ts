@@ -70,9 +70,8 @@ export class TeamFolder {
    * Throws what `applyEdit` throws, `team_unwritable`, `team_unreadable`, and `state_conflict` (transient) if others keep
    * writing; the file is then unchanged. Idempotent.
    */
-  async edit(path: string, edit: FileEdit): Promise<Written> {
-    const { text, changed } = await this.editFrom(path, () => edit);
-    return { text, changed };
+  edit(path: string, edit: FileEdit): Promise<Written> {
+    return this.editFrom(path, () => edit);
   }
 
   /**
@@ -94,9 +93,8 @@ export class TeamFolder {
   }
 
   /** Any other change of the text. It is not redone if others overwrite it. */
-  async rewrite(path: string, change: (text: string) => string): Promise<Written> {
-    const { text, changed } = await this.#change(path, (text) => ({ text: change(text) }));
-    return { text, changed };
+  rewrite(path: string, change: (text: string) => string): Promise<Written> {
+    return this.#change(path, (text) => ({ text: change(text) }));
   }
 
   /** Creates a file and its parent folders. False if it exists, which leaves it unchanged. */
