@@ -52,8 +52,9 @@ import { readFrontmatter as readPromptHead } from "../src/relay/prompts/frontmat
 import { composePrompt, MAX_PROMPT_LENGTH } from "../src/relay/prompts/language.ts";
 import { fillVariables, findUnknown } from "../src/relay/prompts/runtime-variables.ts";
 import { MAX_SEARCHED_CHARACTERS } from "../src/store/store.ts";
-import { bodyLines, MAX_BODY_LENGTH } from "../src/team/markdown/block-text.ts";
-import { parseTeamCommand } from "../src/team/surface/chat-command-syntax.ts";
+import { bodyLines } from "../src/team/markdown/block-text.ts";
+import { MAX_BODY_LENGTH } from "../src/team/markdown/task.ts";
+import { parseTeamCommand } from "../src/team/surface/chat-commands.ts";
 import { MAX_TEAM_FILE_BYTES, MAX_TEAM_FILE_LINES } from "../src/team/files/file-state.ts";
 import { outlineOf } from "../src/team/markdown/outline.ts";
 import { readNote } from "../src/team/markdown/read-note.ts";

@@ -51,7 +51,7 @@ test(
       expect(await said(...args)).toContain(command);
 
     expect(await said("adopt", "billing-dev")).toContain("works on the tasks of billing-dev");
-    expect(await said("adopt", "Billing Dev")).toContain("Cortex's already");
+    expect(await said("adopt", "Billing Dev")).toContain("Cortex already runs billing-dev");
     await using _ = await seed.open();
     await expect.poll(() => seed.read(TASKS), PATIENT).toContain("**Status:** done");
     expect(seed.read(TASKS)).toContain("### Summary\nImplemented POST /webhooks/stripe.");

@@ -46,7 +46,7 @@ test(
   async () => {
     using home = newHome();
     const missing = await run(home.path, ["team"]);
-    expect(missing).toMatchObject({ code: 1, err: expect.stringContaining("`cortex team init` makes one") });
+    expect(missing).toMatchObject({ code: 1, err: expect.stringContaining("`cortex team init`") });
 
     const made = await team(home.path, "init");
     expect(made).toContain(`Wrote ${home.path}/${TEAM}/agents/chief-of-staff/chief-of-staff.md\n`);
@@ -69,8 +69,8 @@ test(
       "--capabilities",
       "Python,Stripe",
     ]);
-    expect(registered.out).toContain(`Billing Dev is on the team as billing-dev, and works in ${project}.\n`);
-    expect(registered.out).toContain("A note for its project is new: projects/shop.md.\n");
+    expect(registered.out).toContain(`Billing Dev is on the team as billing-dev and works in ${project}.\n`);
+    expect(registered.out).toContain("New project note: projects/shop.md\n");
     const note = read(home.path, "agents/billing-dev/billing-dev.md");
     expect(note).toMatch(/^name: "?Billing Dev"?$/m);
     expect(note).toContain("runtime: cortex\n");
@@ -143,7 +143,7 @@ test("a server works on what was dispatched, and a tick makes it begin at once",
   await expect
     .poll(() => read(home.path, "agents/billing-dev/tasks.md"), PATIENT)
     .toMatch(/\*\*Status:\*\* done[^]*### Summary\nThe webhook is there\.\n/);
-  expect(await team(home.path, "tick", "Billing", "Dev")).toBe("billing-dev  idle  has nothing to do\n");
+  expect(await team(home.path, "tick", "Billing", "Dev")).toBe("billing-dev  idle  nothing to do\n");
   expect(await runJson(home.path, "team", "tick")).toMatchObject({
     members: [
       { agent: "billing-dev", state: "idle", task: null },
@@ -164,14 +164,14 @@ test("a server works on what was dispatched, and a tick makes it begin at once",
 test("what is wrong with the files is told and repaired, and what was written is undone", LONG, async () => {
   using home = newHome();
   await newTeam(home.path);
-  expect(await team(home.path, "lint")).toBe("All is as the protocol has it.\n");
+  expect(await team(home.path, "lint")).toBe("No problems found.\n");
   expect(await team(home.path, "project", "billing", "--next", "Launch", "--note", "Python")).toBe(
     "Added to projects/billing.md\n",
   );
   expect(read(home.path, "projects/billing.md")).toMatch(
     /## Next Action\n- Launch\n[^]*## Notes\n- Python\n- Agent: billing-dev at ~\/billing\n/,
   );
-  expect(await team(home.path, "lint")).toBe("All is as the protocol has it.\n");
+  expect(await team(home.path, "lint")).toBe("No problems found.\n");
 
   const odd =
     "## A\n**Started:** 2026-03-28T10:15\n**Status:** in-progress\n\n## B\n**Status:** blocked\n\n" +
@@ -179,8 +179,8 @@ test("what is wrong with the files is told and repaired, and what was written is
   write(home.path, "agents/billing-dev/tasks.md", odd);
   const linted = await run(home.path, ["team", "lint"]);
   expect(linted.code).toBe(1);
-  expect(linted.out).toMatch(/^agents\/billing-dev\/tasks\.md:3 metadata-order: [^]*--fix does it/m);
-  expect(linted.out).toMatch(/^agents\/billing-dev\/tasks\.md:6 status-unknown: "blocked"/m);
+  expect(linted.out).toMatch(/^agents\/billing-dev\/tasks\.md:3 metadata-order: [^]*fixed by --fix/m);
+  expect(linted.out).toMatch(/^agents\/billing-dev\/tasks\.md:6 status-unknown: invalid status "blocked"/m);
   const fixed = await run(home.path, ["team", "lint", "--fix", "--json"]);
   expect(fixed.code).toBe(1);
   expect(JSON.parse(fixed.out)).toMatchObject({
@@ -195,9 +195,7 @@ test("what is wrong with the files is told and repaired, and what was written is
     { file: "agents/billing-dev/tasks.md", snapshot: expect.any(String) },
   ]);
   const path = join(home.path, TEAM, "agents/billing-dev/tasks.md"); // as a shell completes it
-  expect(await team(home.path, "undo", path)).toMatch(
-    /^agents\/billing-dev\/tasks\.md is what it was until /,
-  );
+  expect(await team(home.path, "undo", path)).toMatch(/^Restored agents\/billing-dev\/tasks\.md as of /);
   expect(read(home.path, "agents/billing-dev/tasks.md")).toBe(odd);
   expect(await run(home.path, ["team", "undo", "../config.yaml"])).toMatchObject({
     code: 1,
@@ -358,7 +356,7 @@ test("whoever goes away while they are asked gets no team", LONG, async ({ skip 
   if (asking === undefined) return skip("neither script nor python3 is here to make a terminal");
   await asking.says("Which folder");
   asking.type("\u0003");
-  await asking.says("Nothing was made");
+  await asking.says("Nothing was created");
   expect((await asking.ended).code).toBe(1);
   expect(existsSync(join(home.path, "config.yaml"))).toBe(false);
 });

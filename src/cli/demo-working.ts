@@ -8,7 +8,7 @@ import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { RelayView } from "../relay/surface/views.ts";
 import { signatureHeaders } from "../channels/webhook/sign.ts";
-import type { WholeMemberView } from "../team/surface/views.ts";
+import type { WholeMemberView } from "../team/surface/schemas.ts";
 import type { EventView } from "../feature/views.ts";
 import { ask } from "../client/ask.ts";
 import { HOOK, WEBHOOK } from "./demo-home.ts";

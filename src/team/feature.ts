@@ -1,5 +1,5 @@
 import type { Feature } from "../feature/feature.ts";
-import { TEAM } from "./surface/commands.ts";
+import { TEAM_COMMAND } from "./surface/commands.ts";
 import { TEAM_OPTIONS } from "./surface/options.ts";
 import { COORDINATOR_TOOLS, FLAG_TOOL } from "./work/tool-names.ts";
 import type { HomeTeam } from "./home-team.ts";
@@ -10,10 +10,10 @@ declare module "../feature/cortex.ts" {
   }
 }
 
-/** Agents and people that share a folder of Markdown files. */
+/** Agents and people sharing a folder of Markdown files. */
 export const team: Feature = {
   name: "team",
-  commands: [TEAM],
+  commands: [TEAM_COMMAND],
   upOptions: TEAM_OPTIONS,
   settings: async (home) => (await import("./surface/flags.ts")).readTeamSettings(home),
   chatWords: ["!team", "/team"],

@@ -2,9 +2,8 @@ import type { TeamConfig } from "../config/team-config.ts";
 import type { OpenFeature } from "../feature/feature.ts";
 import type { Ports } from "../feature/ports.ts";
 import { WakeLoop } from "../model/wake-loop.ts";
-import { hasTeam, teamMissing } from "./files/team-missing.ts";
-import { parseTeamCommand, TEAM_USAGE } from "./surface/chat-command-syntax.ts";
-import { carryOutTeam } from "./surface/chat-commands.ts";
+import { hasTeam, teamMissing } from "./files/team-errors.ts";
+import { parseTeamCommand, TEAM_USAGE, carryOutTeam } from "./surface/chat-commands.ts";
 import type { Teamwork } from "./teamwork.ts";
 
 /** How long a new team directory, or a change of its settings, can go unnoticed. */
@@ -42,7 +41,7 @@ export class HomeTeam implements AsyncDisposable {
     this.#loop = new WakeLoop({
       round: async () => (await this.#current())?.lookAgain(),
       pollMs: LOOK_MS,
-      onProblem: (error) => ports.log(`The team does not work for now: ${String(error)}`),
+      onProblem: (error) => ports.log(`The team is unavailable, retrying: ${String(error)}`),
     });
   }
 
@@ -64,16 +63,16 @@ export class HomeTeam implements AsyncDisposable {
     this.#loop.start();
   }
 
-  /** Looks at the settings and the files now. */
+  /** Checks the settings and the files now. */
   lookAgain(): void {
     this.#loop.wake();
   }
 
-  /** Members, tasks and projects in Markdown. Undefined: there is no team, or it cannot be read now. */
+  /** Members, tasks and projects in Markdown. Undefined: no team, or it cannot be read now. */
   async situation(): Promise<string | undefined> {
-    const team = await this.#current().catch(() => undefined); // a turn goes on without it
+    const team = await this.#current().catch(() => undefined); // a turn continues without it
     if (team === undefined) return undefined;
-    const { describeSituation } = await import("./work/duty.ts");
+    const { describeSituation } = await import("./work/prompts.ts");
     return describeSituation(await team.status());
   }
 
@@ -84,14 +83,14 @@ export class HomeTeam implements AsyncDisposable {
     await this.#opened?.team[Symbol.asyncDispose]();
   }
 
-  /** One after the other: two teams that are opened at once would both work. */
+  /** Serialized: two teams opened at once would both work. */
   #current(): Promise<Teamwork | undefined> {
     const mine = this.#changing.catch(() => {}).then(() => this.#follow()); // reported to its caller
     this.#changing = mine;
     return mine;
   }
 
-  /** Undefined: there is no team directory. */
+  /** Undefined: no team directory. */
   async #follow(): Promise<Teamwork | undefined> {
     const config = await this.#readConfig();
     const { timezone } = this.#ports.settings.config();

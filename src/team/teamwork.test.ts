@@ -102,7 +102,7 @@ Implemented POST /webhooks/stripe.
     const { items } = await cortex.store.events.list({ limit: 100 });
     const asked = items.filter(({ id }) => id.startsWith("team:")).toReversed();
     expect(asked.map(({ content }) => /--- Task ---\n## (.*)/.exec(content!)![1])).toEqual(["Old", "New"]);
-    expect(asked[0]!.content).toContain("was begun before");
+    expect(asked[0]!.content).toContain("was started before");
     expect(home.tasks("billing-dev")).toContain("**Started:** 2026-03-28T08:00");
   });
 
@@ -183,7 +183,7 @@ Implemented POST /webhooks/stripe.
     const before = home.tasks("billing-dev");
     await answerTo(cortex, (await cortex.send({ content: "hello", session: BILLING })).item);
     expect(await resultsOf(cortex, BILLING)).toEqual([
-      expect.stringContaining("You work on no task now"),
+      expect.stringContaining("You are not working on a task"),
       expect.stringContaining('There is no tool "dispatch_task"'),
       expect.stringContaining('There is no tool "message"'),
     ]);
@@ -404,7 +404,7 @@ Implemented POST /webhooks/stripe.
       writeFileSync(todo, Buffer.from([0xff, 0xfe]));
       const [member] = (await (await cortex.team.open()).status()).members;
       expect(member!.notices).toEqual([
-        expect.stringMatching(/^"Their list" waits: .*todo\.md cannot be read/),
+        expect.stringMatching(/^"Their list" is waiting: cannot read .*todo\.md/),
       ]);
       writeFileSync(todo, "- [x] One\n- [x] Two\n");
       clock.ms += 15 * MINUTE_MS;
@@ -422,7 +422,9 @@ Implemented POST /webhooks/stripe.
     await (await cortex.team.open()).dispatch({ agent: "theirs", title: "Delete me" });
     home.write("agents/theirs/tasks.md", kept);
     const notices = async () => (await (await cortex.team.open()).status()).members[0]!.notices.join("\n");
-    await expect.poll(notices, PATIENT).toContain('Removed from tasks.md, and not worked on: "Delete me"');
+    await expect
+      .poll(notices, PATIENT)
+      .toContain('Removed from tasks.md, and nobody works on them: "Delete me"');
     expect(home.tasks("theirs")).toBe(kept);
     expect((await (await cortex.team.open()).status()).problems).toMatchObject([{ rule: "task-removed" }]);
   });

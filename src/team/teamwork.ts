@@ -1,4 +1,4 @@
-/** A team that Cortex works on: its heartbeats, and what people and agents ask of it. */
+/** A team that Cortex works on: its heartbeats, and the requests of people and agents. */
 import { hostname } from "node:os";
 
 import type { TeamConfig } from "../config/team-config.ts";
@@ -12,9 +12,8 @@ import { watchTeam } from "./files/watch-team.ts";
 import { type Adoption, adoptMember } from "./members/adopt-member.ts";
 import { type DispatchedTask, dispatchTask, memberOf, type TaskWish } from "./members/dispatch-task.ts";
 import { type NewMember, type Registration, registerMember } from "./members/register-member.ts";
-import { composeBriefing } from "./reports/briefing.ts";
+import { composeBriefing, composeReview } from "./reports/daily-reports.ts";
 import { housekeep, type HousekeepingReport } from "./reports/housekeeping.ts";
-import { composeReview } from "./reports/review.ts";
 import { type Beat, Heart } from "./work/heart.ts";
 import { giveUpTeam } from "./work/keeper.ts";
 
@@ -22,7 +21,7 @@ export class Teamwork implements AsyncDisposable {
   readonly directory: TeamDirectory;
   readonly #ports: Ports;
   readonly #heart: Heart;
-  /** In the order in which they were opened. */
+  /** In the order they were opened. */
   readonly #resources = new AsyncDisposableStack();
 
   private constructor(config: TeamConfig, ports: Ports) {
@@ -34,7 +33,9 @@ export class Teamwork implements AsyncDisposable {
     this.directory = team;
     this.#ports = ports;
     this.#resources.defer(() =>
-      giveUpTeam(keeping).catch((error: unknown) => log(`The team is released late: ${String(error)}`)),
+      giveUpTeam(keeping).catch((error: unknown) =>
+        log(`Releasing the team failed; it is released later: ${String(error)}`),
+      ),
     );
     const place = { ...ports, team, closing: closing.signal, onProblem: problemLog(log) };
     this.#heart = this.#resources.use(new Heart(place, keeping));
@@ -48,21 +49,21 @@ export class Teamwork implements AsyncDisposable {
     return team;
   }
 
-  /** Everything the files say, as they are now. */
+  /** The team as its files are now. */
   status(): Promise<Team> {
     return this.directory.read();
   }
 
   /**
-   * Writes a ready task into the file of a member. The cause is the event that led to it; without one, it starts a chain
-   * of events. Throws `member_unknown`, `state_conflict` for a member who has left, and `request_invalid`.
+   * Adds a ready task to the file of a member. The cause is the event that led to it; without one, it starts a chain of
+   * events. Throws `member_unknown`, `state_conflict` for a member who has left, and `request_invalid`.
    */
   async dispatch(wish: TaskWish, cause?: EventId): Promise<DispatchedTask> {
     if (cause !== undefined) return this.#heart.dispatch(wish, cause);
     return dispatchTask(wish, await this.status(), this.directory.folder);
   }
 
-  /** Makes a member Cortex's own. Throws `member_unknown`, `state_conflict`. */
+  /** Has Cortex run a member. Throws `member_unknown`, `state_conflict`. */
   async adopt(agent: string): Promise<Adoption> {
     const adopted = await adoptMember(agent, await this.status(), this.directory.folder);
     this.lookAgain();
@@ -90,13 +91,13 @@ export class Teamwork implements AsyncDisposable {
     return housekeep(folder, await this.status(), { nowMs: clock(), timezone, environment });
   }
 
-  /** A heartbeat now, of one member or of all that Cortex manages. Throws `member_unknown`, `state_conflict`. */
+  /** Triggers a heartbeat of one member or of all that Cortex manages. Throws `member_unknown`, `state_conflict`. */
   async tick(agent?: string): Promise<{ readonly members: readonly Beat[] }> {
     const slug = agent === undefined ? undefined : memberOf(agent, await this.status()).slug;
     return { members: await this.#heart.tick(slug) };
   }
 
-  /** Looks now who is due. */
+  /** Checks now which members are due. */
   lookAgain(): void {
     this.#heart.lookAgain();
   }
@@ -110,7 +111,7 @@ export class Teamwork implements AsyncDisposable {
 function problemLog(log: (line: string) => void): (error: unknown, slug: string) => void {
   let last: string | undefined;
   return (error, slug) => {
-    const line = `The team continues later (${slug}): ${String(error)}`;
+    const line = `Team member ${slug} failed; retrying later: ${String(error)}`;
     if (line !== last) log(line);
     last = line;
   };

@@ -1,33 +1,25 @@
 /**
- * Whose members are whose. A note that says `runtime: cortex` belongs to Cortex, one with another `runtime` does not. The
- * protocol knows no such field, so a note without one belongs to Cortex only where nobody else can be meant: in a
- * directory that `cortex team init` made, or where the owner has said so (`adopt: true` in `config.yaml`).
+ * Which members Cortex runs. A note with `runtime: cortex` is Cortex's; a note with any other `runtime` is not. The team
+ * protocol has no such field, so a note without it belongs to Cortex only where that is unambiguous: in a directory that
+ * `cortex team init` created, or if the owner has set `adopt: true` in `config.yaml`.
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { KEPT_FOLDER } from "./confine.ts";
-import { hasCode } from "./file-failure.ts";
 import type { MemberNote } from "../markdown/read-note.ts";
-import { openKeptFolder } from "./snapshots.ts";
+import { createIfMissing, KEPT_FOLDER, openKeptFolder } from "./confine.ts";
 
-/** The value of `runtime:` in the note of a member whose tasks Cortex works on. */
+/** The `runtime:` of a member whose tasks Cortex works on. */
 export const MANAGED_RUNTIME = "cortex";
-/** Of one that somebody else runs. Any other value says the same. */
+/** The `runtime:` of a member run by another program. Any other value means the same. */
 export const FOREIGN_RUNTIME = "foreign";
 
 const MARKER = "team.json";
 
-/** Says that the directory was made by `cortex team init`. */
+/** Records that `cortex team init` created the directory. */
 export function markAsOurs(root: string): void {
   const folder = openKeptFolder(root, KEPT_FOLDER);
-  try {
-    writeFileSync(join(folder, MARKER), `${JSON.stringify({ madeBy: "cortex team init" })}\n`, {
-      flag: "wx",
-    });
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-  }
+  createIfMissing(join(folder, MARKER), `${JSON.stringify({ madeBy: "cortex team init" })}\n`);
 }
 
 export function isMarkedAsOurs(root: string): boolean {
@@ -38,8 +30,8 @@ export function isManagedNote({ runtime }: Pick<MemberNote, "runtime">, adopts: 
   return runtime === undefined ? adopts : runtime === MANAGED_RUNTIME;
 }
 
-/** Why nothing happens with a member that is not ours, and what changes it. */
+/** Why Cortex does not run a member, and the command that changes it. */
 export function whyForeign(slug: string, { runtime }: Pick<MemberNote, "runtime">): string {
   const why = runtime === undefined ? "has no `runtime: cortex`" : `says \`runtime: ${runtime}\``;
-  return `Cortex gives it no turns: its note ${why}. \`cortex team adopt ${slug}\` changes that.`;
+  return `Cortex does not run this member: its note ${why}. Run \`cortex team adopt ${slug}\` to change that.`;
 }

@@ -1,28 +1,29 @@
 /**
- * Where the files of a team may be: inside its directory, also when the links on the way are followed. What comes out has
- * no links in it, so that a link somebody made stays one and the file it leads to is written.
+ * Where the files of a team may be: inside its directory, even after following links. The resulting path contains no links,
+ * so a link that somebody made stays a link and its target is written.
  */
-import { lstatSync, realpathSync } from "node:fs";
+import { lstatSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 
+import { hasCode } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
 import { gitDirectoryOf } from "../../programs/git-directory.ts";
-import { hasCode } from "./file-failure.ts";
+import { teamMissing } from "./team-errors.ts";
 
-/** What Cortex keeps beside the files of a team: snapshots and journals. */
+/** Cortex's own folder in a team directory: snapshots, journals, the keeper. */
 export const KEPT_FOLDER = ".cortex";
 
-/** Of a path relative to the team directory. */
+/** Relative to the team directory. */
 export const MAX_TEAM_PATH_LENGTH = 1024;
 
 export interface ConfinedPath {
-  /** The file itself, absolute and without links. */
+  /** The file itself: absolute, with all links resolved. */
   readonly file: string;
   /** Relative to the team directory, with `/`. */
   readonly path: string;
 }
 
-/** Nothing needs to be there. Throws `path_forbidden`, and `team_missing` where there is no team directory. */
+/** The file need not exist. Throws `path_forbidden`, and `team_missing` if the team directory does not exist. */
 export function confinePath(root: string, path: string): ConfinedPath {
   requirePlain(path);
   const realRoot = realRootOf(root);
@@ -34,10 +35,29 @@ export function confinePath(root: string, path: string): ConfinedPath {
   return { file: real, path: names.join("/") };
 }
 
-/** A folder for what Cortex keeps, before it is made. That nobody has put a link in its place is looked at each time. */
-export function requireOwnFolder(root: string, folder: string): void {
+/** Creates a folder in `.cortex`, hidden from version control. Throws `path_forbidden` if a link leads to it. */
+export function openKeptFolder(root: string, folder: string): string {
   const wanted = join(realpathSync(root), folder);
-  if (realPath(wanted, folder) !== wanted) throw forbidden(folder, "is reached by a link");
+  if (realPath(wanted, folder) !== wanted) throw forbidden(folder, "is reached through a link");
+  const path = join(root, folder);
+  mkdirSync(path, { recursive: true });
+  createIfMissing(join(root, KEPT_FOLDER, ".gitignore"), "*\n");
+  return path;
+}
+
+/** False if the file exists. */
+export function createIfMissing(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+export function isWithin(root: string, path: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
 function realRootOf(root: string): string {
@@ -45,17 +65,14 @@ function realRootOf(root: string): string {
     return realpathSync(root);
   } catch (cause) {
     if (!hasCode(cause, "ENOENT", "ENOTDIR")) throw cause;
-    throw new CortexError("team_missing", `There is no team directory ${root}`, {
-      hint: "`cortex team init` makes one; `--team-dir` names another.",
-      cause,
-    });
+    throw teamMissing(root, cause);
   }
 }
 
 function requirePlain(path: string): void {
   if (path.length > MAX_TEAM_PATH_LENGTH)
     throw forbidden(`${path.slice(0, 100)}…`, `is longer than ${MAX_TEAM_PATH_LENGTH} characters`);
-  if (path.includes("\0")) throw forbidden(path, "holds a NUL byte");
+  if (path.includes("\0")) throw forbidden(path, "contains a NUL byte");
   const names = path.split("/");
   if (path.includes("\\") || names.some((name) => name === "" || name === "." || name === ".."))
     throw forbidden(path, "is not a plain path inside the team directory");
@@ -65,16 +82,16 @@ function realPath(path: string, given: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    if (hasCode(error, "ELOOP")) throw forbidden(given, "is a link that leads in a circle");
+    if (hasCode(error, "ELOOP")) throw forbidden(given, "is a circular link");
     if (!hasCode(error, "ENOENT", "ENOTDIR")) throw error;
   }
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-    throw forbidden(given, "is a link to something that does not exist");
+    throw forbidden(given, "is a dangling link");
   return join(realPath(dirname(path), given), basename(path));
 }
 
 function forbidden(path: string, why: string): CortexError {
   return new CortexError("path_forbidden", `The path ${JSON.stringify(path)} ${why}`, {
-    hint: "Files of a team are given relative to its directory, such as agents/billing-dev/tasks.md; links that lead out of it are not followed.",
+    hint: "Use a path relative to the team directory, such as agents/billing-dev/tasks.md; links that lead out of it are not followed.",
   });
 }

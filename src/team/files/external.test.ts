@@ -58,7 +58,7 @@ test("a checkbox within a task is part of that task", async () => {
 
 test("a file without tasks is not complete: its runner may just be writing it", async () => {
   expect(await readWith("")).toMatchObject({ kind: "read", total: 0, isComplete: false });
-  expect(whyUseless(await readWith("# Plan\n"))).toMatch(/has neither tasks nor checkboxes$/);
+  expect(whyUseless(await readWith("# Plan\n"))).toMatch(/has no tasks or checkboxes$/);
   expect(whyUseless(await readWith(READY))).toBeUndefined();
 });
 
@@ -74,10 +74,10 @@ test("a file that is missing or cannot be read is said to be so, and nothing is 
   using project = temporaryFolder();
   const of = async (path: string) => readExternal({ path, project: project.path, home: "/nowhere" });
   expect(await of(".shuttle.md")).toEqual({ kind: "missing", path: join(project.path, ".shuttle.md") });
-  expect(await of(".")).toMatchObject({ kind: "unreadable", why: "it is not a file" });
+  expect(await of(".")).toMatchObject({ kind: "unreadable", why: "not a file" });
   expect(await readWith(Buffer.from([0xff, 0xfe]))).toMatchObject({
     kind: "unreadable",
-    why: "it is not in UTF-8",
+    why: "not UTF-8",
   });
   expect(await readWith("a".repeat(MAX_TEAM_FILE_BYTES + 1))).toMatchObject({ kind: "unreadable" });
 });

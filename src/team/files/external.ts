@@ -1,54 +1,55 @@
 /**
- * A task may stand for somebody else's task file, such as Shuttle's `.shuttle.md` or a list of checkboxes: its own runner
- * does the work, and we only tell how far it is. The file is never written.
+ * A task can mirror a task file of another runner, such as Shuttle's `.shuttle.md` or a list of checkboxes: that runner does
+ * the work, and Cortex only reports its progress. The file is never written.
  */
 import { isUtf8 } from "node:buffer";
 import { readFileSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
 import { expandPath } from "../../config/team-config.ts";
-import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-state.ts";
+import { codeOf, hasCode } from "../../model/error-code.ts";
+import { excessOf, MAX_TEAM_FILE_BYTES, tooManyBytes } from "./file-state.ts";
 import { textLines, startOf } from "../markdown/outline.ts";
-import { codeOf } from "./read-cache.ts";
+
 import { blocksOf } from "../markdown/task-blocks.ts";
 
-export type External =
+type External =
   | {
       readonly kind: "read";
       readonly path: string;
       readonly done: number;
       readonly total: number;
-      /** What else its items say of themselves, and how many of each: `blocked`, `open`. */
+      /** How many items have each other state: `blocked`, `open`. */
       readonly others: ReadonlyMap<string, number>;
-      /** There were items, and all of them are over. */
+      /** There are items, and all of them are done or dropped. */
       readonly isComplete: boolean;
     }
   | { readonly kind: "missing"; readonly path: string }
   | { readonly kind: "unreadable"; readonly path: string; readonly why: string };
 
-export interface ExternalLocation {
-  /** As the task says it. */
+interface ExternalLocation {
+  /** As written in the task. */
   readonly path: string;
-  /** Where the member works: it may begin with `~`, or be missing. */
+  /** Where the member works. May begin with `~`. */
   readonly project: string | undefined;
   readonly home: string;
 }
 
-/** Whoever writes in place has cut off the file for an instant, and then it looks complete. */
+/** A program that writes in place truncates the file for an instant, and it then looks complete. */
 const SETTLE_MS = 50;
 
-/** `1 of 3 done, 1 blocked`: what is open or under way goes without saying. */
+/** `1 of 3 done, 1 blocked`; open items and items in progress are left out. */
 export function progressOf({ done, total, others }: Extract<External, { kind: "read" }>): string {
   const odd = [...others].filter(([state]) => !OPEN_STATES.has(state));
   return [`${done} of ${total} done`, ...odd.map(([state, count]) => `${count} ${state}`)].join(", ");
 }
 
-/** Undefined: it can be read, and says something. */
+/** Why the file gives no progress. Undefined: it does. */
 export function whyUseless(external: External): string | undefined {
   const { path } = external;
   if (external.kind === "missing") return `${path} is missing`;
-  if (external.kind === "unreadable") return `${path} cannot be read: ${external.why}`;
-  return external.total > 0 ? undefined : `${path} has neither tasks nor checkboxes`;
+  if (external.kind === "unreadable") return `cannot read ${path}: ${external.why}`;
+  return external.total > 0 ? undefined : `${path} has no tasks or checkboxes`;
 }
 
 export async function readExternal(place: ExternalLocation): Promise<External> {
@@ -60,37 +61,32 @@ export async function readExternal(place: ExternalLocation): Promise<External> {
   return { ...second, isComplete: second.isComplete && second.total === first.total };
 }
 
-/** As it is at this moment, perhaps in the midst of being written. */
+/** The file as it is at this moment, perhaps half-written. */
 export function lookAtExternal(place: ExternalLocation): External {
   const path = resolvePath(place);
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) return { kind: "unreadable", path, why: "it is not a file" };
+    if (!stats.isFile()) return { kind: "unreadable", path, why: "not a file" };
     if (stats.size > MAX_TEAM_FILE_BYTES)
-      return {
-        kind: "unreadable",
-        path,
-        why: `it has ${stats.size} bytes, and at most ${MAX_TEAM_FILE_BYTES} are read`,
-      };
+      return { kind: "unreadable", path, why: `it has ${tooManyBytes(stats.size)}` };
     const bytes = readFileSync(path);
-    if (!isUtf8(bytes)) return { kind: "unreadable", path, why: "it is not in UTF-8" };
+    if (!isUtf8(bytes)) return { kind: "unreadable", path, why: "not UTF-8" };
     const excess = excessOf(bytes);
     if (excess !== undefined) return { kind: "unreadable", path, why: `it has ${excess}` };
     return count(path, statesIn(bytes.toString("utf8")));
   } catch (cause) {
-    const code = codeOf(cause);
-    if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing", path };
-    return { kind: "unreadable", path, why: code };
+    if (hasCode(cause, "ENOENT", "ENOTDIR")) return { kind: "missing", path };
+    return { kind: "unreadable", path, why: codeOf(cause) ?? String(cause) };
   }
 }
 
-/** Relative paths begin in the member's project. */
+/** Relative paths start at the member's project. */
 function resolvePath({ path, project, home }: ExternalLocation): string {
   return expandPath(path, { user: home, from: expandPath(project ?? home, { user: home, from: home }) });
 }
 
 const OPEN_STATES: ReadonlySet<string> = new Set(["ready", "in-progress", "open"]);
-/** Nobody will do these any more. */
+/** Items in these states will not be done any more. */
 const DROPPED_STATES: ReadonlySet<string> = new Set([
   "cancelled",
   "canceled",
@@ -99,7 +95,7 @@ const DROPPED_STATES: ReadonlySet<string> = new Set([
   "obsolete",
   "wontfix",
 ]);
-/** A word of somebody else's, as it is shown. */
+/** Of a state that another program wrote. */
 const MAX_STATE_LENGTH = 30;
 
 function count(path: string, states: readonly string[]): External {
@@ -110,15 +106,15 @@ function count(path: string, states: readonly string[]): External {
   return { kind: "read", path, done, total: states.length, others, isComplete };
 }
 
-/** Of each task of Shuttle's grammar, and of each checkbox outside of those: one within a task is part of it. */
+/** The state of each task, and of each checkbox outside tasks: a checkbox inside a task is part of it. */
 function statesIn(text: string): string[] {
   const { tasks } = blocksOf(text);
   const states = tasks.map(({ status }) => stateOf(status.value));
   let at = 0; // both are in the order of the text
   for (const { start, mark } of checkboxesIn(text)) {
-    while (at < tasks.length && tasks[at]!.end <= start) at++;
-    const isWithin = at < tasks.length && tasks[at]!.heading.start <= start;
-    if (!isWithin) states.push(stateOfMark(mark));
+    let task = tasks[at];
+    while (task !== undefined && task.end <= start) task = tasks[++at];
+    if (task === undefined || task.heading.start > start) states.push(stateOfMark(mark));
   }
   return states;
 }
@@ -128,7 +124,7 @@ function stateOf(status: string): string {
   return word === "" ? "without a status" : word;
 }
 
-/** `- [ ]`, `* [x]`, `1. [X]`; `[-]` is dropped, as Obsidian has it. Other marks are somebody's own, and not done. */
+/** `- [ ]`, `* [x]`, `1. [X]`; `[-]` is cancelled, as in Obsidian. Items with other marks are open. */
 const CHECKBOX = /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([^\]])\](?:\s|$)/u;
 const FENCE = /^ {0,3}(```|~~~)/;
 
@@ -137,7 +133,7 @@ function stateOfMark(mark: string): string {
   return mark === "-" ? "cancelled" : mark === "!" ? "blocked" : "open";
 }
 
-/** Those in code are examples. */
+/** Checkboxes in code blocks are examples. */
 function checkboxesIn(text: string): { readonly start: number; readonly mark: string }[] {
   const found: { start: number; mark: string }[] = [];
   let fence: string | undefined;

@@ -1,23 +1,25 @@
 /**
- * A lock file beside a file keeps our own processes apart, and everybody who knows of it. Whoever makes `.<name>.lock`
- * while there is none has the lock, until they remove it; a shell does so with `set -o noclobber`. It holds
- * `<pid> <host> <time> <token>`. Whoever died with it is noticed by their pid; what names no process of this host, by
- * its age.
+ * A lock file next to a file, for our own processes and every program that respects it. Creating `.<name>.lock` exclusively
+ * takes the lock, removing it releases it; a shell does this with `set -o noclobber`. It contains
+ * `<pid> <host> <time> <token>`. A lock is stale when its process on this host is gone, or when it is too old.
  *
- * A holder that was only slow may lose it to somebody else, so it is asked for again before the file is replaced.
+ * A slow holder may lose the lock to another process, so a holder checks again before it replaces the file.
  */
 import { randomUUID } from "node:crypto";
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { CortexError } from "../../model/errors.ts";
-import { hasCode, unwritable } from "./file-failure.ts";
+import { isAlive } from "../../programs/is-alive.ts";
+import { createIfMissing } from "./confine.ts";
+import { hasCode } from "../../model/error-code.ts";
+import { unwritable } from "./team-errors.ts";
 
-/** A lock of this age is nobody's any more. Writing takes milliseconds. */
+/** A lock older than this is stale. Writing takes milliseconds. */
 export const STALE_LOCK_MS = 30_000;
-/** How often a writer looks whether the lock is free, and after how long each time: longer than a lock can be stale. */
+/** How often a writer tries, and the longest pause between: together longer than a lock takes to become stale. */
 const MAX_TRIES = 4_000;
 const MAX_PAUSE_MS = 10;
 
@@ -25,7 +27,7 @@ export interface FileLock extends Disposable {
   isHeld(): boolean;
 }
 
-/** `shown` is the file as errors name it. Throws `state_conflict` (transient), where others do not let go of it. */
+/** `shown` is the path for error messages. Throws `state_conflict` (transient) if others do not release the lock. */
 export async function lockFile(
   path: string,
   { shown, clock, maxTries = MAX_TRIES }: { shown: string; clock: () => number; maxTries?: number },
@@ -37,7 +39,7 @@ export async function lockFile(
     if (!removeStale(lock, clock())) await pause(Math.min(1 + tries, MAX_PAUSE_MS));
   }
   throw new CortexError("state_conflict", `Another process is changing ${shown}`, {
-    hint: `Try again. If none is, remove ${lock}.`,
+    hint: `Try again. If no process is, remove ${lock}.`,
     transient: true,
   });
 }
@@ -58,22 +60,20 @@ function held(lock: string, mark: string): FileLock {
 
 function create(lock: string, mark: string, shown: string): boolean {
   try {
-    writeFileSync(lock, mark, { flag: "wx" });
-    return true;
+    return createIfMissing(lock, mark);
   } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
-    if (hasCode(error, "ENOSPC", "EDQUOT", "EFBIG")) rmSync(lock, { force: true }); // it was made, and is empty
+    if (hasCode(error, "ENOSPC", "EDQUOT", "EFBIG")) rmSync(lock, { force: true }); // it was created empty
     throw unwritable(shown, error);
   }
 }
 
-interface Seen {
+interface LockState {
   readonly text: string;
   readonly inode: bigint;
   readonly changedMs: number;
 }
 
-function read(lock: string): Seen | undefined {
+function read(lock: string): LockState | undefined {
   try {
     const { ino, mtimeMs } = statSync(lock, { bigint: true });
     return { text: readFileSync(lock, "utf8"), inode: ino, changedMs: Number(mtimeMs) };
@@ -83,13 +83,13 @@ function read(lock: string): Seen | undefined {
   }
 }
 
-/** Whether it is worth trying again at once. */
+/** Whether to try again at once. */
 function removeStale(lock: string, nowMs: number): boolean {
   const seen = read(lock);
   if (seen === undefined) return true;
   if (!isStale(seen, nowMs)) return false;
-  // Two may find it stale at once, and the second of them would remove the new lock of the first. So they take turns,
-  // and look again: whoever is dead has not let go of it and come back in between.
+  // Two processes may find it stale at once, and the second would remove the new lock of the first. So they take turns and
+  // check again.
   const turn = `${lock}.stale`;
   if (!takeTurn(turn, nowMs)) return false;
   try {
@@ -102,28 +102,14 @@ function removeStale(lock: string, nowMs: number): boolean {
 }
 
 function takeTurn(turn: string, nowMs: number): boolean {
-  try {
-    writeFileSync(turn, "", { flag: "wx" });
-    return true;
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-  }
+  if (createIfMissing(turn, "")) return true;
   const other = read(turn);
-  if (other !== undefined && isStale(other, nowMs)) rmSync(turn, { force: true }); // killed in that very moment
+  if (other !== undefined && isStale(other, nowMs)) rmSync(turn, { force: true }); // its process was killed during its turn
   return false;
 }
 
-function isStale({ text, changedMs }: Seen, nowMs: number): boolean {
-  if (Math.abs(nowMs - changedMs) > STALE_LOCK_MS) return true; // in the future: the clock was set back
+function isStale({ text, changedMs }: LockState, nowMs: number): boolean {
+  if (Math.abs(nowMs - changedMs) > STALE_LOCK_MS) return true; // a time in the future: the clock was set back
   const [, pid, host] = /^([1-9]\d*) (\S+)/.exec(text) ?? [];
   return pid !== undefined && host === hostname() && !isAlive(Number(pid));
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !hasCode(error, "ESRCH");
-  }
 }

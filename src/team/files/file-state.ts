@@ -1,23 +1,24 @@
-/** What a file is at one moment, so that it can be seen later whether it still is. */
+/** The state of a file at one moment, to notice later whether it has changed. */
 import { hash } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { CortexError } from "../../model/errors.ts";
-import { hasCode, unreadable } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
+import { unreadable } from "./team-errors.ts";
 
 /**
- * A file that somebody else has just written is read until it is the same for so long. One that is shorter than before
- * may be cut off in the middle of being written, and one that lost half of its text most likely is.
+ * A file that another program has just written is read again until it stays the same for this long. A file that is shorter
+ * than before may be half-written, and one that has lost half of its text most likely is.
  */
 const SETTLE_MS = 5;
 export const SHORTER_SETTLE_MS = 50;
 const HALVED_SETTLE_MS = 400;
 const STEP_MS = 5;
-/** Then it is taken as it is. Who goes on writing is noticed later. */
+/** After this many reads the file is taken as it is; later writes are noticed later. */
 const MAX_SETTLE_READS = 200;
-/** A whole file that nobody has touched for so long is not being written. */
+/** A complete file that has not changed for this long is not being written. */
 const QUIET_MS = 1_000;
 
 export interface TeamFileState {
@@ -32,19 +33,18 @@ export interface TeamFileState {
   readonly group: number;
 }
 
-/** Undefined: there is none. `shown` is the path as errors name it. Throws `team_unreadable`. */
+/** Undefined: no such file. `shown` is the path for error messages. Throws `team_unreadable`. */
 export function readState(path: string, shown: string): TeamFileState | undefined {
   let descriptor: number | undefined;
   try {
     const before = lstatSync(path);
-    // Opening a pipe could wait for ever.
-    if (!before.isFile()) throw unreadable(shown, "it is not a file");
-    if (before.size > MAX_TEAM_FILE_BYTES)
-      throw unreadable(shown, `it has ${before.size} bytes, and at most ${MAX_TEAM_FILE_BYTES} are read`);
+    // Opening a pipe could block forever.
+    if (!before.isFile()) throw unreadable(shown, "not a file");
+    if (before.size > MAX_TEAM_FILE_BYTES) throw unreadable(shown, `it has ${tooManyBytes(before.size)}`);
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor, { bigint: true });
     const content = readFileSync(descriptor);
-    if (!isUtf8(content)) throw unreadable(shown, "it is not UTF-8");
+    if (!isUtf8(content)) throw unreadable(shown, "not UTF-8");
     const excess = excessOf(content);
     if (excess !== undefined) throw unreadable(shown, `it has ${excess}`);
     return {
@@ -60,8 +60,8 @@ export function readState(path: string, shown: string): TeamFileState | undefine
     };
   } catch (error) {
     if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
-    if (hasCode(error, "EACCES", "EPERM", "EISDIR", "ELOOP", "EIO"))
-      throw unreadable(shown, (error as Error).message, error);
+    if (error instanceof Error && hasCode(error, "EACCES", "EPERM", "EISDIR", "ELOOP", "EIO"))
+      throw unreadable(shown, error.message, error);
     throw error;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -72,7 +72,7 @@ export function hashOf(content: string | Buffer): string {
   return hash("sha256", content, "hex");
 }
 
-/** Whether nobody has written the file, or put another in its place. */
+/** Whether the file was neither written nor replaced. */
 export function isSame(path: string, state: TeamFileState): boolean {
   return holds(path, state) && lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino === state.inode;
 }
@@ -87,9 +87,9 @@ export function holds(path: string, { content }: TeamFileState): boolean {
 }
 
 /**
- * Reads a file that somebody else has changed. Editors that write in place empty it first: whoever wrote back what
- * can be read then would save the emptiness. A letter may be cut in two as well, so that it is no UTF-8 for a moment.
- * What has the hash `last` is taken at once. Where it was changed several times meanwhile, the first of them is told.
+ * Reads a file that other programs may be writing. Editors that write in place truncate it first, so reading at once could
+ * return an empty file or half a character. Content with the hash `last` is returned at once. If the file changes several
+ * times meanwhile, `changedMs` is the time of the first change.
  */
 export async function readSettled(
   path: string,
@@ -119,7 +119,7 @@ function settleMsOf(state: TeamFileState | undefined, bytesBefore: number): numb
   return state.bytes < bytesBefore ? SHORTER_SETTLE_MS : SETTLE_MS;
 }
 
-/** As `readState`, for a file that others may be writing at this moment. */
+/** As `readState`, but returns the failure: the file may be half-written at this moment. */
 export function tryRead(
   path: string,
   shown: string,
@@ -133,19 +133,22 @@ export function tryRead(
 }
 
 /**
- * Of any file of a team: ten thousand tasks are less. Larger ones are neither read nor written, because reading one takes
- * time of the server's own, for each line of it.
+ * The limits of every file of a team; ten thousand tasks are below them. Larger files are neither read nor written: parsing
+ * one blocks the server.
  */
 export const MAX_TEAM_FILE_BYTES = 4 * 1_048_576;
 export const MAX_TEAM_FILE_LINES = 100_000;
 
-/** What is too much about it, as it follows "it has". Undefined: nothing. */
+export function tooManyBytes(bytes: number): string {
+  return `${bytes} bytes; the limit is ${MAX_TEAM_FILE_BYTES}`;
+}
+
+/** Which limit it exceeds, to follow "it has". Undefined: none. */
 export function excessOf(content: Buffer): string | undefined {
-  if (content.length > MAX_TEAM_FILE_BYTES)
-    return `${content.length} bytes, and at most ${MAX_TEAM_FILE_BYTES} are read`;
+  if (content.length > MAX_TEAM_FILE_BYTES) return tooManyBytes(content.length);
   let lines = 1;
   for (let at = content.indexOf(LINE_FEED); at !== -1; at = content.indexOf(LINE_FEED, at + 1))
-    if (++lines > MAX_TEAM_FILE_LINES) return `more than the ${MAX_TEAM_FILE_LINES} lines that are read`;
+    if (++lines > MAX_TEAM_FILE_LINES) return `more than ${MAX_TEAM_FILE_LINES} lines`;
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What we did to a file, one line each: `.cortex/journal/<path>.jsonl`. It is read and written under the lock of the
- * file. Its last line has the hash of what we wrote or saw last, so that a change by others is noticed; the edits before it
- * are done again where others have overwritten them. Losing it loses that, and no more.
+ * Our edits of a file, one per line: `.cortex/journal/<path>.jsonl`. It is read and written under the lock of the file. Its
+ * last line has the hash of what we last wrote or saw, which reveals changes by others; edits that others have overwritten
+ * are redone from it. Losing the journal loses nothing else.
  */
 import {
   appendFileSync,
@@ -15,32 +15,31 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { KEPT_FOLDER } from "./confine.ts";
+import { KEPT_FOLDER, openKeptFolder } from "./confine.ts";
 import type { FileEdit } from "../markdown/edit.ts";
-import { hasCode } from "./file-failure.ts";
-import { openKeptFolder } from "./snapshots.ts";
+import { hasCode } from "../../model/error-code.ts";
 
-/** Beyond this, half of it goes, oldest first. */
+/** Beyond this, the older half is dropped. */
 export const MAX_JOURNAL_BYTES = 256 * 1024;
 
 export interface EditRecord {
   readonly atMs: number;
-  /** Of the whole file, after it. */
+  /** Of the whole file, after the edit. */
   readonly hash: string;
   readonly bytes: number;
-  /** None: the file was made, seen, or put back. */
+  /** Undefined: the file was created, seen, or restored. */
   readonly edit?: FileEdit | undefined;
-  /** Of the task that was edited, before it. */
+  /** The edited task, before the edit. */
   readonly block?: string | undefined;
-  /** It was done again: how often without a race, which is done again however often. */
+  /** How often the edit was redone outside races; within a race there is no limit. */
   readonly again?: number | undefined;
   /** When a change by others was last noticed. */
   readonly othersMs?: number | undefined;
-  /** The name of what the file held before, where it was written. */
+  /** The name of the snapshot of the previous content. */
   readonly snapshot?: string | undefined;
-  /** Edits of tasks that somebody has taken out, by what they are of: they are not to be done again. */
+  /** Keys of edits of removed tasks, which are not redone. See `placeOf` in `restore-lost.ts`. */
   readonly gone?: readonly string[] | undefined;
-  /** The snapshot that was put back: what was done before it is not to be done again. */
+  /** The snapshot that was restored: edits before this entry are not redone. */
   readonly undone?: string | undefined;
 }
 
@@ -74,12 +73,12 @@ export class EditJournal {
     const all = [...this.#lines, ...lines];
     const bytes = all.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     if (bytes > MAX_JOURNAL_BYTES) return rewrite(path, newest(all));
-    // One that was cut off while it was written is ended first.
+    // If the last line was cut off, start a new one.
     addTo(path, `${endsWhole(path) ? "" : "\n"}${lines.join("\n")}\n`);
   }
 }
 
-/** A link that somebody has put there is not followed. */
+/** Follows no link. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
 
 function addTo(path: string, text: string): void {
@@ -134,13 +133,16 @@ function textOf(path: string): string {
   }
 }
 
-/** Undefined: it was cut off, or somebody else wrote it. */
+/** Undefined: the line was cut off, or we did not write it. */
 function parse(line: string): EditRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    const isEntry = typeof value === "object" && value !== null && "hash" in value && "atMs" in value;
-    return isEntry ? (value as EditRecord) : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isRecord(value: unknown): value is EditRecord {
+  return typeof value === "object" && value !== null && "hash" in value && "atMs" in value;
 }

@@ -1,27 +1,26 @@
-/** Whether somebody is at work, as far as the comment of their last tick tells. */
+/** Whether a member is at work, judging by its last tick. */
 import { MINUTE_MS } from "../../model/durations.ts";
 
 export type Liveness = {
-  /** Since the last tick. Undefined: there was none. Negative: it is in the future. */
+  /** Since the last tick. Undefined: no tick yet. Negative: it is in the future. */
   readonly ageMs: number | undefined;
-} & (
-  | {
-      readonly state: "fresh";
-      /** The clock of whoever wrote it is ahead of ours. */ readonly isAhead: boolean;
-    }
-  /** Has nothing to do, so no tick is wanted. */
-  | { readonly state: "idle" }
-  /** Has something to do and has stopped ticking. */
-  | { readonly state: "down" }
-  /** Has something to do and has never ticked. */
-  | { readonly state: "never-started" }
-  /** Not on the team any more. */
-  | { readonly state: "inactive" }
-);
+} &
+  /** isAhead: the writer's clock is ahead of ours. */
+  (
+    | { readonly state: "fresh"; readonly isAhead: boolean }
+    /** Has no active tasks, so no tick is expected. */
+    | { readonly state: "idle" }
+    /** Has active tasks and has stopped ticking. */
+    | { readonly state: "down" }
+    /** Has active tasks and has never ticked. */
+    | { readonly state: "never-started" }
+    /** No longer on the team. */
+    | { readonly state: "inactive" }
+  );
 
 export type LivenessState = Liveness["state"];
 
-export interface LivenessInput {
+interface LivenessInput {
   readonly tickMs: number | undefined;
   /** Whether a task is ready or in progress. */
   readonly hasActive: boolean;
@@ -30,7 +29,7 @@ export interface LivenessInput {
   readonly isInactive?: boolean;
 }
 
-/** Below this, no heartbeat is short enough to call somebody down. */
+/** The shortest time after which a tick is stale, however short the heartbeat. */
 export const MIN_STALE_MINUTES = 30;
 /** One heartbeat may be late. */
 const HEARTBEATS_UNTIL_STALE = 2;
@@ -45,16 +44,12 @@ export function livenessOf({
   const ageMs = tickMs === undefined ? undefined : nowMs - tickMs;
   if (isInactive) return { state: "inactive", ageMs };
   if (ageMs === undefined) return { state: hasActive ? "never-started" : "idle", ageMs };
-  if (ageMs <= staleAfterMs(heartbeatMinutes)) return { state: "fresh", ageMs, isAhead: isAhead(ageMs) };
+  // Stamps are whole minutes: two clocks a few seconds apart may show different ones.
+  if (ageMs <= staleAfterMs(heartbeatMinutes)) return { state: "fresh", ageMs, isAhead: ageMs <= -MINUTE_MS };
   return { state: hasActive ? "down" : "idle", ageMs };
 }
 
-/** A tick that is older than this is stale. */
+/** The age beyond which a tick is stale. */
 export function staleAfterMs(heartbeatMinutes: number): number {
   return Math.max(MIN_STALE_MINUTES, HEARTBEATS_UNTIL_STALE * heartbeatMinutes) * MINUTE_MS;
-}
-
-/** Stamps have whole minutes, so that two clocks a few seconds apart may be in different ones. */
-function isAhead(ageMs: number): boolean {
-  return ageMs <= -MINUTE_MS;
 }

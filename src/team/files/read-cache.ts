@@ -1,6 +1,6 @@
 /**
- * Files of a team as they were read, kept until they change: a team of a thousand is looked at every few seconds, and
- * hardly any of its files are other than before.
+ * Parsed files of a team, cached until they change: a team of a thousand members is read every few seconds, and hardly any
+ * of its files change in between.
  */
 import { isUtf8 } from "node:buffer";
 import {
@@ -12,20 +12,22 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { join, sep } from "node:path";
+import { join } from "node:path";
 
-import { excessOf, MAX_TEAM_FILE_BYTES } from "./file-state.ts";
+import { codeOf, hasCode } from "../../model/error-code.ts";
+import { isWithin } from "./confine.ts";
+import { excessOf, MAX_TEAM_FILE_BYTES, tooManyBytes } from "./file-state.ts";
 import { isMovedAway } from "./swap-file.ts";
 import type { FileProblem } from "../markdown/task.ts";
 import { inOrderOfNames } from "./team.ts";
 
 /**
- * The clock of a file system goes in steps of some milliseconds: of a file that was changed just before it was
- * read, a second change may not show in its times.
+ * File times have a resolution of some milliseconds: a second change right after the first may not show in them, so a file
+ * changed this recently is read again.
  */
 const UNSURE_MS = 100;
 
-/** Who replaces a file leaves its name free for some microseconds. */
+/** A file that is being replaced does not exist for some microseconds. */
 const MAX_ATTEMPTS = 100;
 
 export type ReadFile<Value> =
@@ -39,30 +41,30 @@ interface Entry<Value> {
   readonly file: ReadFile<Value>;
 }
 
-export interface ReadCacheOptions<Value> {
+interface ReadCacheOptions<Value> {
   readonly root: string;
   readonly clock: () => number;
   readonly parse: (text: string) => Value;
 }
 
 export class ReadCache<Value> {
-  readonly #parts: ReadCacheOptions<Value>;
+  readonly #options: ReadCacheOptions<Value>;
   readonly #entries = new Map<string, Entry<Value>>();
   #reads = 0;
 
-  constructor(parts: ReadCacheOptions<Value>) {
-    this.#parts = parts;
+  constructor(options: ReadCacheOptions<Value>) {
+    this.#options = options;
   }
 
-  /** How often a file had to be read so far. */
+  /** How often a file was read from disk so far. */
   get reads(): number {
     return this.#reads;
   }
 
-  /** Never throws: what the disk says is part of the answer. */
+  /** Never throws: failures are part of the result. */
   read(path: string): ReadFile<Value> {
     const before = this.#entries.get(path);
-    const full = join(this.#parts.root, path);
+    const full = join(this.#options.root, path);
     for (let attempt = 1; ; attempt += 1) {
       const file = this.#readNow(path, full);
       if (file.kind !== "missing" || !isMovedAway(full)) return file;
@@ -71,7 +73,7 @@ export class ReadCache<Value> {
     }
   }
 
-  /** What has gone from the disk need not be kept here. */
+  /** Drops everything but these, for files that no longer exist. */
   keepOnly(paths: ReadonlySet<string>): void {
     for (const path of this.#entries.keys()) if (!paths.has(path)) this.#entries.delete(path);
   }
@@ -84,7 +86,7 @@ export class ReadCache<Value> {
       const before = this.#entries.get(path);
       if (before?.identity === identity && before.isSure) return before.file;
       const file = this.#readAnew(full, stats);
-      const isSure = isSettled(stats, this.#parts.clock());
+      const isSure = isSettled(stats, this.#options.clock());
       this.#entries.set(path, { identity, isSure, file });
       return file;
     } catch (cause) {
@@ -95,36 +97,35 @@ export class ReadCache<Value> {
 
   #readAnew(full: string, stats: Stats): ReadFile<Value> {
     if (!stats.isFile()) return unreadable(NO_FILE);
-    if (stats.size > MAX_TEAM_FILE_BYTES)
-      return unreadable(tooLarge(`${stats.size} bytes, and at most ${MAX_TEAM_FILE_BYTES} are read`));
+    if (stats.size > MAX_TEAM_FILE_BYTES) return unreadable(tooLarge(tooManyBytes(stats.size)));
     const bytes = readFileSync(full);
     this.#reads += 1;
     if (!isUtf8(bytes)) return unreadable(notUtf8(bytes));
     const excess = excessOf(bytes);
     if (excess !== undefined) return unreadable(tooLarge(excess));
-    return { kind: "read", value: this.#parts.parse(bytes.toString("utf8")) };
+    return { kind: "read", value: this.#options.parse(bytes.toString("utf8")) };
   }
 
-  /** Undefined: a link leads out of the team directory, where nothing is ours to read. */
+  /** Undefined: a link leads out of the team directory. */
   #statInside(full: string): Stats | undefined {
     const stats = lstatSync(full);
     if (!stats.isSymbolicLink()) return stats;
-    return isWithin(realpathSync(this.#parts.root), realpathSync(full)) ? statSync(full) : undefined;
+    return isWithin(realpathSync(this.#options.root), realpathSync(full)) ? statSync(full) : undefined;
   }
 }
 
-/** What is in folders, kept in the same way: looking whether a folder has changed is much faster than listing it. */
+/** Cached listings of folders: checking whether a folder has changed is much faster than listing it. */
 export class FolderCache {
-  readonly #parts: Pick<ReadCacheOptions<never>, "root" | "clock">;
+  readonly #options: Pick<ReadCacheOptions<never>, "root" | "clock">;
   readonly #entries = new Map<string, { readonly identity: string; readonly listed: readonly Dirent[] }>();
 
-  constructor(parts: Pick<ReadCacheOptions<never>, "root" | "clock">) {
-    this.#parts = parts;
+  constructor(options: Pick<ReadCacheOptions<never>, "root" | "clock">) {
+    this.#options = options;
   }
 
-  /** By name. What is hidden is left out: it belongs to programs, ours or an editor's. Throws what the system says. */
+  /** Sorted by name, without hidden files, which belong to programs. Throws what the system throws. */
   list(folder: string): readonly Dirent[] {
-    const full = join(this.#parts.root, folder);
+    const full = join(this.#options.root, folder);
     const stats = statSync(full);
     const identity = identify(stats);
     const before = this.#entries.get(folder);
@@ -132,7 +133,7 @@ export class FolderCache {
     const listed = readdirSync(full, { withFileTypes: true })
       .filter(({ name }) => !name.startsWith("."))
       .toSorted((a, b) => inOrderOfNames(a.name, b.name));
-    if (isSettled(stats, this.#parts.clock())) this.#entries.set(folder, { identity, listed });
+    if (isSettled(stats, this.#options.clock())) this.#entries.set(folder, { identity, listed });
     return listed;
   }
 
@@ -141,16 +142,7 @@ export class FolderCache {
   }
 }
 
-/** What the system calls it: `EACCES`. */
-export function codeOf(cause: unknown): string {
-  return cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-}
-
-export function isWithin(root: string, path: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
-}
-
-/** What is from the future by our clock is never settled: then the clocks are not the same. */
+/** A time in the future is never settled: the clocks differ. */
 function isSettled({ mtimeMs }: Stats, nowMs: number): boolean {
   return nowMs - mtimeMs > UNSURE_MS;
 }
@@ -160,13 +152,12 @@ function identify({ dev, ino, mtimeMs, ctimeMs, size }: Stats): string {
 }
 
 function fromFailure<Value>(cause: unknown): ReadFile<Value> {
-  const code = codeOf(cause);
-  if (code === "ENOENT" || code === "ENOTDIR") return { kind: "missing" };
+  if (hasCode(cause, "ENOENT", "ENOTDIR")) return { kind: "missing" };
   return unreadable({
     line: 1,
     rule: "file-unreadable",
-    message: `the file cannot be read (${code})`,
-    hint: "Let the account that runs Cortex read it.",
+    message: `cannot read the file (${codeOf(cause) ?? String(cause)})`,
+    hint: "Give the account that runs Cortex read permission.",
   });
 }
 
@@ -178,14 +169,14 @@ const OUTSIDE: FileProblem = {
   line: 1,
   rule: "link-outside",
   message: "the file is a link that leads out of the team directory",
-  hint: "Put the file itself here: Cortex reads and writes nothing outside the team directory.",
+  hint: "Replace the link with the file: Cortex reads and writes nothing outside the team directory.",
 };
 
 const NO_FILE: FileProblem = {
   line: 1,
   rule: "file-unreadable",
-  message: "this is no file",
-  hint: "A file of this name is expected here; move what is in its place.",
+  message: "not a regular file",
+  hint: "Move it away: Cortex expects a file of this name here.",
 };
 
 function tooLarge(excess: string): FileProblem {
@@ -193,7 +184,7 @@ function tooLarge(excess: string): FileProblem {
     line: 1,
     rule: "file-too-large",
     message: `the file has ${excess}`,
-    hint: "Move tasks that are done to another file: `cortex team housekeeping` takes out those older than a week.",
+    hint: "Move finished tasks to another file: `cortex team housekeeping` removes those older than a week.",
   };
 }
 
@@ -201,12 +192,12 @@ function notUtf8(bytes: Buffer): FileProblem {
   return {
     line: lineOfBadByte(bytes),
     rule: "not-utf8",
-    message: "the file is not in UTF-8 from this line on, so it is not read",
+    message: "invalid UTF-8 from this line on, so the file is not read",
     hint: "Save it as UTF-8.",
   };
 }
 
-/** A character of UTF-8 never contains a line end, so each line can be looked at alone. */
+/** No UTF-8 sequence contains a line feed, so each line can be checked on its own. */
 function lineOfBadByte(bytes: Buffer): number {
   for (let line = 1, start = 0; ; line += 1) {
     const end = bytes.indexOf(10, start);

@@ -1,40 +1,42 @@
 /**
- * Decides what becomes of edits of ours that are missing from a file that others have written.
+ * Decides what to do about our edits that are missing from a file that others have written.
  *
- * A program that does not know our lock reads a file, takes its time, and writes back what it read with a change of its own:
- * what we did in between is gone. A person, on the other hand, may take out what we wrote because they want it so. From
- * the text alone the two cannot always be told apart, so it counts what doing it again could do harm with.
+ * A program that ignores our lock reads a file, takes its time, and writes back what it read with its own change: our edits
+ * in between are lost. A person, on the other hand, may remove our edits on purpose. The text alone does not always tell
+ * the two apart, so we weigh the harm that redoing an edit could do.
  *
- * - What we wrote *inside a task* (a claim, a completion, a note) only ever keeps the task from being run once more. It is done
- *   again where it is gone within moments; later, once, if all that we did after it is gone as well and the task is
- *   again what it was before. A field of a note is for people to set, and never done again later.
- * - A *whole task* that we added is put back only if the text proves to be older: it also lacks what we wrote inside a task
- *   moments ago, which nobody takes back by hand that fast. Otherwise the deletion holds. If something that we did later is
- *   there, somebody has taken the task out; if not, it may have been lost, and a copy is kept beside the file, unless its
- *   words stand there below another title.
- * - A task that was done is never put back without its end.
+ * - An edit *inside a task* (claim, completion, note) can only keep the task from running again. It is redone if it is lost
+ *   within moments; later, it is redone once, and only if all our later edits are lost too and the task is back in its
+ *   earlier state. Fields of a note are for people to set, and are not redone later.
+ * - A *whole task* that we added is put back only if the text is provably older: it also lacks an edit that we made inside a
+ *   task moments ago, which nobody reverts by hand that fast. Otherwise the deletion holds. If a later edit of ours is in the
+ *   file, the task was removed on purpose; if not, it may have been lost, and a copy is set aside, unless another
+ *   task in the file asks for the same under a different title.
+ * - A completed task is never put back without its completion.
  */
+import assert from "node:assert/strict";
+
 import { CortexError } from "../../model/errors.ts";
 import { applyEdit, editsDoneIn } from "../markdown/apply-edit.ts";
-import type { FileEdit } from "../markdown/edit.ts";
+import type { FileEdit, TaskEdit } from "../markdown/edit.ts";
 import type { EditRecord } from "./journal.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import { blocksOf, findByRef, partOf } from "../markdown/task-blocks.ts";
 import { gistOf, saysSame } from "../markdown/task-gist.ts";
-import type { TaskRef } from "../markdown/task.ts";
+import type { Task, TaskRef } from "../markdown/task.ts";
 
-/** What was done before is not looked at. */
+/** Edits older than this are not redone. */
 export const RESTORE_MS = 15 * 60_000;
-/** Nobody takes back by hand what was written so recently. */
+/** Nobody reverts an edit by hand this fast. */
 export const RACE_MS = 2_000;
 
 export interface Restored {
   readonly text: string;
-  /** What was done again, as it is to be written down. */
+  /** The redone edits, for the journal. */
   readonly edits: readonly RedoneEdit[];
-  /** Edits of tasks that were taken out: they are not to be looked at again. See `placeOf`. */
+  /** Keys of edits of removed tasks, which are not considered again. See `placeOf`. */
   readonly gone: readonly string[];
-  /** Tasks of which nobody can tell whether they were taken out or lost. */
+  /** Tasks that were either removed on purpose or lost. */
   readonly aside: readonly AddedTask[];
 }
 
@@ -44,9 +46,9 @@ export interface RedoneEdit {
   readonly again?: number;
 }
 
-export type AddedTask = Extract<FileEdit, { readonly file: "tasks" }>["edit"] & { readonly kind: "add" };
+export type AddedTask = Extract<TaskEdit, { readonly kind: "add" }>;
 
-/** `changedMs` is when others wrote the text. */
+/** `changedMs` is the time at which others wrote the text. */
 export function restoreLost(
   text: string,
   { entries, nowMs, changedMs }: { entries: readonly EditRecord[]; nowMs: number; changedMs: number },
@@ -88,12 +90,18 @@ export function restoreLost(
   };
 }
 
-/** Whether another task asks for the very same below its title. */
+/** Whether another task has the same content under a different title. */
 function isRenamed(text: string, add: AddedTask): boolean {
   if ((add.body ?? "").trim() === "") return false;
-  const [added] = readTasks(applyEdit("", { file: "tasks", edit: { ...add, ordinal: 1 } })).tasks;
-  const asked = gistOf({ ...added!, title: "" });
-  return readTasks(text).tasks.some((task) => gistOf({ ...task, title: "" }) === asked);
+  const gist = gistOf({ ...taskOfEdit(add), title: "" });
+  return readTasks(text).tasks.some((task) => gistOf({ ...task, title: "" }) === gist);
+}
+
+/** The task that an edit adds, as it reads in a file of its own. */
+export function taskOfEdit(add: AddedTask): Task {
+  const [task] = readTasks(applyEdit("", { file: "tasks", edit: { ...add, ordinal: 1 } })).tasks;
+  assert(task !== undefined, "an added task can be read");
+  return task;
 }
 
 /** Whether the text shows a task, or a tick, as it was before the edit. */
@@ -120,19 +128,19 @@ function isSameTask(one: Partial<TaskRef>, add: AddedTask): boolean {
   return one.title?.trim() === add.title.trim() && one.ordinal === add.ordinal;
 }
 
-/** Whoever has left is taken back with `status: active`, and we say so: that is what somebody has done who wrote it. */
+/** People set fields too: our own hints ask them to set `status: active` to bring a member back. */
 function isForPeople({ edit }: FileEdit): boolean {
   return edit.kind === "field";
 }
 
-/** Another session of the member has ticked since: that is no loss. */
+/** Whether the text has the same or a newer tick, from another session of the member. */
 function isOlderTick(text: string, { edit }: FileEdit): boolean {
   if (edit.kind !== "tick") return false;
   const { tick } = readTasks(text);
   return tick !== undefined && tick.stamp >= edit.stamp;
 }
 
-/** The block of the task that an edit is about. */
+/** The text of the task that an edit is about. */
 export function blockOf(text: string, { file, edit }: FileEdit): string | undefined {
   if (file !== "tasks" || !("task" in edit)) return undefined;
   const block = findByRef(blocksOf(text, new Set([edit.task.title])).tasks, edit.task);
@@ -143,7 +151,7 @@ interface Edited extends EditRecord {
   readonly edit: FileEdit;
 }
 
-/** Of edits that replace each other only the last one counts. */
+/** Of edits that replace each other, only the last. */
 function latestOfEach(entries: readonly EditRecord[], nowMs: number): Edited[] {
   const undone = entries.findLastIndex((entry) => entry.undone !== undefined);
   const latest = new Map<string, Edited>();
@@ -151,18 +159,18 @@ function latestOfEach(entries: readonly EditRecord[], nowMs: number): Edited[] {
     for (const key of entry.gone ?? []) latest.delete(key);
     if (entry.edit === undefined || nowMs - entry.atMs > RESTORE_MS) continue;
     const key = placeOf(entry.edit);
-    latest.delete(key); // the order is that of the last ones
+    latest.delete(key); // keeps the order of the last edits
     latest.set(key, { ...entry, edit: entry.edit });
   }
   return [...latest.values()];
 }
 
-/** Whether it says something of when a text was read that the edit is in it: what is repeated may be from before. */
+/** Whether its presence shows that the text was read after it. Repeated edits may have been there before. */
 function isTelling({ edit }: FileEdit): boolean {
   return !["tick", "progress", "field", "trim-log", "remove"].includes(edit.kind);
 }
 
-/** What is written over by the next edit of its kind. */
+/** A key shared by edits that replace each other. */
 function placeOf({ file, edit }: FileEdit): string {
   switch (edit.kind) {
     case "tick":
@@ -182,7 +190,7 @@ function placeOf({ file, edit }: FileEdit): string {
   }
 }
 
-/** Undefined: it cannot be done any more, since others have changed or removed the task. */
+/** Undefined: the edit no longer applies, because others have changed or removed the task. */
 function tryEdit(text: string, edit: FileEdit): string | undefined {
   try {
     return applyEdit(text, edit);

@@ -44,7 +44,7 @@ test("a link in its place is not followed", () => {
   using folder = temporaryFolder();
   const path = join(folder.path, REMOVED_FILE);
   symlinkSync(join(folder.path, "elsewhere"), path);
-  expect(() => setAside(path, REMOVED_FILE, [add("One")])).toThrow("cannot be read");
+  expect(() => setAside(path, REMOVED_FILE, [add("One")])).toThrow("Cannot read");
   expect(existsSync(join(folder.path, "elsewhere"))).toBe(false);
   rmSync(path);
 });

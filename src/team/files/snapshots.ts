@@ -1,43 +1,34 @@
 /**
- * What files of the team held before we wrote them: `.cortex/snapshots/<path>/<UTC time>-<hash>`.
+ * Earlier contents of the team's files: `.cortex/snapshots/<path>/<UTC time>-<hash>`.
  *
- * A snapshot is another name for the old file itself and not a copy. So whoever had it open and writes to it after we
- * have put a new one in its place writes to the snapshot, where it can be found: its name says what it should hold.
+ * A snapshot is a hard link to the old file, not a copy. A program that had the file open and writes to it after we replaced
+ * it writes to the snapshot, where we can find the change: the hash in the name no longer matches.
  */
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, existsSync, linkSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 import { DAY_MS } from "../../model/durations.ts";
-import { KEPT_FOLDER, requireOwnFolder } from "./confine.ts";
-import { hasCode } from "./file-failure.ts";
+import { KEPT_FOLDER, openKeptFolder } from "./confine.ts";
+import { hasCode } from "../../model/error-code.ts";
 import { type TeamFileState, readSettled, readState } from "./file-state.ts";
 
 export const SNAPSHOT_DAYS = 7;
 export const MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024;
-/** Looking at the size of each is work: it is done at one write in so many. */
+/** Pruning reads the size of every snapshot, so it runs once in this many writes. */
 const PRUNE_EVERY = 16;
 
 const HASH_LENGTH = 8;
 
 export interface TeamSnapshot {
-  /** Of the file that it is of, relative to the team directory. */
+  /** The original file, relative to the team directory. */
   readonly path: string;
   readonly name: string;
   readonly atMs: number;
-  /** Where it is, to be read. */
+  /** The snapshot itself. Absolute. */
   readonly file: string;
 }
 
-/** Those of one file. */
+/** The snapshots of one file. */
 export class Snapshots {
   readonly #root: string;
   readonly #path: string;
@@ -60,7 +51,7 @@ export class Snapshots {
       .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** A path for one of now, later than all there are. Old ones go. */
+  /** A path for a new snapshot, which sorts after all others. Old ones are pruned. */
   next(state: TeamFileState, nowMs: number): string {
     const folder = openKeptFolder(this.#root, this.#folder);
     const all = this.list();
@@ -69,7 +60,7 @@ export class Snapshots {
     return join(folder, `${stampOf(atMs)}-${state.hash.slice(0, HASH_LENGTH)}`);
   }
 
-  /** One of this name, where it does not hold what it did any more: somebody had it open. */
+  /** The snapshot of this name if its content has changed: another program had the file open. */
   async stray(name: string, { bytes }: TeamFileState, nowMs: number): Promise<TeamFileState | undefined> {
     const file = join(this.#root, this.#folder, name);
     const isAsNamed = (state: TeamFileState | undefined) =>
@@ -80,7 +71,7 @@ export class Snapshots {
   }
 }
 
-/** Of all files that have some, relative to the team directory. */
+/** All files with snapshots, relative to the team directory. */
 export function snapshotPaths(root: string): string[] {
   const folder = join(root, KEPT_FOLDER, "snapshots");
   const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
@@ -90,33 +81,22 @@ export function snapshotPaths(root: string): string[] {
   return [...new Set(folders)].map((path) => path.split(sep).join("/"));
 }
 
-/** Whether it is the file itself and not a copy of it. */
+/** True if the snapshot is a hard link, false if it is a copy. */
 export function keepSnapshot(file: string, snapshot: string): boolean {
   try {
     linkSync(file, snapshot);
     return true;
   } catch (error) {
-    // Disks of cameras, some shares and some synchronised folders have no second names for a file.
-    if (!hasCode(error, "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV")) throw error;
+    if (!hasCode(error, ...NO_LINKS)) throw error;
     copyFileSync(file, snapshot);
     return false;
   }
 }
 
-/** Makes it, in a folder that no version control sees. */
-export function openKeptFolder(root: string, folder: string): string {
-  const path = join(root, folder);
-  requireOwnFolder(root, folder);
-  mkdirSync(path, { recursive: true });
-  try {
-    writeFileSync(join(root, KEPT_FOLDER, ".gitignore"), "*\n", { flag: "wx" });
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-  }
-  return path;
-}
+/** What file systems without hard links answer: FAT, some network shares, some synced folders. */
+export const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"];
 
-/** The newest one stays, whatever its size. */
+/** The newest snapshot stays, whatever its size. */
 function prune(all: readonly TeamSnapshot[], nowMs: number): void {
   let bytes = 0;
   for (const [index, { file, atMs }] of all.toReversed().entries()) {
@@ -135,7 +115,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** `20261115T215544123Z`: in the order of time, and good as a name everywhere. */
+/** `20261115T215544123Z`: sorts by time, and is a valid file name everywhere. */
 function stampOf(atMs: number): string {
   return new Date(atMs).toISOString().replaceAll(/[-:.]/g, "");
 }

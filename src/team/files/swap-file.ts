@@ -1,44 +1,43 @@
 /**
- * Puts a new file in the place of an old one. Whoever reads has the one or the other; the old one stays as a snapshot,
- * and is looked at afterwards: did somebody write to it until the last moment?
+ * Replaces a file. Readers see either the old or the new file. The old one stays as a snapshot, which is checked afterwards
+ * for late writes by other programs.
  *
- * Renaming the new file over the old one is one step, but nobody learns what it replaced: if another program has renamed
- * a file of its own there just before, that is gone. So while others are known to be at work, the old file is moved
- * away first, whatever it is by then, and the new one gets its name only if the name is free. Between the two, for some
- * microseconds, there is no file. Who is killed there leaves the draft, by which the next one knows to put the old
- * file back.
+ * Renaming the new file over the old one is atomic, but does not reveal what it replaced: a file that another program
+ * renamed into place just before would be lost. So while others are known to be writing, the old file is moved away
+ * first, and the new one takes its name only if the name is free. For some microseconds between the two steps there is
+ * no file. A process killed there leaves its draft behind, which tells the next writer to restore the old file.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, linkSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { hasCode } from "./file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
 import { type TeamFileState, holds, isSame, readSettled } from "./file-state.ts";
-import { keepSnapshot, type Snapshots } from "./snapshots.ts";
+import { keepSnapshot, NO_LINKS, type Snapshots } from "./snapshots.ts";
 
-export interface Swap {
+interface Swap {
   readonly path: string;
   readonly shown: string;
   readonly text: string;
-  /** What it takes the place of. */
+  /** The file to replace. */
   readonly before: TeamFileState;
-  /** Where that is kept. */
+  /** Path of the snapshot to keep of it. */
   readonly snapshot: string;
   readonly nowMs: number;
   readonly areOthersAtWork: boolean;
-  /** Asked at the last moment. */
+  /** Whether we still hold the lock. Called just before the swap. */
   readonly isHeld: () => boolean;
 }
 
-export type Swapped =
+type SwapOutcome =
   | { readonly kind: "done" }
-  /** Nothing was written: the file is not what was read any more. */
+  /** Nothing was written: the file has changed since it was read. */
   | { readonly kind: "changed" }
-  /** It was written, and what it took the place of was not what was read: this. */
+  /** The file was written, but it replaced this instead of `before`. */
   | { readonly kind: "overtaken"; readonly by: TeamFileState };
 
-export async function swapFile(swap: Swap): Promise<Swapped> {
+export async function swapFile(swap: Swap): Promise<SwapOutcome> {
   const { path, shown, before, snapshot } = swap;
   const draft = draftPath(path);
   try {
@@ -58,7 +57,7 @@ export async function swapFile(swap: Swap): Promise<Swapped> {
   return kept === undefined || kept.hash === before.hash ? { kind: "done" } : { kind: "overtaken", by: kept };
 }
 
-/** Makes a file that is not there. False: it is. */
+/** Creates a file. False if it exists. */
 export async function makeFile(path: string, text: string): Promise<boolean> {
   const draft = draftPath(path);
   try {
@@ -76,12 +75,12 @@ export async function makeFile(path: string, text: string): Promise<boolean> {
   return true;
 }
 
-/** Puts back what somebody who was killed has moved away, and removes what they left. Under the lock. */
+/** Restores the file that a killed process had moved away, and removes its drafts. Needs the lock. */
 export function clearUp(path: string, snapshots: Snapshots): void {
   if (isMovedAway(path)) {
     const old = snapshots.list().at(-1)?.file;
     linkSync(old ?? movingPath(path), path);
-    if (old !== undefined) rmSync(old); // or whoever writes to the file writes to the snapshot too
+    if (old !== undefined) rmSync(old); // a write to the file would also change the snapshot
   }
   rmSync(movingPath(path), { force: true });
   const folder = dirname(path);
@@ -94,17 +93,15 @@ export function isMovedAway(path: string): boolean {
   return !existsSync(path) && existsSync(movingPath(path)) && !existsSync(path);
 }
 
-const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EXDEV"];
-
 function replace({ path, before, snapshot }: Swap, draft: string): boolean {
   const isFileItself = keepSnapshot(path, snapshot);
-  // What is written to the file from here on is found in the snapshot, if that is the file itself.
+  // If the snapshot is a hard link, later writes to the file show up in it.
   if (!isFileItself && !isSame(path, before)) return false;
   try {
     renameSync(draft, path);
     return true;
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return false; // whoever has the lock by now has cleared up
+    if (hasCode(error, "ENOENT")) return false; // the next holder of the lock has cleaned up
     throw error;
   }
 }
@@ -116,7 +113,7 @@ function move(swap: Swap, draft: string): boolean {
     linkSync(draft, moving);
   } catch (error) {
     if (hasCode(error, ...NO_LINKS)) return replace(swap, draft);
-    if (hasCode(error, "EEXIST", "ENOENT")) return false; // somebody else has the lock by now
+    if (hasCode(error, "EEXIST", "ENOENT")) return false; // another process holds the lock by now
     throw error;
   }
   try {
@@ -125,7 +122,7 @@ function move(swap: Swap, draft: string): boolean {
     return true;
   } catch (error) {
     if (hasCode(error, "EXDEV")) return replace(swap, draft);
-    // It is gone, or somebody has made a new one in that moment.
+    // The file is gone, or another program has just created one.
     if (hasCode(error, "ENOENT", "EEXIST")) return false;
     throw error;
   } finally {
@@ -139,10 +136,10 @@ async function writeDraft(draft: string, text: string, before: TeamFileState | u
   if (before !== undefined) {
     const { uid, gid } = await handle.stat();
     if (uid !== before.owner || gid !== before.group)
-      await handle.chown(before.owner, before.group).catch(() => {}); // only root may, and nobody else needs to
+      await handle.chown(before.owner, before.group).catch(() => {}); // needs root; otherwise the owner is right already
     await handle.chmod(before.mode);
   }
-  await handle.sync(); // or a power cut could leave the new name with nothing in it
+  await handle.sync(); // a power cut could otherwise leave an empty file under the new name
 }
 
 async function syncFolder(folder: string): Promise<void> {
@@ -150,7 +147,7 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.sync();
 }
 
-/** Of one write only: whoever has lost the lock must not put the draft of the next one in its place. */
+/** Unique for each write: a writer that has lost the lock must not swap in the draft of the next one. */
 function draftPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomUUID()}.tmp`);
 }

@@ -1,21 +1,21 @@
-/** A team directory with the settings it is used with. What is read from it or written to it goes through here. */
+/** A team directory with its settings. All reads and writes go through here. */
 import { readConfigured } from "../../config/configured.ts";
 import { readTeamConfig, type TeamConfig, type TeamLocation } from "../../config/team-config.ts";
 import { isMarkedAsOurs } from "./adoption.ts";
 import { TeamFolder } from "./team-folder.ts";
-import { hasTeam, teamMissing } from "./team-missing.ts";
+import { hasTeam, teamMissing } from "./team-errors.ts";
 import { TeamReader } from "./team-reader.ts";
 import type { Team } from "./team.ts";
 
-export interface TeamDirectoryOptions {
+interface TeamDirectoryOptions {
   readonly config: TeamConfig;
   readonly timezone: string;
   readonly clock: () => number;
-  /** Told of edits that were redone, and of edits by others that only a snapshot holds. */
+  /** Reports redone edits, and edits by others that only a snapshot holds. */
   readonly log?: (line: string) => void;
 }
 
-/** Nothing of it needs to be closed. */
+/** Needs no closing. */
 export class TeamDirectory {
   readonly root: string;
   readonly config: TeamConfig;
@@ -24,7 +24,7 @@ export class TeamDirectory {
   readonly log: (line: string) => void;
   /** Writes single files. */
   readonly folder: TeamFolder;
-  /** Reads all of them. */
+  /** Reads the whole team. */
   readonly reader: TeamReader;
 
   constructor({ config, timezone, clock, log = () => {} }: TeamDirectoryOptions) {
@@ -38,12 +38,12 @@ export class TeamDirectory {
     this.reader = new TeamReader({ root, clock, timezone, heartbeatMinutes, adopts, user });
   }
 
-  /** The user's own folder, for paths that start with `~`. */
+  /** The user's home folder, for paths that start with `~`. */
   get user(): string {
     return this.config.user ?? this.root;
   }
 
-  /** Whether members whose notes do not name a runtime belong to Cortex. */
+  /** Whether Cortex runs members whose notes name no runtime. */
   get adopts(): boolean {
     return this.config.adopt || isMarkedAsOurs(this.root);
   }
@@ -61,11 +61,11 @@ export async function findTeamDirectory(
 ): Promise<TeamDirectory> {
   const config = await readTeamConfig(location);
   const { home, environment } = location;
-  const { timezone } = (await readConfigured({ home, environment })).config; // which knows no flags of the team
+  const { timezone } = (await readConfigured({ home, environment })).config; // does not know the team's flags
   return new TeamDirectory({ config, timezone, clock: Date.now, ...(log === undefined ? {} : { log }) });
 }
 
-/** As `findTeamDirectory`. Throws `team_missing` if it holds no team. */
+/** As `findTeamDirectory`. Also throws `team_missing` if there is no team. */
 export async function openTeamDirectory(
   location: TeamLocation,
   log?: (line: string) => void,

@@ -155,7 +155,7 @@ test("a file that is no text is not written", async () => {
   writeFileSync(team.file, bytes);
   await expect(team.team.edit(TASKS, tick("2026-03-28T10:15"))).rejects.toMatchObject({
     code: "team_unreadable",
-    message: `${TASKS} cannot be read: it is not UTF-8`,
+    message: `Cannot read ${TASKS}: not UTF-8`,
   });
   expect(readFileSync(team.file)).toEqual(bytes);
 });
@@ -212,7 +212,7 @@ test("the journal is not written through a link, and the edit is made all the sa
 
   expect(readFileSync(victim, "utf8")).toBe("mine\n");
   expect(statusOf(team.text(), "One")).toBe("in-progress");
-  expect(team.said).toEqual([expect.stringContaining(`the journal of ${TASKS} cannot be written`)]);
+  expect(team.said).toEqual([expect.stringContaining(`cannot write the journal of ${TASKS}`)]);
 });
 
 test.each(["in place", "as a new file"])(
@@ -286,7 +286,7 @@ test("what an editor with an old text overwrites is done again", async () => {
   expect(await team.team.reconcile(TASKS)).toEqual([claim("One")]);
   expect(team.text()).toContain("A person's line.");
   expect(statusOf(team.text(), "One")).toBe("in-progress");
-  expect(team.said).toEqual([`team: claim in ${TASKS} was overwritten, and done again`]);
+  expect(team.said).toEqual([`team: redid claim in ${TASKS}, which was overwritten`]);
 });
 
 test.each([

@@ -1,9 +1,9 @@
 /**
- * The files of a team directory, which many write: our processes, people's editors, agents of other programs.
+ * The files of a team directory, which many programs write: our processes, people's editors, other agents.
  *
- * Our own writers are kept apart by a lock; the others know nothing of it. So a write is an edit of what the file says at
- * that moment, tried again where it says something else by then (`write-file.ts`); what others have overwritten is done
- * again (`restore-lost.ts`), and what they wrote is in the file or in a snapshot (`swap-file.ts`).
+ * A lock keeps our own writers apart; other programs ignore it. So a write is an edit of the current content, retried if
+ * the file has changed meanwhile (`write-file.ts`). Edits that others have overwritten are redone (`restore-lost.ts`), and
+ * what others wrote is in the file or in a snapshot (`swap-file.ts`).
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,11 +11,11 @@ import { dirname } from "node:path";
 import { applyEdit, isEditDone, settleEdit } from "../markdown/apply-edit.ts";
 import { confinePath, type ConfinedPath } from "./confine.ts";
 import type { FileEdit } from "../markdown/edit.ts";
-import { restless, unwritable } from "./file-failure.ts";
+import { taskOfEdit } from "./restore-lost.ts";
+import { fileBusy, unwritable } from "./team-errors.ts";
 import { lockFile } from "./file-lock.ts";
 import { readState, tryRead, hashOf } from "./file-state.ts";
 import { EditJournal } from "./journal.ts";
-import { readTasks } from "../markdown/read-tasks.ts";
 import { type TeamSnapshot, Snapshots, snapshotPaths } from "./snapshots.ts";
 import { clearUp, isMovedAway, makeFile } from "./swap-file.ts";
 import { gistOf } from "../markdown/task-gist.ts";
@@ -31,28 +31,23 @@ import {
 } from "./write-file.ts";
 import { CortexError } from "../../model/errors.ts";
 
-export interface TeamFolderOptions {
-  /** Needs to be there when something is read or written. */
+interface TeamFolderOptions {
+  /** Must exist when something is read or written. */
   readonly root: string;
   readonly clock: () => number;
-  /** Told what was done again, and what others wrote that only a snapshot holds. */
+  /** Reports redone edits, and edits by others that only a snapshot holds. */
   readonly log?: (line: string) => void;
 }
 
-/** How often the lock is taken anew where it was lost, or others did not stop. */
+/** How often to take the lock again if it was lost or others kept writing. */
 const MAX_LOCKS = 3;
-
-/** Of the task that an edit adds. */
-export function gistOfAdded(edit: FileEdit): string {
-  return gistOf(readTasks(applyEdit("", edit)).tasks[0]!);
-}
 
 /** Paths are relative to the root, with `/`. Each method may throw `path_forbidden`. */
 export class TeamFolder {
   readonly root: string;
   readonly #clock: () => number;
   readonly #log: (line: string) => void;
-  /** Writers of this process wait here and not for the lock: in the order in which they came. */
+  /** Writers of this process queue here rather than for the lock, so they run in order. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor({ root, clock, log = () => {} }: TeamFolderOptions) {
@@ -61,28 +56,27 @@ export class TeamFolder {
     this.#log = log;
   }
 
-  /** Undefined: there is no such file. Throws `team_unreadable`. */
+  /** Undefined: no such file. Throws `team_unreadable`. */
   async read(path: string): Promise<string | undefined> {
     const { file } = confinePath(this.root, path);
     const text = readState(file, path)?.text;
     if (text !== undefined) return text;
-    // Somebody may be replacing it, or have been killed while they did.
+    // A process may be replacing the file, or was killed while it did.
     if (isMovedAway(file)) return this.#locked(path, async () => readState(file, path)?.text);
     return readState(file, path)?.text;
   }
 
   /**
-   * Throws what `applyEdit` does, `team_unwritable`, `team_unreadable`, and `state_conflict` (transient) where others
-   * do not stop. The file is then as it was. Doing what is done already changes nothing.
+   * Throws what `applyEdit` throws, `team_unwritable`, `team_unreadable`, and `state_conflict` (transient) if others keep
+   * writing; the file is then unchanged. Idempotent.
    */
-  async edit(path: string, edit: FileEdit): Promise<Written> {
-    const { text, changed } = await this.editFrom(path, () => edit);
-    return { text, changed };
+  edit(path: string, edit: FileEdit): Promise<Written> {
+    return this.editFrom(path, () => edit);
   }
 
   /**
-   * As `edit`, chosen under the lock by what the file says then: so two never claim the same task. `choose` may be
-   * called several times. Undefined: nothing is to be done.
+   * As `edit`, but chosen under the lock from the current content, so that no two claim the same task. `choose` may be
+   * called several times; undefined means no edit.
    */
   async editFrom(
     path: string,
@@ -98,13 +92,12 @@ export class TeamFolder {
     return { text, changed, edit };
   }
 
-  /** Any other change of the text. It is not done again where others overwrite it. */
-  async rewrite(path: string, change: (text: string) => string): Promise<Written> {
-    const { text, changed } = await this.#change(path, (text) => ({ text: change(text) }));
-    return { text, changed };
+  /** Any other change of the text. It is not redone if others overwrite it. */
+  rewrite(path: string, change: (text: string) => string): Promise<Written> {
+    return this.#change(path, (text) => ({ text: change(text) }));
   }
 
-  /** Makes a file, and the folders above it. False: it is there, and stays as it is. */
+  /** Creates a file and its parent folders. False if it exists, which leaves it unchanged. */
   async create(path: string, text: string): Promise<boolean> {
     try {
       mkdirSync(dirname(confinePath(this.root, path).file), { recursive: true });
@@ -118,33 +111,35 @@ export class TeamFolder {
     });
   }
 
-  /** Does again what others have overwritten, and gives that. To be called when a file may have changed. */
+  /** Redoes edits that others have overwritten, and returns them. Call it when a file may have changed. */
   async reconcile(path: string): Promise<readonly FileEdit[]> {
     const { file, path: real } = confinePath(this.root, path);
     const last = new EditJournal(this.root, real).last();
     if (last === undefined || (!existsSync(file) && !isMovedAway(file))) return [];
-    const isQuiet = this.#clock() - last.atMs > OTHERS_MS; // nobody has it open from before our last write
+    const isQuiet = this.#clock() - last.atMs > OTHERS_MS; // no program still has it open from before our last write
     if (isQuiet && tryRead(file, path).state?.hash === last.hash) return [];
     return (await this.#change(path, (text) => ({ text }))).restored;
   }
 
-  /** When a task was last dispatched that asks for the same, as far as that is known; else 0. */
+  /** When a task with this gist was last dispatched, according to the journal; 0 if unknown. */
   addedMs(path: string, gist: string): number {
     const entries = new EditJournal(this.root, confinePath(this.root, path).path).entries();
-    const added = entries.findLast(({ edit }) => edit?.edit.kind === "add" && gistOfAdded(edit) === gist);
+    const added = entries.findLast(
+      ({ edit }) => edit?.edit.kind === "add" && gistOf(taskOfEdit(edit.edit)) === gist,
+    );
     return added?.atMs ?? 0;
   }
 
-  /** What files held before we wrote them, oldest first: of one, or of all. */
+  /** Snapshots of one file or of all, oldest first. */
   history(path?: string): TeamSnapshot[] {
     const paths = path === undefined ? snapshotPaths(this.root) : [confinePath(this.root, path).path];
     return paths.flatMap((one) => new Snapshots(this.root, one).list()).toSorted((a, b) => a.atMs - b.atMs);
   }
 
   /**
-   * Puts back what a file held before our last write of it, and when called again, what it held before that. Without a
-   * path, the last write of any file, and when called again, the one before that. What the file says now is kept as a
-   * snapshot too. Throws `state_conflict` where there is nothing to put back.
+   * Restores the content of a file before our last write; called again, the content before that. Without a path, it undoes
+   * the last write of any file. The current content is kept as a snapshot too. Throws `state_conflict` if there is nothing
+   * to undo.
    */
   async undo(path?: string): Promise<Written & Pick<TeamSnapshot, "path" | "name" | "atMs">> {
     const chosen = path === undefined ? await this.#lastOfAll() : await this.#lastOf(path);
@@ -163,7 +158,7 @@ export class TeamFolder {
   async #lastOfAll(): Promise<SavedText | undefined> {
     let last: SavedText | undefined;
     for (const path of snapshotPaths(this.root)) {
-      // Of one that cannot be read, or is a link by now, whoever names it is told.
+      // Unreadable files and links are reported when they are named.
       const chosen = await this.#lastOf(path).catch(() => undefined);
       if (chosen !== undefined && chosen.atMs >= (last?.atMs ?? 0)) last = chosen;
     }
@@ -178,14 +173,14 @@ export class TeamFolder {
       const outcome = await this.#locked(path, (target) => writeFile(target, change));
       if (outcome !== undefined) return outcome;
     }
-    throw restless(path);
+    throw fileBusy(path);
   }
 
   async #locked<Result>(path: string, work: (target: TeamFile) => Promise<Result>): Promise<Result> {
     const place = confinePath(this.root, path);
     const before = this.#turns.get(place.file) ?? Promise.resolve();
     const mine = before.then(() => this.#lockedNow(place, work));
-    const settled = mine.catch(() => {}); // whoever asked for it is told
+    const settled = mine.catch(() => {}); // reported to its caller
     this.#turns.set(place.file, settled);
     try {
       return await mine;
@@ -233,7 +228,7 @@ function chooseSnapshot(root: string, path: string, text: string | undefined): S
 }
 
 function nothingToUndo(path = "the team directory"): CortexError {
-  return new CortexError("state_conflict", `There is nothing to undo in ${path}`, {
-    hint: "What Cortex writes can be undone for 7 days; what others wrote is in the history of git, if there is one.",
+  return new CortexError("state_conflict", `Nothing to undo in ${path}`, {
+    hint: "Cortex's writes can be undone for 7 days; for changes by others, see the git history, if there is one.",
   });
 }

@@ -1,14 +1,14 @@
-/** What can be wrong with the folders of a team, beyond what is wrong within a file. */
+/** Problems with the folders of a team, as opposed to problems within a file. */
 import { REMOVED_FILE } from "./set-aside.ts";
-import type { Member, TeamProblem } from "./team.ts";
+import type { TeamProblem } from "./team.ts";
 
 export function conflictCopy(file: string): TeamProblem {
   return {
     file,
     line: 1,
     rule: "conflict-copy",
-    message: "a program that syncs folders has put a copy here, because two machines changed the same thing",
-    hint: "Take over into the original what is missing there, then delete the copy.",
+    message: "conflict copy of a sync program: two machines changed the same file",
+    hint: "Merge the differences into the original, then delete the copy.",
   };
 }
 
@@ -20,11 +20,11 @@ export function noteMissing(folder: string, slug: string, names: readonly string
     file: folder,
     line: 1,
     rule: "note-missing",
-    message: `the folder has no note ${slug}.md, so it is no member`,
+    message: `the folder has no note ${slug}.md, so it is not a member`,
     hint:
       other === undefined
-        ? `\`cortex team register\` makes a member with a note; remove the folder if it is none.`
-        : `A note is called like its folder: rename ${other} to ${slug}.md, or the folder.`,
+        ? "Add a member with `cortex team register`, or remove the folder."
+        : `The note must be named after its folder: rename ${other} to ${slug}.md, or rename the folder.`,
   };
 }
 
@@ -33,8 +33,8 @@ export function slugOdd(folder: string, slug: string, better: string | undefined
     file: folder,
     line: 1,
     rule: "slug-odd",
-    message: `"${slug}" is not a name that Cortex would give a folder`,
-    hint: `Lower-case letters, digits and hyphens${better === undefined ? "" : `, as in ${better}`}: rename folder and note together.`,
+    message: `"${slug}" is not a valid slug`,
+    hint: `Use lower-case letters, digits and hyphens${better === undefined ? "" : `, such as ${better}`}; rename the folder and the note together.`,
   };
 }
 
@@ -44,7 +44,7 @@ export function tasksMissing(file: string): TeamProblem {
     line: 1,
     rule: "tasks-missing",
     message: "the member has no task file",
-    hint: "An empty one will do; the first task that is dispatched makes it.",
+    hint: "An empty file is enough; dispatching the first task creates it.",
   };
 }
 
@@ -52,7 +52,7 @@ export function taskRemoved(place: Pick<TeamProblem, "file" | "line">, title: st
   return {
     ...place,
     rule: "task-removed",
-    message: `${JSON.stringify(title)} vanished from tasks.md: somebody removed it, or a program saved an older copy`,
+    message: `${JSON.stringify(title)} vanished from tasks.md: a person removed it, or a program saved an older copy`,
     hint: "Nobody works on it. Move it back to tasks.md with the status ready, or delete it here.",
   };
 }
@@ -65,17 +65,17 @@ export function externalUseless(
   return {
     ...place,
     rule: kind === "read" ? "external-empty" : `external-${kind}`,
-    message: `the task waits: ${why}`,
-    hint: "Start the runner that writes the file, or correct the path; until then the task stays as it is.",
+    message: `the task is waiting: ${why}`,
+    hint: "Start the runner that writes the file, or correct the path; until then the task does not change.",
   };
 }
 
-export function tickAhead({ tasksPath, tasks }: Pick<Member, "tasksPath" | "tasks">): TeamProblem {
+export function tickAhead(file: string, { line, stamp }: { line: number; stamp: string }): TeamProblem {
   return {
-    file: tasksPath,
-    line: tasks.tick!.line,
+    file,
+    line,
     rule: "tick-ahead",
-    message: `the last tick, ${tasks.tick!.stamp}, is in the future`,
+    message: `the last tick, ${stamp}, is in the future`,
     hint: "It counts as fresh until then. Compare the clocks and time zones of the machines that share this directory.",
   };
 }
@@ -85,8 +85,8 @@ export function folderUnreadable(file: string, code: string): TeamProblem {
     file,
     line: 1,
     rule: "file-unreadable",
-    message: `the folder cannot be read (${code})`,
-    hint: "Let the account that runs Cortex read it.",
+    message: `cannot read the folder (${code})`,
+    hint: "Give the account that runs Cortex read permission.",
   };
 }
 
@@ -96,18 +96,18 @@ export function linkOutside(file: string): TeamProblem {
     line: 1,
     rule: "link-outside",
     message: "the folder is a link that leads out of the team directory",
-    hint: "Put the folder itself here: Cortex reads and writes nothing outside the team directory.",
+    hint: "Replace the link with the folder: Cortex reads and writes nothing outside the team directory.",
   };
 }
 
 /**
- * Programs that sync folders write a second file where two machines changed the same one. Such a copy is somebody's edit:
- * it is reported, never read as a member or a task file, and never removed.
+ * Sync programs write a second file if two machines changed the same one. Such a copy holds an edit: it is reported, never
+ * read as a member or a task file, and never removed.
  */
 const CONFLICT_COPIES: readonly RegExp[] = [
   // Dropbox: `tasks (Ann's conflicted copy 2026-03-28).md`; ownCloud, Nextcloud: `tasks (conflicted copy 2026-03-28 101500).md`.
   / \((?:[^()]{1,100} )?conflicted copy\b/i,
-  // Dropbox, where names differ only in case or encoding: `tasks (Case Conflict).md`, `tasks (Unicode Encoding Conflict 1).md`.
+  // Dropbox, for names that differ only in case or encoding: `tasks (Case Conflict).md`, `tasks (Unicode Encoding Conflict 1).md`.
   / \((?:Case|Unicode Encoding|Selective Sync|Whitespace) Conflict(?: \d+)?\)/i,
   // Older ownCloud: `tasks_conflict-20260328-101500.md`.
   /_conflict-\d{8}-\d{6}/,
@@ -117,7 +117,7 @@ const CONFLICT_COPIES: readonly RegExp[] = [
   / \(conflict \d{4}-\d\d-\d\d[-\d]{0,12}\)/i,
 ];
 
-/** `name` is that of a file or folder, without the folders above it. */
+/** `name` is the base name of a file or folder. */
 export function isConflictCopy(name: string): boolean {
   return CONFLICT_COPIES.some((shape) => shape.test(name));
 }

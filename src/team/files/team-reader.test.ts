@@ -307,7 +307,7 @@ test("a folder whose name is no slug is a member, and reported", async () => {
 
   expect(found.members.map(({ slug }) => slug)).toEqual(["Billing Dev"]);
   expect(rulesOf(found)).toEqual(["agents/Billing Dev slug-odd"]);
-  expect(found.problems[0]!.hint).toContain("as in billing-dev");
+  expect(found.problems[0]!.hint).toContain("such as billing-dev");
 });
 
 test("the state of a member follows the clock without its files being read again", async () => {

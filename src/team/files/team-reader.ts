@@ -1,12 +1,13 @@
 /**
- * Reads the whole of a team directory. What is odd in it is reported and never in the way: one broken file costs
- * one member at most.
+ * Reads a whole team directory. Problems are reported and stop nothing: a broken file affects one member at most.
  */
 import { type Dirent, lstatSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 
 import { expandPath } from "../../config/team-config.ts";
+import { codeOf, hasCode } from "../../model/error-code.ts";
+import { isWithin } from "./confine.ts";
 import { isManagedNote, isMarkedAsOurs, whyForeign } from "./adoption.ts";
 import {
   isConflictCopy,
@@ -22,41 +23,40 @@ import {
 } from "./team-problems.ts";
 import { lookAtExternal, whyUseless } from "./external.ts";
 import { livenessOf } from "./liveness.ts";
-import { codeOf, FolderCache, isWithin, ReadCache, type ReadFile } from "./read-cache.ts";
-import { type MemberNote, readNote } from "../markdown/read-note.ts";
-import { type ProjectNote, readProject } from "../markdown/read-project.ts";
+import { FolderCache, ReadCache, type ReadFile } from "./read-cache.ts";
+import { type MemberNote, readNote, type ProjectNote, readProject } from "../markdown/read-note.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import { REMOVED_FILE } from "./set-aside.ts";
-import { toSlug } from "../markdown/slug.ts";
+import { slugOf } from "../markdown/slug.ts";
 import { stampMs } from "../markdown/stamp.ts";
 import { externalPathOf, type FileProblem, isActive, type TaskFile } from "../markdown/task.ts";
 import {
   COORDINATOR,
   inOrder,
-  type Member,
+  type TeamMember,
   type Project,
   type TaskCounts,
   type Team,
   type TeamProblem,
 } from "./team.ts";
 
-export interface TeamReaderOptions {
+interface TeamReaderOptions {
   readonly root: string;
   readonly clock: () => number;
   readonly timezone: string;
   readonly heartbeatMinutes: number;
-  /** Whether notes that do not say who runs them belong to Cortex, also where it did not make the directory. */
+  /** Whether Cortex runs members whose notes name no runtime, even in a directory that it did not create. */
   readonly adopts?: boolean;
-  /** The user's own folder, for paths that begin with `~`. */
+  /** The user's home folder, for paths that begin with `~`. */
   readonly user?: string | undefined;
 }
 
-/** Files are read without a pause between them, which is much the fastest; after so many folders others get their turn. */
+/** Folders are read synchronously, which is much faster; after this many, other work gets a turn. */
 const FOLDERS_AT_ONCE = 32;
-/** Of tasks that vanished. How many there are is always said. */
+/** Of vanished tasks to list. The total is always shown. */
 const MAX_TITLES = 5;
 
-/** What of a task file does not change with the time. */
+/** A task file with what follows from it alone, whatever the time. */
 interface ReadTasks {
   readonly file: TaskFile;
   readonly counts: TaskCounts;
@@ -74,31 +74,31 @@ interface MemberRead {
 }
 
 export class TeamReader {
-  readonly #parts: TeamReaderOptions;
+  readonly #options: TeamReaderOptions;
   readonly #folders: FolderCache;
   readonly #notes: ReadCache<MemberNote>;
   readonly #tasks: ReadCache<ReadTasks>;
   readonly #removed: ReadCache<TaskFile>;
   readonly #projects: ReadCache<ProjectNote>;
 
-  constructor(parts: TeamReaderOptions) {
-    const { root, clock, timezone } = parts;
-    this.#parts = parts;
+  constructor(options: TeamReaderOptions) {
+    const { root, clock, timezone } = options;
+    this.#options = options;
     this.#folders = new FolderCache({ root, clock });
     this.#notes = new ReadCache({ root, clock, parse: readNote });
-    this.#tasks = new ReadCache({ root, clock, parse: (text) => summarise(readTasks(text), timezone) });
+    this.#tasks = new ReadCache({ root, clock, parse: (text) => summarize(readTasks(text), timezone) });
     this.#removed = new ReadCache({ root, clock, parse: readTasks });
     this.#projects = new ReadCache({ root, clock, parse: readProject });
   }
 
-  /** How often a file had to be read so far. */
+  /** How often a file was read from disk so far. */
   get reads(): number {
     return this.#notes.reads + this.#tasks.reads + this.#removed.reads + this.#projects.reads;
   }
 
-  /** A directory that is not there is a team of nobody. */
+  /** A missing directory is a team without members. */
   async read(): Promise<Team> {
-    const { root, clock, timezone } = this.#parts;
+    const { root, clock, timezone } = this.#options;
     const nowMs = clock();
     const problems: TeamProblem[] = [];
     const members = await this.#readMembers(nowMs, problems);
@@ -106,9 +106,9 @@ export class TeamReader {
     return { root, atMs: nowMs, timezone, members, projects, problems: inOrder(problems) };
   }
 
-  async #readMembers(nowMs: number, problems: TeamProblem[]): Promise<Member[]> {
-    const members: Member[] = [];
-    const adopts = this.#parts.adopts === true || isMarkedAsOurs(this.#parts.root);
+  async #readMembers(nowMs: number, problems: TeamProblem[]): Promise<TeamMember[]> {
+    const members: TeamMember[] = [];
+    const adopts = this.#options.adopts === true || isMarkedAsOurs(this.#options.root);
     const entries = this.#listTop("agents", problems);
     for (const [index, entry] of entries.entries()) {
       if (index % FOLDERS_AT_ONCE === FOLDERS_AT_ONCE - 1) await setImmediate();
@@ -126,7 +126,7 @@ export class TeamReader {
     entry: Dirent,
     now: { readonly nowMs: number; readonly adopts: boolean },
     problems: TeamProblem[],
-  ): Member | undefined {
+  ): TeamMember | undefined {
     const slug = entry.name;
     const folder = `agents/${slug}`;
     if (isConflictCopy(slug)) {
@@ -142,24 +142,28 @@ export class TeamReader {
     const note = take(notePath, noteFile, problems, (value) => value.problems);
     if (note === undefined) {
       const others = names.map(({ name }) => name);
-      // Of a folder that may not be looked into, nobody knows what is missing.
+      // In an unreadable folder, whether the note is missing is unknown.
       if (noteFile.kind === "missing" && !others.includes(`${slug}.md`))
         problems.push(noteMissing(folder, slug, others));
       return undefined;
     }
-    if (slugOf(slug) !== slug) problems.push(slugOdd(folder, slug, slugOf(slug)));
+    const better = slugOf(slug);
+    if (better !== slug) problems.push(slugOdd(folder, slug, better));
     const tasksPath = `${folder}/tasks.md`;
     const readFile = this.#tasks.read(tasksPath);
     if (readFile.kind === "missing") problems.push(tasksMissing(tasksPath));
     const tasks = take(tasksPath, readFile, problems, ({ file }) => file.problems) ?? NO_TASKS;
     const read = { ...now, slug, notePath, tasksPath, note, tasks };
-    const told = [...this.#removedTasks(slug, names, problems), ...this.#lostFiles(read, problems)];
-    const member = this.#assemble({ ...read, told });
-    if (member.liveness.state === "fresh" && member.liveness.isAhead) problems.push(tickAhead(member));
+    const notices = [...this.#removedTasks(slug, names, problems), ...this.#lostFiles(read, problems)];
+    const member = this.#assemble(read, notices);
+    const { liveness } = member;
+    const { tick } = tasks.file;
+    if (tick !== undefined && liveness.state === "fresh" && liveness.isAhead)
+      problems.push(tickAhead(tasksPath, tick));
     return member;
   }
 
-  /** What vanished from its task file, and is kept beside it. */
+  /** Tasks that vanished from the task file and were set aside. */
   #removedTasks(slug: string, names: readonly Dirent[], problems: TeamProblem[]): string[] {
     if (!names.some(({ name }) => name === REMOVED_FILE)) return [];
     const path = removedPath(slug);
@@ -169,12 +173,14 @@ export class TeamReader {
     const titles = removed.slice(0, MAX_TITLES).map(({ title }) => JSON.stringify(title));
     const more = removed.length - titles.length;
     const all = `${titles.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-    return [`Removed from tasks.md, and not worked on: ${all}. Move back or delete what is in ${path}.`];
+    return [
+      `Removed from tasks.md, and nobody works on them: ${all}. Move them back or delete them in ${path}.`,
+    ];
   }
 
-  /** Task files of other runners that tasks stand for, and that are of no use. */
+  /** Tasks whose external task file gives no progress. */
   #lostFiles({ note, tasks, tasksPath }: MemberRead, problems: TeamProblem[]): string[] {
-    const { root, user = root } = this.#parts;
+    const { root, user = root } = this.#options;
     return tasks.file.tasks.filter(isActive).flatMap((task) => {
       const path = externalPathOf(task);
       if (path === undefined) return [];
@@ -183,20 +189,20 @@ export class TeamReader {
       const why = whyUseless(external);
       if (why === undefined) return [];
       problems.push(externalUseless({ file: tasksPath, line: task.line }, external.kind, why));
-      return [`${JSON.stringify(task.title)} waits: ${why}.`];
+      return [`${JSON.stringify(task.title)} is waiting: ${why}.`];
     });
   }
 
-  #assemble(read: MemberRead & { readonly told: readonly string[] }): Member {
-    const { slug, notePath, tasksPath, note, nowMs, told } = read;
+  #assemble(read: MemberRead, notices: readonly string[]): TeamMember {
+    const { slug, notePath, tasksPath, note, nowMs } = read;
     const { file: tasks, counts, tickMs } = read.tasks;
     const isInactive = note.status === "inactive";
     const isManaged = isManagedNote(note, read.adopts);
     const hasActive = counts.ready + counts.inProgress > 0;
-    const { heartbeatMinutes } = this.#parts;
+    const { heartbeatMinutes } = this.#options;
     const liveness = livenessOf({ tickMs, hasActive, nowMs, heartbeatMinutes, isInactive });
     const isCoordinator = slug === COORDINATOR;
-    // Somebody who ticks is run by others, and that is well. A coordinator has something to do without any task.
+    // A fresh tick means that another program runs the member. A coordinator has work even without tasks.
     const hasWork = hasActive || (isCoordinator && note.runtime === undefined);
     const isWaitedFor = hasWork && !isManaged && !isInactive && liveness.state !== "fresh";
     return {
@@ -212,7 +218,7 @@ export class TeamReader {
       counts,
       tickMs,
       liveness,
-      notices: [...(isWaitedFor ? [whyForeign(slug, note)] : []), ...told],
+      notices: [...(isWaitedFor ? [whyForeign(slug, note)] : []), ...notices],
     };
   }
 
@@ -234,28 +240,27 @@ export class TeamReader {
     try {
       return this.#folders.list(folder);
     } catch (cause) {
-      const code = codeOf(cause);
-      if (code !== "ENOENT") problems.push(folderUnreadable(folder, code));
+      if (!hasCode(cause, "ENOENT")) problems.push(folderUnreadable(folder, codeOf(cause) ?? String(cause)));
       return [];
     }
   }
 
   #listTop(folder: string, problems: TeamProblem[]): readonly Dirent[] {
-    const link = lstatSync(join(this.#parts.root, folder), { throwIfNoEntry: false })?.isSymbolicLink();
+    const link = lstatSync(join(this.#options.root, folder), { throwIfNoEntry: false })?.isSymbolicLink();
     return link === true && !this.#leadsInside(folder, problems) ? [] : this.#list(folder, problems);
   }
 
-  /** A link to a folder of the team is one too; a file (a README, say) is none and nobody's fault. */
+  /** A link to a folder of the team counts; a file, such as a README, is ignored. */
   #isFolder(entry: Dirent, folder: string, problems: TeamProblem[]): boolean {
     return entry.isSymbolicLink() ? this.#leadsInside(folder, problems) : entry.isDirectory();
   }
 
   #leadsInside(link: string, problems: TeamProblem[]): boolean {
-    const full = join(this.#parts.root, link);
+    const full = join(this.#options.root, link);
     try {
-      if (isWithin(realpathSync(this.#parts.root), realpathSync(full))) return statSync(full).isDirectory();
+      if (isWithin(realpathSync(this.#options.root), realpathSync(full))) return statSync(full).isDirectory();
     } catch {
-      return false; // It leads nowhere.
+      return false; // dangling
     }
     problems.push(linkOutside(link));
     return false;
@@ -266,7 +271,7 @@ function removedPath(slug: string): string {
   return `agents/${slug}/${REMOVED_FILE}`;
 }
 
-function summarise(file: TaskFile, timezone: string): ReadTasks {
+function summarize(file: TaskFile, timezone: string): ReadTasks {
   const counts = { ready: 0, inProgress: 0, done: 0, unknown: 0 };
   for (const { status } of file.tasks) {
     if (status === "ready") counts.ready += 1;
@@ -283,7 +288,7 @@ const NO_TASKS: ReadTasks = {
   tickMs: undefined,
 };
 
-/** The value of a file that could be read, with all problems of it reported. */
+/** The value of a readable file. Reports all its problems. */
 function take<Value>(
   file: string,
   readFile: ReadFile<Value>,
@@ -297,12 +302,4 @@ function take<Value>(
   }
   for (const problem of problemsOf(readFile.value)) problems.push({ file, ...problem });
   return readFile.value;
-}
-
-function slugOf(name: string): string | undefined {
-  try {
-    return toSlug(name);
-  } catch {
-    return undefined; // Nothing of it is left.
-  }
 }

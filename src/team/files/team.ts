@@ -1,25 +1,36 @@
-/** A team as its files say it is at one moment. Nothing here is kept anywhere else: to know more, read again. */
+/** A team as read from its files at one moment. Nothing of this is stored anywhere else. */
 import type { Liveness } from "./liveness.ts";
-import type { MemberNote } from "../markdown/read-note.ts";
-import type { ProjectNote } from "../markdown/read-project.ts";
+import type { MemberNote, ProjectNote } from "../markdown/read-note.ts";
 import type { FileProblem, TaskFile } from "../markdown/task.ts";
 
-/** This slug alone makes a member the coordinator. */
+/** The slug that makes a member the coordinator. */
 export const COORDINATOR = "chief-of-staff";
+
+/** Of the name of a member. */
+export const MAX_NAME_LENGTH = 100;
+
+/** Paths are below the team directory, with `/`. */
+export function notePathOf(slug: string): string {
+  return `agents/${slug}/${slug}.md`;
+}
+
+export function tasksPathOf(slug: string): string {
+  return `agents/${slug}/tasks.md`;
+}
 
 export interface Team {
   readonly root: string;
   readonly atMs: number;
   readonly timezone: string;
-  /** By slug. */
-  readonly members: readonly Member[];
-  /** By slug. */
+  /** Sorted by slug. */
+  readonly members: readonly TeamMember[];
+  /** Sorted by slug. */
   readonly projects: readonly Project[];
-  /** By file and line. */
+  /** Sorted by file and line. */
   readonly problems: readonly TeamProblem[];
 }
 
-export interface Member {
+export interface TeamMember {
   readonly slug: string;
   /** Below the team directory, with `/`. */
   readonly notePath: string;
@@ -29,14 +40,14 @@ export interface Member {
   readonly isCoordinator: boolean;
   /** Cortex works on its tasks. */
   readonly isManaged: boolean;
-  /** Not on the team any more: gets no ticks and no tasks. */
+  /** No longer on the team: gets no ticks and no tasks. */
   readonly isInactive: boolean;
-  /** Nobody seems to run it although there is something to do. */
+  /** Has work, but nothing seems to run it. */
   readonly isWaitedFor: boolean;
   readonly counts: TaskCounts;
   readonly tickMs: number | undefined;
   readonly liveness: Liveness;
-  /** What people should know of it: sentences, in Markdown. */
+  /** Sentences for people, in Markdown. */
   readonly notices: readonly string[];
 }
 
@@ -44,7 +55,7 @@ export interface TaskCounts {
   readonly ready: number;
   readonly inProgress: number;
   readonly done: number;
-  /** With a status that is none. */
+  /** With an invalid status. */
   readonly unknown: number;
 }
 
@@ -59,16 +70,16 @@ export interface TeamProblem extends FileProblem {
   readonly file: string;
 }
 
-export function findMember(team: Team, slug: string): Member | undefined {
+export function findMember(team: Team, slug: string): TeamMember | undefined {
   return team.members.find((member) => member.slug === slug);
 }
 
-/** By file and line. */
+/** Sorts by file and line. */
 export function inOrder<Problem extends TeamProblem>(problems: readonly Problem[]): Problem[] {
   return problems.toSorted((a, b) => inOrderOfNames(a.file, b.file) || a.line - b.line);
 }
 
-/** Of their characters: the same on every machine, whatever its language. */
+/** Compares by code units: the same on every machine, whatever its locale. */
 export function inOrderOfNames(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

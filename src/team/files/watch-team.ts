@@ -5,9 +5,8 @@ import { FolderWatch } from "../../config/watch-folders.ts";
 import type { TeamDirectory } from "./team-directory.ts";
 
 /**
- * Tells whenever the files say something else, until it is disposed of. What we wrote and somebody overwrote, hardly on
- * purpose, is redone. That changes files too, so only named Markdown files are looked at: the names of locks and temporary
- * files start with a dot.
+ * Calls `onChange` whenever the team has changed, until it is disposed. Redoes our edits that others have overwritten. That
+ * writes files too, so dotfiles (locks and drafts) are ignored.
  */
 export async function watchTeam(
   { folder, root, reader, log }: TeamDirectory,
@@ -24,7 +23,7 @@ export async function watchTeam(
     if (name.endsWith(".md") && !name.startsWith(".")) touched.add(relative(root, path).split(sep).join("/"));
   }
 
-  /** A member that is new has a folder that is new. */
+  /** A new member has a new folder. */
   function watchFolders(slugs: readonly string[]): void {
     const members = slugs.join("\n");
     if (isClosed || watch?.members === members) return;
@@ -49,7 +48,7 @@ export async function watchTeam(
   function lookSoon(): void {
     if (isClosed) return;
     looking ??= look()
-      .catch((error: unknown) => log(`The files of the team are checked again later: ${String(error)}`))
+      .catch((error: unknown) => log(`Checking the team's files failed; retrying later: ${String(error)}`))
       .finally(() => {
         looking = undefined;
         if (touched.size > 0) lookSoon();

@@ -48,7 +48,7 @@ test("a file with more lines than are read is neither read nor made", async () =
   expect(await team.read(TASKS)).toBe(lines);
   await expect(team.edit(TASKS, TICK)).rejects.toMatchObject({
     code: "team_unwritable",
-    message: expect.stringContaining(`more than the ${MAX_TEAM_FILE_LINES} lines`),
+    message: expect.stringContaining(`more than ${MAX_TEAM_FILE_LINES} lines`),
   });
   expect(readFileSync(join(folder.path, TASKS), "utf8")).toBe(lines);
   writeFileSync(join(folder.path, TASKS), `${lines}\n`);

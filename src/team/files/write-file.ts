@@ -1,12 +1,13 @@
 /**
- * One write of a file of the team, under its lock: look, restore what others have overwritten, change, swap, write
- * down. Where others were faster, from the beginning.
+ * One write of a file of the team, under its lock: read, restore what others have overwritten, change, swap, record in the
+ * journal. If another program was faster, start over.
  */
 import { accessSync, constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 import type { FileEdit } from "../markdown/edit.ts";
-import { full, hasCode, missing, readOnly } from "./file-failure.ts";
+import { fileTooLarge, fileMissing, readOnly } from "./team-errors.ts";
+import { hasCode } from "../../model/error-code.ts";
 import type { FileLock } from "./file-lock.ts";
 import { excessOf, type TeamFileState, hashOf, readSettled } from "./file-state.ts";
 import { EditJournal, type EditRecord } from "./journal.ts";
@@ -15,9 +16,9 @@ import { REMOVED_FILE, setAside } from "./set-aside.ts";
 import { Snapshots } from "./snapshots.ts";
 import { swapFile } from "./swap-file.ts";
 
-/** How often a write is tried under one lock where others change the file meanwhile. */
+/** How often to try a write under one lock while others change the file. */
 const MAX_ATTEMPTS = 50;
-/** So long after a change by others they are taken to be at work. */
+/** For this long after a change by others, they are taken to be at work. */
 export const OTHERS_MS = 60_000;
 
 export interface TeamFile {
@@ -33,15 +34,15 @@ export interface TeamFile {
 
 export interface TextChange {
   readonly text: string;
-  /** To be done again where others overwrite it. */
+  /** Redone if others overwrite it. */
   readonly edit?: FileEdit;
-  /** The snapshot that it puts back. */
+  /** The snapshot that it restores. */
   readonly undone?: string;
 }
 
 export interface Written {
   readonly text: string;
-  /** False: it said so already. */
+  /** False: the file had this content already. */
   readonly changed: boolean;
 }
 
@@ -50,8 +51,8 @@ export interface WriteOutcome extends Written {
 }
 
 /**
- * Undefined: the lock was lost, or others did not stop. `change` is called again where the text is another by then; it is
- * told whether that may have come from what it wrote, which was in the file for a moment.
+ * Undefined: the lock was lost, or others kept writing. `change` is called again if the file has changed; `isAfterOurs` says
+ * that its previous result was in the file for a moment, so that the new text may be based on it.
  */
 export async function writeFile(
   target: TeamFile,
@@ -62,11 +63,11 @@ export async function writeFile(
   const journal = new EditJournal(root, path);
   const last = journal.last();
   let overtaken: Overtaken | undefined;
-  let changedMs = Infinity; // by others, at first: who writes again and again has lost our edits by then
+  let changedMs = Infinity; // of the first change by others; repeated writes come without our edits
   for (let attempt = 0; attempt < MAX_ATTEMPTS && lock.isHeld(); attempt++) {
     const nowMs = clock();
     const before = await readSettled(file, path, { bytesBefore: last?.bytes ?? 0, last: last?.hash, nowMs });
-    if (before === undefined) throw missing(path);
+    if (before === undefined) throw fileMissing(path);
     const base = await baseOf(target, { before, last, overtaken, snapshots });
     const isByOthers = last !== undefined && base.hash !== last.hash;
     if (isByOthers) changedMs = Math.min(changedMs, base.changedMs);
@@ -77,7 +78,7 @@ export async function writeFile(
     const othersMs = isByOthers ? nowMs : last?.othersMs;
     const isChange = wanted.text !== before.text;
     const excess = isChange ? excessOf(Buffer.from(wanted.text)) : undefined;
-    if (excess !== undefined) throw full(path, excess);
+    if (excess !== undefined) throw fileTooLarge(path, excess);
     const snapshot = isChange ? snapshots.next(before, nowMs) : undefined;
     if (snapshot !== undefined) {
       if (!isWritable(file, before)) throw readOnly(path);
@@ -95,7 +96,7 @@ export async function writeFile(
       if (swapped.kind !== "done") continue;
     }
     if (restored.aside.length > 0) keepAside(target, restored.aside);
-    // Of a file that we never wrote there is nothing to remember.
+    // A file that we never wrote needs no journal.
     if (isChange || (last !== undefined && before.hash !== last.hash))
       writeDown(
         target,
@@ -103,7 +104,7 @@ export async function writeFile(
         entriesFor({ restored, wanted, atMs: clock(), othersMs, snapshot: snapshot && basename(snapshot) }),
       );
     for (const { edit } of restored.edits)
-      target.log(`team: ${edit.edit.kind} in ${path} was overwritten, and done again`);
+      target.log(`team: redid ${edit.edit.kind} in ${path}, which was overwritten`);
     const changed = isChange || overtaken !== undefined;
     return { text: wanted.text, changed, restored: restored.edits.map(({ edit }) => edit) };
   }
@@ -111,8 +112,8 @@ export async function writeFile(
 }
 
 /**
- * A new file in the place of one needs only its folder to be writable. But who may not write the file itself would take
- * it away from its owner. The system lets root do anything, and so the mode counts too.
+ * Replacing a file needs only a writable folder. But replacing a file that we may not write would take it away from its
+ * owner. Root may write anything, so the mode counts too.
  */
 function isWritable(file: string, { mode }: TeamFileState): boolean {
   if ((mode & 0o222) === 0) return false;
@@ -120,11 +121,11 @@ function isWritable(file: string, { mode }: TeamFileState): boolean {
     accessSync(file, constants.W_OK);
     return true;
   } catch (error) {
-    return !hasCode(error, "EACCES", "EROFS", "EPERM"); // gone: that is noticed when it is replaced
+    return !hasCode(error, "EACCES", "EROFS", "EPERM"); // if it is gone, the swap notices
   }
 }
 
-/** Before it is written down that they are gone: whoever is killed between the two does it again. */
+/** Runs before the journal records the removal: a process killed in between does it again. */
 function keepAside({ file, path, log }: TeamFile, tasks: readonly AddedTask[]): void {
   const shown = removedBeside(path);
   const titles = tasks.map(({ title }) => JSON.stringify(title.trim())).join(", ");
@@ -132,8 +133,7 @@ function keepAside({ file, path, log }: TeamFile, tasks: readonly AddedTask[]): 
     setAside(removedBeside(file), shown, tasks);
     log(`team: ${titles} vanished from ${path}; a copy is in ${shown}, and nobody works on it`);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    log(`team: ${titles} vanished from ${path}, and no copy can be written to ${shown}: ${why}`);
+    log(`team: ${titles} vanished from ${path}; cannot write a copy to ${shown}: ${messageOf(error)}`);
   }
 }
 
@@ -141,7 +141,7 @@ function removedBeside(path: string): string {
   return join(dirname(path), REMOVED_FILE);
 }
 
-/** The file is written by now, and says so whether or not there is room for this. */
+/** A failure is only logged: the file itself is written by now. */
 export function writeDown(
   { path, log }: Pick<TeamFile, "path" | "log">,
   journal: EditJournal,
@@ -150,22 +150,23 @@ export function writeDown(
   try {
     journal.append(entries);
   } catch (error) {
-    log(
-      `team: the journal of ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    log(`team: cannot write the journal of ${path}: ${messageOf(error)}`);
   }
 }
 
-/** What we have put in the place of something that we had not read. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A file of others that we replaced without having read it. */
 interface Overtaken {
   readonly by: TeamFileState;
-  /** The hash of what we put there. */
+  /** The hash of what we wrote in its place. */
   readonly ours: string;
 }
 
 /**
- * What the next text is made from: the file, unless that is what we wrote over the last words of somebody else. Then it
- * is what they wrote.
+ * The text to base the next one on: the current file, or the content of others that our last write replaced unread.
  */
 async function baseOf(
   { path, log, clock }: TeamFile,
@@ -182,12 +183,12 @@ async function baseOf(
   },
 ): Promise<TeamFileState> {
   if (overtaken !== undefined) return before.hash === overtaken.ours ? overtaken.by : before;
-  // After the last write of ours, and not where others have written since: what is theirs is newer then.
+  // A late write counts only if others have not written since: theirs would be newer.
   const late =
     last?.snapshot === undefined ? undefined : await snapshots.stray(last.snapshot, before, clock());
   if (late === undefined) return before;
   if (before.hash === last?.hash && late.bytes >= before.bytes / 2) return late;
-  log(`team: somebody wrote to ${path} after it was replaced; that is in its snapshot ${last?.snapshot}`);
+  log(`team: another program wrote to ${path} after it was replaced; see its snapshot ${last?.snapshot}`);
   return before;
 }
 
@@ -200,7 +201,7 @@ function entriesFor({
 }: {
   restored: Restored;
   wanted: TextChange;
-  /** When it was there to be overwritten, which may be much later than when it was begun. */
+  /** When the text was in place, which may be much later than when the write began. */
   atMs: number;
   othersMs: number | undefined;
   snapshot: string | undefined;

@@ -1,9 +1,9 @@
-/** An edit of any file of a team: what the folder needs to know of their formats. */
+/** Edits of any file of a team, whatever its format. */
 import type { FileEdit } from "./edit.ts";
 import { applyNoteEdit, isNoteEditDone } from "./edit-note.ts";
 import { applyTaskEdit, isTaskEditDone, settleTaskEdit, taskEditsDoneIn } from "./edit-tasks.ts";
 
-/** The text with the edit; the same text where it is done already. Throws what the edits of either file throw. */
+/** The text with the edit applied; unchanged if it already is. Throws what `applyTaskEdit` and `applyNoteEdit` throw. */
 export function applyEdit(text: string, { file, edit }: FileEdit): string {
   return file === "tasks" ? applyTaskEdit(text, edit) : applyNoteEdit(text, edit);
 }
@@ -12,7 +12,7 @@ export function isEditDone(text: string, { file, edit }: FileEdit): boolean {
   return file === "tasks" ? isTaskEditDone(text, edit) : isNoteEditDone(text, edit);
 }
 
-/** The same of many edits of one file. */
+/** `isEditDone` for many edits of one file. */
 export function editsDoneIn(text: string): (edit: FileEdit) => boolean {
   let isTaskDone: ReturnType<typeof taskEditsDoneIn> | undefined;
   return ({ file, edit }) =>
@@ -20,8 +20,8 @@ export function editsDoneIn(text: string): (edit: FileEdit) => boolean {
 }
 
 /**
- * The edit with what depends on the file as it is now: to be called once, before the edit is first applied and
- * written down, so that applying it again never adds or removes a second task.
+ * Completes an edit with what depends on the current file. Call it once, before the edit is first applied and recorded, so
+ * that applying it again never adds or removes a second task.
  */
 export function settleEdit(text: string, change: FileEdit): FileEdit {
   return change.file === "tasks" ? { file: "tasks", edit: settleTaskEdit(text, change.edit) } : change;

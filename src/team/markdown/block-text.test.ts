@@ -4,13 +4,12 @@ import { expect, test } from "vitest";
 import {
   bodyLines,
   checkedLine,
-  MAX_BODY_LENGTH,
-  MAX_LINE_LENGTH,
+  MAX_PROGRESS_LENGTH,
   MAX_SUMMARY_LENGTH,
-  MAX_TITLE_LENGTH,
   oneLine,
   summaryLines,
 } from "./block-text.ts";
+import { MAX_BODY_LENGTH, MAX_TITLE_LENGTH } from "./task.ts";
 import { outlineOf } from "./outline.ts";
 
 const FILE = outlineOf("");
@@ -52,8 +51,8 @@ test("a task without a summary says so", () => {
 });
 
 test("what is too long is cut, or refused where a person can shorten it", () => {
-  expect(oneLine("x".repeat(MAX_LINE_LENGTH + 1))).toBe(`${"x".repeat(MAX_LINE_LENGTH - 1)}…`);
-  expect(oneLine("x".repeat(MAX_LINE_LENGTH))).toHaveLength(MAX_LINE_LENGTH);
+  expect(oneLine("x".repeat(MAX_PROGRESS_LENGTH + 1))).toBe(`${"x".repeat(MAX_PROGRESS_LENGTH - 1)}…`);
+  expect(oneLine("x".repeat(MAX_PROGRESS_LENGTH))).toHaveLength(MAX_PROGRESS_LENGTH);
   expect(summaryLines("x".repeat(MAX_SUMMARY_LENGTH + 1), FILE)[0]).toHaveLength(MAX_SUMMARY_LENGTH);
   expect(bodyLines("x".repeat(MAX_BODY_LENGTH), FILE)).toHaveLength(1);
   expect(checkedLine("title", "x".repeat(MAX_TITLE_LENGTH))).toHaveLength(MAX_TITLE_LENGTH);

@@ -1,16 +1,15 @@
-/** Edits of the note of a member, each the smallest change that does it. */
+/** Edits of a member's note. Each changes as little text as possible. */
 import { CortexError } from "../../model/errors.ts";
 import { oneLine } from "./block-text.ts";
 import type { NoteEdit } from "./edit.ts";
-import { fieldAt, type Frontmatter, plainValue, readFrontmatter } from "./frontmatter.ts";
-import { findSection, type NoteSection, sectionsOf } from "./note-sections.ts";
+import { fieldAt, type NoteFrontmatter, plainValue, readNoteFrontmatter } from "./note-frontmatter.ts";
+import { findSection, type NoteSection, sectionsOf, latestOf, logEntries } from "./note-sections.ts";
 import { type TextLine, lineAt, textLines, startOf } from "./outline.ts";
-import { latestOf, logEntries } from "./session-log.ts";
 import { type Splice, spliced } from "./splice.ts";
 
 const LOG = "Session Log";
 
-/** Throws `state_conflict` where the frontmatter has no end, and so no place for a field. */
+/** Throws `state_conflict` if the frontmatter is not closed, so that a field cannot be added. */
 export function applyNoteEdit(text: string, edit: NoteEdit): string {
   return isNoteEditDone(text, edit) ? text : spliced(text, splicesOf(text, edit));
 }
@@ -18,7 +17,7 @@ export function applyNoteEdit(text: string, edit: NoteEdit): string {
 export function isNoteEditDone(text: string, edit: NoteEdit): boolean {
   switch (edit.kind) {
     case "field":
-      return readFrontmatter(text).fields.get(edit.name) === edit.value;
+      return readNoteFrontmatter(text).fields.get(edit.name) === edit.value;
     case "session":
       return entriesOf(text).some(
         ({ last, status }) => last === edit.date && status === oneLine(edit.status),
@@ -31,7 +30,7 @@ export function isNoteEditDone(text: string, edit: NoteEdit): boolean {
 function splicesOf(text: string, edit: NoteEdit): Splice[] {
   switch (edit.kind) {
     case "field":
-      return setField(text, readFrontmatter(text), edit.name, edit.value);
+      return setField(text, readNoteFrontmatter(text), edit.name, edit.value);
     case "session":
       return addEntry(text, edit.date, oneLine(edit.status));
     case "trim-log": {
@@ -49,7 +48,7 @@ function entriesOf(text: string): ReturnType<typeof logEntries> {
 }
 
 function logOf(text: string): NoteSection | undefined {
-  return findSection(sectionsOf(text, readFrontmatter(text).bodyStart), LOG);
+  return findSection(sectionsOf(text, readNoteFrontmatter(text).bodyStart), LOG);
 }
 
 function addEntry(text: string, date: string, status: string): Splice[] {
@@ -59,7 +58,7 @@ function addEntry(text: string, date: string, status: string): Splice[] {
     const isApart = text.length === startOf(text) || /\n[ \t]*\r?\n$/.test(text.slice(-200));
     return [{ from: text.length, lines: [...(isApart ? [] : [""]), `## ${LOG}`, ...entry] }];
   }
-  // An empty line below the heading stays where it is, and one sets the entries apart.
+  // A blank line below the heading stays, and one separates the entries.
   let from = section.start;
   for (const line of textLines(text, section.start, section.end)) {
     if (text.slice(line.start, line.end).trim() !== "") return [{ from, lines: [...entry, ""] }];
@@ -68,9 +67,9 @@ function addEntry(text: string, date: string, status: string): Splice[] {
   return [{ from: section.start, lines: entry }];
 }
 
-function setField(text: string, frontmatter: Frontmatter, name: string, value: string): Splice[] {
+function setField(text: string, frontmatter: NoteFrontmatter, name: string, value: string): Splice[] {
   const { lines, problems } = frontmatter;
-  // An empty one is quoted: without, a list further below would become the value.
+  // An empty value is quoted; otherwise a list below it would become the value.
   const isPlain = value !== "" && plainValue(value) === value && value.trim() === value;
   const written = `${name}: ${isPlain ? value : JSON.stringify(value)}`;
   if (lines === undefined) {
@@ -78,21 +77,22 @@ function setField(text: string, frontmatter: Frontmatter, name: string, value: s
     return [{ from: startOf(text), lines: ["---", written, "---"] }];
   }
   const at = lines.findIndex(({ start, end }) => fieldAt(text.slice(start, end))?.name === name);
-  if (at === -1)
+  const [line, ...below] = at === -1 ? [] : lines.slice(at);
+  if (line === undefined)
     return [{ from: lines.at(-1)?.next ?? lineAt(text, startOf(text), 1).next, lines: [written] }];
-  const { start, end } = lines[at]!;
-  const last = lastLineOf(text, lines, at);
+  const { start, end } = line;
+  const last = lastLineOf(text, line, below);
   const remark = last.end === end ? (REMARK.exec(text.slice(start, end))?.[1] ?? "") : "";
   return [{ from: start, to: last.end - remark.length, text: written }];
 }
 
-/** What a person says behind a value, which the next value does not change. */
+/** A comment after a value, which a new value does not change. */
 const REMARK = /^[\w-]+:[ \t]+(?:[^\s"'|>#][^#]*|"[^"\\]*"|'[^']*')?(?<=\S)([ \t]+#.*)$/;
 
-/** A value of several lines goes on as long as they are indented; empty ones at its end are no part of it. */
-function lastLineOf(text: string, lines: readonly TextLine[], at: number): TextLine {
-  let last = lines[at]!;
-  for (const line of lines.slice(at + 1)) {
+/** A multi-line value continues while lines are indented; blank lines at its end are not part of it. */
+function lastLineOf(text: string, first: TextLine, below: readonly TextLine[]): TextLine {
+  let last = first;
+  for (const line of below) {
     const written = text.slice(line.start, line.end);
     if (/^(?:[ \t]+\S|-[ \t])/.test(written)) last = line;
     else if (written.trim() !== "") break;
@@ -101,7 +101,7 @@ function lastLineOf(text: string, lines: readonly TextLine[], at: number): TextL
 }
 
 function unclosed(): CortexError {
-  return new CortexError("state_conflict", "The frontmatter of the note has no end", {
-    hint: "Write a line --- below its last field.",
+  return new CortexError("state_conflict", "The frontmatter of the note is not closed", {
+    hint: "Add a line --- below its last field.",
   });
 }

@@ -1,17 +1,17 @@
 /**
- * What Cortex does to the files of a team, as values: they can be written down, and done again where somebody else
- * has overwritten them. `applyEdit` makes the smallest change of the text that does it; every other byte stays.
+ * Edits of a team's files as values: they can be recorded, and redone if another program has overwritten them. `applyEdit`
+ * makes the smallest change to the text; every other byte stays.
  */
 import type { TaskRef } from "./task.ts";
 
 export type TaskEdit =
-  /** At the end of the file, before the comment of the tick where that is last. */
+  /** Adds a task at the end of the file, before a trailing tick comment. */
   | {
       readonly kind: "add";
       readonly title: string;
       /**
-       * Which one of this title it will be. With it, adding twice is adding once; `settleEdit` fills it in, from
-       * what the file says when the edit is first made. Without, it is added every time.
+       * The ordinal the task will have among tasks with this title, which makes adding idempotent. `settleEdit` sets it from
+       * the file when the edit is first made. Without it, the task is added every time.
        */
       readonly ordinal?: number;
       readonly body?: string;
@@ -22,28 +22,28 @@ export type TaskEdit =
   | { readonly kind: "claim"; readonly task: TaskRef; readonly stamp: string }
   /** in-progress → done, with Completed and `### Summary`. */
   | { readonly kind: "complete"; readonly task: TaskRef; readonly stamp: string; readonly summary: string }
-  /** A line `- <stamp> <text>` more below `### Progress` of the task. */
+  /** Adds a line `- <stamp> <text>` below `### Progress` of the task. */
   | { readonly kind: "note"; readonly task: TaskRef; readonly stamp: string; readonly text: string }
-  /** The one line `Progress: <text>` of the task's body. */
+  /** Sets the one line `Progress: <text>` in the task's body. */
   | { readonly kind: "progress"; readonly task: TaskRef; readonly text: string }
-  /** The comment of our prefix at the end of the file, and no other. */
+  /** Leaves exactly one tick comment with our prefix, at the end of the file. */
   | { readonly kind: "tick"; readonly stamp: string }
-  /** Only what is done. */
+  /** Removes tasks that are done. */
   | { readonly kind: "remove"; readonly tasks: readonly RemovedTask[] };
 
-/** Where it comes with its text, it is found by that, and stays if it was edited since. */
+/** Found by its text, if that is given; a task that was edited since then stays. */
 export interface RemovedTask extends TaskRef {
   readonly text?: string;
-  /** How many tasks with the very same text stay. */
+  /** How many other tasks with the same text must stay. */
   readonly twins?: number;
 }
 
 export type NoteEdit =
-  /** A field of the frontmatter. */
+  /** Sets a field of the frontmatter. */
   | { readonly kind: "field"; readonly name: string; readonly value: string }
-  /** `Last session:` and `Status:` anew at the top of `## Session Log`; what stood there moves down. */
+  /** Adds an entry of `Last session:` and `Status:` at the top of `## Session Log`. */
   | { readonly kind: "session"; readonly date: string; readonly status: string }
-  /** Only the latest entry of `## Session Log` stays. */
+  /** Removes all but the latest entry of `## Session Log`. */
   | { readonly kind: "trim-log" };
 
 /** An edit of one file. */

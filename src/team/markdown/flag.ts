@@ -1,36 +1,36 @@
 /**
- * A task that its worker cannot do stays in progress, and its last line of progress says so. The line is in the task
- * and not only in the session log, of which housekeeping keeps no more than the latest entry.
+ * A worker flags a task that it cannot do: the task stays in progress, and its last line of progress gives the reason. The
+ * line is in the task, because housekeeping keeps only the latest entry of the session log.
  */
 import type { Task } from "./task.ts";
 
-export interface Flag {
-  /** Of the line, as written. */
+interface Flag {
+  /** As written. */
   readonly stamp: string;
   readonly reason: string;
 }
 
 const WORD = "flagged: ";
 
-/** The text of the line of progress (an edit of the kind `note`). */
+/** The line of progress, for an edit of the kind `note`. */
 export function flagText(reason: string): string {
   return WORD + oneLine(reason);
 }
 
-/** The status of the session log. */
+/** The status for the session log. */
 export function flagStatus(title: string, reason: string): string {
   return `blocked — ${oneLine(title)}: ${oneLine(reason)}`;
 }
 
-/** Undefined: it is not flagged, or somebody has gone on with it since. */
+/** Undefined: not flagged, or work on the task has continued since. */
 export function flagOf({ status, text }: Task): Flag | undefined {
   if (status !== "in-progress") return undefined;
-  const [, stamp, said] = LAST_PROGRESS.exec(lastProgressLine(text) ?? "") ?? [];
-  if (stamp === undefined || said === undefined || !said.startsWith(WORD)) return undefined;
-  return { stamp, reason: said.slice(WORD.length).trim() };
+  const [, stamp, note] = LAST_PROGRESS.exec(lastProgressLine(text) ?? "") ?? [];
+  if (stamp === undefined || note === undefined || !note.startsWith(WORD)) return undefined;
+  return { stamp, reason: note.slice(WORD.length).trim() };
 }
 
-/** What is in the way of a member, where the latest status of its session log says that something is. */
+/** What blocks a member, according to the latest status of its session log. */
 export function blockerOf(status: string | undefined): string | undefined {
   const [, blocker] = BLOCKED.exec(status?.trim() ?? "") ?? [];
   if (blocker === "") return status;
@@ -39,8 +39,8 @@ export function blockerOf(status: string | undefined): string | undefined {
 
 const LAST_PROGRESS = /^- (\S+) (.*)$/;
 /**
- * As agents write it: `blocked — no access to the mailbox`, `Blocked: …`, `active, blocked on …`. Further on in the line
- * the word may belong to the title of a task.
+ * As agents write it: `blocked — no access to the mailbox`, `Blocked: …`, `active, blocked on …`. Later in the line the word
+ * may be part of a task's title.
  */
 const BLOCKED = /^(?:active[,;] (?:but )?)?(?:blocked|flagged|stuck)\b(?: by| on)?[\s:—–-]*(.*)$/is;
 /** `Blocked: no`. */

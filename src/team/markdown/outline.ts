@@ -1,13 +1,13 @@
 /**
- * The lines of a markdown file that mean something to a team: headings, and the comments of ticks. What stands in
- * code fences and in comments of several lines means nothing.
+ * The lines of a Markdown file that matter to a team: headings and tick comments, outside code fences and multi-line
+ * comments.
  *
- * A fence that nobody closes is none: by the book it would hide every task below it, and the work of a whole team
- * must not depend on three characters that somebody forgot. It is reported instead.
+ * An unclosed fence is plain text. By the Markdown specification it would hide every task below it, but three forgotten
+ * characters must not stop a team's work. It is reported instead.
  */
 
 export interface TextLine {
-  /** Offsets of the text: where the line begins, where it ends without its line end, where the next one begins. */
+  /** Offsets in the text: start of the line, its end without the line end, start of the next line. */
   readonly start: number;
   readonly end: number;
   readonly next: number;
@@ -23,9 +23,9 @@ export interface Heading extends TextLine {
 /** A comment `<!-- cortex:last-tick 2026-03-28T10:15 -->`. */
 export interface TickMark extends TextLine {
   readonly prefix: string;
-  /** As written, which may be no stamp. */
+  /** As written; may be invalid. */
   readonly stamp: string;
-  /** Offsets of the comment within its line. */
+  /** Offsets of the comment itself. */
   readonly from: number;
   readonly to: number;
 }
@@ -40,33 +40,34 @@ export interface Outline {
 const TICK_WORD = ":last-tick";
 const TICK = /<!--[ \t]*([a-z][a-z0-9-]*):last-tick(?![a-z0-9-])([^<>]*?)-->/g;
 const MAX_LEVEL = 6;
-/** Longer ones count as this long: the end of each length is looked for in vain at most once. */
+/** Longer fences count as this long, which bounds the searches for a closing fence. */
 const MAX_FENCE_LENGTH = 16;
 
-/** The one that was made last: an edit looks at the same text several times, and that of ten thousand tasks is long. */
+/** A cache of one: an edit needs the outline of the same text several times, and ten thousand tasks are long. */
 let latest: { readonly text: string; readonly outline: Outline } | undefined;
 
 export function outlineOf(text: string): Outline {
-  if (latest?.text !== text) latest = { text, outline: makeOutline(text) };
+  if (latest?.text !== text) latest = { text, outline: scan(text) };
   return latest.outline;
 }
 
-function makeOutline(text: string): Outline {
+function scan(text: string): Outline {
   const headings: Heading[] = [];
   const ticks: TickMark[] = [];
   const unclosed: TextLine[] = [];
-  /** By sign, the length from which on none is closed any more: each is looked for only once. */
+  /** By character, the length from which on a fence is known to be unclosed, so that each is searched only once. */
   const neverClosed = new Map<number, number>();
   let opened: Opened | undefined;
   let nextTick = text.indexOf(TICK_WORD);
   let number = 1;
   let start = startOf(text);
-  while (start < text.length || opened !== undefined) {
+  for (;;) {
     if (start >= text.length) {
-      // Nothing between was looked at: go on below what opened it, which is taken for plain text.
-      unclosed.push(opened!.line);
-      neverClosed.set(opened!.sign, opened!.length);
-      ({ next: start, line: number } = opened!.line);
+      if (opened === undefined) break;
+      // It is unclosed, so plain text: continue on the line below it.
+      unclosed.push(opened.line);
+      neverClosed.set(opened.sign, opened.length);
+      ({ next: start, line: number } = opened.line);
       number++;
       opened = undefined;
       nextTick = text.indexOf(TICK_WORD, start);
@@ -95,7 +96,7 @@ function makeOutline(text: string): Outline {
   return { headings, ticks, unclosed };
 }
 
-/** Below a byte order mark. */
+/** The offset after a byte order mark. */
 export function startOf(text: string): number {
   return text.charCodeAt(0) === 0xfe_ff ? 1 : 0;
 }
@@ -106,7 +107,7 @@ export function lineAt(text: string, start: number, line: number): TextLine {
   return { start, end: withoutReturn(text, start, newline), next: newline + 1, line };
 }
 
-/** All lines of a part of the text that begins and ends with whole lines. */
+/** The lines of a part of the text that starts and ends at line boundaries. */
 export function* textLines(text: string, from: number, to: number, line = 1): Generator<TextLine> {
   for (let start = from; start < to; line++) {
     const found = lineAt(text, start, line);
@@ -145,7 +146,7 @@ function headingAt(text: string, line: TextLine): Heading | undefined {
   return { start, end, next, line: line.line, level, title: text.slice(at, end).trim() };
 }
 
-/** What began, and what ends it: a fence of the same sign and at least the same length, or the end of a comment. */
+/** An open fence or comment. A fence ends at one of the same character and at least the same length. */
 interface Opened {
   readonly line: TextLine;
   readonly sign: number;
@@ -166,7 +167,7 @@ function openedBy(text: string, line: TextLine): Opened | undefined {
   if (sign !== BACKTICK && sign !== TILDE) return undefined;
   const run = runLength(text, at, line.end);
   if (run < 3) return undefined;
-  // What looks like a fence and has more backticks behind is code within a line.
+  // Three backticks with more on the same line are inline code.
   if (sign === BACKTICK && text.slice(at + run, line.end).includes("`")) return undefined;
   return { line, sign, length: Math.min(run, MAX_FENCE_LENGTH) };
 }
@@ -179,13 +180,13 @@ function closes(text: string, line: TextLine, { sign, length }: Opened): boolean
   return run >= length && isBlank(text, { ...line, start: at + run });
 }
 
-/** A comment within one line, a tick say, ends only itself. */
+/** A single-line comment, such as a tick, closes only itself. */
 function closesComment(line: string): boolean {
   const end = line.indexOf("-->");
   return end !== -1 && !line.slice(0, end).includes("<!--");
 }
 
-/** At most three spaces: more of them are code, or belong to a list. */
+/** Skips up to three spaces; more mean a code block or a list. */
 function indented(text: string, { start, end }: TextLine): number {
   let at = start;
   while (at < end && at - start < 3 && text.charCodeAt(at) === SPACE) at++;
@@ -200,11 +201,14 @@ function runLength(text: string, at: number, end: number): number {
 }
 
 function ticksIn(text: string, line: TextLine): TickMark[] {
-  return Array.from(text.slice(line.start, line.end).matchAll(TICK), (found) => ({
-    ...line,
-    prefix: found[1]!,
-    stamp: found[2]!.trim(),
-    from: line.start + found.index,
-    to: line.start + found.index + found[0].length,
-  }));
+  return Array.from(
+    text.slice(line.start, line.end).matchAll(TICK),
+    ({ index, 0: comment, 1: prefix = "", 2: stamp = "" }) => ({
+      ...line,
+      prefix,
+      stamp: stamp.trim(),
+      from: line.start + index,
+      to: line.start + index + comment.length,
+    }),
+  );
 }

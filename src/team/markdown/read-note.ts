@@ -1,34 +1,43 @@
-/** Reads the note of a member. What is missing or odd never keeps the rest from being read. */
-import { readFrontmatter } from "./frontmatter.ts";
-import { findSection, itemsOf, type NoteSection, sectionsOf } from "./note-sections.ts";
-import { latestOf, logEntries } from "./session-log.ts";
-import type { FileProblem } from "./task.ts";
+/** Reads the notes of members and projects. Missing or odd parts never keep the rest from being read. */
+import { type NoteFrontmatter, readNoteFrontmatter } from "./note-frontmatter.ts";
+import { findSection, itemsOf, latestOf, logEntries, type NoteSection, sectionsOf } from "./note-sections.ts";
 
-export interface MemberNote {
-  /** Empty: the note has none. */
+interface Note extends Pick<NoteFrontmatter, "fields" | "problems"> {
+  readonly sections: readonly NoteSection[];
+}
+
+export interface MemberNote extends Note {
+  /** Empty if the note has none. */
   readonly name: string;
   /** As written: it may begin with `~`. */
   readonly project: string | undefined;
-  /** What is neither of the two is taken for inactive, and reported; a note without it is active. */
+  /** Active by default; any other value counts as inactive and is reported. */
   readonly status: "active" | "inactive";
   readonly runtime: string | undefined;
   readonly joined: string | undefined;
-  /** The first line of `## Role`; empty where there is none. */
+  /** The first line of `## Role`; may be empty. */
   readonly role: string;
   /** Slugs of project notes. */
   readonly projects: readonly string[];
   readonly capabilities: readonly string[];
   /** The latest entry of `## Session Log`. */
   readonly log: { readonly last: string | undefined; readonly status: string | undefined };
-  readonly fields: ReadonlyMap<string, string>;
-  readonly sections: readonly NoteSection[];
-  readonly problems: readonly FileProblem[];
+}
+
+export interface ProjectNote extends Note {
+  readonly type: string | undefined;
+  readonly created: string | undefined;
+  readonly status: string | undefined;
+  /** Of `## Next Action`. */
+  readonly nextActions: readonly string[];
+  /** Of `## Notes`. */
+  readonly notes: readonly string[];
 }
 
 export function readNote(text: string): MemberNote {
-  const { fields, lines, bodyStart, problems } = readFrontmatter(text);
+  const { fields, lines, bodyStart, problems } = readNoteFrontmatter(text);
   const sections = sectionsOf(text, bodyStart);
-  const field = (name: string): string | undefined => fields.get(name)?.trim() || undefined;
+  const field = fieldOf(fields);
   const status = field("status")?.toLowerCase() ?? "active";
   const found = [...problems];
   const add = (name: string, rule: string, message: string, hint: string): void => {
@@ -40,16 +49,16 @@ export function readNote(text: string): MemberNote {
       "",
       "frontmatter-missing",
       "the note has no frontmatter",
-      "Begin it with ---, name: and project:, ---.",
+      "Start it with ---, name: and project:, ---.",
     );
   else if (lines !== undefined && field("name") === undefined)
-    add("name", "name-missing", "the note has no name", "Write name: in the frontmatter.");
+    add("name", "name-missing", "the note has no name", "Add name: to the frontmatter.");
   if (status !== "active" && status !== "inactive")
     add(
       "status",
       "member-status-unknown",
-      `${JSON.stringify(status)} is no status of a member, so it is taken for inactive`,
-      "Write active or inactive.",
+      `unknown member status ${JSON.stringify(status)}; it counts as inactive`,
+      "Use active or inactive.",
     );
   return {
     name: field("name") ?? "",
@@ -68,6 +77,26 @@ export function readNote(text: string): MemberNote {
     sections,
     problems: found,
   };
+}
+
+export function readProject(text: string): ProjectNote {
+  const { fields, bodyStart, problems } = readNoteFrontmatter(text);
+  const sections = sectionsOf(text, bodyStart);
+  const field = fieldOf(fields);
+  return {
+    type: field("type"),
+    created: field("created"),
+    status: field("status"),
+    nextActions: itemsOf(findSection(sections, "Next Action") ?? findSection(sections, "Next Actions")),
+    notes: itemsOf(findSection(sections, "Notes")),
+    fields,
+    sections,
+    problems,
+  };
+}
+
+function fieldOf(fields: Note["fields"]): (name: string) => string | undefined {
+  return (name) => fields.get(name)?.trim() || undefined;
 }
 
 /** `billing-service — primary project`, `[[billing-service]]`. */

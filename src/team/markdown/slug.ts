@@ -1,20 +1,35 @@
 import { CortexError } from "../../model/errors.ts";
 
-/** A slug is the name of a folder and of a file, and part of session keys. */
+/** A slug names a folder and a file, and is part of session keys. */
 export const MAX_SLUG_LENGTH = 64;
 
-/** Billing Dev → billing-dev. Throws `request_invalid` where nothing, or too much, is left. */
+/** Billing Dev → billing-dev. Throws `request_invalid` if the slug would be empty or too long. */
 export function toSlug(name: string): string {
-  const slug = name
+  const slug = slugify(name);
+  if (slug === "")
+    throw invalid(name, "yields an empty slug", "Use at least one letter from a to z, or a digit.");
+  if (slug.length > MAX_SLUG_LENGTH)
+    throw invalid(
+      name,
+      `yields a slug of ${slug.length} characters`,
+      `Use a name with a slug of at most ${MAX_SLUG_LENGTH} characters.`,
+    );
+  return slug;
+}
+
+/** As `toSlug`. Undefined: the slug would be empty or too long. */
+export function slugOf(name: string): string | undefined {
+  const slug = slugify(name);
+  return slug === "" || slug.length > MAX_SLUG_LENGTH ? undefined : slug;
+}
+
+function slugify(name: string): string {
+  return name
     .toLowerCase()
     .replaceAll(/\s+/g, "-")
     .replaceAll(/[^a-z0-9-]/g, "")
     .replaceAll(/-+/g, "-")
     .replaceAll(/^-|-$/g, "");
-  if (slug === "") throw invalid(name, "leaves no slug", "Use at least one letter a to z or digit.");
-  if (slug.length > MAX_SLUG_LENGTH)
-    throw invalid(name, `makes a slug of ${slug.length} characters`, `At most ${MAX_SLUG_LENGTH} are taken.`);
-  return slug;
 }
 
 const MAX_SHOWN = 100;

@@ -1,13 +1,13 @@
-/** Changes of a text at places of it, so that every other byte stays. */
+/** Changes to parts of a text; every other byte stays. */
 import { startOf } from "./outline.ts";
 
 export type Splice =
-  /** What stands between two offsets is replaced. */
+  /** Replaces the text between two offsets. */
   | { readonly from: number; readonly to: number; readonly text: string }
-  /** Whole lines more, before the line that begins at the offset, with the line ends of their neighbour. */
+  /** Inserts lines before the line at the offset, with the line ends of their neighbor. */
   | { readonly from: number; readonly lines: readonly string[] };
 
-/** The splices are in the order of the text, and do not overlap. */
+/** The splices must be in text order and must not overlap. */
 export function spliced(text: string, splices: readonly Splice[]): string {
   let made = "";
   let at = 0;
@@ -19,7 +19,7 @@ export function spliced(text: string, splices: readonly Splice[]): string {
       continue;
     }
     const lineEnd = lineEndNear(text, splice.from);
-    // Of a file that is cut off within a line end, the rest is added.
+    // If the text ends within a line end, complete it.
     if (made.length > startOf(made) && !made.endsWith("\n")) made += made.endsWith("\r") ? "\n" : lineEnd;
     for (const line of splice.lines) made += line + lineEnd;
     at = splice.from;
@@ -27,7 +27,7 @@ export function spliced(text: string, splices: readonly Splice[]): string {
   return made + text.slice(at);
 }
 
-/** That of the line before, else of the one after. */
+/** The line end of the previous line, else of the next. */
 function lineEndNear(text: string, at: number): "\n" | "\r\n" {
   const before = at === 0 ? -1 : text.lastIndexOf("\n", at - 1);
   const newline = before === -1 ? text.indexOf("\n", at) : before;

@@ -1,4 +1,4 @@
-/** Stamps, as task files have them: `2026-03-28T10:15`, by the clock on the wall, without a zone. */
+/** Stamps of task files: `2026-03-28T10:15`, local time without a zone. */
 import { offsetMs } from "../../model/day.ts";
 import { DAY_MS, MINUTE_MS } from "../../model/durations.ts";
 
@@ -10,13 +10,13 @@ export function toStamp(atMs: number, timezone: string): string {
 
 export function isStamp(text: string): boolean {
   if (!STAMP.test(text)) return false;
-  // JavaScript takes the 30th of February for the 2nd of March.
+  // JavaScript parses February 30 as March 2.
   return text[8] !== "3" && text[9] !== "9" ? true : new Date(`${text}Z`).toISOString().startsWith(text);
 }
 
 /**
- * When that minute began; undefined where the text is no stamp. Of a minute that clocks show twice it is the earlier
- * one, and one that they skip is the first after the gap, as schedules have it.
+ * The start of that minute; undefined for an invalid stamp. A minute that occurs twice (DST) means the first; a skipped
+ * one means the first minute after the gap, as in schedules.
  */
 export function stampMs(stamp: string, timezone: string): number | undefined {
   const utcMs = asUtc(stamp);
@@ -30,7 +30,7 @@ export function stampMs(stamp: string, timezone: string): number | undefined {
   return endOfGap(earlierMs, laterMs, timezone);
 }
 
-/** Clocks are put forward after one moment and not after the other. */
+/** Bisects for the moment at which the clock jumped forward. */
 function endOfGap(fromMs: number, toMs: number, timezone: string): number {
   const offset = offsetMs(toMs, timezone);
   let [lowMs, highMs] = [fromMs, toMs];

@@ -1,8 +1,8 @@
 /**
- * Where the tasks of a file stand, to the byte: what reading and editing have in common.
+ * The exact positions of the tasks in a file, for reading and editing.
  *
- * A task is a heading of the second level with a status among the lines right below it; other headings are prose.
- * Its block goes on to the next such heading.
+ * A task is a heading of the second level with a status line among the lines right below it; other headings are prose. Its
+ * block extends to the next such heading.
  */
 import {
   type Heading,
@@ -28,10 +28,10 @@ export interface MetadataLine extends TextLine {
 
 export interface TaskBlock extends TaskRef {
   readonly heading: Heading;
-  /** The first of each name, in the order of the file. */
+  /** The first line of each name, in file order. */
   readonly metadata: readonly MetadataLine[];
   readonly status: MetadataLine;
-  /** Lines that say again what one above them says. */
+  /** Further lines with a name that has occurred. */
   readonly doubled: readonly MetadataLine[];
   /** Offset of the first line below the metadata. */
   readonly bodyStart: number;
@@ -39,11 +39,11 @@ export interface TaskBlock extends TaskRef {
   readonly end: number;
   /** Headings of the third level. */
   readonly sections: readonly Heading[];
-  /** Comments of ticks that happen to stand in it, of any prefix. */
+  /** Tick comments inside the block, with any prefix. */
   readonly ticks: readonly TickMark[];
 }
 
-/** Of the comments of ticks, ours. */
+/** The prefix of our tick comments. */
 export const TICK_PREFIX = "cortex";
 
 export interface TaskBlocks {
@@ -53,7 +53,7 @@ export interface TaskBlocks {
   readonly prose: readonly Heading[];
 }
 
-/** All of them, or only those of some titles: editing one task need not look at ten thousand. */
+/** All tasks, or only those with given titles: editing one task need not parse ten thousand. */
 export function blocksOf(text: string, titles?: ReadonlySet<string>): TaskBlocks {
   const outline = outlineOf(text);
   const tasks: TaskBlock[] = [];
@@ -62,15 +62,15 @@ export function blocksOf(text: string, titles?: ReadonlySet<string>): TaskBlocks
   const { headings, ticks } = outline;
   let tick = 0;
   for (let at = 0; at < headings.length;) {
-    const heading = headings[at++]!;
+    const heading = headings[at++];
+    if (heading?.level !== 2 || titles?.has(heading.title) === false) continue;
     const { title } = heading;
-    if (heading.level !== 2 || titles?.has(title) === false) continue;
     const first = at;
-    while (at < headings.length && headings[at]!.level !== 2) at++;
-    const end = at < headings.length ? headings[at]!.start : text.length;
-    while (tick < ticks.length && ticks[tick]!.start < heading.start) tick++;
+    while ((headings[at]?.level ?? 2) !== 2) at++;
+    const end = headings[at]?.start ?? text.length;
+    while ((ticks[tick]?.start ?? Infinity) < heading.start) tick++;
     const firstTick = tick;
-    while (tick < ticks.length && ticks[tick]!.start < end) tick++;
+    while ((ticks[tick]?.start ?? Infinity) < end) tick++;
     const within = firstTick === tick ? NO_TICKS : ticks.slice(firstTick, tick);
     const below = metadataBelow(text, { heading, end, ticks: within });
     const status = metadataOf(below, "Status");
@@ -97,24 +97,24 @@ export function blocksOf(text: string, titles?: ReadonlySet<string>): TaskBlocks
   return { outline, tasks, prose };
 }
 
-// Most tasks have none, and there may be a hundred thousand of them.
+// Shared, because most of up to a hundred thousand tasks have none.
 const NO_SECTIONS: readonly Heading[] = [];
 const NO_TICKS: readonly TickMark[] = [];
 const NOT_DOUBLED: readonly MetadataLine[] = [];
 
-/** The task that is meant; see `TaskRef`. */
+/** The task that a ref identifies; see `TaskRef`. */
 export function findByRef<Found extends TaskRef>(tasks: readonly Found[], ref: TaskRef): Found | undefined {
   return refFinder(tasks.filter(({ title }) => title === ref.title))(ref);
 }
 
-/** The same for many refs, without looking through all tasks for each. */
+/** `findByRef` for many refs, without searching all tasks for each. */
 export function refFinder<Found extends TaskRef>(
   tasks: readonly Found[],
 ): (ref: TaskRef) => Found | undefined {
   const byOrdinal = new Map<string, Found>();
   const byStarted = new Map<string, Found>();
   for (const task of tasks.toReversed()) {
-    byOrdinal.set(`${task.ordinal} ${task.title}`, task); // of several, the first stays
+    byOrdinal.set(`${task.ordinal} ${task.title}`, task); // the first of several wins
     byStarted.set(`${task.started} ${task.title}`, task);
   }
   return ({ title, ordinal, started }) => {
@@ -132,29 +132,29 @@ export function metadataOf(
   return undefined;
 }
 
-/** A section goes on to the next heading of its level. */
+/** A section extends to the next heading of its level. */
 export function sectionOf(
   block: TaskBlock,
   title: string,
 ): { readonly start: number; readonly textStart: number; readonly end: number } | undefined {
   const at = block.sections.findLastIndex((section) => section.title === title);
-  if (at === -1) return undefined;
-  const { start, next } = block.sections[at]!;
+  const section = block.sections[at];
+  if (section === undefined) return undefined;
+  const { start, next } = section;
   return { start, textStart: next, end: block.sections[at + 1]?.start ?? block.end };
 }
 
-/** By this, tasks are the same that have the same title and the same words. */
+/** A key shared by tasks with the same title and text. */
 export function wordsOf({ title }: Pick<TaskRef, "title">, block: string): string {
   return JSON.stringify([title, block.trimEnd()]);
 }
 
-/** Without the comments of ticks, and without the lines that hold nothing else. */
+/** A part of the text without tick comments, and without lines that hold nothing else. */
 export function partOf(text: string, { ticks }: Pick<TaskBlock, "ticks">, from: number, to: number): string {
   if (ticks.length === 0) return text.slice(from, to);
   let kept = "";
   let at = from;
-  for (let next = firstAfter(ticks, from); next < ticks.length; next++) {
-    const tick = ticks[next]!;
+  for (const tick of ticks.slice(firstAfter(ticks, from))) {
     if (tick.to > to) break;
     const alone = isAlone(text, tick);
     kept += text.slice(at, alone ? tick.start : tick.from);
@@ -163,24 +163,24 @@ export function partOf(text: string, { ticks }: Pick<TaskBlock, "ticks">, from: 
   return kept + text.slice(at, to);
 }
 
-/** The first of the ticks, which are in the order of the text, that does not begin before an offset. */
+/** The index of the first tick at or after an offset; ticks are in text order. */
 function firstAfter(ticks: readonly TickMark[], offset: number): number {
   let low = 0;
   let high = ticks.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (ticks[middle]!.from < offset) low = middle + 1;
+    if ((ticks[middle]?.from ?? offset) < offset) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** Whether the line holds nothing else. */
+/** Whether its line holds nothing else. */
 export function isAlone(text: string, { start, from, to, end }: TickMark): boolean {
   return text.slice(start, from).trim() === "" && text.slice(to, end).trim() === "";
 }
 
-/** The metadata that a line holds, if it is one we know. */
+/** The metadata in a line, if we know its name. */
 export function metadataAt(text: string, { start, end, next, line }: TextLine): MetadataLine | undefined {
   const at = afterSpace(text, start, end);
   if (text.charCodeAt(at) !== STAR) return undefined;
@@ -206,7 +206,7 @@ const OPENINGS: Readonly<Record<MetadataName, string>> = {
 
 type Below = Pick<TaskBlock, "metadata" | "doubled" | "bodyStart">;
 
-/** `**Priority:** high`: metadata of somebody else, which may stand among ours. */
+/** `**Priority:** high`: metadata of other programs, which may be mixed with ours. */
 const FOREIGN = /^[ \t]*\*\*[^*:]{1,40}:\*\*/;
 
 function isForeign(text: string, { start, end }: TextLine): boolean {
@@ -228,7 +228,7 @@ function metadataBelow(
       (metadataOf({ metadata }, found.name) === undefined ? metadata : doubled).push(found);
       bodyStart = line.next;
     } else if (!isBlank(text, line) && !isForeign(text, line)) {
-      // Spaces of other kinds count as spaces too.
+      // Unicode spaces count as blank too.
       if (partOf(text, { ticks }, line.start, line.next).trim() !== "") break;
     }
   }
@@ -241,7 +241,7 @@ function afterSpace(text: string, from: number, end: number): number {
   return at;
 }
 
-/** Where the last lines begin that are only comments of ticks, and empty ones between them. */
+/** Where the trailing lines start that are only tick comments and blank lines between them. */
 export function trailStart(text: string, ticks: readonly TickMark[]): number {
   let start = text.length;
   for (const tick of ticks.toReversed()) {

@@ -1,19 +1,19 @@
 /**
- * What a task asks for, so that it is known again however its file was saved: line ends, byte order marks, trailing
- * spaces, empty lines, and all that is written into a task while it is worked on, count for nothing.
+ * A digest of what a task asks for, which recognizes the task however its file was saved: line ends, byte order marks,
+ * trailing spaces, blank lines, and everything written into a task during work are ignored.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import type { Task } from "./task.ts";
 
-type Asked = Pick<Task, "title" | "body" | "template" | "external">;
+type Request = Pick<Task, "title" | "body" | "template" | "external">;
 
-export function gistOf({ title, body, template, external }: Asked): string {
-  const asked = [plain(title), plainLines(withoutProgress(body)), template ?? "", external ?? ""];
-  return createHash("sha256").update(JSON.stringify(asked)).digest("hex").slice(0, 16);
+export function gistOf({ title, body, template, external }: Request): string {
+  const request = [plain(title), plainLines(withoutProgress(body)), template ?? "", external ?? ""];
+  return hash("sha256", JSON.stringify(request)).slice(0, 16);
 }
 
-/** Whether two texts say the same, line for line. */
+/** Whether two texts have the same lines, up to whitespace at their ends and blank lines. */
 export function saysSame(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return plainLines(one) === plainLines(other);
@@ -28,12 +28,12 @@ function plainLines(text: string): string {
     .join("\n");
 }
 
-/** A heading may be closed by hashes as it is opened. */
+/** A heading may end in hashes too. */
 function plain(title: string): string {
   return title.replaceAll(/\s+/g, " ").trim().replace(/ #+$/, "");
 }
 
-/** The line `Progress: …`, and the section of that name. */
+/** Drops the line `Progress: …` and the section `### Progress`. */
 function withoutProgress(body: string): string {
   const kept: string[] = [];
   let isProgress = false;

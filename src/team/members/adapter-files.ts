@@ -1,19 +1,20 @@
-/** The files of a project that an adapter may write: read whole, replaced in one step, never through a link that leads out. */
+/** The project files that an adapter may write: read whole, replaced atomically, never through a link that leads out. */
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, open, readFile, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { CortexError } from "../../model/errors.ts";
-import { hasCode, unreadable, unwritable } from "../files/file-failure.ts";
+import { hasCode } from "../../model/error-code.ts";
+import { unreadable, unwritable } from "../files/team-errors.ts";
 
-/** Files of instructions are short. One that is not is not such a file. */
+/** Instruction files are short; a larger file is something else. */
 export const MAX_ADAPTED_BYTES = 4 * 1024 * 1024;
 
 export interface ProjectFile {
-  /** Below the project. */
+  /** Relative to the project. */
   readonly path: string;
-  /** Itself, where a link leads to it: AGENTS.md is often one. */
+  /** With links resolved: AGENTS.md is often a link. */
   readonly real: string;
-  /** Undefined: there is none. */
+  /** Undefined: no such file. */
   readonly text: string | undefined;
 }
 
@@ -22,18 +23,15 @@ export async function readProjectFile(project: string, path: string): Promise<Pr
   const root = await realpath(project);
   const real = await realPath(join(root, path));
   if (!real.startsWith(root + sep)) {
-    throw new CortexError(
-      "path_forbidden",
-      `${join(project, path)} is a link that leads to ${real}, out of the project`,
-      {
-        hint: "Put a file in its place; what is elsewhere is not changed.",
-      },
-    );
+    const message = `${join(project, path)} is a link to ${real}, outside the project`;
+    throw new CortexError("path_forbidden", message, {
+      hint: "Replace it with a file; Cortex changes nothing outside the project.",
+    });
   }
   return { path, real, text: await readText(real) };
 }
 
-/** Undefined removes it. Throws `team_unwritable`; the file is then as it was. */
+/** Undefined removes the file. Throws `team_unwritable`; the file is then unchanged. */
 export async function writeProjectFile(
   { real }: ProjectFile,
   text: string | undefined,
@@ -44,14 +42,12 @@ export async function writeProjectFile(
     if (text === undefined) return await rm(real, { force: true });
     await mkdir(dirname(real), { recursive: true });
     const mode = await modeOf(real);
-    const handle = await open(draft, "wx", mode ?? (isExecutable ? 0o755 : 0o644));
-    try {
+    {
+      await using handle = await open(draft, "wx", mode ?? (isExecutable ? 0o755 : 0o644));
       await handle.writeFile(text);
       await handle.sync();
-    } finally {
-      await handle.close();
     }
-    if (mode !== undefined) await chmod(draft, mode); // the mask of the process does not apply to what was there
+    if (mode !== undefined) await chmod(draft, mode); // without the umask
     await rename(draft, real);
   } catch (error) {
     await rm(draft, { force: true });
@@ -59,7 +55,7 @@ export async function writeProjectFile(
   }
 }
 
-/** Folders that were made for a file go with it, as long as nothing else is in them. */
+/** Removes folders that were created for a file, unless something else is in them. */
 export async function removeEmptyFolders(project: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     try {
@@ -74,12 +70,12 @@ export async function removeEmptyFolders(project: string, paths: readonly string
 async function readText(path: string): Promise<string | undefined> {
   try {
     const { size } = await stat(path);
-    if (size > MAX_ADAPTED_BYTES) throw unreadable(path, `it has more than ${MAX_ADAPTED_BYTES} bytes`);
+    if (size > MAX_ADAPTED_BYTES) throw unreadable(path, `more than ${MAX_ADAPTED_BYTES} bytes`);
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(path));
   } catch (error) {
     if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
     if (error instanceof CortexError) throw error;
-    throw unreadable(path, error instanceof TypeError ? "it is not UTF-8" : String(error), error);
+    throw unreadable(path, error instanceof TypeError ? "not UTF-8" : String(error), error);
   }
 }
 

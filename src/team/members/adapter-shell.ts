@@ -1,22 +1,22 @@
 /**
- * Shell functions that other runtimes are given to change task files with: under the lock that Cortex takes too, and
- * only the lines that they must. They need a POSIX shell and awk, and nothing of Cortex.
+ * Shell functions for other runtimes to edit task files: under Cortex's lock, changing only the lines they must. They need a
+ * POSIX shell and awk, and nothing of Cortex.
  */
 
-/** Text as one word of a shell. */
+/** Quotes text as one shell word. */
 export function shellQuote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** How a task file of the team is changed. Everything below uses it. */
+/** Edits a task file of the team. All other functions use it. */
 export function editFunction(teamRoot: string): string {
-  return `# team_edit <slug> <awk program>: changes that member's tasks.md while nobody else does.
+  return `# team_edit <slug> <awk program>: edits that member's tasks.md under its lock.
 team_edit() (
   cd ${shellQuote(teamRoot)}/agents/"$1" || exit 1
   tries=0
   until (set -o noclobber; echo "$$ $(uname -n) $(date)" >.tasks.md.lock) 2>/dev/null; do
     tries=$((tries + 1)); [ "$tries" -lt 600 ] || exit 1
-    find .tasks.md.lock -mmin +1 -delete 2>/dev/null # left behind by something that died
+    find .tasks.md.lock -mmin +1 -delete 2>/dev/null # left behind by a dead process
     sleep 0.1
   done
   trap 'rm -f .tasks.md.lock .tasks.md.new' EXIT
@@ -27,7 +27,7 @@ team_edit() (
 }
 
 export function workerFunctions(slug: string): string {
-  return `# take: claims the first ready task and says its title; says nothing when none is ready.
+  return `# take: claims the first ready task and prints its title; prints nothing if none is ready.
 take() { team_edit ${slug} '${READING}
   meta && /^[*][*]Status:/ {
     meta = 0
@@ -38,7 +38,7 @@ take() { team_edit ${slug} '${READING}
   }
   { print }'; }
 
-# finish <title> <summary>: in-progress becomes done, and nothing else changes.
+# finish <title> <summary>: marks a task in progress as done.
 finish() ( export title="$1" summary="$2"; team_edit ${slug} '
   function completed() { if (open) print "**Completed:** " now; open = 0 }
   function end(last) {
@@ -63,14 +63,14 @@ finish() ( export title="$1" summary="$2"; team_edit ${slug} '
   END { end(1) }'; )`;
 }
 
-/** Knows what is code, or a comment of several lines: nothing in there is a task. */
+/** Tracks code blocks and multi-line comments, which contain no tasks. */
 const FENCES = `
   {
     if (fence) { if (fence == "<!--" ? /-->/ : index($0, fence) == 1) fence = "" }
     else if (match($0, /^(\`\`\`+|~~~+|<!--)/) && !/-->/ && !/^\`\`\`+[^\`]*\`/) fence = substr($0, 1, RLENGTH)
   }`;
 
-/** Knows what a task is: a heading outside of code, with the status among the lines right below it. */
+/** Tracks tasks: a heading outside of code, with the status among the lines right below it. */
 const READING = `${FENCES}
   !fence && /^## / { title = substr($0, 4); sub(/[ \\t\\r]+$/, "", title); meta = 1; print; next }
   !/^[*][*][A-Z][a-z]+:[*][*]/ && !/^[ \\t\\r]*$/ { meta = 0 }`;
@@ -78,9 +78,9 @@ const READING = `${FENCES}
 const TICK = String.raw`/^<!-- cortex:last-tick .* -->[ \t\r]*$/`;
 const BLANK = String.raw`/^[ \t\r]*$/`;
 
-/** What stands at the end goes in any case: a fence that nobody has closed would keep every tick there is. */
+/** A tick at the end is always replaced: with an unclosed fence, ticks would otherwise pile up. */
 export function tickFunction(slug: string): string {
-  return `# tick: says that you are at work.
+  return `# tick: reports that you are at work.
 tick() { team_edit ${slug} '${FENCES}
   ${TICK} { if (fence) held = held $0 "\\n"; next }
   held && ${BLANK} { held = held $0 "\\n"; next }
@@ -89,7 +89,7 @@ tick() { team_edit ${slug} '${FENCES}
 }
 
 export function coordinatorFunctions(): string {
-  return `# dispatch <slug> <title> <what to do>: a task more for that member.
+  return `# dispatch <slug> <title> <what to do>: adds a task for that member.
 dispatch() ( export title="$2" body="$3"; team_edit "$1" '${FENCES}
   !fence && ${TICK} { tick = $0; next }
   { print; last = $0 }

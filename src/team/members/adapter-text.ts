@@ -1,6 +1,6 @@
 /**
- * What an agent of another runtime is told: who it is in the team, how the files are read and changed, and the rules.
- * It has to do without knowing anything of Cortex, and without a Cortex that runs.
+ * Instructions for agents of other runtimes: who they are in the team, how to read and change the files, and the rules. They
+ * must work without any knowledge of Cortex, and without a running Cortex.
  */
 import {
   coordinatorFunctions,
@@ -9,12 +9,14 @@ import {
   tickFunction,
   workerFunctions,
 } from "./adapter-shell.ts";
+import { MINUTE_MS } from "../../model/durations.ts";
+import { staleAfterMs } from "../files/liveness.ts";
 import { oneLine } from "../markdown/block-text.ts";
 
 export interface AdapterMember {
   readonly slug: string;
   readonly name: string;
-  /** Absolute, as all paths here. */
+  /** All paths are absolute. */
   readonly project: string;
   readonly teamRoot: string;
   readonly isCoordinator: boolean;
@@ -22,15 +24,12 @@ export interface AdapterMember {
 
 export interface Rhythm {
   readonly heartbeatMinutes: number;
-  /** Local times; undefined: never. */
+  /** Local times. Undefined: never. */
   readonly dailyBriefing?: string | undefined;
   readonly dailyReview?: string | undefined;
 }
 
-/** As liveness has it: the shortest time after which a tick is old. */
-const MIN_STALE_MINUTES = 30;
-
-/** `file` is where the text stands; `run` the command line of a runtime that can be run for one prompt. */
+/** `file` is the file the text is written to, `run` the command line that runs the runtime for one prompt. */
 export function protocolText(
   identity: AdapterMember,
   rhythm: Rhythm,
@@ -48,7 +47,7 @@ export function protocolText(
   ].join("\n\n");
 }
 
-/** What a heartbeat says. Workers and the coordinator begin differently: only workers are left alone while idle. */
+/** The prompt of a heartbeat. Its prefix tells workers from the coordinator: only workers are skipped while idle. */
 function tickPrompt({ isCoordinator, teamRoot, slug }: AdapterMember, file: string): string {
   return isCoordinator
     ? `Cortex custom: look after the team in ${teamRoot}, as ${file} says.`
@@ -59,14 +58,14 @@ function introduction({ name, slug, project, teamRoot, isCoordinator }: AdapterM
   const who = isCoordinator ? "the coordinator" : "a member";
   return `## Cortex
 
-You are **${oneLine(name)}**, ${who} of a team of agents. The team works through a folder of markdown files, and through nothing else.
+You are **${oneLine(name)}**, ${who} of a team of agents. The team works only through a folder of Markdown files.
 
 - Team directory: ${teamRoot}
 - Your note: ${teamRoot}/agents/${slug}/${slug}.md
 - Your tasks: ${teamRoot}/agents/${slug}/tasks.md
 - Your project: ${project}
 
-At the start of a session, read your note: your role, your projects, what you can do. Then read the notes of your
+At the start of a session, read your note: your role, your projects, your capabilities. Then read the notes of your
 projects in ${teamRoot}/projects/.`;
 }
 
@@ -86,41 +85,41 @@ What was done.
 <!-- cortex:last-tick 2026-03-28T11:42 -->
 \`\`\`\`
 
-- A heading of two \`#\` with a status line right below it is a task; its text goes on to the next such heading. Anything else in the file is not yours to touch. A heading in a code block is none.
-- The status goes from \`ready\` to \`in-progress\` to \`done\`, and never back. Only a \`ready\` task may be claimed, the first one in the file first, and one at a time.
+- A \`##\` heading with a status line right below it is a task; its text extends to the next \`##\` heading. Do not touch anything else in the file. A heading in a code block is not a task.
+- The status goes from \`ready\` to \`in-progress\` to \`done\`, and never back. Claim only \`ready\` tasks, in file order, one at a time.
 - Times are local, \`YYYY-MM-DDTHH:MM\`.
-- The tick comment stands once, at the end.
+- The tick comment appears once, at the end.
 - Other agents and people change the same file at the same time. Change only the lines of your task, and never write back a file that you read earlier.
-- Whoever changes the file holds its lock: a file \`.tasks.md.lock\` beside it (of any other file, \`.<name>.lock\`), made only if there is none (\`set -o noclobber\`), with \`<pid> <host> <time>\` in it, removed right after. A lock whose process is gone, or that is older than 30 seconds, is nobody's. Never hold it while you work.
-- Where you can only edit files: wait while the lock is there, read the file, change those lines with one small edit, then read it again and repeat the edit if it is gone.`;
+- Hold the lock of the file while you change it: a file \`.tasks.md.lock\` next to it (for any other file, \`.<name>.lock\`), created only if it does not exist (\`set -o noclobber\`), containing \`<pid> <host> <time>\`, removed right after. A lock is stale if its process is gone or it is older than 30 seconds. Never hold it while you work.
+- If you can only edit files: wait while the lock exists, read the file, change those lines with one small edit, then read it again and repeat the edit if it is gone.`;
 
 function workerDuties({ slug }: AdapterMember): string {
   return `### Your work
 
-1. A task of yours is \`in-progress\`: go on with it. It may have been begun in another session: read what its text says about progress. Only where the tick comment is fresh and not from you, another session is at it right now: leave that task alone.
-2. Then claim the first \`ready\` one: set \`**Status:** in-progress\` and add \`**Started:** <now>\` below it. If it is not \`ready\` any more when you hold the lock, somebody else has it: take the next.
+1. If a task of yours is \`in-progress\`, continue it. It may have been started in another session: read the progress noted in its text. But if the tick comment is fresh and not yours, another session is working on the task right now: leave it alone.
+2. Then claim the first \`ready\` task: set \`**Status:** in-progress\` and add \`**Started:** <now>\` below it. If it is no longer \`ready\` when you hold the lock, another session has it: take the next.
 3. Do the work in your project. Write what a later session needs to know into the text of the task.
 4. When it is done: set \`**Status:** done\`, add \`**Completed:** <now>\` below \`**Started:**\`, and a \`### Summary\` at the end of the task.
-5. A task with a line \`**External:** <file>\`, or called "Execute Shuttle tasks — report status" (then it is \`.shuttle.md\` in your project), stands for that task file, which another runner works on. Do none of its work and never change it: write \`Progress: <n> of <m> done\` into the text of your task, and finish your task when nothing in that file is \`ready\` or \`in-progress\` any more. If the file is missing, say so in your session log.
-6. Go on with the next \`ready\` task. With none left, stop.
-7. Write the tick comment anew at the end of the file whenever you look for work and have some, and every few minutes during long work.
-8. At the end, put two lines at the top of \`## Session Log\` in agents/${slug}/${slug}.md: \`Last session: <date>\` and \`Status: <how it stands, and what is in the way>\`.`;
+5. A task with a line \`**External:** <file>\`, or titled "Execute Shuttle tasks — report status" (then the file is \`.shuttle.md\` in your project), mirrors that task file, which another runner works on. Do none of its work and never change it: write \`Progress: <n> of <m> done\` into the text of your task, and finish your task when nothing in that file is \`ready\` or \`in-progress\`. If the file is missing, say so in your session log.
+6. Continue with the next \`ready\` task. If none is left, stop.
+7. Update the tick comment at the end of the file whenever you look for work and have some, and every few minutes during long work.
+8. At the end, add two lines at the top of \`## Session Log\` in agents/${slug}/${slug}.md: \`Last session: <date>\` and \`Status: <state of the work, and any blocker>\`.`;
 }
 
 function coordinatorDuties({ slug }: AdapterMember, rhythm: Rhythm): string {
   const { heartbeatMinutes, dailyBriefing, dailyReview } = rhythm;
-  const staleMinutes = Math.max(MIN_STALE_MINUTES, 2 * heartbeatMinutes);
+  const staleMinutes = staleAfterMs(heartbeatMinutes) / MINUTE_MS;
   const briefing = dailyBriefing === undefined ? "Briefing, when asked" : `Daily briefing, ${dailyBriefing}`;
   const review = dailyReview === undefined ? "Review, when asked" : `Daily review, ${dailyReview}`;
   return `### Your work
 
-1. Read all agents/*/tasks.md, the notes beside them, and projects/*.md.
-2. Dispatch what the user tells you to: add the task at the end of the member's tasks.md, before the tick comment: \`## <title>\`, \`**Status:** ready\`, an empty line, what to do. Members whose note says \`status: inactive\` get none.
-3. A tick older than ${staleMinutes} minutes: with tasks that are \`ready\` or \`in-progress\` the member is likely down, so tell the user; with none it is idle, which is fine.
-4. Tell the user what is in the way of somebody, as their session logs say.
+1. Read all agents/*/tasks.md, the notes next to them, and projects/*.md.
+2. Dispatch what the user tells you to: add the task at the end of the member's tasks.md, before the tick comment: \`## <title>\`, \`**Status:** ready\`, a blank line, the instructions. Members whose note says \`status: inactive\` get no tasks.
+3. If a tick is older than ${staleMinutes} minutes: with \`ready\` or \`in-progress\` tasks the member is likely down, so tell the user; without, it is idle, which is fine.
+4. Tell the user about blockers in the members' session logs.
 5. ${briefing}: who is active, what is in progress, what is blocked, what comes next.
 6. ${review}: what got done today, what is blocked, what is planned for tomorrow. Then remove tasks that were completed more than 7 days ago, keep the latest entry of each session log, and commit just that: \`chore: prune completed tasks and old session logs\`.
-7. Write the tick comment anew at the end of agents/${slug}/tasks.md each time.`;
+7. Update the tick comment at the end of agents/${slug}/tasks.md each time.`;
 }
 
 function shell({ slug, teamRoot, isCoordinator }: AdapterMember): string {
@@ -130,7 +129,7 @@ function shell({ slug, teamRoot, isCoordinator }: AdapterMember): string {
     : "`take`, `finish 'Add a webhook' 'What was done.'`, `tick`";
   return `### With a shell
 
-These do the edits under the lock: ${use}. Define them in the same command that calls them.
+These functions edit under the lock: ${use}. Define them in the same command that calls them.
 
 \`\`\`sh
 ${[editFunction(teamRoot), own, tickFunction(slug)].join("\n\n")}
@@ -144,27 +143,27 @@ function heartbeat(prompt: string, { heartbeatMinutes }: Rhythm, run: string | u
       : `\n\n\`\`\`sh\nwhile true; do ${run} ${shellQuote(prompt)}; sleep ${heartbeatMinutes * 60}; done\n\`\`\``;
   return `### Heartbeat
 
-Every ${heartbeatMinutes} minutes: \`${prompt}\` Before you start one, look at the tick comment: if it is younger than that, another session may be at work, so ask.${loop}`;
+Every ${heartbeatMinutes} minutes: \`${prompt}\` Before you start one, look at the tick comment: if it is more recent than that, another session may be at work, so ask.${loop}`;
 }
 
 const WORKER_RULES = `### Rules
 
-- Members do not talk to each other. The coordinator dispatches, you execute; you add no tasks, neither for yourself nor for others.
-- A task that is outside your role: leave it, and say so in your session log. The same goes for whatever blocks you.
+- Members do not talk to each other. The coordinator dispatches, you execute. Add no tasks, for yourself or for others.
+- Leave a task that is outside your role, and say so in your session log. Report blockers there too.
 - The user is the authority.`;
 
 const COORDINATOR_RULES = `### Rules
 
-- You reach the members through their task files only, and do none of their work.
-- You dispatch what the user has asked for; you approve no tasks of your own and add none to your own file.
-- You never change a task that somebody has claimed.`;
+- Reach the members only through their task files, and do none of their work.
+- Dispatch only what the user has asked for; approve no tasks of your own and add none to your own file.
+- Never change a task that has been claimed.`;
 
-/** Tells our script from one of the same name that somebody else has written. */
+/** Distinguishes our script from another one of the same name. */
 export const PRECHECK_MARK = "# Written by `cortex team adapter`";
 
 /**
- * A hook of Claude Code that sees each prompt first. Heartbeats of a worker that has nothing to do end here, before a
- * model is asked; when in doubt, they pass.
+ * A Claude Code hook that runs before each prompt. It stops heartbeats of an idle worker before the model is called; when in
+ * doubt, they pass.
  */
 export function precheckScript({ slug, tasks }: { slug: string; tasks: string }): string {
   return `#!/bin/sh

@@ -133,7 +133,7 @@ test("the text says who the agent is, where its files are and how they are chang
     ".tasks.md.lock",
     "while true; do codex exec 'Cortex tick: read /home/ada/our team/agents/billing-dev/tasks.md",
     "sleep 1200",
-    "you add no tasks",
+    "Add no tasks",
     "**External:** <file>",
   ]) {
     expect(text).toContain(part);
@@ -168,7 +168,7 @@ test("a second member in the same folder is refused, and the first one stays", a
   const before = there.files();
   await expect(there.adapt("generic", { slug: "tester" })).rejects.toMatchObject({
     code: "state_conflict",
-    message: `${join(there.path, ".cortex.md")} has the instructions of billing-dev`,
+    message: `${join(there.path, ".cortex.md")} already has the instructions of billing-dev`,
   });
   await remove(there.path, "tester");
   expect(there.files()).toEqual(before);
@@ -196,7 +196,7 @@ test("settings that are not JSON are named, and nothing is written", async () =>
 
 test("a section without its end is named with its line", async () => {
   using there = project({ "GEMINI.md": "a\n<!-- cortex:begin -->\nb\n" });
-  await expect(there.adapt("gemini")).rejects.toThrow("GEMINI.md:2: the comments");
+  await expect(there.adapt("gemini")).rejects.toThrow("GEMINI.md:2: mismatched");
   await expect(remove(there.path)).rejects.toThrow("GEMINI.md:2");
 });
 
@@ -231,7 +231,7 @@ test("the mode of a file stays", async () => {
 
 test("a runtime that is not known is an error that lists those that are", () => {
   expect(toRuntime("gemini")).toBe("gemini");
-  expect(() => toRuntime("emacs")).toThrow('There is no adapter for "emacs"');
+  expect(() => toRuntime("emacs")).toThrow('No adapter for runtime "emacs"');
 });
 
 const hasJq = spawnSync("/bin/sh", ["-c", "command -v jq"]).status === 0;

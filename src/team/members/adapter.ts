@@ -1,7 +1,7 @@
 /**
- * What other runtimes find in the project of a member, so that their agents take part in the team: instructions, in the
- * file where that runtime looks for them. Everything is made before anything is written, a second time changes
- * nothing, and what was written can be taken out again to the byte.
+ * Writes instructions into a member's project, in the file where its runtime looks for them, so that agents of other runtimes
+ * can take part in the team. Everything is computed before anything is written, writing is idempotent, and removing restores
+ * the files byte for byte.
  */
 import { join } from "node:path";
 import { CortexError } from "../../model/errors.ts";
@@ -18,7 +18,7 @@ import { addPromptHook, newSettings, removePromptHook } from "./prompt-hook.ts";
 
 export type AdapterRuntime = keyof typeof RUNTIMES;
 
-/** Where each looks for instructions, and how it is run for one prompt. */
+/** Where each runtime looks for instructions, and its command line for one prompt. */
 const RUNTIMES = {
   "claude-code": { file: ".cortex.md", run: undefined },
   cursor: { file: ".cursorrules", run: undefined },
@@ -28,12 +28,12 @@ const RUNTIMES = {
   generic: { file: ".cortex.md", run: undefined },
 } as const;
 
-export const ADAPTER_RUNTIMES = Object.keys(RUNTIMES) as AdapterRuntime[];
+export const ADAPTER_RUNTIMES = Object.keys(RUNTIMES).filter(isRuntime);
 
 export interface AdapterFile {
-  /** Below the project. */
+  /** Relative to the project. */
   readonly path: string;
-  /** kept: it says so already, or somebody else has written it. */
+  /** kept: the content is the same, or the file is not ours. */
   readonly action: "written" | "changed" | "kept" | "removed";
 }
 
@@ -42,17 +42,21 @@ const CLAUDE_SETTINGS = ".claude/settings.json";
 const PRECHECK = ".claude/hooks/cortex-precheck.sh";
 const SECTIONS = [...new Set(Object.values(RUNTIMES).map(({ file }) => file)), CLAUDE_NOTE];
 
-/** Throws `request_invalid`, where there is no such runtime. */
+/** Throws `request_invalid` for an unknown runtime. */
 export function toRuntime(name: string): AdapterRuntime {
-  if (Object.hasOwn(RUNTIMES, name)) return name as AdapterRuntime;
-  throw new CortexError("request_invalid", `There is no adapter for ${JSON.stringify(name)}`, {
-    hint: `Write one of ${ADAPTER_RUNTIMES.join(", ")}; generic is for everything else.`,
+  if (isRuntime(name)) return name;
+  throw new CortexError("request_invalid", `No adapter for runtime ${JSON.stringify(name)}`, {
+    hint: `Use one of ${ADAPTER_RUNTIMES.join(", ")}; generic works for any other runtime.`,
   });
 }
 
+function isRuntime(name: string): name is AdapterRuntime {
+  return Object.hasOwn(RUNTIMES, name);
+}
+
 /**
- * Throws `state_conflict`, where another member has its instructions there or a file is not what it should be,
- * `path_forbidden`, `team_unreadable` and `team_unwritable`; before the last, nothing is written.
+ * Throws `state_conflict` if the files have another member's instructions or are malformed, `path_forbidden`,
+ * `team_unreadable` and `team_unwritable`. Only the last can leave some files written.
  */
 export async function writeAdapter({
   runtime,
@@ -79,7 +83,7 @@ export async function writeAdapter({
   return apply(changes);
 }
 
-/** Takes out what any adapter has written for this member. Twice is once. */
+/** Removes everything that adapters have written for this member. Idempotent. */
 export async function removeAdapters({
   project,
   slug,
@@ -92,8 +96,8 @@ export async function removeAdapters({
     const file = await readProjectFile(project, path);
     const section = findMarkedSection(file.text ?? "");
     if (section.kind === "broken") throw brokenSection(file, section.line);
-    if (section.kind === "found" && ownerOf(section.content) === slug)
-      changes.push({ file, text: takeSection(file.text!, section) });
+    if (file.text !== undefined && section.kind === "found" && ownerOf(section.content) === slug)
+      changes.push({ file, text: takeSection(file.text, section) });
   }
   const script = await readProjectFile(project, PRECHECK);
   if (script.text?.includes(`${PRECHECK_MARK} for ${slug};`) === true) {
@@ -101,7 +105,7 @@ export async function removeAdapters({
     const { text } = settings;
     const rest = text === newSettings(PRECHECK) ? undefined : removePromptHook(text ?? "", PRECHECK);
     if (text !== undefined && rest !== text) changes.push({ file: settings, text: rest });
-    changes.push({ file: script, text: undefined }); // last: an entry without it would disturb every prompt
+    changes.push({ file: script, text: undefined }); // last: an entry without its script would break every prompt
   }
   const applied = await apply(changes);
   if (applied.some(({ path }) => path === PRECHECK))
@@ -111,7 +115,7 @@ export async function removeAdapters({
 
 interface Change {
   readonly file: ProjectFile;
-  /** Undefined: it is to go. */
+  /** Undefined: remove the file. */
   readonly text: string | undefined;
   readonly isExecutable?: boolean;
 }
@@ -144,14 +148,14 @@ function withSection(file: ProjectFile, content: string, slug: string): string {
   if (section.kind === "broken") throw brokenSection(file, section.line);
   const owner = section.kind === "found" ? ownerOf(section.content) : undefined;
   if (owner !== undefined && owner !== slug) {
-    throw new CortexError("state_conflict", `${file.real} has the instructions of ${owner}`, {
-      hint: `Two members in one folder would not know who they are: give ${slug} a folder of its own, such as a git worktree, or have ${owner} leave.`,
+    throw new CortexError("state_conflict", `${file.real} already has the instructions of ${owner}`, {
+      hint: `A folder can hold one member's instructions: give ${slug} its own folder, such as a git worktree, or run \`cortex team leave ${owner}\`.`,
     });
   }
   return putSection(file.text, content);
 }
 
-/** A section of that name that is not ours is left to whoever wrote it: it says the same in other words. */
+/** A section of that name that is not ours stays: it gives the same instructions. */
 async function claudeNote(project: string, slug: string): Promise<Change> {
   const file = await readProjectFile(project, CLAUDE_NOTE);
   const isOurs = findMarkedSection(file.text ?? "").kind !== "none";
@@ -161,7 +165,7 @@ async function claudeNote(project: string, slug: string): Promise<Change> {
   return { file, text: withSection(file, `${ownerLine(slug)}\n## Cortex\n${line}`, slug) };
 }
 
-/** A script of that name that is not ours does the same, and whoever wrote it has seen to the settings. */
+/** A script of that name that is not ours does the same, and its settings exist already. */
 async function idleSuppression(project: string, script: string): Promise<Change[]> {
   const file = await readProjectFile(project, PRECHECK);
   const isForeign = file.text !== undefined && !file.text.includes(PRECHECK_MARK);
@@ -173,33 +177,25 @@ async function promptHook(project: string): Promise<Change> {
   const file = await readProjectFile(project, CLAUDE_SETTINGS);
   const text = file.text === undefined ? newSettings(PRECHECK) : addPromptHook(file.text, PRECHECK);
   if (text !== undefined) return { file, text };
-  throw new CortexError(
-    "state_conflict",
-    `${file.real} is not a file of settings that a hook can be added to`,
-    {
-      hint: "It must be JSON, with hooks.UserPromptSubmit a list where it is there at all.",
-    },
-  );
+  throw new CortexError("state_conflict", `Cannot add a hook to the settings in ${file.real}`, {
+    hint: "The file must be JSON, and hooks.UserPromptSubmit must be a list if it is present.",
+  });
 }
 
-/** A path with a line break would be two lines of the text, and of the script. */
+/** A line break in a path would break the text and the script. */
 function requirePrintable(folder: string): void {
   if (!/\p{Cc}/u.test(folder)) return;
-  throw new CortexError(
-    "request_invalid",
-    `The path ${JSON.stringify(folder)} has characters that cannot be written down`,
-    {
-      hint: "Rename the folder.",
-    },
-  );
+  throw new CortexError("request_invalid", `The path ${JSON.stringify(folder)} has control characters`, {
+    hint: "Rename the folder.",
+  });
 }
 
 function brokenSection({ real }: ProjectFile, line: number): CortexError {
   return new CortexError(
     "state_conflict",
-    `${real}:${line}: the comments around the part of Cortex do not match`,
+    `${real}:${line}: mismatched cortex:begin and cortex:end comments`,
     {
-      hint: "Remove that part by hand, from <!-- cortex:begin --> to <!-- cortex:end -->, and do it again.",
+      hint: "Remove everything from <!-- cortex:begin --> to <!-- cortex:end --> by hand, and try again.",
     },
   );
 }

@@ -1,4 +1,4 @@
-/** Project notes: made of the team's own template, and added to. */
+/** Creates project notes from the team's template, and adds to existing ones. */
 import { CortexError } from "../../model/errors.ts";
 import { toSlug } from "../markdown/slug.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
@@ -13,13 +13,13 @@ export interface NewProject {
 export interface AddedProject {
   readonly slug: string;
   readonly path: string;
-  /** False: there was such a note, and the lines were added to it. */
+  /** False: the lines were added to an existing note. */
   readonly isNew: boolean;
 }
 
 /**
- * Makes the note, or adds the lines to the one there is, at the top of their sections. Throws `request_invalid`, where
- * the name or a line cannot be used, and `state_conflict`, where there is such a note and nothing to add to it.
+ * Creates the note, or adds the lines to the top of their sections in an existing one. Throws `request_invalid` for an invalid
+ * name or line, and `state_conflict` if the note exists and there is nothing to add.
  */
 export async function addProject(
   folder: TeamFolder,
@@ -36,8 +36,8 @@ export async function addProject(
   const text = fillTemplate(await readTemplate(folder, PROJECT_TEMPLATE_PATH), { fields, sections });
   if (await folder.create(path, text)) return { slug, path, isNew: true };
   if (nextActions.length + notes.length === 0) {
-    throw new CortexError("state_conflict", `There is already a project ${slug}, in ${path}`, {
-      hint: "--next and --note add to it; for everything else, edit that file.",
+    throw new CortexError("state_conflict", `The project ${slug} already exists in ${path}`, {
+      hint: "Add to it with --next and --note, or edit the file.",
     });
   }
   await folder.rewrite(path, (now) => fillTemplate(now, { fields: {}, sections }));

@@ -1,4 +1,4 @@
-/** Makes a member Cortex's own: from its next heartbeat on, Cortex works on its tasks. */
+/** Has Cortex run a member: from the next heartbeat on, Cortex works on its tasks. */
 import { MANAGED_RUNTIME } from "../files/adoption.ts";
 import { memberOf } from "./dispatch-task.ts";
 import { checkManagedSlug } from "./register-member.ts";
@@ -8,13 +8,13 @@ import type { Team } from "../files/team.ts";
 export interface Adoption {
   readonly slug: string;
   readonly notePath: string;
-  /** False: it was Cortex's already. */
+  /** False: Cortex ran it already. */
   readonly changed: boolean;
-  /** Gets no ticks before its note says `status: active`. */
+  /** Gets no ticks until its note says `status: active`. */
   readonly isInactive: boolean;
 }
 
-/** Twice is once. Throws `member_unknown`, and `state_conflict` for a name that only the owner's own session has. */
+/** Idempotent. Throws `member_unknown`, and `state_conflict` for the name of the owner's own session. */
 export async function adoptMember(name: string, team: Team, folder: TeamFolder): Promise<Adoption> {
   const { slug, note, notePath, isInactive } = memberOf(name, team);
   checkManagedSlug(note.name || slug, slug);
@@ -25,8 +25,8 @@ export async function adoptMember(name: string, team: Team, folder: TeamFolder):
 
 export function describeAdoption({ slug, notePath, changed, isInactive }: Adoption): string {
   if (isInactive)
-    return `${slug} is Cortex's, but inactive: \`status: active\` in ${notePath} takes it back.`;
+    return `Cortex runs ${slug}, but it is inactive: set \`status: active\` in ${notePath} to bring it back.`;
   return changed
     ? `Cortex works on the tasks of ${slug} from its next heartbeat on.`
-    : `${slug} was Cortex's already.`;
+    : `Cortex already runs ${slug}.`;
 }

@@ -107,7 +107,7 @@ test("a second time adds nothing twice, and what was done meanwhile stays done",
   expect([again.members, again.tasks]).toEqual([[], []]);
   expect(again.left[0]).toMatchObject({
     file: "agents/billing-dev.md",
-    why: "agents/billing-dev/billing-dev.md is there already",
+    why: "agents/billing-dev/billing-dev.md already exists",
   });
   expect(team.read(path)).toBe(before);
 });
@@ -161,8 +161,8 @@ test("the protocol file of before is named, and stays", async () => {
   expect(left).toEqual([
     {
       file,
-      why: "tells the agent the layout of before",
-      hint: "`cortex team adapter` writes what comes after it; remove it then.",
+      why: "describes the old layout to the agent",
+      hint: "Run `cortex team adapter` to write its replacement, then remove it.",
     },
   ]);
 });

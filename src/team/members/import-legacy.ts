@@ -1,39 +1,39 @@
 /**
- * Brings a team of the first versions of the protocol up to date: notes at `agents/<slug>.md`, tasks in the project
- * notes, a `TEAM.md` in each project. It adds what the layout of today needs and removes nothing; what it could not
- * decide is told. A second time adds what is new since.
+ * Imports a team in the layout of the protocol's first versions: notes at `agents/<slug>.md`, tasks in the project notes, a
+ * `TEAM.md` in each project. It adds what today's layout needs and removes nothing; what it cannot decide is reported. Running
+ * it again imports only what is new.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { expandPath } from "../../config/team-config.ts";
-import { MAX_TITLE_LENGTH } from "../markdown/block-text.ts";
+import { MAX_TITLE_LENGTH, type Task } from "../markdown/task.ts";
 import type { TaskEdit } from "../markdown/edit.ts";
-import { hasCode, unreadable } from "../files/file-failure.ts";
-import { type MemberNote, readNote } from "../markdown/read-note.ts";
-import { readProject } from "../markdown/read-project.ts";
+import { hasCode } from "../../model/error-code.ts";
+import { unreadable } from "../files/team-errors.ts";
+import { type MemberNote, readNote, readProject } from "../markdown/read-note.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import { legacyNotePath } from "./register-member.ts";
 import { isStamp } from "../markdown/stamp.ts";
-import type { Task } from "../markdown/task.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
+import { notePathOf, tasksPathOf } from "../files/team.ts";
 import { findSection, type NoteSection } from "../markdown/note-sections.ts";
 
 export interface ImportedTeam {
   readonly members: readonly { readonly slug: string; readonly from: string; readonly to: string }[];
   readonly tasks: readonly { readonly slug: string; readonly title: string; readonly from: string }[];
-  /** What stays where it is, and why. */
+  /** Not imported, and why. */
   readonly left: readonly { readonly file: string; readonly why: string; readonly hint: string }[];
 }
 
-type Found = { -readonly [Key in keyof ImportedTeam]: ImportedTeam[Key][number][] };
+type Import = { -readonly [Key in keyof ImportedTeam]: ImportedTeam[Key][number][] };
 
-/** `stamp` is the time of tasks in progress that have none. */
+/** `stamp` is the start of tasks in progress that have none. */
 export async function importLegacy(
   folder: TeamFolder,
   { user, stamp }: { user: string | undefined; stamp: string },
 ): Promise<ImportedTeam> {
-  const found: Found = { members: [], tasks: [], left: [] };
+  const found: Import = { members: [], tasks: [], left: [] };
   for (const name of slugsIn(folder, "agents")) await importMember(folder, name, found);
   const members = await readMembers(folder);
   for (const name of slugsIn(folder, "projects")) {
@@ -47,13 +47,13 @@ export async function importLegacy(
     const file =
       project === undefined ? undefined : join(expandPath(project, { user, from: folder.root }), "TEAM.md");
     if (file === undefined || !existsSync(file)) continue;
-    const hint = "`cortex team adapter` writes what comes after it; remove it then.";
-    found.left.push({ file, why: "tells the agent the layout of before", hint });
+    const hint = "Run `cortex team adapter` to write its replacement, then remove it.";
+    found.left.push({ file, why: "describes the old layout to the agent", hint });
   }
   return found;
 }
 
-/** The names of its markdown files that are slugs. Copies of conflicts are none. */
+/** Markdown files named by a slug, which excludes conflict copies. */
 function slugsIn(folder: TeamFolder, name: string): string[] {
   return namesIn(folder, name).flatMap((file) => /^([a-z0-9]+(?:-[a-z0-9]+)*)\.md$/.exec(file)?.[1] ?? []);
 }
@@ -67,32 +67,32 @@ function namesIn(folder: TeamFolder, name: string): string[] {
   }
 }
 
-async function importMember(folder: TeamFolder, slug: string, found: Found): Promise<void> {
+async function importMember(folder: TeamFolder, slug: string, found: Import): Promise<void> {
   const from = legacyNotePath(slug);
-  const to = `agents/${slug}/${slug}.md`;
+  const to = notePathOf(slug);
   const note = await folder.read(from);
   if (note === undefined) return;
   if (await folder.create(to, note)) found.members.push({ slug, from, to });
   else
     found.left.push({
       file: from,
-      why: `${to} is there already`,
-      hint: "Remove it when nothing in it is missing there.",
+      why: `${to} already exists`,
+      hint: "Remove the old note once nothing in it is missing in the new one.",
     });
-  await folder.create(`agents/${slug}/tasks.md`, "");
+  await folder.create(tasksPathOf(slug), "");
 }
 
 async function readMembers(folder: TeamFolder): Promise<Map<string, MemberNote>> {
   const members = new Map<string, MemberNote>();
   for (const slug of namesIn(folder, "agents")) {
     if (!/^[a-z0-9-]+$/.test(slug)) continue;
-    const note = await folder.read(`agents/${slug}/${slug}.md`);
+    const note = await folder.read(notePathOf(slug));
     if (note !== undefined) members.set(slug, readNote(note));
   }
   return members;
 }
 
-/** As the project's notes say (`Agent: billing-dev at …`), else those who have it among their projects. */
+/** The members named in the project's notes (`Agent: billing-dev at …`), else those who list the project. */
 function ownersOf(
   project: string,
   notes: readonly string[],
@@ -106,7 +106,7 @@ function ownersOf(
 
 async function importTask(
   folder: TeamFolder,
-  given: { entry: QueuedTask; from: string; owners: readonly string[]; stamp: string; found: Found },
+  given: { entry: QueuedTask; from: string; owners: readonly string[]; stamp: string; found: Import },
 ): Promise<void> {
   const { entry, from, owners, found } = given;
   const leave = (why: string, hint: string): void => {
@@ -117,26 +117,26 @@ async function importTask(
     });
   };
   if (entry.status === "done") return leave("is done", "It stays in the project note as history.");
-  if (entry.title === "") return leave("has no title", "Write one after **Task:**, and import again.");
+  if (entry.title === "") return leave("has no title", "Add one after **Task:**, and import again.");
   if (entry.title.length > MAX_TITLE_LENGTH)
     return leave(`has a title of ${entry.title.length} characters`, "Shorten it, and import again.");
   if (entry.status !== "ready" && entry.status !== "in-progress")
     return leave(
       `has the status ${JSON.stringify(entry.status)}`,
-      "Write ready or in-progress, and import again.",
+      "Set it to ready or in-progress, and import again.",
     );
   const [slug] = owners;
   if (slug === undefined || owners.length > 1) {
-    const who = slug === undefined ? "belongs to nobody" : `may belong to ${owners.join(" or ")}`;
-    return leave(who, "Write `- Agent: <slug>` below ## Notes of the project, and import again.");
+    const who = slug === undefined ? "belongs to no member" : `may belong to ${owners.join(" or ")}`;
+    return leave(who, "Add `- Agent: <slug>` below ## Notes of the project, and import again.");
   }
-  const path = `agents/${slug}/tasks.md`;
-  // By this line it is known the next time.
+  const path = tasksPathOf(slug);
+  // Identifies the task when importing again.
   const origin = `Imported from ${from}, ${entry.time}.`;
   const isIt = (task: Task): boolean => task.title === entry.title && task.body.includes(origin);
   const body = entry.scope === "" ? origin : `${entry.scope}\n\n${origin}`;
   const add: TaskEdit = { kind: "add", title: entry.title, body };
-  await folder.create(path, ""); // a member of today may have none yet
+  await folder.create(path, ""); // a member may have no task file yet
   const { changed } = await folder.editFrom(path, (text) =>
     readTasks(text).tasks.some(isIt) ? undefined : { file: "tasks", edit: add },
   );
@@ -152,14 +152,14 @@ async function importTask(
 }
 
 interface QueuedTask {
-  /** Its heading: a time, as written. */
+  /** Its heading, a time as written. */
   readonly time: string;
   readonly title: string;
   readonly scope: string;
   readonly status: string;
 }
 
-/** The old format of tasks: entries below `## Work Queue` of a project note, each headed by its time. */
+/** The old task format: entries below `## Work Queue` of a project note, each with a time as its heading. */
 function readWorkQueue(sections: readonly NoteSection[]): QueuedTask[] {
   const text = findSection(sections, "Work Queue")?.text ?? "";
   const [, ...parts] = `\n${text.replaceAll("\r\n", "\n")}`.split(/\n(?=###[ \t])/);
@@ -170,12 +170,12 @@ function readWorkQueue(sections: readonly NoteSection[]): QueuedTask[] {
       time: time.slice(3).trim(),
       title: valueOf(rest, "Task").replaceAll(/\s+/g, " "),
       scope: valueOf(rest, "Scope"),
-      status: valueOf(rest, "Status").split("\n", 1)[0]!.trim().toLowerCase(),
+      status: valueOf(rest, "Status").split("\n", 1).join("").trim().toLowerCase(),
     };
   });
 }
 
-/** A heading that is no time, and has no task below it, belongs to what the entry above says. */
+/** A heading that is not a time and has no task below it is part of the entry above. */
 function withOwnHeadings(parts: readonly string[]): string[] {
   const entries: string[] = [];
   for (const part of parts) {
@@ -186,7 +186,7 @@ function withOwnHeadings(parts: readonly string[]): string[] {
   return entries;
 }
 
-/** From its name to the next one. */
+/** The text from a name to the next name. */
 function valueOf(text: string, name: string): string {
   const start = new RegExp(String.raw`^\*\*${name}:\*\*`, "m").exec(text);
   if (start === null) return "";

@@ -103,7 +103,7 @@ test("a file in the place of a folder is an error that names it", async () => {
   using team = testTeam({ agents: "a file" });
   await expect(init(team)).rejects.toMatchObject({
     code: "team_unwritable",
-    message: `The folder ${join(team.folder.root, "agents")} cannot be made`,
+    message: `Cannot create the folder ${join(team.folder.root, "agents")}`,
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Makes a team directory: folders, templates, the coordinator, a git repository. What is there stays as it is, so a
- * second time, or on a directory that people have made by hand, it adds what is missing and nothing else.
+ * Creates a team directory: folders, templates, the coordinator, a git repository. Existing files stay, so running it again,
+ * or on a directory that people created by hand, only adds what is missing.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -11,32 +11,33 @@ import { isMarkedAsOurs, markAsOurs } from "../files/adoption.ts";
 import { readNote } from "../markdown/read-note.ts";
 import { composeMember, legacyNotePath, type RegistrationContext } from "./register-member.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
+import { notePathOf } from "../files/team.ts";
 import { TEMPLATES } from "./templates.ts";
 import { type GitPlace, GitRefused, readUserSettings, runGit } from "../../programs/git.ts";
 
-export interface TeamStart extends RegistrationContext {
-  /** Where the coordinator works. It is made where it does not exist. */
+interface TeamStart extends RegistrationContext {
+  /** Where the coordinator works. Created if missing. */
   readonly coordinatorProject: string;
-  /** Somebody else runs the coordinator. */
+  /** Another program runs the coordinator. */
   readonly isForeign?: boolean | undefined;
-  /** The variables of the process, for git. */
+  /** The environment of the process, for git. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 export interface InitedTeam {
   readonly root: string;
-  /** Below the root. */
+  /** Relative to the root. */
   readonly written: readonly string[];
   readonly kept: readonly string[];
   readonly git: GitStart;
-  /** Members who were there before, and whose notes do not say who runs them: Cortex leaves them alone. */
+  /** Members that existed before and whose notes name no runtime: Cortex leaves them alone. */
   readonly unclaimed: readonly string[];
 }
 
 const COORDINATOR_NAME = "Chief of Staff";
 const COORDINATOR_ROLE =
   "Coordinate the team: take instructions from the user, dispatch work to the agents, watch progress, report daily.";
-/** Locks, drafts, and what Cortex remembers about the files: nothing that is worth a version. */
+/** Locks, drafts, and Cortex's own records. */
 const IGNORED = ".cortex/\n.*.lock\n.*.tmp\n.*.new\n.*.moving\n";
 
 /** Throws `team_unwritable`. */
@@ -60,7 +61,7 @@ export async function initTeam(folder: TeamFolder, start: TeamStart): Promise<In
   return { root, written, kept, git, unclaimed: await unclaimedOf(before, folder) };
 }
 
-/** Whose directory it was before: one with members in it was made by others. */
+/** A directory with members in it was created by others. */
 function memberFolders(root: string): string[] {
   const agents = join(root, "agents");
   return statSync(agents, { throwIfNoEntry: false })?.isDirectory() === true ? readdirSync(agents) : [];
@@ -70,14 +71,14 @@ async function unclaimedOf(slugs: readonly string[], folder: TeamFolder): Promis
   if (isMarkedAsOurs(folder.root)) return [];
   const found: string[] = [];
   for (const slug of slugs.toSorted()) {
-    if (!existsSync(join(folder.root, `agents/${slug}/${slug}.md`))) continue;
-    const note = await folder.read(`agents/${slug}/${slug}.md`);
+    if (!existsSync(join(folder.root, notePathOf(slug)))) continue;
+    const note = await folder.read(notePathOf(slug));
     if (note !== undefined && readNote(note).runtime === undefined) found.push(slug);
   }
   return found;
 }
 
-/** None where the team still has the layout of before: its coordinator is to be imported. */
+/** None if the team has the old layout: its coordinator needs importing. */
 async function coordinatorFiles(folder: TeamFolder, start: TeamStart): Promise<[string, string][]> {
   const project = start.coordinatorProject;
   const given = { name: COORDINATOR_NAME, project, role: COORDINATOR_ROLE, projects: [] };
@@ -95,8 +96,8 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true });
   } catch (cause) {
-    throw new CortexError("team_unwritable", `The folder ${path} cannot be made`, {
-      hint: "Check what is there and its permissions, or name another folder with --team-dir.",
+    throw new CortexError("team_unwritable", `Cannot create the folder ${path}`, {
+      hint: "Check what is there and its permissions, or choose another folder with --team-dir.",
       cause,
     });
   }
@@ -104,12 +105,12 @@ async function makeFolder(path: string): Promise<void> {
 
 type GitStart =
   | { readonly kind: "made" }
-  /** It is one already, or lies within one. */
+  /** The folder is in a repository already. */
   | { readonly kind: "there" }
-  /** The team works without. */
+  /** The team works without one. */
   | { readonly kind: "none"; readonly why: string };
 
-/** A team directory should be a git repository: what housekeeping removes stays in its history. */
+/** With git, what housekeeping removes stays in the history. */
 async function initGit(place: GitPlace): Promise<GitStart> {
   try {
     const { passedOn: settings } = await readUserSettings(place);

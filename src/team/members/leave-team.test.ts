@@ -63,7 +63,7 @@ test("somebody who is not on the team cannot leave it", async () => {
   using team = testTeam({ "agents/x/tasks.md": "" });
   await expect(leaveTeam(team.folder, "X", { user: undefined })).rejects.toMatchObject({
     code: "member_unknown",
-    message: 'Nobody on the team is called "X"',
+    message: 'Unknown team member "X"',
   });
   expect(existsSync(join(team.folder.root, "agents/x/x.md"))).toBe(false);
 });

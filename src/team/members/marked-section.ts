@@ -1,9 +1,11 @@
 /**
- * A part of a text file that is ours, between two comments, in a file that may be somebody else's.
+ * Our section of a text file, between two comments; the rest of the file is not ours.
  *
- * What is added can be taken out again to the byte. A section that is appended comes after one line end of its own,
- * which goes with it; only a file that we have made begins with the section, and it goes altogether.
+ * Removing a section restores the file byte for byte. An appended section comes after one extra line end, which is removed
+ * with it. Only a file that we created starts with the section, and that file is removed.
  */
+import assert from "node:assert/strict";
+
 export const SECTION_BEGIN = "<!-- cortex:begin -->";
 export const SECTION_END = "<!-- cortex:end -->";
 
@@ -15,10 +17,10 @@ interface Section {
   readonly lineEnd: string;
 }
 
-export type FoundSection =
+type FoundSection =
   | ({ readonly kind: "found" } & Section)
   | { readonly kind: "none" }
-  /** A comment without the other, or several: which part is ours cannot be said. */
+  /** An unpaired comment, or several pairs: which part is ours is unclear. */
   | { readonly kind: "broken"; readonly line: number };
 
 export function findMarkedSection(text: string): FoundSection {
@@ -26,26 +28,28 @@ export function findMarkedSection(text: string): FoundSection {
   const ends = linesWith(text, SECTION_END);
   const [begin] = begins;
   const [end] = ends;
-  if (begin === undefined && end === undefined) return { kind: "none" };
+  const odd = begins[1] ?? begin ?? end;
+  if (odd === undefined) return { kind: "none" };
   if (begin === undefined || end === undefined || begins.length + ends.length > 2 || end.start < begin.start)
-    return { kind: "broken", line: lineAt(text, (begins[1] ?? begin ?? end)!.start) };
+    return { kind: "broken", line: lineAt(text, odd.start) };
   const content = text.slice(begin.end, end.start).replaceAll("\r\n", "\n");
   return { kind: "found", start: begin.start, end: end.end, content, lineEnd: begin.lineEnd };
 }
 
-/** The file with the section, which replaces the one that is there. Undefined: there is no file. */
+/** The file with the section added or replaced. `text` is undefined if there is no file. */
 export function putSection(text: string | undefined, content: string): string {
-  const found = findMarkedSection(text ?? "");
-  if (found.kind === "broken") throw new Error("whoever puts a section has looked whether that can be done");
+  if (text === undefined) return format(content, "\n");
+  const found = findMarkedSection(text);
+  assert(found.kind !== "broken", "a section is put only where it can be found");
   if (found.kind === "found") {
     const { start, end, lineEnd } = found;
-    return text!.slice(0, start) + format(content, lineEnd) + text!.slice(end);
+    return text.slice(0, start) + format(content, lineEnd) + text.slice(end);
   }
-  const lineEnd = text?.includes("\r\n") === true ? "\r\n" : "\n";
-  return (text === undefined ? "" : text + lineEnd) + format(content, lineEnd);
+  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
+  return text + lineEnd + format(content, lineEnd);
 }
 
-/** The file without the section. Undefined: nothing else is in it, and it was ours. */
+/** The file without the section. Undefined: the file was ours and has nothing else in it. */
 export function takeSection(text: string, { start, end, lineEnd }: Section): string | undefined {
   const before = text.slice(0, start);
   const isAppended = before.endsWith(lineEnd);

@@ -1,15 +1,16 @@
-/** The files of one member, read for its next move. */
+/** The files of one member, and the folder it works in. */
 import { mkdir, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
 import { expandPath } from "../../config/team-config.ts";
+import { codeOf, hasCode } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
 import { type MemberNote, readNote } from "../markdown/read-note.ts";
 import { readTasks } from "../markdown/read-tasks.ts";
 import type { TaskFile } from "../markdown/task.ts";
 import type { TeamDirectory } from "../files/team-directory.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
-import { COORDINATOR } from "../files/team.ts";
+import { COORDINATOR, notePathOf, tasksPathOf } from "../files/team.ts";
 
 export interface MemberFiles {
   readonly slug: string;
@@ -21,10 +22,10 @@ export interface MemberFiles {
   readonly tasks: TaskFile;
 }
 
-/** Throws `member_unknown`, and what reading does. A member without a task file has no tasks. */
+/** Throws `member_unknown`, and what reading throws. A member without a task file has no tasks. */
 export async function readMember(slug: string, folder: TeamFolder): Promise<MemberFiles> {
-  const notePath = `agents/${slug}/${slug}.md`;
-  const tasksPath = `agents/${slug}/tasks.md`;
+  const notePath = notePathOf(slug);
+  const tasksPath = tasksPathOf(slug);
   const noteText = await folder.read(notePath);
   if (noteText === undefined) throw memberUnknown(slug);
   return {
@@ -38,7 +39,7 @@ export async function readMember(slug: string, folder: TeamFolder): Promise<Memb
   };
 }
 
-/** Its project notes, as far as they are there. */
+/** Its project notes that exist. */
 export async function readProjects(
   { note }: Pick<MemberFiles, "note">,
   folder: TeamFolder,
@@ -47,17 +48,17 @@ export async function readProjects(
   return (await Promise.all(read)).flatMap(({ slug, text }) => (text === undefined ? [] : [{ slug, text }]));
 }
 
-export type ProjectFolder =
+type ProjectFolder =
   | { readonly kind: "found"; readonly path: string }
   | { readonly kind: "missing"; readonly why: string };
 
-/** What Cortex, git and the protocol keep in the team directory: nobody works in there. */
+/** Folders of Cortex, git and the protocol in the team directory, where no member works. */
 const CLOSED_FOLDERS: ReadonlySet<string> = new Set(["agents", "projects", "templates", ".cortex", ".git"]);
 
 /**
- * Where a member works. The team directory is nobody's workspace, also where a note names it: whoever could write there
- * could change the tasks of others, and the git repository that Cortex commits to. That member, usually the coordinator,
- * gets a folder of its own.
+ * Where a member works. The team directory is never a workspace, even if a note names it: a member that could write there
+ * could change the tasks of others, and the git repository that Cortex commits to. Such a member, usually the coordinator,
+ * gets a separate folder.
  */
 export async function findProject(
   { slug, note }: Pick<MemberFiles, "slug" | "note">,
@@ -72,14 +73,14 @@ export async function findProject(
   try {
     if (!(await stat(path)).isDirectory())
       return { kind: "missing", why: `the project ${path} is not a folder` };
-    const way = relative(await realpath(root), await realpath(path)); // by a link, it is still the same folder
-    if (way === "") return { kind: "found", path: await makeFolder(workspace) };
-    if (CLOSED_FOLDERS.has(way.split(sep, 1)[0]!))
-      return { kind: "missing", why: `the project ${path} is among the files of the team` };
+    const [first = ""] = relative(await realpath(root), await realpath(path)).split(sep, 1);
+    if (first === "") return { kind: "found", path: await makeFolder(workspace) };
+    if (CLOSED_FOLDERS.has(first))
+      return { kind: "missing", why: `the project ${path} is inside the team directory` };
     return { kind: "found", path };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" || code === "ENOTDIR" ? "does not exist" : `cannot be read (${code})`;
+    const isMissing = hasCode(error, "ENOENT", "ENOTDIR");
+    const why = isMissing ? "does not exist" : `is not readable (${codeOf(error) ?? String(error)})`;
     return { kind: "missing", why: `the project ${path} ${why}` };
   }
 }
@@ -90,7 +91,7 @@ async function makeFolder(path: string): Promise<string> {
 }
 
 export function memberUnknown(name: string): CortexError {
-  return new CortexError("member_unknown", `Nobody on the team is called "${name}"`, {
-    hint: "`cortex team list` shows who is, and `cortex team register <name>` takes somebody in.",
+  return new CortexError("member_unknown", `Unknown team member "${name}"`, {
+    hint: "Run `cortex team list` to list the members, or `cortex team register <name>` to add one.",
   });
 }

@@ -1,18 +1,18 @@
 /**
- * The entry in Claude Code's `.claude/settings.json` that has a script look at each prompt. It is put in as one piece,
- * so that taking the piece out gives the file back to the byte.
+ * The entry in Claude Code's `.claude/settings.json` that runs a script before each prompt. It is inserted as one piece, so
+ * that removing the piece restores the file byte for byte.
  */
-import { findNodeAtLocation, getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
+import { findNodeAtLocation, type Node, type ParseError, parseTree } from "jsonc-parser";
 
 const PATH = ["hooks", "UserPromptSubmit"] as const;
 
-/** Made by us where there is no file. */
+/** The content of a new file. */
 export function newSettings(command: string): string {
   const value = { [PATH[0]]: { [PATH[1]]: [entryOf(command)] } };
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** The settings with the entry; the same text where it is there. Undefined: the file is not such a file. */
+/** The settings with the entry; unchanged if it is there. Undefined: the file is malformed. */
 export function addPromptHook(text: string, command: string): string | undefined {
   const root = parse(text);
   if (root?.type !== "object") return undefined;
@@ -33,15 +33,9 @@ export function removePromptHook(text: string, command: string): string {
   if (root === undefined || place === undefined) return text;
   const around = [[PATH[0]], [...PATH]].map((path) => findNodeAtLocation(root, path)?.parent);
   const candidates = [...around, place].flatMap((node) => (node === undefined ? [] : [cut(text, node)]));
-  // The whole of what would be put in is what was put in.
+  // The right candidate is the one that adding the entry turns back into this text.
   const before = candidates.find((candidate) => addPromptHook(candidate, command) === text);
-  return removePromptHookAgain(before ?? candidates.at(-1)!, command);
-}
-
-/** Somebody may have the entry twice. */
-function removePromptHookAgain(text: string, command: string): string {
-  const root = parse(text);
-  return root !== undefined && placesOf(root, command).length > 0 ? removePromptHook(text, command) : text;
+  return removePromptHook(before ?? cut(text, place), command); // the entry may be there twice
 }
 
 function parse(text: string): Node | undefined {
@@ -54,21 +48,19 @@ function entryOf(command: string): object {
   return { hooks: [{ type: "command", command }] };
 }
 
-/** What has to go for the command to go: the entries that hold nothing else, and of others its hook. */
+/** The nodes to remove: entries with nothing but the command, and in other entries only its hook. */
 function placesOf(root: Node, command: string): Node[] {
   const prompts = findNodeAtLocation(root, [...PATH]);
   if (prompts?.type !== "array") return [];
   return (prompts.children ?? []).flatMap((entry) => {
     const hooks = entry.type === "object" ? findNodeAtLocation(entry, ["hooks"]) : undefined;
     const all = hooks?.type === "array" ? (hooks.children ?? []) : [];
-    const ours = all.filter(
-      (hook) => (getNodeValue(hook) as { command?: unknown } | null)?.command === command,
-    );
+    const ours = all.filter((hook) => findNodeAtLocation(hook, ["command"])?.value === command);
     return ours.length > 0 && ours.length === all.length ? [entry] : ours;
   });
 }
 
-/** After the last one, at the same indent as that; on the same line where it is the first. */
+/** After the last child with the same indent; on the same line if there are no children. */
 function insertLast(text: string, container: Node, inserted: string): string {
   const last = container.children?.at(-1);
   if (last === undefined) return splice(text, container.offset + 1, container.offset + 1, inserted);

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type TestTeam, testTeam } from "../../../test/support/team-folder.ts";
 import { addProject } from "./add-project.ts";
-import { MAX_NAME_LENGTH, type NewMember, type Registration, registerMember } from "./register-member.ts";
+import { MAX_NAME_LENGTH } from "../files/team.ts";
+import { type NewMember, type Registration, registerMember } from "./register-member.ts";
 import { readNote } from "../markdown/read-note.ts";
 import { MAX_TEMPLATE_LINE_LENGTH } from "./templates.ts";
 
@@ -97,14 +98,14 @@ test("a name whose slug is taken is refused, and the member that has it stays", 
   await register(team, { role: "First." });
   await expect(register(team, { name: "billing  dev!" })).rejects.toMatchObject({
     code: "state_conflict",
-    message: '"billing dev!" would be billing-dev, which agents/billing-dev/billing-dev.md is already',
+    message: 'The slug billing-dev of "billing dev!" is taken by agents/billing-dev/billing-dev.md',
   });
   expect(readNote(team.read("agents/billing-dev/billing-dev.md")).role).toBe("First.");
 });
 
 test("a member of the layout of before has its slug too", async () => {
   using team = testTeam({ "agents/billing-dev.md": "---\nname: Billing Dev\n---\n" });
-  await expect(register(team)).rejects.toThrow("which agents/billing-dev.md is already");
+  await expect(register(team)).rejects.toThrow("is taken by agents/billing-dev.md");
 });
 
 test("of two that register the same name at once, one does", async () => {
@@ -126,9 +127,9 @@ test("a project that is not there, or is no folder, is refused, and nothing is w
 test("names and roles are single lines of bounded length", async () => {
   using team = testTeam();
   await expect(register(team, { name: "🙂" })).rejects.toMatchObject({ code: "request_invalid" });
-  await expect(register(team, { name: "a b".repeat(MAX_NAME_LENGTH) })).rejects.toThrow("100 are allowed");
+  await expect(register(team, { name: "a b".repeat(MAX_NAME_LENGTH) })).rejects.toThrow("the limit is 100");
   await expect(register(team, { role: "x".repeat(MAX_TEMPLATE_LINE_LENGTH + 1) })).rejects.toThrow(
-    "1000 are allowed",
+    "the limit is 1000",
   );
   await register(team, { role: "## Builds\n## Session Log\nand more" });
   expect(readNote(team.read("agents/billing-dev/billing-dev.md"))).toMatchObject({

@@ -1,16 +1,18 @@
 /**
- * Takes somebody into a team: a folder with a note, made of the team's own template, and an empty task file; and a note for
- * each of its projects that has none.
+ * Adds a member to a team: a folder with a note from the team's template and an empty task file, and notes for its projects
+ * that have none.
  */
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { expandPath, shortenPath } from "../../config/team-config.ts";
+import { codeOf } from "../../model/error-code.ts";
 import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_AGENT } from "../../model/ids.ts";
 import { MAIN_SESSION } from "../../model/session-key.ts";
 import { FOREIGN_RUNTIME, MANAGED_RUNTIME } from "../files/adoption.ts";
 import { addProject } from "./add-project.ts";
-import { toSlug } from "../markdown/slug.ts";
+import { slugOf, toSlug } from "../markdown/slug.ts";
+import { MAX_NAME_LENGTH, notePathOf, tasksPathOf } from "../files/team.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 import { AGENT_TEMPLATE_PATH, fillTemplate, templateLine, readTemplate } from "./templates.ts";
 
@@ -20,19 +22,19 @@ export interface NewMember {
   /** The folder it works in. */
   readonly project: string;
   readonly role?: string | undefined;
-  /** Their names, each with a remark or without: `billing-service — primary project`. That of its folder, unless given. */
+  /** Project names, with an optional remark: `billing-service — primary project`. Defaults to that of the folder. */
   readonly projects?: readonly string[] | undefined;
   readonly capabilities?: readonly string[] | undefined;
-  /** Somebody else runs it: Cortex gives it neither ticks nor turns. */
+  /** Another program runs it: Cortex gives it no ticks and no turns. */
   readonly isForeign?: boolean | undefined;
 }
 
 export interface RegistrationContext {
   /** `2026-03-28`. */
   readonly today: string;
-  /** The user's own folder, for paths that start with `~/`. */
+  /** The user's home folder, for paths that start with `~/`. */
   readonly user: string | undefined;
-  /** From where relative paths count. */
+  /** The base of relative paths. */
   readonly workingDir: string;
 }
 
@@ -44,13 +46,11 @@ export interface Registration {
   readonly notePath: string;
   readonly tasksPath: string;
   readonly isManaged: boolean;
-  /** The notes that were made for its projects, because they had none. */
+  /** Notes created for projects that had none. */
   readonly projectPaths: readonly string[];
 }
 
-export const MAX_NAME_LENGTH = 100;
-
-/** Throws `request_invalid`, where the name or the project cannot be used, and `state_conflict`, where the slug is taken. */
+/** Throws `request_invalid` for an invalid name or project, and `state_conflict` if the slug is taken. */
 export async function registerMember(
   folder: TeamFolder,
   newMember: NewMember,
@@ -61,18 +61,18 @@ export async function registerMember(
   const agent = templateLine("project", `Agent: ${slug} at ${shortenPath(member.project, place.user)}`);
   const legacy = legacyNotePath(slug);
   if ((await folder.read(legacy)) !== undefined) throw taken(name, slug, legacy);
-  // The note first: it is what makes somebody a member, and of two that register the same name one does.
+  // The note first: creating it makes the member, so of two that register the same name only one succeeds.
   if (!(await folder.create(notePath, note))) throw taken(name, slug, notePath);
   await folder.create(tasksPath, "");
   return { ...member, projectPaths: await addMissingProjects(folder, { projects, agent }, place) };
 }
 
-/** Where notes were before members had folders. Whoever has one there is on the team, and is to be imported. */
+/** The path of a note in the old layout. Its member is on the team and needs importing. */
 export function legacyNotePath(slug: string): string {
   return `agents/${slug}.md`;
 }
 
-/** What registering would write. */
+/** What registering writes. */
 export async function composeMember(
   folder: TeamFolder,
   { isForeign = false, ...given }: NewMember,
@@ -98,16 +98,15 @@ export async function composeMember(
       Capabilities: (given.capabilities ?? []).map((line) => `- ${templateLine("capability", line)}`),
     },
   });
-  const notePath = `agents/${slug}/${slug}.md`;
-  const tasksPath = `agents/${slug}/tasks.md`;
+  const paths = { notePath: notePathOf(slug), tasksPath: tasksPathOf(slug) };
   return {
-    member: { slug, name, project, notePath, tasksPath, isManaged: !isForeign },
+    member: { slug, name, project, ...paths, isManaged: !isForeign },
     note,
     projects: projects.map((one) => one.slug),
   };
 }
 
-/** So that what its note names is there, and `cortex team lint` has nothing to tell. Notes that are there stay as they are. */
+/** Creates the project notes that the member's note names, so that `cortex team lint` stays clean. Existing notes stay. */
 async function addMissingProjects(
   folder: TeamFolder,
   { projects, agent }: { projects: readonly string[]; agent: string },
@@ -122,7 +121,7 @@ async function addMissingProjects(
   return paths;
 }
 
-/** A role that begins as a heading does would end the section that it is in. */
+/** A role that starts like a heading would end its section. */
 function roleLines(role: string): string[] {
   const text = role.replace(/^[\s#]+/, "");
   return text === "" ? [] : [templateLine("role", text)];
@@ -130,7 +129,7 @@ function roleLines(role: string): string[] {
 
 interface OwnProject {
   readonly slug: string;
-  /** What stands behind the slug. */
+  /** The text after the slug. */
   readonly remark: string;
 }
 
@@ -142,13 +141,10 @@ function toProject(text: string): OwnProject {
     : { slug: toSlug(line.slice(0, end)), remark: line.slice(end) };
 }
 
-/** A folder whose name leaves no slug has no project note. */
+/** A folder whose name yields no slug has no project note. */
 function ownProject(project: string): OwnProject[] {
-  try {
-    return [{ slug: toSlug(basename(project)), remark: " — primary project" }];
-  } catch {
-    return [];
-  }
+  const slug = slugOf(basename(project));
+  return slug === undefined ? [] : [{ slug, remark: " — primary project" }];
 }
 
 async function checkProject(project: string): Promise<void> {
@@ -156,23 +152,23 @@ async function checkProject(project: string): Promise<void> {
   try {
     if ((await stat(project)).isDirectory()) return;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    why = code === "ENOENT" ? "does not exist" : `cannot be looked at (${code ?? String(error)})`;
+    const code = codeOf(error) ?? String(error);
+    why = code === "ENOENT" ? "does not exist" : `is not accessible (${code})`;
   }
   throw new CortexError("request_invalid", `The project ${project} ${why}`, {
-    hint: "Name the folder that the member works in with --project, and make it first if it is new.",
+    hint: "Pass the folder that the member works in with --project, and create it first if it is new.",
   });
 }
 
-/** What a member may do, its session may do: the owner's own would lose the rest. */
+/** The session of a member has only the member's permissions, which would restrict the owner's own session. */
 export function checkManagedSlug(name: string, slug: string): void {
   if (slug !== DEFAULT_AGENT) return;
   const message = `"${name}" would work in ${MAIN_SESSION}, which is your own session`;
-  throw new CortexError("state_conflict", message, { hint: "Take another name." });
+  throw new CortexError("state_conflict", message, { hint: "Choose another name." });
 }
 
 function taken(name: string, slug: string, path: string): CortexError {
-  return new CortexError("state_conflict", `"${name}" would be ${slug}, which ${path} is already`, {
-    hint: "Take another name. Somebody who has left is back with `status: active` in that note.",
+  return new CortexError("state_conflict", `The slug ${slug} of "${name}" is taken by ${path}`, {
+    hint: "Choose another name. To bring back a member who has left, set `status: active` in that note.",
   });
 }

@@ -1,4 +1,4 @@
-/** Sets up the team of a home, and changes who is in it. All of it works on the files, with a server or without. */
+/** Sets up the team of a home, and changes its members. It works on the files, with or without a server. */
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
@@ -29,17 +29,17 @@ import {
 import { toSlug } from "../markdown/slug.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import { findTeamDirectory, type TeamDirectory } from "../files/team-directory.ts";
-import { COORDINATOR } from "../files/team.ts";
-import { teamMissing } from "../files/team-missing.ts";
+import { COORDINATOR, notePathOf } from "../files/team.ts";
+import { teamMissing } from "../files/team-errors.ts";
 
 export interface SetupLocation extends TeamLocation {
-  /** From where relative paths that were typed count. */
+  /** The base of relative paths on the command line. */
   readonly workingDir: string;
 }
 
 /**
- * Makes the team directory and `config.yaml`. Settings that a flag names are written there; with no such file yet, those
- * of the environment too, so that the team that was made is the one that is found from now on.
+ * Creates the team directory and `config.yaml`. Settings given as flags are written there; if the file is new, those from
+ * the environment too, so that Cortex finds this team from now on.
  */
 export async function setUpTeam(
   location: SetupLocation,
@@ -64,7 +64,7 @@ export async function setUpTeam(
   return { ...inited, config, configFile, isConfigNew };
 }
 
-/** Throws `team_missing`, and what `registerMember` does. */
+/** Throws `team_missing`, and what `registerMember` throws. */
 export async function registerInTeam(location: SetupLocation, member: NewMember): Promise<Registration> {
   const directory = await openExisting(location);
   return registerMember(directory.folder, member, contextOf(directory, location));
@@ -76,8 +76,8 @@ export async function addTeamProject(location: SetupLocation, project: NewProjec
 }
 
 /**
- * Without `agent`, the member whose project the working folder is. Throws `team_missing`, `member_unknown`,
- * `request_invalid` where its note names no project, and what `writeAdapter` does.
+ * Without `agent`, the member whose project is the working folder. Throws `team_missing`, `member_unknown`,
+ * `request_invalid` if its note names no project, and what `writeAdapter` throws.
  */
 export async function adaptMember(
   location: SetupLocation,
@@ -87,7 +87,7 @@ export async function adaptMember(
   const directory = await openExisting(location);
   const { config, folder } = directory;
   const slug = agent === undefined ? await memberHere(directory, location.workingDir) : toSlug(agent);
-  const text = await folder.read(`agents/${slug}/${slug}.md`);
+  const text = await folder.read(notePathOf(slug));
   if (text === undefined) throw memberUnknown(agent ?? slug);
   const note = readNote(text);
   const project = projectOf(note.project, directory);
@@ -97,7 +97,7 @@ export async function adaptMember(
   return { slug, project, files: await writeAdapter({ runtime: known, member, rhythm: config }) };
 }
 
-/** Without `agent`, the member whose project the working folder is. */
+/** Without `agent`, the member whose project is the working folder. */
 export async function leaveOwnTeam(location: SetupLocation, agent?: string): Promise<Departure> {
   const directory = await openExisting(location);
   const { config, folder } = directory;
@@ -130,8 +130,8 @@ async function memberHere(directory: TeamDirectory, workingDir: string): Promise
   const found: string[] = [];
   const agents = join(folder.root, "agents");
   for (const slug of existsSync(agents) ? readdirSync(agents).toSorted() : []) {
-    if (!existsSync(join(agents, slug, `${slug}.md`))) continue;
-    const { project } = readNote((await folder.read(`agents/${slug}/${slug}.md`)) ?? "");
+    if (!existsSync(join(folder.root, notePathOf(slug)))) continue;
+    const { project } = readNote((await folder.read(notePathOf(slug))) ?? "");
     const path = projectOf(project, directory);
     if (path !== undefined && existsSync(path) && realpathSync(path) === here) found.push(slug);
   }
@@ -139,7 +139,7 @@ async function memberHere(directory: TeamDirectory, workingDir: string): Promise
   if (slug !== undefined && found.length === 1) return slug;
   const who = slug === undefined ? "no member" : `more than one member (${found.join(", ")})`;
   throw new CortexError("request_invalid", `The folder ${here} is the project of ${who}`, {
-    hint: "Name the member; `cortex team list` lists them.",
+    hint: "Pass the member's name; `cortex team list` lists them.",
   });
 }
 
@@ -147,7 +147,7 @@ function projectOf(written: string | undefined, { config, root }: TeamDirectory)
   return written === undefined ? undefined : expandPath(written, { user: config.user, from: root });
 }
 
-/** As they are to stand in the file: there, a relative path would count from elsewhere. */
+/** Values for the file. Paths are made absolute, because relative ones would have another base there. */
 function valuesOf(config: TeamConfig, settings: readonly TeamSetting[]): TeamValues {
   const paths: Readonly<Record<string, string>> = {
     team_dir: config.teamDir,
@@ -167,6 +167,6 @@ function projectMissing(slug: string, project: string | undefined): CortexError 
       ? `The note of ${slug} names no project`
       : `The project of ${slug}, ${project}, does not exist`;
   return new CortexError("request_invalid", message, {
-    hint: `Correct project: in agents/${slug}/${slug}.md.`,
+    hint: `Correct project: in ${notePathOf(slug)}.`,
   });
 }

@@ -1,4 +1,4 @@
-/** The templates of a team, and how a new note is made of one. */
+/** The templates of a team, and notes made from them. */
 import { CortexError } from "../../model/errors.ts";
 import type { NoteEdit } from "../markdown/edit.ts";
 import { applyNoteEdit } from "../markdown/edit-note.ts";
@@ -8,8 +8,8 @@ export const AGENT_TEMPLATE_PATH = "templates/agent-template.md";
 export const PROJECT_TEMPLATE_PATH = "templates/project-template.md";
 export const MAX_TEMPLATE_LINE_LENGTH = 1_000;
 
-/** As the team protocol has them. */
-export const TEMPLATES: Readonly<Record<string, string>> = {
+/** From the team protocol. */
+export const TEMPLATES = {
   [AGENT_TEMPLATE_PATH]: `---
 name: ""
 project: ""
@@ -37,19 +37,19 @@ status: active
 `,
 };
 
-export interface Filling {
+interface Filling {
   readonly fields: Readonly<Record<string, string>>;
-  /** Lines by the heading that they come below. */
+  /** Lines by the heading they go below. */
   readonly sections: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The template as it is in this team, for people change theirs; the protocol's where they have none. */
-export async function readTemplate(folder: TeamFolder, path: string): Promise<string> {
+/** The team's own template, which people may change; else the protocol's. */
+export async function readTemplate(folder: TeamFolder, path: keyof typeof TEMPLATES): Promise<string> {
   const text = await folder.read(path);
-  return text === undefined || text.trim() === "" ? TEMPLATES[path]! : text;
+  return text === undefined || text.trim() === "" ? TEMPLATES[path] : text;
 }
 
-/** A note made of a template: whatever else the template holds stays. */
+/** A note made from a template; everything else in the template stays. */
 export function fillTemplate(template: string, { fields, sections }: Filling): string {
   let text = template;
   for (const [name, value] of Object.entries(fields)) {
@@ -60,7 +60,7 @@ export function fillTemplate(template: string, { fields, sections }: Filling): s
   return text;
 }
 
-/** Text that is to be one line of a note. Throws `request_invalid` where nothing, or too much, is left. */
+/** Text as one line of a note. Throws `request_invalid` if it is empty or too long. */
 export function templateLine(
   what: string,
   text: string,
@@ -71,11 +71,11 @@ export function templateLine(
   const message =
     line === ""
       ? `The ${what} is empty`
-      : `The ${what} has ${line.length} characters, ${maxLength} are allowed`;
-  throw new CortexError("request_invalid", message, { hint: "Write it in one short line." });
+      : `The ${what} has ${line.length} characters; the limit is ${maxLength}`;
+  throw new CortexError("request_invalid", message, { hint: "Shorten it to one line." });
 }
 
-/** At the top of the section, because its first line is what is read. A section that is missing comes at the end. */
+/** Inserts at the top of the section, because its first line is what is read. A missing section is added at the end. */
 function addBelow(text: string, heading: string, lines: readonly string[]): string {
   if (lines.length === 0) return text;
   const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";

@@ -1,25 +1,25 @@
-/** What people have to be told of: who does not work that should, and what is in the way. Once for each change. */
+/** Concerns to report to people: members that should work but do not, and blockers. Each is reported once per change. */
 import { type Blocked, blockedTasks, missingMembers } from "./facts.ts";
 import { blockedLine, missingLine, section } from "./format-facts.ts";
 import { findMember, type Team } from "../files/team.ts";
 
 export interface Concern {
-  /** The same as long as nothing has changed about it. */
+  /** Changes only when the concern does. */
   readonly key: string;
   readonly heading: "Needs attention" | "Blocked";
   readonly line: string;
-  /** The task that somebody has flagged, where it is that. */
+  /** The flagged task, if the concern is a flag. */
   readonly flag?: Blocked | undefined;
 }
 
-export interface Looked {
-  /** Members that are looked at: whatever their ticks say, they take up what there is to do at their next heartbeat. */
+export interface Care {
+  /** Whether Cortex runs the member: whatever its tick says, it takes up its tasks at the next heartbeat. */
   readonly isLookedAfter: (slug: string) => boolean;
-  /** What kept members from working, by slug. */
+  /** Errors that keep members from working, by slug. */
   readonly failures: ReadonlyMap<string, string>;
 }
 
-export function concernsOf(team: Team, { isLookedAfter, failures }: Looked): Concern[] {
+export function concernsOf(team: Team, { isLookedAfter, failures }: Care): Concern[] {
   const missing = missingMembers(team)
     .filter(({ member }) => !isLookedAfter(member.slug))
     .map((each): Concern => {

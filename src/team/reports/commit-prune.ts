@@ -1,13 +1,12 @@
 /**
  * Commits what housekeeping prunes, and nothing else.
  *
- * Files of a team are hardly ever as they were committed: agents and people go on writing, and some of it may be
- * staged. So it is not the files that are committed. The same pruning is done to the version that is committed and to
- * the one that is staged, each on its own. Afterwards the difference between the three is what it was before: what others
- * have changed is still theirs to commit. Only a file that was never committed is committed as a whole.
+ * The files usually have uncommitted or staged changes by agents and people. So the pruning is applied separately to the
+ * committed and the staged version of each file, which leaves the differences between them and the working tree unchanged:
+ * the changes of others are still theirs to commit. Only a file that was never committed is committed as a whole.
  *
- * What is pruned can be found in the history, as the protocol promises. Where it was never committed (a task that was
- * written and done since), there would be nothing to find: then the message of the commit holds it.
+ * Pruned text can be found in the history, as the protocol promises. Text that was never committed (a task both written and
+ * done since the last commit) is kept in the commit message.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,24 +15,24 @@ import { gitList, type GitPlace, GitRefused, gitText, runGit } from "../../progr
 import { readObjects, type Repository, type Version } from "./repository.ts";
 
 export interface PrunedFile {
-  /** Below the team directory, with `/`. */
+  /** Relative to the team directory, with `/`. */
   readonly path: string;
-  /** As it is on the disk after pruning. */
+  /** The content on disk after pruning. */
   readonly text: string;
-  /** What is taken out of it. */
+  /** The removed parts. */
   readonly pruned: readonly string[];
-  /** Takes the same out of another version of the file. */
+  /** Removes the same parts from another version of the file. */
   readonly prune: (version: string) => string;
 }
 
-/** The seed's own words. */
+/** As the team protocol words it. */
 export const PRUNE_SUBJECT = "chore: prune completed tasks and old session logs";
-/** Where git does not know who its user is, which on a server is often so. */
+/** Used if git has no user configured, as is common on servers. */
 const OURSELVES = { name: "Cortex", email: "cortex@localhost" };
 const NEW_FILE_MODE = "100644";
 const LINK_MODE = "120000";
 
-/** The id of the commit; undefined: there is nothing to commit. Throws `GitRefused`, and then all is as it was. */
+/** The id of the commit. Undefined: nothing to commit. Throws `GitRefused`; the repository is then unchanged. */
 export async function commitPrune(
   repository: Repository,
   files: readonly PrunedFile[],
@@ -43,7 +42,7 @@ export async function commitPrune(
   const scratch = mkdtempSync(join(repository.repository.gitFolder, "cortex-"));
   try {
     const changes = await prepare(repository, wanted, scratch);
-    // The index first: whoever is killed in between leaves the pruning staged, and not its reverse.
+    // The index first: a process killed in between leaves the pruning staged, not its reverse.
     await changeIndex(repository, changes.staged);
     try {
       return await commit(repository, changes, scratch);
@@ -56,7 +55,7 @@ export async function commitPrune(
   }
 }
 
-/** Without those that git is told to ignore, and without links. */
+/** Drops ignored files and links. */
 async function keepTracked(repository: Repository, files: readonly PrunedFile[]): Promise<PrunedFile[]> {
   const { committed, staged } = repository;
   const isKnown = ({ path }: PrunedFile): boolean => committed.has(path) || staged.has(path);
@@ -73,7 +72,7 @@ async function ignoredOf(place: GitPlace, paths: readonly string[]): Promise<Rea
     const input = paths.map((path) => `${path}\0`).join("");
     return new Set(await gitList(place, ["check-ignore", "-z", "--stdin"], { input }));
   } catch (error) {
-    if (error instanceof GitRefused && error.exit === 1) return new Set(); // none of them
+    if (error instanceof GitRefused && error.exit === 1) return new Set(); // none is ignored
     throw error;
   }
 }
@@ -85,7 +84,6 @@ interface Changes {
   readonly message: string;
 }
 
-/** Of an index. */
 interface IndexEntry extends Version {
   readonly path: string;
 }
@@ -104,8 +102,8 @@ async function prepare(
   const entriesOf = (place: "committed" | "staged"): IndexEntry[] =>
     pruned
       .filter((version) => version.place === place)
-      .map(({ path, mode, text }) => ({ path, mode, object: written.get(text)! }));
-  // The name of no object is as long as those of the others, which depends on the repository.
+      .map(({ path, mode, text }) => ({ path, mode, object: written.get(text) ?? "" }));
+  // The null object id is as long as the other ids, whose length depends on the repository.
   const nothing = { mode: "0", object: "0".repeat(added[0]?.object.length ?? 0) };
   return {
     committed: [...entriesOf("committed"), ...added],
@@ -138,7 +136,7 @@ function prunedVersions(
   );
 }
 
-/** Files that were never committed, as they are now. */
+/** Entries for files that were never committed. */
 async function addNew(repository: Repository, files: readonly PrunedFile[]): Promise<IndexEntry[]> {
   const entries: IndexEntry[] = [];
   for (const { path, text } of files) {
@@ -151,7 +149,7 @@ async function addNew(repository: Repository, files: readonly PrunedFile[]): Pro
   return entries;
 }
 
-/** By text. One git for all of them: starting one takes longer than what it does. */
+/** Object ids by text. One git process for all, because starting one takes longer than its work. */
 async function writeObjects(
   repository: GitPlace,
   texts: readonly string[],
@@ -168,7 +166,7 @@ async function writeObjects(
     input,
   });
   const objects = printed.split("\n");
-  return new Map(texts.map((text, i) => [text, objects[i]!]));
+  return new Map(texts.map((text, i) => [text, objects[i] ?? ""]));
 }
 
 async function changeIndex(
@@ -183,7 +181,7 @@ async function changeIndex(
   await runGit(repository, ["update-index", "-z", "--index-info"], call);
 }
 
-/** Of the pieces that a commit is made of: `git commit` would also look at all files, and ask hooks. */
+/** Uses plumbing commands: `git commit` would also scan all files and run hooks. */
 async function commit(
   repository: Repository,
   { committed, message }: Changes,
@@ -204,7 +202,7 @@ async function commit(
   return id;
 }
 
-/** Not where somebody has committed since we looked: ours was made from what was there before, and would undo theirs. */
+/** Refuses if HEAD has moved since we read it: our commit would undo the newer one. */
 async function moveHead(
   repository: Repository,
   { id, head = "" }: { id: string; head: string | undefined },
@@ -214,7 +212,7 @@ async function moveHead(
   } catch (error) {
     const now = await gitText(repository, ["rev-parse", "--quiet", "--verify", "HEAD"]).catch(() => "");
     if (now === head) throw error;
-    throw new GitRefused("somebody else has committed at the same moment", { cause: error });
+    throw new GitRefused("another commit was made at the same time", { cause: error });
   }
 }
 
@@ -240,10 +238,10 @@ function messageOf(
   });
   if (unknown.length === 0) return `${PRUNE_SUBJECT}\n`;
   const body = ["This was pruned and had not been committed before.", ...unknown].join("\n\n");
-  return `${PRUNE_SUBJECT}\n\n${body}\n`.replaceAll("\0", "\u{FFFD}"); // which no commit may hold
+  return `${PRUNE_SUBJECT}\n\n${body}\n`.replaceAll("\0", "\u{FFFD}"); // NUL is invalid in a commit message
 }
 
-/** Git may keep other line ends than the disk. */
+/** Line ends may differ between git and the disk. */
 function withoutReturns(text: string): string {
   return text.replaceAll("\r\n", "\n");
 }

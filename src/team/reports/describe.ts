@@ -1,4 +1,4 @@
-/** A team in a few lines of Markdown: for chats, and for the coordinator. */
+/** A team in a few lines of Markdown, for chats and for the coordinator. */
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import { memberOf } from "../members/dispatch-task.ts";
@@ -6,23 +6,25 @@ import { flagOf } from "../markdown/flag.ts";
 import { formatAge } from "./format-facts.ts";
 import type { NoteSection } from "../markdown/note-sections.ts";
 import { isActive, type Task, type TaskStatus } from "../markdown/task.ts";
-import type { Member, Team } from "../files/team.ts";
+import type { TeamMember, Team } from "../files/team.ts";
 
-/** Of one note, in prompts too. Nobody reads a longer one. */
+/** Of a note, in prompts too. */
 export const MAX_NOTE_LENGTH = 16_000;
-/** Of one status of one member. How many there are is always said. */
+/** Listed for each status of a member. The total is always shown. */
 const MAX_TITLES = 10;
 const MAX_MEMBERS = 50;
 
 export function describeMembers({ members }: Team): string {
-  if (members.length === 0) return "Nobody is on the team yet.";
+  if (members.length === 0) return NO_MEMBERS;
   return withRest(members.map(memberLine), MAX_MEMBERS).join("\n");
 }
 
-/** Of everybody, or of one. Throws `member_unknown`. */
+export const NO_MEMBERS = "The team has no members yet.";
+
+/** Of all members, or of one. Throws `member_unknown`. */
 export function describeTeamStatus(team: Team, agent?: string): string {
   const members = agent === undefined ? team.members : [memberOf(agent, team)];
-  if (members.length === 0) return "Nobody is on the team yet.";
+  if (members.length === 0) return NO_MEMBERS;
   const blocks = members.map((member) =>
     [memberLine(member), ...noticeLines(member), ...taskLines(member)].join("\n"),
   );
@@ -34,7 +36,7 @@ export function describeTeamStatus(team: Team, agent?: string): string {
   return [...withRest(blocks, MAX_MEMBERS), ...note].join("\n");
 }
 
-/** One member in full: its note and its tasks, as its files say. Throws `member_unknown`. */
+/** One member in full, with its note and its tasks. Throws `member_unknown`. */
 export function describeMember(team: Team, agent: string): string {
   const member = memberOf(agent, team);
   const tasks = member.tasks.tasks.filter(isActive);
@@ -74,22 +76,22 @@ function rest(more: number, noun: string): string[] {
   return more <= 0 ? [] : [`and ${count(more, `more ${noun}`)}`];
 }
 
-function memberLine({ slug, note, counts, liveness, isManaged }: Member): string {
+function memberLine({ slug, note, counts, liveness, isManaged }: TeamMember): string {
   const age = liveness.ageMs === undefined ? "" : `, last tick ${formatAge(liveness.ageMs)} ago`;
   const role = note.role === "" ? "" : ` — ${note.role}`;
   const runner = isManaged ? "" : " (runs elsewhere)";
   return `- **${slug}**${runner}: ${liveness.state.replace("-", " ")}${age}; ${counts.ready} ready, ${counts.inProgress} in progress, ${counts.done} done${role}`;
 }
 
-function noticeLines({ notices }: Member): string[] {
+function noticeLines({ notices }: TeamMember): string[] {
   return notices.map((notice) => `  - note: ${notice}`);
 }
 
-function taskLines(member: Member): string[] {
+function taskLines(member: TeamMember): string[] {
   return [...titlesOf(member, "in-progress"), ...titlesOf(member, "ready")];
 }
 
-function titlesOf({ tasks }: Member, status: TaskStatus): string[] {
+function titlesOf({ tasks }: TeamMember, status: TaskStatus): string[] {
   const found = tasks.tasks.filter((task) => task.status === status);
   const word = status.replace("-", " ");
   return withRest(

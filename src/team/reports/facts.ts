@@ -1,9 +1,9 @@
-/** What briefing and review tell of a team: counted from its files, nothing guessed. */
+/** The facts of briefing and review, computed from the team's files. */
 import { blockerOf, flagOf } from "../markdown/flag.ts";
 import type { LivenessState } from "../files/liveness.ts";
 import { stampMs } from "../markdown/stamp.ts";
 import type { Task } from "../markdown/task.ts";
-import type { Member, Team } from "../files/team.ts";
+import type { TeamMember, Team } from "../files/team.ts";
 
 export interface MemberName {
   readonly slug: string;
@@ -11,7 +11,7 @@ export interface MemberName {
 }
 
 export interface Totals {
-  /** Those who have left are not counted, and neither are their tasks. */
+  /** Inactive members and their tasks are not counted. */
   readonly members: number;
   /** With a fresh tick. */
   readonly fresh: number;
@@ -23,22 +23,22 @@ export interface Totals {
 export interface InProgress {
   readonly member: MemberName;
   readonly title: string;
-  /** As written; undefined: it does not say. */
+  /** As written. */
   readonly started: string | undefined;
   readonly forMs: number | undefined;
-  /** The line `Progress:` of a task that stands for somebody else's file. */
+  /** The line `Progress:` of a task that mirrors an external file. */
   readonly progress: string | undefined;
 }
 
 export interface Blocked {
   readonly member: MemberName;
-  /** Undefined: the session log says so, and not of which task. */
+  /** Undefined: the session log reports it without naming a task. */
   readonly title: string | undefined;
   readonly reason: string;
   readonly since: string | undefined;
 }
 
-/** Somebody who has something to do and does not do it. */
+/** A member that has active tasks and does not work on them. */
 export interface Missing {
   readonly member: MemberName;
   readonly state: Extract<LivenessState, "down" | "never-started" | "inactive">;
@@ -49,11 +49,11 @@ export interface Missing {
 export interface Upcoming {
   readonly member: MemberName;
   readonly ready: number;
-  /** Of the first ones, in the order in which they will be taken. */
+  /** Of the first ready tasks, in the order they will be taken. */
   readonly titles: readonly string[];
 }
 
-/** What briefing and review both tell. */
+/** The facts that briefing and review share. */
 export interface TeamFacts {
   readonly totals: Totals;
   readonly missing: readonly Missing[];
@@ -74,12 +74,12 @@ export function factsOf(team: Team): TeamFacts {
   };
 }
 
-/** More would be a copy of the task file. */
+/** Listed for each member. */
 const MAX_NEXT_TITLES = 3;
 
 function totalsOf({ members }: Team): Totals {
   const present = members.filter(({ isInactive }) => !isInactive);
-  const sum = (count: (member: Member) => number): number =>
+  const sum = (count: (member: TeamMember) => number): number =>
     present.reduce((total, member) => total + count(member), 0);
   return {
     members: present.length,
@@ -90,7 +90,7 @@ function totalsOf({ members }: Team): Totals {
   };
 }
 
-export function memberName({ slug, note }: Member): MemberName {
+export function memberName({ slug, note }: TeamMember): MemberName {
   return { slug, name: note.name || slug };
 }
 
@@ -112,7 +112,7 @@ export function blockedTasks(team: Team): Blocked[] {
   return presentMembers(team).flatMap((member) => {
     const flagged = member.tasks.tasks.flatMap((task) => flaggedTask(member, task));
     const reason = blockerOf(member.note.log.status);
-    // The log tells again of the task that was flagged last.
+    // The log repeats the flag of the last flagged task.
     if (reason === undefined || flagged.length > 0) return flagged;
     return [{ member: memberName(member), title: undefined, reason, since: member.note.log.last }];
   });
@@ -142,11 +142,11 @@ function nextActions({ projects }: Team): { readonly slug: string; readonly acti
     .flatMap(({ slug, note }) => note.nextActions.map((action) => ({ slug, action })));
 }
 
-function presentMembers({ members }: Team): Member[] {
+function presentMembers({ members }: Team): TeamMember[] {
   return members.filter(({ isInactive }) => !isInactive);
 }
 
-function flaggedTask(member: Member, task: Task): Blocked[] {
+function flaggedTask(member: TeamMember, task: Task): Blocked[] {
   const flag = flagOf(task);
   if (flag === undefined) return [];
   return [{ member: memberName(member), title: task.title, reason: flag.reason, since: flag.stamp }];

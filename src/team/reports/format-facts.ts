@@ -1,11 +1,11 @@
-/** The lines of briefing and review, in Markdown: they are read in a chat, a terminal and a browser. */
+/** The lines of briefing and review, in Markdown for chat, terminal and browser. */
 import { count } from "../../model/count.ts";
 import type { Blocked, InProgress, MemberName, Missing, Totals, Upcoming } from "./facts.ts";
 
-/** Of one list. A message of a thousand lines is read by nobody; how many there are is always said. */
+/** Of one list. The total is always shown. */
 export const MAX_LINES_LISTED = 20;
 
-/** Empty where there is nothing to list. */
+/** Empty without lines. */
 export function section(heading: string, lines: readonly string[]): string[] {
   if (lines.length === 0) return [];
   const listed = lines.slice(0, MAX_LINES_LISTED).map((line) => `- ${line}`);
@@ -34,7 +34,7 @@ export function blockedLine({ member, title, reason, since }: Blocked): string {
   return `${subject}: ${reason}${since === undefined ? "" : ` (since ${since})`}`;
 }
 
-export function progressLine({ member, title, started, forMs, progress }: InProgress): string {
+export function inProgressLine({ member, title, started, forMs, progress }: InProgress): string {
   const since = started === undefined ? "" : ` — since ${started}`;
   const age = forMs === undefined ? "" : ` (${formatAge(forMs)})`;
   return `${shown(member)} · ${title}${since}${age}${progress === undefined ? "" : `: ${progress}`}`;
@@ -45,7 +45,7 @@ export function upcomingLine({ member, ready, titles }: Upcoming): string {
   return `${shown(member)} · ${ready} ready: ${titles.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 }
 
-/** Of two units the larger ones: `2 d 3 h`, `1 h 27 min`, `12 min`. */
+/** The two largest units: `2 d 3 h`, `1 h 27 min`, `12 min`. */
 export function formatAge(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));
   const hours = Math.floor(minutes / 60);

@@ -112,7 +112,7 @@ test("tasks that were done more than a week ago go, and the latest entry of a se
     removed: [{ slug: "billing-dev", title: "Old work", completed: "2026-03-28T11:42" }],
     trimmed: ["billing-dev"],
     committed: undefined,
-    uncommitted: "it is no git repository",
+    uncommitted: "not a git repository",
     isPostponed: false,
     failed: [],
   });
@@ -239,7 +239,7 @@ test("files that git is told to ignore are pruned and not committed", async () =
   expect(await ann.housekeep()).toMatchObject({
     removed: [{ title: "Old work" }],
     committed: undefined,
-    uncommitted: "git is told to ignore these files",
+    uncommitted: "git ignores these files",
   });
   expect(ann.read(TASKS)).toBe(RECENT);
   expect(ann.git("rev-list", "--count", "HEAD")).toBe("1");
@@ -265,7 +265,7 @@ test("a repository that happens to lie above the team, and tracks nothing of it,
 
   expect(await ann.housekeep(join(ann.team.path, "team"))).toMatchObject({
     removed: [{ title: "Old work" }],
-    uncommitted: "git tracks nothing of it",
+    uncommitted: "git tracks none of its files",
   });
   expect(ann.git("rev-list", "--count", "HEAD")).toBe("1");
 });
@@ -334,7 +334,7 @@ test("a commit that somebody else makes at the same moment is not undone", async
 
   expect(kept).toMatchObject({
     isPostponed: true,
-    uncommitted: "somebody else has committed at the same moment",
+    uncommitted: "another commit was made at the same time",
   });
   expect(ann.git("log", "--format=%s")).toBe("theirs\nstart");
   expect(ann.git("status", "--porcelain")).toBe("");

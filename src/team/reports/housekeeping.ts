@@ -1,10 +1,8 @@
 /**
- * Takes out of the files of a team what only makes them longer: tasks that were done more than a week ago, and all but
- * the latest entry of session logs.
+ * Prunes the files of a team: tasks that were done more than a week ago, and all but the latest entry of session logs.
  *
- * Where the team directory is in a git repository, the pruning is committed first. If git refuses, nothing is pruned
- * and the next housekeeping tries again: so nothing that was in the files is ever neither there nor in the history.
- * Without a repository there is none to keep, and the files are pruned all the same.
+ * If the team directory is in a git repository, the pruning is committed first. If git refuses, nothing is pruned and the
+ * next housekeeping tries again, so pruned text is always in the history. Without a repository the files are pruned anyway.
  */
 import { DAY_MS } from "../../model/durations.ts";
 import { CortexError } from "../../model/errors.ts";
@@ -23,43 +21,45 @@ import { count } from "../../model/count.ts";
 
 export interface HousekeepingReport {
   readonly removed: readonly { readonly slug: string; readonly title: string; readonly completed: string }[];
-  /** Whose session logs were trimmed. */
+  /** Members whose session logs were trimmed. */
   readonly trimmed: readonly string[];
   /** The id of the commit. */
   readonly committed: string | undefined;
-  /** Why there is none, where something was to be pruned. */
+  /** Why there is no commit although something was pruned. */
   readonly uncommitted: string | undefined;
-  /** Nothing was pruned, because git has refused to commit it. */
+  /** Nothing was pruned, because git refused to commit. */
   readonly isPostponed: boolean;
   /** Files that could not be written. */
   readonly failed: readonly { readonly file: string; readonly message: string; readonly hint: string }[];
 }
 
-export interface HousekeepingOptions {
+interface HousekeepingOptions {
   readonly nowMs: number;
   readonly timezone: string;
-  /** Ours, of which git sees a part. */
+  /** Git gets some of these. */
   readonly environment: Variables;
   readonly gitTimeoutMs?: number;
 }
 
-/** Days by the clock on the wall: a task that was completed at 10:15 goes a week later at 10:16. */
+/** In local time: a task completed at 10:15 is removed a week later at 10:16. */
 export const KEEP_DONE_DAYS = 7;
 
 export async function housekeep(
   folder: TeamFolder,
   team: Team,
-  parts: HousekeepingOptions,
+  options: HousekeepingOptions,
 ): Promise<HousekeepingReport> {
-  const plans = await planAll(folder, team, parts);
+  const plans = await planAll(folder, team, options);
   if (plans.length === 0) return { ...NOTHING_DONE, isPostponed: false };
-  const commit = await commitPlans(folder.root, plans, parts);
+  const commit = await commitPlans(folder.root, plans, options);
   if (commit.isRefused) return { ...NOTHING_DONE, uncommitted: commit.why, isPostponed: true };
   const done: CarriedOut[] = [];
   for (const plan of plans) done.push(await carryOut(folder, plan));
   return {
     removed: done.flatMap(removedBy),
-    trimmed: done.filter(({ plan, text }) => text !== undefined && plan.edit.file === "note").map(slugOf),
+    trimmed: done.flatMap(({ plan, text }) =>
+      text !== undefined && plan.edit.file === "note" ? [plan.slug] : [],
+    ),
     committed: commit.id,
     uncommitted: commit.why,
     isPostponed: false,
@@ -72,12 +72,12 @@ const NOTHING_DONE = { removed: [], trimmed: [], committed: undefined, uncommitt
 interface Plan extends PrunedFile {
   readonly slug: string;
   readonly edit: FileEdit;
-  readonly removed: readonly Task[];
+  readonly removed: readonly (Task & { readonly completed: string })[];
 }
 
-/** Read anew: what is to be committed must be what is about to be pruned. */
-async function planAll(folder: TeamFolder, { members }: Team, parts: HousekeepingOptions): Promise<Plan[]> {
-  const oldest = oldestKept(parts);
+/** Reads the files again, so that the commit matches what is about to be pruned. */
+async function planAll(folder: TeamFolder, { members }: Team, options: HousekeepingOptions): Promise<Plan[]> {
+  const oldest = oldestKept(options);
   const plans: Plan[] = [];
   for (const { slug, tasksPath, notePath, tasks } of members) {
     if (tasks.tasks.some((task) => isOld(task, oldest)))
@@ -87,7 +87,7 @@ async function planAll(folder: TeamFolder, { members }: Team, parts: Housekeepin
   return plans;
 }
 
-/** Of what cannot be read, nothing is pruned; `lint` tells of it. */
+/** Unreadable files are not pruned; `lint` reports them. */
 async function readText(folder: TeamFolder, path: string): Promise<string> {
   try {
     return (await folder.read(path)) ?? "";
@@ -113,30 +113,31 @@ function planNote(slug: string, path: string, text: string): Plan[] {
   return [{ slug, path, text: trimmed, edit, removed: [], pruned: [takenOut(text, trimmed)], prune }];
 }
 
-/** The stamp before which what is done goes. */
+/** Tasks completed before this stamp are removed. */
 function oldestKept({ nowMs, timezone }: HousekeepingOptions): string {
   const wallMs = Date.parse(`${toStamp(nowMs, timezone)}Z`);
   return toStamp(wallMs - KEEP_DONE_DAYS * DAY_MS, "UTC");
 }
 
-/** A done task without Completed stays: nobody can say how old it is. */
-function isOld({ status, completed }: Task, oldest: string): boolean {
+/** A done task without Completed stays: its age is unknown. */
+function isOld(task: Task, oldest: string): task is Task & { readonly completed: string } {
+  const { status, completed } = task;
   return status === "done" && completed !== undefined && completed < oldest && isStamp(completed);
 }
 
-/** By their texts, so that a task that somebody edits meanwhile stays. */
+/** Identifies tasks by their text, so that a task edited meanwhile stays. */
 function removal(tasks: readonly Task[]): FileEdit {
   const refs = tasks.map(({ title, ordinal, started, text }) => ({ title, ordinal, started, text }));
   return { file: "tasks", edit: { kind: "remove", tasks: refs } };
 }
 
-/** Git may keep a file with other line ends than the disk. */
+/** Line ends may differ between git and the disk. */
 function withLineEndsOf(version: string, tasks: readonly Task[]): Task[] {
   const end = version.includes("\r\n") ? "\r\n" : "\n";
   return tasks.map((task) => ({ ...task, text: task.text.replaceAll(/\r?\n/g, end) }));
 }
 
-/** What lies between the beginning and the end that both have. */
+/** The text between their common start and their common end. */
 function takenOut(before: string, after: string): string {
   let start = 0;
   while (start < after.length && before[start] === after[start]) start += 1;
@@ -160,21 +161,21 @@ async function commitPlans(
   if (state.kind === "blocked") return { isRefused: true, why: state.why };
   try {
     const id = await commitPrune(state.repository, plans);
-    return { isRefused: false, id, why: id === undefined ? "git is told to ignore these files" : undefined };
+    return { isRefused: false, id, why: id === undefined ? "git ignores these files" : undefined };
   } catch (error) {
     if (!(error instanceof GitRefused) && !isOfSystem(error)) throw error;
     return { isRefused: true, why: error.message };
   }
 }
 
-/** The folder of git cannot be written, say. */
+/** For example, the git folder is read-only. */
 function isOfSystem(error: unknown): error is Error {
   return error instanceof Error && "syscall" in error;
 }
 
 interface CarriedOut {
   readonly plan: Plan;
-  /** Of the file afterwards. */
+  /** Of the file after pruning. */
   readonly text?: string;
   readonly failure?: HousekeepingReport["failed"][number];
 }
@@ -190,17 +191,13 @@ async function carryOut(folder: TeamFolder, plan: Plan): Promise<CarriedOut> {
   }
 }
 
-function slugOf({ plan }: CarriedOut): string {
-  return plan.slug;
-}
-
-/** Somebody may have edited one of them since, and then it is still there. */
+/** Without tasks that were edited meanwhile, which are still there. */
 function removedBy({ plan, text }: CarriedOut): HousekeepingReport["removed"] {
   if (text === undefined) return [];
   const left = readTasks(text).tasks;
   return plan.removed
     .filter((task) => !left.some((other) => isSame(task, other)))
-    .map(({ title, completed }) => ({ slug: plan.slug, title, completed: completed! }));
+    .map(({ title, completed }) => ({ slug: plan.slug, title, completed }));
 }
 
 function isSame(a: Task, b: Task): boolean {
@@ -210,17 +207,12 @@ function isSame(a: Task, b: Task): boolean {
 export function formatHousekeeping(done: HousekeepingReport): string {
   const { removed, trimmed, committed, uncommitted, isPostponed, failed } = done;
   if (isPostponed) return `Nothing was pruned: ${uncommitted ?? "git refused"}.`;
-  const failures = failed.map(({ file, message }) => ` ${file} was left: ${message}.`).join("");
-  if (removed.length + trimmed.length === 0) return `There was nothing to prune.${failures}`;
+  const failures = failed.map(({ file, message }) => ` Skipped ${file}: ${message}.`).join("");
+  if (removed.length + trimmed.length === 0) return `Nothing to prune.${failures}`;
   const what = [
     ...(removed.length === 0 ? [] : [`${count(removed.length, "old task")} removed`]),
     ...(trimmed.length === 0 ? [] : [`${count(trimmed.length, "session log")} trimmed`]),
   ].join(", ");
-  const kept =
-    committed === undefined
-      ? uncommitted === undefined
-        ? ""
-        : ` (not committed: ${uncommitted})`
-      : ` (commit ${committed.slice(0, 8)})`;
-  return `${what}${kept}.${failures}`;
+  const reason = uncommitted === undefined ? "" : ` (not committed: ${uncommitted})`;
+  return `${what}${committed === undefined ? reason : ` (commit ${committed.slice(0, 8)})`}.${failures}`;
 }

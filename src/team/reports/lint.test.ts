@@ -104,7 +104,7 @@ test("a member's project without a note is named", async () => {
   expect(finding).toMatchObject({
     line: 10,
     rule: "project-unknown",
-    hint: "`cortex team project billing-service` makes one.",
+    hint: "Run `cortex team project billing-service` to create it.",
   });
 });
 

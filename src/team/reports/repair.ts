@@ -1,6 +1,6 @@
 /**
- * Puts right what can be put right without a decision: nothing is repaired that could change what a task is, whether
- * it is active, or what anybody wrote in it.
+ * Fixes what can be fixed without a decision. No repair changes what a task is, whether it is active, or what anyone wrote in
+ * it.
  */
 import { applyEdit } from "../markdown/apply-edit.ts";
 import { type Splice, spliced } from "../markdown/splice.ts";
@@ -21,7 +21,7 @@ export function isRepairable({ rule }: Pick<TeamProblem, "rule">): boolean {
   return REPAIRABLE.has(rule);
 }
 
-/** The files that were changed. Throws what `TeamFolder` does; what was repaired until then stays so. */
+/** Returns the changed files. Throws what `TeamFolder` throws; earlier repairs stay. */
 export async function repair(folder: TeamFolder, problems: readonly TeamProblem[]): Promise<string[]> {
   const changed: string[] = [];
   const byFile = Map.groupBy(problems.filter(isRepairable), ({ file }) => file);
@@ -35,12 +35,12 @@ export async function repair(folder: TeamFolder, problems: readonly TeamProblem[
   return changed;
 }
 
-/** All of the repairs that a task file may need; twice is the same as once. */
+/** All repairs of a task file. Idempotent. */
 export function repairTasks(text: string): string {
   return repairTicks(repairMetadata(text));
 }
 
-/** The last tick, once, at the end. */
+/** Leaves only the last tick, at the end. */
 function repairTicks(text: string): string {
   const { tick } = readTasks(text);
   return tick === undefined
@@ -56,14 +56,15 @@ function repairMetadata(text: string): string {
 }
 
 /**
- * Lines of metadata begin at the margin, and the status is the first of them. The others move down in their order, each to
- * where the next one was: so the metadata of others that stands between stays between.
+ * Metadata lines start at the margin, with the status first. The others keep their order, each moving to the place of the
+ * next: so foreign metadata between them stays in place.
  */
 function splicesOf(text: string, { metadata, doubled, status }: TaskBlock): Splice[] {
   const places = [...metadata, ...doubled].toSorted((a, b) => a.start - b.start);
   const wanted = [status, ...places.filter((line) => line !== status)];
   return places.flatMap(({ start, end }, i): Splice[] => {
-    const line = text.slice(wanted[i]!.start, wanted[i]!.end).trimStart();
+    const { start: from, end: to } = wanted[i] ?? status;
+    const line = text.slice(from, to).trimStart();
     return line === text.slice(start, end) ? [] : [{ from: start, to: end, text: line }];
   });
 }

@@ -1,4 +1,5 @@
-/** The git repository that a team directory is, or lies in: whether a commit can be made now, and what it holds. */
+/** The git repository of a team directory: whether it can be committed to now, and its versions of the team's files. */
+import assert from "node:assert/strict";
 import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -16,38 +17,38 @@ import { requireHarmlessConfig } from "../../programs/git-config.ts";
 
 export type RepositoryState =
   | { readonly kind: "ready"; readonly repository: Repository }
-  /** No repository has files of this team. */
+  /** No repository tracks this team. */
   | { readonly kind: "none"; readonly why: string }
-  /** There is one, and it is not for us to commit to it now. */
+  /** The repository cannot be committed to now. */
   | { readonly kind: "blocked"; readonly why: string };
 
 export interface Repository extends GitPlace {
   readonly repository: NonNullable<GitPlace["repository"]>;
-  /** Git's user, where the user's own settings say who that is. */
+  /** Git's user, if the user's own settings name one. */
   readonly user: Identity | undefined;
-  /** From its top to the team directory: empty, or with `/` at its end. */
+  /** Path from its top to the team directory: empty, or ending in `/`. */
   readonly prefix: string;
-  /** Undefined: nothing was ever committed. */
+  /** Undefined: no commits yet. */
   readonly head: string | undefined;
-  /** By path below the team directory. */
+  /** By path relative to the team directory. */
   readonly committed: ReadonlyMap<string, Version>;
   readonly staged: ReadonlyMap<string, Version>;
 }
 
-/** A file as git has it. */
+/** A file in git. */
 export interface Version {
   readonly mode: string;
   readonly object: string;
 }
 
-/** While one of these is there, people are in the middle of something that a commit would disturb. */
+/** While one of these exists, a commit would disturb an operation in progress. */
 const UNDERWAY: Readonly<Record<string, string>> = {
   MERGE_HEAD: "a merge is in progress",
   CHERRY_PICK_HEAD: "a cherry-pick is in progress",
   REVERT_HEAD: "a revert is in progress",
   "rebase-merge": "a rebase is in progress",
   "rebase-apply": "a rebase is in progress",
-  "index.lock": "another git process is running, or has left its index.lock",
+  "index.lock": "another git process is running, or has left index.lock behind",
 };
 
 export async function findRepository(place: GitPlace): Promise<RepositoryState> {
@@ -56,8 +57,8 @@ export async function findRepository(place: GitPlace): Promise<RepositoryState> 
   } catch (error) {
     if (!(error instanceof GitRefused)) throw error;
     if (error.isMissing) return none(error.message);
-    if (/not a git repository/.test(error.message)) return none("it is no git repository");
-    if (/must be run in a work tree/.test(error.message)) return none("it is no work tree of git");
+    if (/not a git repository/.test(error.message)) return none("not a git repository");
+    if (/must be run in a work tree/.test(error.message)) return none("not a git work tree");
     return blocked(error.message);
   }
 }
@@ -72,11 +73,11 @@ export async function readObjects(
   const printed = await runGit(repository, ["cat-file", "--batch"], { input: `${objects.join("\n")}\n` });
   for (let at = 0; at < printed.length;) {
     const end = printed.indexOf(10, at);
-    const [object, , size] = printed.toString("latin1", at, end).split(" ");
+    const [object = "", , size] = printed.toString("latin1", at, end).split(" ");
     const start = end + 1;
     at = start + Number(size) + 1;
     const bytes = printed.subarray(start, at - 1);
-    if (isUtf8(bytes)) texts.set(object!, bytes.toString("utf8"));
+    if (isUtf8(bytes)) texts.set(object, bytes.toString("utf8"));
   }
   return texts;
 }
@@ -93,24 +94,24 @@ async function lookAt(place: GitPlace): Promise<RepositoryState> {
   ]);
   const [isInside, gitFolder, commonFolder, workTree, prefix = ""] = found.split("\n");
   if (isInside !== "true" || gitFolder === undefined || commonFolder === undefined || workTree === undefined)
-    return none("it is no work tree of git");
+    return none("not a git work tree");
   const checked = { ...place, settings, repository: { gitFolder, workTree } };
   const staged = versions(await gitList(checked, ["ls-files", "--stage", "-z"]), STAGED);
-  // A team in a corner of somebody's home that is a repository is none of that repository's business.
-  if (prefix !== "" && staged?.size === 0) return none("git tracks nothing of it");
+  // For example, a home folder that is a repository with an untracked team directory inside.
+  if (prefix !== "" && staged?.size === 0) return none("git tracks none of its files");
   await requireHarmlessConfig(place, { gitFolder, commonFolder: resolve(place.folder, commonFolder) });
-  const why = Object.keys(UNDERWAY).find((name) => existsSync(join(gitFolder, name)));
-  if (why !== undefined) return blocked(UNDERWAY[why]!);
+  const underway = Object.entries(UNDERWAY).find(([name]) => existsSync(join(gitFolder, name)));
+  if (underway !== undefined) return blocked(underway[1]);
   if ((await answer(checked, ["symbolic-ref", "--quiet", "HEAD"])) === undefined)
-    return blocked("HEAD is detached: a commit would belong to no branch");
-  if (staged === undefined) return blocked("some files have conflicts that are not resolved");
+    return blocked("HEAD is detached");
+  if (staged === undefined) return blocked("there are unresolved conflicts");
   const head = await answer(checked, ["rev-parse", "--quiet", "--verify", "HEAD^{commit}"]);
   const tree = head === undefined ? [] : await gitList(checked, ["ls-tree", "-r", "-z", head]);
   const committed = versions(tree, COMMITTED) ?? new Map<string, Version>();
   return { kind: "ready", repository: { ...checked, prefix, head, committed, staged, user } };
 }
 
-/** Undefined: git says no, without a reason. */
+/** Undefined: git answers no. */
 async function answer(place: GitPlace, args: readonly string[]): Promise<string | undefined> {
   try {
     return await gitText(place, args);
@@ -123,13 +124,15 @@ async function answer(place: GitPlace, args: readonly string[]): Promise<string 
 const STAGED = /^(?<mode>\d+) (?<object>[0-9a-f]+) (?<stage>\d)\t(?<path>.*)$/s;
 const COMMITTED = /^(?<mode>\d+) \w+ (?<object>[0-9a-f]+)\t(?<path>.*)$/s;
 
-/** Undefined: there are several versions of one path. */
+/** Undefined: a path has several versions. */
 function versions(lines: readonly string[], pattern: RegExp): Map<string, Version> | undefined {
   const found = new Map<string, Version>();
   for (const line of lines) {
-    const { mode, object, path, stage = "0" } = pattern.exec(line)!.groups as Record<string, string>;
+    const { groups } = pattern.exec(line) ?? {};
+    assert(groups !== undefined, `git printed ${line}`);
+    const { mode = "", object = "", path = "", stage = "0" } = groups;
     if (stage !== "0") return undefined;
-    found.set(path!, { mode: mode!, object: object! });
+    found.set(path, { mode, object });
   }
   return found;
 }

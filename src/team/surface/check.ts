@@ -1,12 +1,13 @@
-/** The settings of the team, and its directory. Not everybody has a team: what is not there needs no mention. */
+/** Checks the team's settings and its directory. A missing team is fine: not every home has one. */
 import { access, constants } from "node:fs/promises";
 
 import { readTeamConfig, type TeamConfig } from "../../config/team-config.ts";
 import { TEAM_KEYS } from "../../config/team-settings.ts";
 import { count } from "../../model/count.ts";
+import { codeOf } from "../../model/error-code.ts";
 import { type Check, fail, failure, ok, warn } from "../../feature/check.ts";
 import type { CheckedHome } from "../../feature/feature.ts";
-import { hasTeam } from "../files/team-missing.ts";
+import { hasTeam } from "../files/team-errors.ts";
 
 export async function checkTeam(home: CheckedHome): Promise<Check[]> {
   let config: TeamConfig;
@@ -27,8 +28,8 @@ export async function checkTeam(home: CheckedHome): Promise<Check[]> {
   try {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return [fail("team", `${folder} cannot be written to (${code})`, "Check its owner and its permissions.")];
+    const code = codeOf(error) ?? String(error);
+    return [fail("team", `Cannot write to ${folder} (${code})`, "Check its owner and permissions.")];
   }
   return [...foreign, await checkFiles(home, folder)];
 }
@@ -38,6 +39,9 @@ async function checkFiles(home: CheckedHome, folder: string): Promise<Check> {
   const { members, problems } = await (await openTeamDirectory(home)).read();
   const [first] = problems;
   if (first === undefined) return ok("team", `${folder}; ${count(members.length, "member")}`);
-  const more = problems.length === 1 ? "a problem" : `${problems.length} problems`;
-  return warn("team", `${more} in the files of ${folder}`, "`cortex team lint` tells, and `--fix` repairs.");
+  return warn(
+    "team",
+    `${count(problems.length, "problem")} in the files of ${folder}`,
+    "Run `cortex team lint` to list problems, and add `--fix` to repair them.",
+  );
 }

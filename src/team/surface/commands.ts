@@ -1,26 +1,26 @@
-/** `cortex team …`, as the table of commands has it. */
+/** The commands of `cortex team …`. */
 import type { Command } from "../../feature/command.ts";
 import { TEAM_OPTIONS, WHERE } from "./options.ts";
 
-export const TEAM: Command = {
+export const TEAM_COMMAND: Command = {
   usage: "team",
   about: "Coordinate agents and people in Markdown files",
   group: "Team & relay",
   examples: ["cortex team"],
   options: WHERE,
-  run: async (given) => (await import("./look-commands.ts")).status(given),
+  run: async (given) => (await import("./look-commands.ts")).showTeam(given),
   commands: withWhere([
     {
       usage: "init",
       about: "Create the team directory and its coordinator",
-      details: "It also writes templates and makes a git repository. Existing files are never overwritten.",
+      details: "It also writes templates and creates a git repository. Existing files are never overwritten.",
       examples: ["cortex team init", "cortex team init --yes --team-dir ~/team"],
       options: [
         ...TEAM_OPTIONS.slice(WHERE.length),
         ["--foreign", "Another program runs the coordinator"],
         ["--yes", "Do not prompt"],
       ],
-      run: async (given) => (await import("./init-command.ts")).init(given),
+      run: async (given) => (await import("./init-command.ts")).createTeam(given),
     },
     {
       usage: "register <name...>",
@@ -31,7 +31,7 @@ export const TEAM: Command = {
       options: [
         ["--project <folder>", "Project folder (default: the current one)"],
         ["--role <text>", "Role, in one line"],
-        ["--projects <names>", "Comma-separated project notes (default: that of the folder)"],
+        ["--projects <names>", "Comma-separated project notes (default: the folder's)"],
         ["--capabilities <list>", "Comma-separated capabilities"],
         ["--foreign", "Another program runs this member; Cortex gives it no turns"],
       ],
@@ -41,13 +41,13 @@ export const TEAM: Command = {
       usage: "list",
       about: "List members with their state and task counts",
       examples: ["cortex team list"],
-      run: async (given) => (await import("./look-commands.ts")).list(given),
+      run: async (given) => (await import("./look-commands.ts")).listMembers(given),
     },
     {
       usage: "status [member...]",
       about: "Show what members are working on",
       examples: ["cortex team status", "cortex team status billing-dev"],
-      run: async (given) => (await import("./look-commands.ts")).status(given),
+      run: async (given) => (await import("./look-commands.ts")).showTeam(given),
     },
     {
       usage: "dispatch <member> <title> [body...]",
@@ -57,7 +57,7 @@ export const TEAM: Command = {
         ["--template <name>", "Run it as a relay from this template"],
         ["--external <file>", "Task file of another program that this task mirrors"],
       ],
-      run: async (given) => (await import("./work-commands.ts")).dispatch(given),
+      run: async (given) => (await import("./work-commands.ts")).assignTask(given),
     },
     {
       usage: "tick [member...]",
@@ -71,7 +71,7 @@ export const TEAM: Command = {
       about: "Watch the team live",
       details: "Press q to quit.",
       examples: ["cortex team watch"],
-      run: async (given) => (await import("./watch-command.ts")).watch(given),
+      run: async (given) => (await import("./look-commands.ts")).watch(given),
     },
     {
       usage: "briefing",
@@ -143,7 +143,7 @@ export const TEAM: Command = {
       about: "Import a team from the old layout",
       details: "Nothing is removed.",
       examples: ["cortex team import"],
-      run: async (given) => (await import("./member-commands.ts")).takeOver(given),
+      run: async (given) => (await import("./member-commands.ts")).importLegacyTeam(given),
     },
   ]),
 };

@@ -1,4 +1,4 @@
-/** The settings of a team, as commands are given them and as they are listed. */
+/** The settings of a team: those given to a command, and all of them for listing. */
 import { readTeamConfig, type TeamLocation } from "../../config/team-config.ts";
 import type { Setting } from "../../config/configured.ts";
 import { flagsOf, type Invocation } from "../../feature/command.ts";
@@ -10,7 +10,7 @@ export function teamLocation(given: Invocation): SetupLocation {
   return { home, environment, flags: flagsOf(given, TEAM_OPTIONS), workingDir: process.cwd() };
 }
 
-/** By their names in `config.yaml`, as they were written. Throws `config_invalid`. */
+/** By their names in `config.yaml`, as written there. Throws `config_invalid`. */
 export async function readTeamSettings(location: TeamLocation): Promise<Setting[]> {
   const { settings } = await readTeamConfig(location);
   return settings.map(({ key, text, origin }) => ({ path: key, value: text, origin }));

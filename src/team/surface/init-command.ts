@@ -1,4 +1,4 @@
-/** Makes a team: asks what was not said, where there is somebody to ask. */
+/** `cortex team init`: creates a team, and prompts for missing settings in a terminal. */
 import { createInterface, type Interface } from "node:readline/promises";
 
 import { CortexError } from "../../model/errors.ts";
@@ -8,67 +8,63 @@ import { readAnswer } from "../../terminal/read-answer.ts";
 import { readTeamSettings, teamLocation } from "./flags.ts";
 import { harmless } from "../../terminal/text.ts";
 
-type Made = Awaited<ReturnType<typeof setUpTeam>>;
+type NewTeam = Awaited<ReturnType<typeof setUpTeam>>;
 
-/** False: whoever was asked went away, and nothing was made. */
-export async function init(given: Invocation): Promise<void | false> {
+/** False: the prompt was cancelled, and nothing was created. */
+export async function createTeam(given: Invocation): Promise<void | false> {
   const { options, print } = given;
   const typed = teamLocation(given);
   const isAsking = process.stdin.isTTY && process.stdout.isTTY && !print.json && options["yes"] !== true;
-  const sources = isAsking ? await askForSettings(typed) : typed;
-  if (sources === undefined) {
-    print.note("\nNothing was made.");
+  const location = isAsking ? await askForSettings(typed) : typed;
+  if (location === undefined) {
+    print.note("\nNothing was created.");
     return false;
   }
-  const made = await setUpTeam(sources, { isForeign: options["foreign"] === true });
-  const { root, written, kept, git, config, configFile, isConfigNew, unclaimed } = made;
+  const team = await setUpTeam(location, { isForeign: options["foreign"] === true });
+  const { root, written, kept, git, config, configFile, isConfigNew, unclaimed } = team;
   const settings = Object.fromEntries(config.settings.map(({ key, text }) => [key, text]));
   print.data({ root, written, kept, git, unclaimed, configFile, isConfigNew, settings }, () =>
-    harmless(print.advice(describe(made))),
+    harmless(print.advice(describe(team))),
   );
 }
 
-/** In the order in which they are asked for; each can be left as it is. */
+/** In the order of the prompts. An empty answer keeps the default. */
 const QUESTIONS: readonly { readonly key: string; readonly flag: string; readonly question: string }[] = [
   { key: "team_dir", flag: "team-dir", question: "Which folder do agents and people share?" },
-  {
-    key: "heartbeat_minutes",
-    flag: "heartbeat-minutes",
-    question: "Every how many minutes do agents look for work?",
-  },
-  { key: "daily_briefing", flag: "daily-briefing", question: "When is the briefing, or off?" },
-  { key: "daily_review", flag: "daily-review", question: "When is the review, or off?" },
+  { key: "heartbeat_minutes", flag: "heartbeat-minutes", question: "How many minutes between heartbeats?" },
+  { key: "daily_briefing", flag: "daily-briefing", question: "Time of the daily briefing, or off?" },
+  { key: "daily_review", flag: "daily-review", question: "Time of the daily review, or off?" },
 ];
 
-/** What somebody has set already is not asked for. Undefined: the terminal was closed. */
+/** Skips settings that are already set. Undefined: the terminal was closed. */
 async function askForSettings(typed: SetupLocation): Promise<SetupLocation | undefined> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    let sources = typed;
+    let location = typed;
     for (const setting of await readTeamSettings(typed)) {
       const asked = QUESTIONS.find(({ key }) => key === setting.path);
       if (asked === undefined || setting.origin !== "default") continue;
-      const answered = await askOne(lines, sources, { ...asked, unless: String(setting.value) });
+      const answered = await askOne(lines, location, { ...asked, unless: String(setting.value) });
       if (answered === undefined) return undefined;
-      sources = answered;
+      location = answered;
     }
-    return sources;
+    return location;
   } finally {
     lines.close();
   }
 }
 
-/** Asked again until the answer can be used. */
+/** Prompts until the answer is valid. */
 async function askOne(
   lines: Interface,
-  sources: SetupLocation,
+  location: SetupLocation,
   { flag, question, unless }: { flag: string; question: string; unless: string },
 ): Promise<SetupLocation | undefined> {
   for (;;) {
     const answer = await readAnswer(lines, `${question} [${unless}] `);
     if (answer === undefined) return undefined;
-    if (answer === "") return sources;
-    const wanted = { ...sources, flags: { ...sources.flags, [flag]: answer } };
+    if (answer === "") return location;
+    const wanted = { ...location, flags: { ...location.flags, [flag]: answer } };
     try {
       await readTeamSettings(wanted);
       return wanted;
@@ -79,31 +75,29 @@ async function askOne(
   }
 }
 
-function describe({ root, written, kept, git, configFile, isConfigNew, unclaimed }: Made): string {
+function describe({ root, written, kept, git, configFile, isConfigNew, unclaimed }: NewTeam): string {
   return [
     ...written.map((path) => `Wrote ${root}/${path}`),
     ...kept.map((path) => `Kept ${root}/${path}`),
     `${isConfigNew ? "Wrote" : "Kept"} ${configFile}`,
     ...describeGit(git),
-    ...unclaimed.map(
-      (slug) => `Left ${slug} to whoever runs it; \`cortex team adopt ${slug}\` makes it Cortex's`,
-    ),
+    ...unclaimed.map((slug) => `Left ${slug} alone; run \`cortex team adopt ${slug}\` to have Cortex run it`),
     "",
     "Now try:",
     '  cortex team register "Billing Dev" --project ~/Projects/billing --role "Build the billing service."',
     '  cortex team dispatch billing-dev "Add a webhook" "POST /webhooks/stripe, with tests"',
-    "  cortex up             start the server, which has the members work",
-    "  cortex team watch     see what everybody does",
+    "  cortex up             start the server, which runs the members",
+    "  cortex team watch     watch the team live",
   ].join("\n");
 }
 
-function describeGit(git: Made["git"]): string[] {
+function describeGit(git: NewTeam["git"]): string[] {
   switch (git.kind) {
     case "made":
-      return ["Made a git repository, so that what is pruned stays in its history"];
+      return ["Created a git repository, whose history keeps what housekeeping removes"];
     case "there":
       return [];
     case "none":
-      return [`Made no git repository: ${git.why}`];
+      return [`Created no git repository: ${git.why}`];
   }
 }

@@ -1,15 +1,15 @@
-/** The options that set the settings of a team. */
+/** The options for the settings of a team. */
 import type { Command } from "../../feature/command.ts";
 
 type Options = NonNullable<Command["options"]>;
 
-/** The settings that matter wherever the team is looked at. */
+/** The settings of every team command. */
 export const WHERE: Options = [
   ["--team-dir <folder>", "Team directory (env CORTEX_TEAM_DIR, default ~/cortex-team)"],
   ["--heartbeat-minutes <number>", "Minutes between heartbeats (env CORTEX_HEARTBEAT_MINUTES, default 15)"],
 ];
 
-/** All that a server or a new team can be told. */
+/** All settings, for a server or a new team. */
 export const TEAM_OPTIONS: Options = [
   ...WHERE,
   [

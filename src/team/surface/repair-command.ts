@@ -1,34 +1,27 @@
-/** What is wrong with the files of a team, and what was written by mistake. */
+/** Commands that check and repair the files of a team, and undo writes. */
 import { existsSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 
 import { isoTime } from "../../feature/views.ts";
 import { lintTeam, type TeamFinding } from "../reports/lint.ts";
 import { repair } from "../reports/repair.ts";
-import { type Invocation } from "../../feature/command.ts";
+import type { Invocation } from "../../feature/command.ts";
 import { openTeam } from "./look-commands.ts";
+import { problemView } from "./views.ts";
 import { count, harmless, moment, table } from "../../terminal/text.ts";
 
-/** False: problems are left. */
+/** False: problems remain. */
 export async function lint(given: Invocation): Promise<void | false> {
   const { options, print } = given;
   const team = await openTeam(given);
   const before = lintTeam(await team.read(), team.user);
   const fixed = options["fix"] === true ? await repair(team.folder, before) : [];
   const findings = fixed.length === 0 ? before : lintTeam(await team.read(), team.user);
-  const shown = findings.map(({ file, line, rule, message, hint, isRepairable }) => ({
-    file,
-    line,
-    rule,
-    message,
-    hint,
-    isRepairable,
-  }));
-  print.data({ findings: shown, fixed }, () =>
-    [...fixed.map((file) => `Repaired ${file}`), ...findings.map(describe), summary(findings, given)].join(
-      "\n",
-    ),
+  const shown = findings.map((finding) =>
+    Object.assign(problemView(finding), { isRepairable: finding.isRepairable }),
   );
+  const lines = [...fixed.map((file) => `Repaired ${file}`), ...findings.map(describe)];
+  print.data({ findings: shown, fixed }, () => [...lines, summary(findings, given)].join("\n"));
   return findings.length === 0 ? undefined : false;
 }
 
@@ -40,20 +33,20 @@ export async function undo(given: Invocation): Promise<void> {
     const items = team.folder.history(file).map(savedFile).toReversed();
     return print.data({ items, next: null }, () =>
       items.length === 0
-        ? "There is nothing to undo."
+        ? "Nothing to undo."
         : harmless(table(items.map(({ file, until, snapshot }) => [moment(until), file, snapshot]))),
     );
   }
   const undone = savedFile(await team.folder.undo(file));
-  print.data(undone, () => harmless(`${undone.file} is what it was until ${moment(undone.until)}.`));
+  print.data(undone, () => harmless(`Restored ${undone.file} as of ${moment(undone.until)}.`));
 }
 
-/** What a file of the team held until then, and where that is kept. */
+/** The snapshot of a file, and until when the file had that content. */
 function savedFile({ path, name, atMs }: { path: string; name: string; atMs: number }) {
   return { file: path, until: isoTime(atMs), snapshot: `.cortex/snapshots/${path}/${name}` };
 }
 
-/** People name a file by its path below the team directory, or as the shell completes it. */
+/** Accepts a path relative to the team directory, or to the working folder as the shell completes it. */
 function pathWithin(root: string, file: string): string {
   const below = relative(root, resolve(file));
   const isTyped = existsSync(resolve(file)) && !below.startsWith("..");
@@ -61,12 +54,12 @@ function pathWithin(root: string, file: string): string {
 }
 
 function describe({ file, line, rule, message, hint, isRepairable }: TeamFinding): string {
-  const fix = isRepairable ? " (--fix does it)" : "";
+  const fix = isRepairable ? " (fixed by --fix)" : "";
   return harmless(`${file}:${line} ${rule}: ${message}\n  ${hint}${fix}`);
 }
 
 function summary(findings: readonly TeamFinding[], { options, print }: Invocation): string {
-  if (findings.length === 0) return print.style("green", "All is as the protocol has it.");
+  if (findings.length === 0) return print.style("green", "No problems found.");
   const easy = findings.filter(({ isRepairable }) => isRepairable).length;
   const rest = easy === 0 || options["fix"] === true ? "" : `; --fix repairs ${easy} of them`;
   return `${count(findings.length, "finding")}${rest}.`;

@@ -1,7 +1,6 @@
-/** The team: what everybody does, new tasks, a heartbeat now, and what the coordinator tells. */
+/** The team over HTTP: its state, new tasks, heartbeats on demand, and the coordinator's reports. */
 import { present } from "../../model/present.ts";
-import { beatView, teamView } from "./views.ts";
-import { withNulls } from "./with-nulls.ts";
+import { beatView, teamView, withNulls } from "./views.ts";
 import { TeamQuery, teamSchemas as schemas } from "./schemas.ts";
 import { route } from "../../feature/route.ts";
 
@@ -9,7 +8,7 @@ export const teamRoutes = [
   route({
     method: "get",
     path: "/api/team",
-    summary: "The team as its files say it is: members with their tasks, projects, problems",
+    summary: "Get the team: members with their tasks, projects, problems",
     query: TeamQuery,
     answers: { 200: schemas.Team },
     async handle({ query: { tasks } }, { cortex }) {
@@ -30,7 +29,7 @@ export const teamRoutes = [
   route({
     method: "post",
     path: "/api/team/adopt",
-    summary: "Have Cortex work on the tasks of a member",
+    summary: "Let Cortex run a member",
     body: schemas.TeamAdoptRequest,
     answers: { 200: schemas.TeamAdopted },
     async handle({ body: { agent } }, { cortex }) {
@@ -41,7 +40,7 @@ export const teamRoutes = [
   route({
     method: "post",
     path: "/api/team/tick",
-    summary: "Have a member, or everybody, look for work now",
+    summary: "Trigger a heartbeat of one member or all",
     body: schemas.TeamTickRequest,
     answers: { 200: schemas.TeamTick },
     async handle({ body: { agent } }, { cortex }) {
@@ -52,7 +51,7 @@ export const teamRoutes = [
   route({
     method: "post",
     path: "/api/team/housekeeping",
-    summary: "Remove old tasks that are done and old session logs, and commit that",
+    summary: "Remove old finished tasks and session logs, and commit the change",
     answers: { 200: schemas.TeamHousekeeping },
     async handle(_, { cortex }) {
       return { status: 200, body: withNulls(await (await cortex.team.open()).housekeeping()) };
@@ -61,7 +60,7 @@ export const teamRoutes = [
   route({
     method: "get",
     path: "/api/team/briefing",
-    summary: "What everybody does, what is in the way, what is coming",
+    summary: "Get the briefing: progress, blockers, upcoming work",
     answers: { 200: schemas.TeamBriefing },
     async handle(_, { cortex }) {
       return { status: 200, body: withNulls(await (await cortex.team.open()).briefing()) };
@@ -70,7 +69,7 @@ export const teamRoutes = [
   route({
     method: "get",
     path: "/api/team/review",
-    summary: "What got done today, what is in the way, what is next",
+    summary: "Get the review: done today, blockers, next",
     answers: { 200: schemas.TeamReview },
     async handle(_, { cortex }) {
       return { status: 200, body: withNulls(await (await cortex.team.open()).review()) };

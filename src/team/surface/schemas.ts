@@ -1,27 +1,24 @@
-/** What goes over the wire about a team. */
+/** The schemas of a team over HTTP, and the types of its views. */
 import { z } from "zod";
 
 const time = z.string().meta({ format: "date-time" });
-const text = z.string().refine((value) => value.isWellFormed(), { error: "holds half a character" });
-const stamp = z.string().describe("Local time without a zone, as it is written: 2026-03-28T10:15.");
-
-const LIVENESS = ["fresh", "idle", "down", "never-started", "inactive"] as const;
-const BEATS = ["working", "idle", "waiting", "reported", "inactive", "foreign", "failed"] as const;
+const text = z.string().refine((value) => value.isWellFormed(), { error: "invalid Unicode" });
+const stamp = z.string().describe("Local time without a zone, as in 2026-03-28T10:15.");
 
 const Task = z.object({
   title: z.string(),
-  ordinal: z.number().describe("Titles may repeat: the first one of a title has 1."),
-  status: z.enum(["ready", "in-progress", "done"]).nullable().describe("Null: statusText is none."),
+  ordinal: z.number().describe("Counts tasks with the same title from 1."),
+  status: z.enum(["ready", "in-progress", "done"]).nullable().describe("Null: statusText is invalid."),
   statusText: z.string(),
   started: stamp.nullable(),
   completed: stamp.nullable(),
   forMs: z.number().nullable().describe("How long it has been in progress."),
-  template: z.string().nullable().describe("It is run as a relay of this template."),
-  external: z.string().nullable().describe("The task file of another runner, which it stands for."),
+  template: z.string().nullable().describe("The template of the relay that the task runs as."),
+  external: z.string().nullable().describe("The task file of another runner that the task mirrors."),
   body: z.string(),
   summary: z.string().nullable(),
-  flag: z.object({ reason: z.string(), since: stamp }).nullable().describe("Why nobody goes on with it."),
-  line: z.number().describe("Of its heading in the file."),
+  flag: z.object({ reason: z.string(), since: stamp }).nullable().describe("Why work on it has stopped."),
+  line: z.number().describe("The line of its heading in the file."),
 });
 const Member = z.object({
   slug: z.string(),
@@ -31,15 +28,15 @@ const Member = z.object({
   status: z.enum(["active", "inactive"]),
   runtime: z.string().nullable(),
   isCoordinator: z.boolean(),
-  isManaged: z.boolean().describe("Cortex works on its tasks."),
+  isManaged: z.boolean().describe("Whether Cortex runs this member."),
   joined: z.string().nullable(),
   projects: z.array(z.string()).readonly(),
   capabilities: z.array(z.string()).readonly(),
   session: z.object({ last: z.string().nullable(), status: z.string().nullable() }),
   liveness: z.object({
-    state: z.enum(LIVENESS),
-    ageMs: z.number().nullable().describe("Since its last tick; null: there was none."),
-    isAhead: z.boolean().describe("Its last tick is in the future."),
+    state: z.enum(["fresh", "idle", "down", "never-started", "inactive"]),
+    ageMs: z.number().nullable().describe("Age of its last tick; null if it has none."),
+    isAhead: z.boolean().describe("Whether its last tick is in the future."),
   }),
   lastTick: stamp.nullable(),
   counts: z.object({
@@ -48,7 +45,7 @@ const Member = z.object({
     done: z.number(),
     unknown: z.number(),
   }),
-  notices: z.array(z.string()).readonly().describe("What people should know of it, in Markdown."),
+  notices: z.array(z.string()).readonly().describe("Notices for people, in Markdown."),
   noteFile: z.string(),
   tasksFile: z.string(),
   tasks: z.array(Task).readonly(),
@@ -67,6 +64,13 @@ const Problem = z.object({
   rule: z.string(),
   message: z.string(),
   hint: z.string(),
+});
+
+const Beat = z.object({
+  agent: z.string(),
+  state: z.enum(["working", "idle", "waiting", "reported", "inactive", "foreign", "failed"]),
+  task: z.object({ title: z.string(), ordinal: z.number() }).nullable(),
+  detail: z.string().nullable(),
 });
 
 const MemberName = z.object({ slug: z.string(), name: z.string() });
@@ -119,7 +123,7 @@ export const TeamQuery = z.strictObject({
   tasks: z
     .enum(["all", "active", "none"])
     .optional()
-    .describe("Which tasks are shown: all, those that are ready or in progress, or none."),
+    .describe("Which tasks to include: all, active (ready or in progress), or none."),
 });
 
 export const teamSchemas = {
@@ -132,44 +136,33 @@ export const teamSchemas = {
     problems: z.array(Problem).readonly(),
   }),
   TeamTaskRequest: z.strictObject({
-    agent: text.min(1).describe("The slug of a member, or its name."),
+    agent: text.min(1).describe("Slug or name of a member."),
     title: text.min(1),
     body: text.optional(),
     template: text.min(1).optional().describe("Run it as a relay of this template."),
-    external: text.min(1).optional().describe("It stands for the task file of another runner."),
+    external: text.min(1).optional().describe("Task file of another runner that the task mirrors."),
   }),
   TeamTask: z.object({
     agent: z.string(),
     title: z.string(),
     ordinal: z.number(),
-    file: z.string().describe("Below the team directory."),
+    file: z.string().describe("Relative to the team directory."),
   }),
-  TeamAdoptRequest: z.strictObject({ agent: text.min(1).describe("The slug of a member, or its name.") }),
+  TeamAdoptRequest: z.strictObject({ agent: text.min(1).describe("Slug or name of a member.") }),
   TeamAdopted: z.object({
     agent: z.string(),
-    file: z.string().describe("Its note, below the team directory."),
-    changed: z.boolean().describe("False: Cortex worked on its tasks already."),
-    isInactive: z.boolean().describe("It gets no ticks before its note says `status: active`."),
+    file: z.string().describe("Its note, relative to the team directory."),
+    changed: z.boolean().describe("False: Cortex already ran this member."),
+    isInactive: z.boolean().describe("True: it gets no ticks until its note says `status: active`."),
   }),
-  TeamTickRequest: z.strictObject({ agent: text.min(1).optional().describe("Absent: everybody.") }),
-  TeamTick: z.object({
-    members: z
-      .array(
-        z.object({
-          agent: z.string(),
-          state: z.enum(BEATS),
-          task: z.object({ title: z.string(), ordinal: z.number() }).nullable(),
-          detail: z.string().nullable(),
-        }),
-      )
-      .readonly(),
-  }),
+  TeamTickRequest: z.strictObject({ agent: text.min(1).optional().describe("Default: all members.") }),
+  TeamTick: z.object({ members: z.array(Beat).readonly() }),
   TeamHousekeeping: z.object({
     removed: z.array(z.object({ slug: z.string(), title: z.string(), completed: z.string() })).readonly(),
     trimmed: z.array(z.string()).readonly(),
     committed: z.string().nullable().describe("The id of the commit."),
-    uncommitted: z.string().nullable().describe("Why there is none."),
-    isPostponed: z.boolean().describe("Nothing was pruned, because git has refused to commit it."),
+    uncommitted: z.string().nullable().describe("Why there is no commit."),
+    isPostponed: z.boolean().describe("True: nothing was pruned, because git refused to commit."),
     failed: z.array(z.object({ file: z.string(), message: z.string(), hint: z.string() })).readonly(),
   }),
   TeamBriefing: z.object({
@@ -200,3 +193,9 @@ export const teamSchemas = {
     }),
   }),
 };
+
+export type TaskView = Readonly<z.output<typeof Task>>;
+export type WholeMemberView = Readonly<z.output<typeof Member>>;
+export type MemberView = Omit<WholeMemberView, "tasks">;
+export type TeamView = Readonly<z.output<typeof teamSchemas.Team>>;
+export type BeatView = Readonly<z.output<typeof Beat>>;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { MINUTE_MS } from "../../model/durations.ts";
-import type { MemberView, TaskView, WholeMemberView } from "./views.ts";
+import type { MemberView, TaskView, WholeMemberView } from "./schemas.ts";
 import { memberText, describeTeam, livenessText, memberRows } from "./text.ts";
 
 const plain = (_: unknown, words: string): string => words;
@@ -76,7 +76,7 @@ test("a line for each member says who they are and how much they have to do", ()
     member("claude", { isManaged: false, runtime: null, role: "\u001b[2JHelp\nout" }),
   ];
   expect(memberRows(members, plain)).toEqual([
-    "billing-dev     idle  2 ready, 1 in progress, 3 done, 1 unclear  by cortex               Do it.",
+    "billing-dev     idle  2 ready, 1 in progress, 3 done, 1 invalid  by cortex               Do it.",
     "chief-of-staff  idle  0 ready, 0 in progress, 0 done             by cortex, coordinates  Do it.",
     "claude          idle  0 ready, 0 in progress, 0 done             by others               Help",
   ]);

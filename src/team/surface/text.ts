@@ -1,15 +1,15 @@
-/** A team in the words and lines of a terminal. */
+/** A team as text for a terminal. */
 import { formatAge } from "../reports/format-facts.ts";
-import type { MemberView, TaskView, TeamView, WholeMemberView } from "./views.ts";
+import type { MemberView, TaskView, TeamView, WholeMemberView } from "./schemas.ts";
 import type { Style } from "../../terminal/print.ts";
 import { count, firstLine, harmless, table } from "../../terminal/text.ts";
 
 const MAX_TITLE_LENGTH = 80;
 const MAX_REASON_LENGTH = 100;
-/** Of one status of one member. How many there are is in the line of the member. */
+/** Listed for each status of a member. The totals are in the member's line. */
 const MAX_TITLES = 5;
 
-/** One line for each member. */
+/** One line per member. */
 export function memberRows(members: readonly MemberView[], style: Style): string[] {
   return table(
     members.map((member) => [
@@ -21,18 +21,27 @@ export function memberRows(members: readonly MemberView[], style: Style): string
     ]),
   )
     .split("\n")
-    .map((line, at) => coloured(line, members[at]!, style));
+    .map((line, at) => style(STATE_STYLES[members[at]?.liveness.state ?? "idle"], line));
 }
 
-/** Everybody with what they do, and what is wrong with the files. */
+/** Red members need attention. */
+const STATE_STYLES = {
+  fresh: "green",
+  down: "red",
+  "never-started": "red",
+  idle: "dim",
+  inactive: "dim",
+} as const;
+
+/** All members with their tasks, and the number of problems in the files. */
 export function describeTeam({ root, members, problems }: TeamView, style: Style): string {
-  if (members.length === 0) return `${harmless(root)}: ${NOBODY}`;
+  if (members.length === 0) return `${harmless(root)}: ${NO_MEMBERS_HINT}`;
   const rows = memberRows(members, style);
   return [
     `${style("bold", harmless(root))} · ${totals(members)}`,
     "",
     ...members.flatMap((member, at) => [
-      rows[at]!,
+      rows[at] ?? "",
       ...noticeLines(member, style),
       ...taskLines(member, style),
     ]),
@@ -40,12 +49,12 @@ export function describeTeam({ root, members, problems }: TeamView, style: Style
       ? []
       : [
           "",
-          style("yellow", `${count(problems.length, "problem")} in the files: \`cortex team lint\` tells.`),
+          style("yellow", `${count(problems.length, "problem")} in the files: run \`cortex team lint\`.`),
         ]),
   ].join("\n");
 }
 
-/** All of one member. */
+/** One member in full. */
 export function memberText(member: WholeMemberView, style: Style): string {
   const { name, role, project, session, lastTick, noteFile, projects, capabilities } = member;
   const about = table([
@@ -65,7 +74,7 @@ export function memberText(member: WholeMemberView, style: Style): string {
   return tasks.length === 0 ? about : `${about}\n\n${tasks.join("\n")}`;
 }
 
-export const NOBODY = "nobody is on the team yet. `cortex team register <name>` takes somebody in.";
+export const NO_MEMBERS_HINT = "The team has no members yet. Add one with `cortex team register <name>`.";
 
 export function livenessText({ liveness: { state, ageMs, isAhead } }: MemberView): string {
   const word = state === "never-started" ? "never started" : state;
@@ -88,19 +97,13 @@ function totals(members: readonly MemberView[]): string {
 }
 
 function countsText({ counts: { ready, inProgress, done, unknown } }: MemberView): string {
-  const odd = unknown === 0 ? "" : `, ${unknown} unclear`;
+  const odd = unknown === 0 ? "" : `, ${unknown} invalid`;
   return `${ready} ready, ${inProgress} in progress, ${done} done${odd}`;
 }
 
 function runnerText({ isManaged, isCoordinator, runtime }: MemberView): string {
   const runner = isManaged ? "by cortex" : `by ${runtime === null ? "others" : firstLine(runtime, 20)}`;
   return isCoordinator ? `${runner}, coordinates` : runner;
-}
-
-/** Red: somebody has to look after it. */
-function coloured(line: string, { liveness: { state } }: MemberView, style: Style): string {
-  if (state === "down" || state === "never-started") return style("red", line);
-  return state === "fresh" ? style("green", line) : style("dim", line);
 }
 
 function noticeLines({ notices }: MemberView, style: Style): string[] {
@@ -120,14 +123,14 @@ function taskLines({ tasks }: WholeMemberView, style: Style, max = MAX_TITLES): 
 }
 
 function taskLine({ title, status, statusText, started, forMs, flag }: TaskView, style: Style): string {
-  const said = firstLine(title, MAX_TITLE_LENGTH);
+  const shown = firstLine(title, MAX_TITLE_LENGTH);
   if (flag !== null) {
     const reason = firstLine(flag.reason, MAX_REASON_LENGTH);
-    return style("yellow", `  ! ${said} (flagged ${flag.since}: ${reason})`);
+    return style("yellow", `  ! ${shown} (flagged ${flag.since}: ${reason})`);
   }
   if (status === "in-progress") {
     const age = forMs === null ? "" : `, ${formatAge(forMs)}`;
-    return `  > ${said}${started === null ? "" : ` (since ${harmless(started)}${age})`}`;
+    return `  > ${shown}${started === null ? "" : ` (since ${harmless(started)}${age})`}`;
   }
-  return status === "ready" ? `  - ${said}` : `  ? ${said} (${firstLine(statusText, 20)})`;
+  return status === "ready" ? `  - ${shown}` : `  ? ${shown} (${firstLine(statusText, 20)})`;
 }

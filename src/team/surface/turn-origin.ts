@@ -1,4 +1,4 @@
-/** Who a turn acts for, by the messages that it answers. */
+/** Whom a turn acts for, judging by the messages that it answers. */
 import { causeOf } from "../../delegation/caller.ts";
 import type { Ports } from "../../feature/ports.ts";
 import {
@@ -15,7 +15,7 @@ import type { QueueItem } from "../../store/store.ts";
 import { isByOthers } from "../../turns/setup.ts";
 import { isNotice } from "../work/order-notice.ts";
 
-/** What other agents say is nobody's instruction, whoever they say it for. */
+/** Messages from agents are never a person's instruction. */
 const BY_AGENTS: ReadonlySet<string> = new Set([
   ANSWER_ADAPTER,
   AGENT_ADAPTER,
@@ -27,7 +27,7 @@ const BY_AGENTS: ReadonlySet<string> = new Set([
 export async function isByPerson({ turn }: ToolContext, { store }: Ports): Promise<boolean> {
   const items = await store.queue.itemsOf(turn);
   if (isByOthers(items) || items.some((item) => BY_AGENTS.has(adapterOf(item)))) return false;
-  return items.some(({ event }) => !isNotice(event)); // a notice about a flag asks for nothing
+  return items.some(({ event }) => !isNotice(event)); // a flag notice requests nothing
 }
 
 /** Whether the turn works on a task. */
@@ -36,7 +36,7 @@ export async function isOnTask({ turn }: ToolContext, { store }: Ports): Promise
   return items.some((item) => adapterOf(item) === TEAM_ADAPTER && !isNotice(item.event));
 }
 
-/** The event that the turn answers, as the cause of what it does. Throws where its chain of events has reached the limit. */
+/** The event that the turn answers, as the cause of its actions. Throws if its chain of events has reached the limit. */
 export async function causeOfTurn(context: ToolContext, ports: Ports): Promise<EventId> {
   const items = await ports.store.queue.itemsOf(context.turn);
   return causeOf({ context, items }, ports);

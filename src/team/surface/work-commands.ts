@@ -1,10 +1,11 @@
-/** Gives a team work: tasks and heartbeats; and clears up after it. */
+/** Commands that give a team work: tasks and heartbeats; and housekeeping. */
 import { CortexError } from "../../model/errors.ts";
 import { present } from "../../model/present.ts";
 import { dispatchTask } from "../members/dispatch-task.ts";
 import { formatHousekeeping, housekeep } from "../reports/housekeeping.ts";
-import type { BeatView } from "./views.ts";
-import { withNulls } from "./with-nulls.ts";
+import { NO_MEMBERS } from "../reports/describe.ts";
+import type { BeatView } from "./schemas.ts";
+import { withNulls } from "./views.ts";
 import { ask } from "../../client/ask.ts";
 import { type Invocation, text } from "../../feature/command.ts";
 import { findServer, type Server } from "../../client/server.ts";
@@ -12,15 +13,15 @@ import { needOrStartServer } from "../../client/start-server.ts";
 import { openTeam } from "./look-commands.ts";
 import { harmless, table } from "../../terminal/text.ts";
 
-/** Written into the file of the member, where a server finds it as well as any other runner. */
-export async function dispatch(given: Invocation): Promise<void> {
+/** Writes the task into the member's file, where any runner finds it. */
+export async function assignTask(given: Invocation): Promise<void> {
   const { args, home, print } = given;
-  const [agent, title, words] = args;
+  const [agent = "", title = "", words] = args;
   const body = words === "-" ? await readInput() : words;
   const template = text(given, "template");
   const external = text(given, "external");
   const team = await openTeam(given);
-  const wish = { agent: agent!, title: title!, ...present({ body, template, external }) };
+  const wish = { agent, title, ...present({ body, template, external }) };
   const task = await dispatchTask(wish, await team.read(), team.folder);
   print.data(task, () => harmless(`${task.agent} has the task "${task.title}", in ${task.file}.`));
   const { members } = await team.read();
@@ -28,8 +29,8 @@ export async function dispatch(given: Invocation): Promise<void> {
   if (print.json || !isManaged) return;
   print.note(
     (await findServer(home)) === undefined
-      ? "No server runs: `cortex up` starts one, and the task is begun then."
-      : `It is begun at the next heartbeat; \`cortex team tick ${task.agent}\` begins it now.`,
+      ? "The task starts when the server does. Start it with `cortex up`."
+      : `It starts at the next heartbeat; run \`cortex team tick ${task.agent}\` to start it now.`,
   );
 }
 
@@ -39,20 +40,13 @@ export async function tick(given: Invocation): Promise<void> {
   await requireSameTeam(given, server);
   const reply = await ask(server, { method: "POST", path: "/api/team/tick", body: { agent: args[0] } });
   const { members } = reply.body as unknown as { members: readonly BeatView[] };
-  print.data({ members }, () =>
-    members.length === 0
-      ? "Nobody is on the team yet."
-      : harmless(
-          table(
-            members.map(({ agent, state, task, detail }) => [
-              agent,
-              state,
-              task?.title ?? (state === "idle" ? "has nothing to do" : ""),
-              detail ?? "",
-            ]),
-          ),
-        ),
-  );
+  const rows = members.map(({ agent, state, task, detail }) => [
+    agent,
+    state,
+    task?.title ?? (state === "idle" ? "nothing to do" : ""),
+    detail ?? "",
+  ]);
+  print.data({ members }, () => (rows.length === 0 ? NO_MEMBERS : harmless(table(rows))));
 }
 
 export async function housekeeping(given: Invocation): Promise<void | false> {
@@ -71,7 +65,7 @@ export async function housekeeping(given: Invocation): Promise<void | false> {
   return report.isPostponed || report.failed.length > 0 ? false : undefined;
 }
 
-/** The server has settings of its own: what was typed here does not change where it works. */
+/** The server has its own settings: --team-dir does not change where it works. */
 async function requireSameTeam(given: Invocation, server: Server): Promise<void> {
   if (text(given, "teamDir") === undefined) return;
   const [{ root }, reply] = await Promise.all([
@@ -81,12 +75,12 @@ async function requireSameTeam(given: Invocation, server: Server): Promise<void>
   const { root: served } = reply.body as unknown as { root: string };
   if (root === served) return;
   throw new CortexError("state_conflict", `The server works on the team in ${served}, not in ${root}`, {
-    hint: "Leave --team-dir out, or start the server with it: `cortex up --team-dir <folder>`.",
+    hint: "Omit --team-dir, or start the server with it: `cortex up --team-dir <folder>`.",
   });
 }
 
 async function readInput(): Promise<string> {
   let input = "";
-  for await (const chunk of process.stdin.setEncoding("utf8")) input += chunk as string;
+  for await (const chunk of process.stdin.setEncoding("utf8")) input += String(chunk);
   return input;
 }

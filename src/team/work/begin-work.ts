@@ -1,12 +1,11 @@
-/** Begins a task, or resumes it where it was cut off: claims it in the file, then orders a turn or starts a relay. */
+/** Starts or resumes a task: claims it in the file, then orders a turn or starts a relay. */
 import { CortexError } from "../../model/errors.ts";
 import { DEFAULT_AGENT, type ItemId, type RelayId } from "../../model/ids.ts";
 import { MAIN_SESSION } from "../../model/session-key.ts";
-import { coordinatorDuty } from "./duty.ts";
+import { coordinatorDuty, buildTaskPrompt } from "./prompts.ts";
 import { findProject, type MemberFiles, readProjects } from "../members/member-files.ts";
 import type { CurrentTask, MemberState } from "./member-state.ts";
-import { agentOf, type Assignee, closedTo, narrowingFor, orderTurn } from "./order-turn.ts";
-import { buildTaskPrompt } from "./prompt.ts";
+import { agentOf, type Assignee, closedTo, narrowingFor, turnOrder } from "./order-turn.ts";
 import { findTask, readTasks } from "../markdown/read-tasks.ts";
 import { causeOfTask } from "./task-causes.ts";
 import type { Task } from "../markdown/task.ts";
@@ -16,19 +15,19 @@ import type { Workplace } from "./workplace.ts";
 export type WorkStart =
   | { readonly kind: "turn"; readonly item: ItemId }
   | { readonly kind: "relay"; readonly relay: RelayId }
-  /** Somebody else has taken the task, done it or removed it. */
+  /** The task was claimed, done or removed by others. */
   | { readonly kind: "lost" }
-  /** Nobody can work on it as it is. */
+  /** The task cannot be worked on. */
   | { readonly kind: "unfit"; readonly reason: string };
 
 interface Beginning {
   readonly work: CurrentTask;
   readonly state: MemberState;
-  /** It is claimed for the first time, and was ready a moment ago. */
+  /** The task is claimed for the first time, and was ready a moment ago. */
   readonly isFresh: boolean;
 }
 
-/** May be repeated: the same work is asked for once. */
+/** Idempotent: the same work is requested once. */
 export async function beginWork(
   member: MemberFiles,
   { work, state, isFresh }: Beginning,
@@ -53,7 +52,7 @@ export async function beginWork(
     task,
     isResumed: !isFresh,
   });
-  const order = orderTurn({ prompt, work, state }, assignee, place);
+  const order = turnOrder({ prompt, work, state }, assignee, place);
   const item = await slots.withSlot(async (claim) => {
     const ordered = await store.team.order({ ...order, ...(claim === undefined ? {} : { claim }) });
     return { result: ordered.item, claim: ordered.claim };
@@ -61,10 +60,10 @@ export async function beginWork(
   return { kind: "turn", item };
 }
 
-/** Registering refuses the name; a note may have been written by hand. */
-const OWNERS_SESSION = `${MAIN_SESSION} is the owner's own session: a member that Cortex runs needs another name`;
+/** Registering rejects the name, but a note may be written by hand. */
+const OWNERS_SESSION = `${MAIN_SESSION} is the owner's own session; a member that Cortex runs needs another name`;
 
-/** The task, if it is in progress for us. */
+/** Claims the task in the file. Undefined: it is not ours. */
 async function claimTask(
   tasksPath: string,
   { work, isFresh }: Pick<Beginning, "work" | "isFresh">,
@@ -72,16 +71,16 @@ async function claimTask(
 ): Promise<Task | undefined> {
   const { title, ordinal, started } = work;
   const { text, edit } = await folder.editFrom(tasksPath, (now) => {
-    const task = { title, ordinal }; // another of this title may have been started in the same minute
+    const task = { title, ordinal }; // another task with this title may have been started in the same minute
     if (started === undefined || findTask(readTasks(now), task)?.status !== "ready") return undefined;
     return { file: "tasks", edit: { kind: "claim", task, stamp: started } };
   });
   const task = findTask(readTasks(text), work);
   if (task?.status !== "in-progress" || task.started !== started) return undefined;
-  return isFresh && edit === undefined ? undefined : task; // claimed by somebody else in the same minute
+  return isFresh && edit === undefined ? undefined : task; // claimed by another program in the same minute
 }
 
-/** Starts the relay of a task with a template, or finds the one that the same work started before. */
+/** Starts the relay of a task with a template, or finds the one that this work started before. */
 async function startRelay(
   task: Task & { readonly template: string },
   { work, state, assignee }: Omit<Beginning, "isFresh"> & { readonly assignee: Assignee },

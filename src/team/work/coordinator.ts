@@ -1,16 +1,17 @@
 /**
- * What the coordinator does at its heartbeat: it ticks, checks on everybody, tells people what has changed, and sends
- * briefing and review at their times. All of it is computed from the files.
+ * The coordinator's heartbeat: it ticks, checks on all members, reports changes to people, and sends briefing and review on
+ * time. Everything is computed from the files.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import { dateOf } from "../../model/day.ts";
-import type { EventId } from "../../model/ids.ts";
-import type { TeamGift } from "../../store/store.ts";
-import { type Concern, concernsOf, formatConcerns, type Looked } from "../reports/attention.ts";
-import { composeBriefing } from "../reports/briefing.ts";
-import { type Daily, dailyTimes, dueDaily } from "./daily.ts";
-import { coordinatorDuty } from "./duty.ts";
+import type { DeliveryId, EventId, ItemId } from "../../model/ids.ts";
+import { SILENCE } from "../../model/reply-tool.ts";
+import type { DeliveryTarget, TeamGift } from "../../store/store.ts";
+import { type Care, type Concern, concernsOf, formatConcerns } from "../reports/attention.ts";
+import { composeBriefing, composeReview } from "../reports/daily-reports.ts";
+import { dailyTimes, dueDaily } from "./daily.ts";
+import { coordinatorDuty } from "./prompts.ts";
 import type { Blocked } from "../reports/facts.ts";
 import { flagOf } from "../markdown/flag.ts";
 import { formatHousekeeping, housekeep } from "../reports/housekeeping.ts";
@@ -18,16 +19,15 @@ import { findProject, readMember } from "../members/member-files.ts";
 import { type Duty, type MemberState, readMemberState } from "./member-state.ts";
 import { type Notice, orderNotice } from "./order-notice.ts";
 import { giftFor } from "./order-turn.ts";
-import { composeReview } from "../reports/review.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import { causeOfFlag } from "./task-causes.ts";
 import { COORDINATOR, findMember, type Team } from "../files/team.ts";
-import { askCoordinator, tellOwner } from "./tell-owner.ts";
+import { readTurnEnd } from "./work-end.ts";
 import type { Workplace } from "./workplace.ts";
 
-/** Must not run twice at once. `isTick`: also write the tick comment. */
+/** Must not run concurrently. `isTick`: also write the tick comment. */
 export async function coordinate(
-  { isTick, ...looked }: Looked & { readonly isTick: boolean },
+  { isTick, ...care }: Care & { readonly isTick: boolean },
   place: Workplace,
 ): Promise<{ readonly told: number }> {
   const { timezone, config } = place.team;
@@ -35,11 +35,11 @@ export async function coordinate(
   const kept = await readKept(place);
   const state = isTick ? await writeTick(kept, nowMs, place) : kept;
   const { duty: known } = state;
-  // A clock that was ahead at first would postpone everything until then.
+  // A clock that was ahead at first would otherwise postpone everything.
   const sinceMs = Math.min(known?.sinceMs ?? nowMs, nowMs);
   const before: Duty = { told: [], ...known, sinceMs };
   const team = await place.team.read();
-  const concerns = concernsOf(team, looked);
+  const concerns = concernsOf(team, care);
   const fresh = concerns.filter(({ key }) => !before.told.includes(key));
   if (fresh.length > 0) {
     await tellOwner(fresh.map(({ key }) => key).join("\n"), formatConcerns(fresh), place);
@@ -51,14 +51,10 @@ export async function coordinate(
     const date = dateOf(nowMs, timezone);
     const text = kind === "briefing" ? composeBriefing(team).text : await reviewText(team, place);
     await tellOwner(`${kind}:${date}`, text, place);
-    duty = withDay(duty, kind, date);
+    duty = Object.assign({}, duty, { [kind]: date });
     await keep({ ...state, duty }, place);
   }
   return { told: fresh.length };
-}
-
-function withDay(duty: Duty, kind: Daily, date: string): Duty {
-  return { ...duty, [kind]: date };
 }
 
 async function readKept({ store, team }: Workplace): Promise<MemberState> {
@@ -72,7 +68,7 @@ async function writeTick(state: MemberState, tickMs: number, { team }: Workplace
   return { ...state, tickMs, tick };
 }
 
-/** Except about its own tasks: it flagged those itself. */
+/** Asks the coordinator about flags, except those of its own tasks. */
 async function askAbout(concerns: readonly Concern[], team: Team, place: Workplace): Promise<void> {
   const flags = concerns.flatMap(({ key, flag }) =>
     flag === undefined || flag.member.slug === COORDINATOR ? [] : [{ key, flag }],
@@ -99,12 +95,12 @@ async function causeOf(
   return task === undefined ? undefined : causeOfFlag(task, await store.team.get(team.root, slug));
 }
 
-/** Creates the session of the coordinator, or updates what it is given. */
+/** Creates or updates the session of the coordinator. */
 export async function introduce(place: Workplace): Promise<void> {
   await keep(await readKept(place), place);
 }
 
-/** Keeps its session too, so that people can write to it before it has had any task. */
+/** Also creates its session, so that people can write to it before its first task. */
 async function keep(state: MemberState, place: Workplace): Promise<void> {
   const give = await findGift(place);
   await place.store.team.keep({
@@ -115,7 +111,7 @@ async function keep(state: MemberState, place: Workplace): Promise<void> {
   });
 }
 
-/** Undefined: there is no folder that it could work in. */
+/** Undefined: it has no folder to work in. */
 async function findGift(place: Workplace): Promise<TeamGift | undefined> {
   const { root, folder } = place.team;
   const member = await readMember(COORDINATOR, folder);
@@ -127,13 +123,10 @@ async function findGift(place: Workplace): Promise<TeamGift | undefined> {
 
 /** Changes with its note and its project, so that its session is updated then. */
 async function giftDigest(place: Workplace): Promise<string> {
-  return createHash("sha256")
-    .update(JSON.stringify(await findGift(place)) ?? "")
-    .digest("hex")
-    .slice(0, 16);
+  return hash("sha256", JSON.stringify(await findGift(place)) ?? "").slice(0, 16);
 }
 
-/** The review lists what got done before housekeeping removes any of it. */
+/** The review lists finished tasks before housekeeping removes them. */
 async function reviewText(
   team: Team,
   { team: { folder, timezone }, clock, environment }: Workplace,
@@ -141,4 +134,70 @@ async function reviewText(
   const { text } = composeReview(team);
   const report = await housekeep(folder, team, { nowMs: clock(), timezone, environment });
   return `${text}\nHousekeeping: ${formatHousekeeping(report)}\n`;
+}
+
+const TELEGRAM = "telegram";
+
+/** Sends a text to the owner. Idempotent by `key`. */
+async function tellOwner(key: string, text: string, place: Workplace): Promise<void> {
+  const target = reportTarget(place);
+  if (target === undefined) return place.log(text.trimEnd());
+  const digest = hash("sha256", `${place.team.root}\n${key}`).slice(0, 24);
+  await place.store.outbox.notify({ id: `team-${digest}` as DeliveryId, target, content: text });
+}
+
+/** Sends notices to the coordinator's session, and its answers to the owner. Each notice is sent once. */
+async function askCoordinator(notices: readonly Notice[], place: Workplace): Promise<void> {
+  const target = reportTarget(place);
+  const sent: ItemId[] = [];
+  for (const notice of notices) sent.push(...(await send(notice, target, place)));
+  if (sent.length === 0 || target !== undefined) return;
+  logAnswers(sent, place).catch((error: unknown) => {
+    if (!place.closing.aborted)
+      place.log(`The coordinator's answer is only in its session: ${String(error)}`);
+  });
+}
+
+/** The team's chat, else the configured `admin`. Undefined: the log. */
+function reportTarget({ team, channels, settings }: Workplace): DeliveryTarget | undefined {
+  const { telegramChatId } = team.config;
+  const isChat = telegramChatId !== undefined && channels().includes(TELEGRAM);
+  return isChat ? { channel: TELEGRAM, place: telegramChatId } : settings.config().admin;
+}
+
+/** The coordinator's session inherits the trust marks of the member's session, whose words the notice repeats. */
+async function send(
+  { event, dispatch, from }: Notice,
+  target: DeliveryTarget | undefined,
+  { store, slots }: Workplace,
+): Promise<ItemId[]> {
+  const isKnown = (await store.sessions.get(from)) !== undefined;
+  const marked = {
+    ...dispatch,
+    ...(target === undefined ? {} : { delivery: { ...target } }),
+    ...(isKnown ? { from } : {}),
+  };
+  const { fresh, dispatched } = await slots.withSlot(async (claim) => {
+    const result = await store.events.accept(event, {
+      dispatch: marked,
+      ...(claim === undefined ? {} : { claim }),
+    });
+    return { result, claim: result.dispatched?.claim };
+  });
+  return fresh && dispatched !== undefined ? [dispatched.item] : [];
+}
+
+/** One turn may answer several notices. */
+async function logAnswers(
+  items: readonly ItemId[],
+  { store, outcomes, closing, log }: Workplace,
+): Promise<void> {
+  const ends = items.map(async (item) => {
+    await outcomes.wait(item, closing);
+    return readTurnEnd(item, store);
+  });
+  const answers = (await Promise.all(ends)).flatMap((end) =>
+    end?.kind === "done" ? [end.summary.trim()] : [],
+  );
+  for (const answer of new Set(answers)) if (answer !== SILENCE && answer !== "") log(answer);
 }

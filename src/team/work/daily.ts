@@ -1,20 +1,20 @@
-/** Briefing and review, each once a day at its time on the clock on the wall; a missed one is made up for the same day. */
+/** Briefing and review, each once a day at its local time. A missed one is sent later the same day. */
 import type { TeamConfig } from "../../config/team-config.ts";
 import { dateOf, dayStart } from "../../model/day.ts";
 import { missedSince, nextFire, parseSchedule, type Schedule } from "../../model/schedule.ts";
 import type { Duty } from "./member-state.ts";
 
-export type Daily = "briefing" | "review";
+type Daily = "briefing" | "review";
 const DAILY: readonly Daily[] = ["briefing", "review"];
 
-/** `09:00`; undefined: there is none. */
-export type DailyTimes = Readonly<Record<Daily, string | undefined>>;
+/** `09:00`. Undefined: off. */
+type DailyTimes = Readonly<Record<Daily, string | undefined>>;
 
 export function dailyTimes({ dailyBriefing, dailyReview }: TeamConfig): DailyTimes {
   return { briefing: dailyBriefing, review: dailyReview };
 }
 
-export interface Clock {
+interface Clock {
   readonly nowMs: number;
   readonly timezone: string;
 }

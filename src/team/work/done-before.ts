@@ -1,10 +1,10 @@
 /**
- * What has been done is not run again, whatever the file says later: an older copy that somebody saved, or that a program
- * synchronised, shows it as ready. Then the file is told that it is done.
+ * A completed task is not run again, whatever the file says later: an older copy that was saved or synced may show it as
+ * ready. It is then marked done again.
  *
- * Somebody may also want the same once more. That is known by the file, where the one that was done is still in it, or by
- * the journal, where the new one was dispatched. Housekeeping takes the one that was done out of the file after some days:
- * from then on the same text is a new task, or one that comes every week could not be written by hand.
+ * But someone may want the same task once more. That is clear if the file still has the completed one, or if the journal has
+ * a newer dispatch. After housekeeping has removed the completed task, the same text is a new task; a weekly task could
+ * otherwise not be written by hand.
  */
 import { DAY_MS } from "../../model/durations.ts";
 import type { TaskEdit } from "../markdown/edit.ts";
@@ -15,13 +15,13 @@ import { gistOf } from "../markdown/task-gist.ts";
 import type { Task, TaskFile, TaskRef } from "../markdown/task.ts";
 import type { TeamFolder } from "../files/team-folder.ts";
 
-export interface DoneKnowledge extends Pick<MemberState, "done"> {
+interface DoneKnowledge extends Pick<MemberState, "done"> {
   readonly nowMs: number;
-  /** When a task of this gist was last dispatched; else 0. */
+  /** When a task with this gist was last dispatched; 0 if unknown. */
   readonly addedMs: (gist: string) => number;
 }
 
-/** When it was done, where it is not to be done again. */
+/** The earlier completion, if the task must not be run again. */
 export function doneBefore(
   task: Task,
   { tasks }: Pick<TaskFile, "tasks">,
@@ -46,7 +46,7 @@ export function withDone(state: MemberState, done: DoneTask): MemberState {
   return { ...state, done: [...others, done].slice(-MAX_DONE_TASKS) };
 }
 
-/** Writes into the file that a task is done. May be repeated. */
+/** Marks a task done in the file. Idempotent. */
 export async function markDone(
   folder: TeamFolder,
   tasksPath: string,
@@ -62,6 +62,6 @@ export async function markDone(
     });
   await move("ready", { kind: "claim", task: { title: task.title, ordinal: task.ordinal }, stamp: started });
   const claimed = refOf({ ...task, started });
-  const summary = `Done before, on ${completed}, and not run again. To have it done once more, dispatch it again or change its text.`;
+  const summary = `Already done on ${completed}, so it was not run again. To run it once more, dispatch it again or change its text.`;
   await move("in-progress", { kind: "complete", task: claimed, stamp: completed, summary });
 }

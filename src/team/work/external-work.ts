@@ -1,4 +1,4 @@
-/** A task that stands for another runner's task file: it gets no turn, each tick only reports the progress. */
+/** A task that mirrors another runner's task file gets no turn; each tick only reports its progress. */
 import { dateOf } from "../../model/day.ts";
 import type { TaskEdit } from "../markdown/edit.ts";
 import { expandPath } from "../../config/team-config.ts";
@@ -10,8 +10,8 @@ import { toStamp } from "../markdown/stamp.ts";
 import type { Task } from "../markdown/task.ts";
 import type { TeamDirectory } from "../files/team-directory.ts";
 
-export interface ExternalReport {
-  /** open: its runner is at work. lost: the file cannot be read, which was reported. */
+interface ExternalReport {
+  /** open: its runner is still at work. lost: the file cannot be read, and the task is flagged. */
   readonly kind: "done" | "open" | "lost";
   readonly detail: string;
 }
@@ -36,7 +36,7 @@ export async function reportExternal(
   const external = await readExternal({ path, project, home: user });
   const flag = flagOf(found);
   if (external.kind !== "read") {
-    const reason = whyUseless(external)!;
+    const reason = whyUseless(external) ?? external.kind;
     if (flag?.reason !== reason) {
       await edit({ kind: "note", task, stamp, text: flagText(reason) });
       await log(flagStatus(found.title, reason));

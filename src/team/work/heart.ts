@@ -1,6 +1,6 @@
 /**
- * The heartbeats of a team. Each is due a fixed time after the last one of its member, so neither a restart nor a sleeping
- * machine skips a heartbeat or makes up for many.
+ * The heartbeats of a team. Each is due a fixed time after the member's last one, so a restart or a sleeping machine neither
+ * skips a heartbeat nor makes up for many.
  */
 import { MINUTE_MS } from "../../model/durations.ts";
 import { CortexError } from "../../model/errors.ts";
@@ -14,20 +14,20 @@ import { type Keeper, keepTeam, type TeamKeeping } from "./keeper.ts";
 import { memberUnknown } from "../members/member-files.ts";
 import { readMemberState } from "./member-state.ts";
 import type { TaskRef } from "../markdown/task.ts";
-import { COORDINATOR, findMember, type Member } from "../files/team.ts";
+import { COORDINATOR, findMember, type TeamMember } from "../files/team.ts";
 import type { Workplace } from "./workplace.ts";
 import { Workers } from "./worker.ts";
 
-/** The longest between two looks, because the clock may be set and settings may change. */
+/** The longest pause between two rounds, because the clock and the settings may change. */
 const LOOK_MS = 60_000;
-/** After a failure, and the shortest between two looks. */
+/** After a failure, and the shortest pause between two rounds. */
 const RETRY_MS = 1_000;
-/** How many members are looked at concurrently. */
+/** How many members are handled concurrently. */
 const AT_ONCE = 16;
 
 export interface Beat {
   readonly agent: string;
-  /** reported: the coordinator has checked on everybody. failed: an error kept it from working. */
+  /** reported: the coordinator has checked on all members. failed: an error kept the member from working. */
   readonly state: "working" | "idle" | "waiting" | "reported" | "inactive" | "foreign" | "failed";
   readonly task?: TaskRef;
   readonly detail?: string;
@@ -37,14 +37,14 @@ export class Heart implements AsyncDisposable {
   readonly #place: Workplace;
   readonly #keeping: TeamKeeping;
   readonly #workers: Workers;
-  /** When each member was last looked at. */
+  /** When each member last had a heartbeat. */
   readonly #looked = new Map<string, number>();
   readonly #failures = new Map<string, string>();
   readonly #loop: WakeLoop;
-  /** Woken when a task has ended, perhaps by a flag: people are told now, not at the next heartbeat. */
+  /** Woken when a task ends, perhaps by a flag: people are told now, not at the next heartbeat. */
   readonly #reporting: WakeLoop;
   #isKept = false;
-  /** When that was last checked. */
+  /** When `#isKept` was last confirmed. */
   #keptMs = -Infinity;
   #isClosed = false;
 
@@ -65,13 +65,13 @@ export class Heart implements AsyncDisposable {
     this.#reporting = new WakeLoop({ round: () => this.#report(), pollMs: LOOK_MS, onProblem });
   }
 
-  /** Resumes interrupted work and beats from now on, once no other Cortex works on the team. */
+  /** Resumes interrupted work and starts the heartbeats, once no other Cortex works on the team. */
   async start(): Promise<void> {
-    await this.#take().catch(() => undefined); // the first look tries again, and reports it
+    await this.#take().catch(() => undefined); // the first round retries, and reports it
     this.#loop.start();
   }
 
-  /** Looks now who is due. */
+  /** Checks now which members are due. */
   lookAgain(): void {
     this.#loop.wake();
   }
@@ -87,7 +87,7 @@ export class Heart implements AsyncDisposable {
     return this.#beatAll([member]);
   }
 
-  /** Gives a member a task that an event led to. Throws what `dispatchTask` throws. */
+  /** Gives a member a task caused by an event. Throws what `dispatchTask` throws. */
   async dispatch(wish: TaskWish, cause: EventId): Promise<DispatchedTask> {
     return this.#workers.dispatch(wish, { cause, team: await this.#place.team.read() });
   }
@@ -99,7 +99,7 @@ export class Heart implements AsyncDisposable {
     await this.#workers[Symbol.asyncDispose]();
   }
 
-  /** Claims the team. Gives its keeper if that is another Cortex. */
+  /** Claims the team. Returns its keeper if that is another Cortex. */
   async #take(): Promise<Keeper | undefined> {
     const { store, team, clock } = this.#place;
     const other = await keepTeam(this.#keeping);
@@ -144,8 +144,8 @@ export class Heart implements AsyncDisposable {
     return this.#waitMs();
   }
 
-  /** If the clock was set back, the member is due at once. */
-  #dueMs({ slug }: Member): number {
+  /** A member is due at once if the clock was set back. */
+  #dueMs({ slug }: TeamMember): number {
     const { clock, team } = this.#place;
     const lookedMs = this.#looked.get(slug);
     if (lookedMs === undefined || lookedMs > clock()) return 0;
@@ -153,7 +153,7 @@ export class Heart implements AsyncDisposable {
   }
 
   /** Workers first, so that the coordinator reports what they found. */
-  async #beatAll(members: readonly Member[]): Promise<Beat[]> {
+  async #beatAll(members: readonly TeamMember[]): Promise<Beat[]> {
     const beats = new Map<string, Beat>();
     const workers = members.filter(({ isCoordinator }) => !isCoordinator);
     for (let at = 0; at < workers.length && !this.#isClosed; at += AT_ONCE) {
@@ -166,7 +166,7 @@ export class Heart implements AsyncDisposable {
     return members.flatMap(({ slug }) => beats.get(slug) ?? []);
   }
 
-  async #beat(member: Member): Promise<Beat> {
+  async #beat(member: TeamMember): Promise<Beat> {
     const { slug: agent, isCoordinator, isManaged, isInactive } = member;
     if (isInactive) return { agent, state: "inactive" };
     if (!isManaged) return { agent, state: "foreign", detail: whyForeign(agent, member.note) };
@@ -212,16 +212,13 @@ export class Heart implements AsyncDisposable {
   }
 }
 
-function isOurs({ isManaged, isInactive }: Member): boolean {
+function isOurs({ isManaged, isInactive }: TeamMember): boolean {
   return isManaged && !isInactive;
 }
 
 function keptByOther({ home, host, pid }: Keeper): CortexError {
-  return new CortexError(
-    "state_conflict",
-    `Another Cortex works on this team: ${home} on ${host}, process ${pid}`,
-    {
-      hint: "Tick there, or stop it: this Cortex then takes over within a minute.",
-    },
-  );
+  const message = `Another Cortex works on this team: ${home} on ${host}, process ${pid}`;
+  return new CortexError("state_conflict", message, {
+    hint: "Tick there, or stop it: this Cortex then takes over within a minute.",
+  });
 }

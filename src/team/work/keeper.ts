@@ -1,23 +1,22 @@
 /**
- * Which Cortex works on a team. Two at once would both resume what the other has begun, so the second waits until the
- * first is gone. This holds on a shared disk only: a synced folder tells the other machine late, or never.
+ * Which Cortex works on a team. Two at once would resume each other's work, so the second waits until the first is gone. This
+ * works on a shared disk only: a synced folder reaches the other machine late, or never.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { unwritable } from "../files/file-failure.ts";
+import { unwritable } from "../files/team-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
-import { KEPT_FOLDER } from "../files/confine.ts";
-import { openKeptFolder } from "../files/snapshots.ts";
+import { KEPT_FOLDER, openKeptFolder } from "../files/confine.ts";
 
 export interface Keeper {
-  /** The home of its Cortex: after a restart it is the same keeper. */
+  /** The home of its Cortex, which stays the same keeper after a restart. */
   readonly home: string;
   readonly host: string;
   readonly pid: number;
 }
 
-/** A keeper and the team that it wants to keep. */
+/** A keeper and the team it wants to keep. */
 export interface TeamKeeping {
   readonly root: string;
   readonly self: Keeper;
@@ -25,7 +24,7 @@ export interface TeamKeeping {
   readonly isAlive: (pid: number) => boolean;
 }
 
-/** A keeper without a sign of life for this long is gone. */
+/** A keeper that has not renewed its claim for this long is gone. */
 export const KEEPER_GONE_MS = 5 * 60_000;
 const FILE = "keeper.json";
 const SHOWN = `${KEPT_FOLDER}/${FILE}`;
@@ -34,7 +33,7 @@ interface KeptSeat extends Keeper {
   readonly atMs: number;
 }
 
-/** Claims the team for `self`. Gives its keeper if that is another one. */
+/** Claims the team for `self`. Returns the current keeper if that is another one. */
 export async function keepTeam(keeping: TeamKeeping): Promise<Keeper | undefined> {
   const { root, self, clock } = keeping;
   try {
@@ -77,6 +76,6 @@ function read(file: string): KeptSeat | undefined {
     const entry = JSON.parse(readFileSync(file, "utf8")) as KeptSeat;
     return typeof entry?.pid === "number" ? entry : undefined;
   } catch {
-    return undefined; // missing or unreadable: nobody keeps it
+    return undefined; // missing or invalid: the team has no keeper
   }
 }

@@ -1,31 +1,31 @@
 /** What Cortex knows about a member beyond its files. Kept in the store. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import type { EventId, RelayId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import { findTask } from "../markdown/read-tasks.ts";
 import type { Task, TaskFile, TaskRef } from "../markdown/task.ts";
 
-/** Written to the store as it is, so it consists of type aliases: those are JSON to the compiler. */
+/** Stored as JSON. Made of type aliases, which the compiler accepts as JSON, unlike interfaces. */
 export type MemberState = {
-  /** The last heartbeat in which there was something to do. */
+  /** The last heartbeat with something to do. */
   readonly tickMs?: number;
-  /** The stamp that we wrote last: another one in the file is somebody else's. */
+  /** The last stamp that we wrote: any other stamp in the file is foreign. */
   readonly tick?: string;
-  /** The newest tick of somebody else that we have seen. */
+  /** The newest foreign tick seen. */
   readonly foreignTickMs?: number;
   readonly work?: CurrentTask;
   readonly troubles?: readonly Trouble[];
-  /** What it has done, oldest first. */
+  /** Completed tasks, oldest first. */
   readonly done?: readonly DoneTask[];
-  /** Of unfinished tasks, oldest first. */
+  /** Causes of unfinished tasks, oldest first. */
   readonly causes?: readonly TaskCause[];
   readonly duty?: Duty;
 };
 
 type KeptRef = { readonly title: string; readonly ordinal: number; readonly started?: string };
 
-/** A task that was done, so that it is not done again whatever its file says later. */
+/** A completed task, which is not run again whatever its file says later. */
 export type DoneTask = {
   readonly gist: string;
   readonly started?: string;
@@ -41,38 +41,38 @@ export const MAX_DONE_TASKS = 500;
 
 /** What the coordinator has done. */
 export type Duty = {
-  /** When the coordinator began to watch the clock: it did not miss what was due before. */
+  /** When the coordinator started watching the clock; reports due before that were not missed. */
   readonly sinceMs: number;
-  /** Concerns that people were told of and that still hold. */
+  /** Concerns that were reported and still hold. */
   readonly told: readonly string[];
-  /** The digest of what its session was given last. */
+  /** The digest of the last gift to its session. */
   readonly given?: string;
-  /** The days of the last ones. */
+  /** The dates of the last briefing and review. */
   readonly briefing?: string;
   readonly review?: string;
 };
 
-/** The task that a member works on, or is about to. */
+/** The task that a member works on or is about to. */
 export type CurrentTask = KeptRef & {
-  /** Everything that is asked for on its behalf derives its id from this one, so asking again changes nothing. */
+  /** Ids of everything requested for this work derive from this one, which makes requests idempotent. */
   readonly id: string;
-  /** Of the task as it was claimed. */
+  /** Of the task when it was claimed. */
   readonly gist?: string;
-  /** The relay that runs it. It is waited for, whatever is edited meanwhile. */
+  /** The relay that runs it. We wait for it even if the task is edited meanwhile. */
   readonly relay?: RelayId;
 };
 
-/** A task that did not go well. */
+/** A task that has failed or was flagged. */
 export type Trouble = KeptRef & {
   readonly failures: number;
-  /** The digest of the task when it was flagged. Once it differs, somebody has edited the task. */
+  /** The digest of the task when it was flagged. A different digest means that the task was edited. */
   readonly flagged?: string;
-  /** The event that asked for the turn in which it went wrong. */
+  /** The event that requested the turn that failed. */
   readonly event?: EventId;
 };
 
 /** After this many failures a task is flagged. */
-export const MAX_FAILURES = 3;
+export const MAX_TASK_FAILURES = 3;
 
 export function readMemberState(stored: Json | undefined): MemberState {
   return (stored ?? {}) as MemberState;
@@ -83,10 +83,10 @@ export function refOf({ title, ordinal, started }: TaskRef): KeptRef {
 }
 
 export function digestOf({ text }: Pick<Task, "text">): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  return hash("sha256", text).slice(0, 16);
 }
 
-/** What went wrong with a task, unless somebody has edited it since it was flagged. */
+/** The trouble with a task, unless the task was edited after it was flagged. */
 export function troubleWith(task: Task, { troubles = [] }: MemberState): Trouble | undefined {
   const trouble = troubles.find((each) => isSameTask(each, task));
   const isEdited = trouble?.flagged !== undefined && trouble.flagged !== digestOf(task);
@@ -98,7 +98,7 @@ export function isKnown(task: Task, { troubles = [] }: MemberState): boolean {
   return troubles.some((each) => isSameTask(each, task));
 }
 
-/** Without this task, and without tasks that are no longer in progress. */
+/** Troubles of other tasks that are still in progress. */
 export function troublesBut(
   task: TaskRef,
   { troubles = [] }: MemberState,

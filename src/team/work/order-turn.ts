@@ -1,4 +1,4 @@
-/** A task as a message to the session of a member: who works on it, where, with what, and what stays closed. */
+/** A task as a message to a member's session: who works on it, where, with which tools, and what stays closed. */
 import { join } from "node:path";
 
 import { TEAM_ADAPTER } from "../../model/event.ts";
@@ -14,9 +14,9 @@ import type { Workplace } from "./workplace.ts";
 
 /** The hook name under which teams order turns. */
 export const TEAM_HOOK = "team";
-/** All coordination goes through the files: nobody messages another member directly. */
+/** Tools that would bypass the files, through which all coordination goes. */
 const PAST_THE_FILES = ["dispatch_to_agent", "send_message_to_agent", "relay_start"];
-/** Workers neither talk to people nor give themselves work. */
+/** Workers neither message people nor give themselves work. */
 const NOT_FOR_WORKERS = ["message", "reply_to_caller", "create_hook", "enable_hook", "disable_hook"];
 
 /** Who works on a task, and where. */
@@ -25,11 +25,11 @@ export interface Assignee {
   readonly isCoordinator: boolean;
   /** The folder it works in. Absolute. */
   readonly project: string;
-  /** What the coordinator is told about its job. */
+  /** The coordinator's job, for its system prompt. */
   readonly duty?: string;
 }
 
-export function orderTurn(
+export function turnOrder(
   {
     prompt,
     work,
@@ -67,7 +67,7 @@ export function orderTurn(
   };
 }
 
-/** What the session of a member has before anybody writes to it. */
+/** Creates the session of a member before its first message. */
 export function giftFor(assignee: Assignee, { team, settings }: Workplace): TeamGift {
   const who = agentOf(assignee, settings);
   return { session: sessionOf(who.agent), ...who, worker: workerOf(assignee, team.root) };
@@ -84,7 +84,7 @@ export function agentOf(
 
 type Narrowing = { readonly tools: { readonly deny: readonly string[] } };
 
-/** What nobody in a team turn may do, whoever writes the message. */
+/** What a team turn may not do, whoever writes the message. */
 export function narrowingFor({ isCoordinator }: Pick<Assignee, "isCoordinator">): Narrowing {
   return { tools: { deny: isCoordinator ? PAST_THE_FILES : [...PAST_THE_FILES, ...NOT_FOR_WORKERS] } };
 }
@@ -93,7 +93,7 @@ function sessionOf(agent: AgentId): SessionKey {
   return buildSessionKey({ kind: "main", agent });
 }
 
-/** As a type alias, it is JSON to the compiler. */
+/** A type alias, which the compiler accepts as JSON. */
 type TeamWorker = Pick<
   Worker,
   "permissions" | "workspace" | "hidden" | "tools" | "role" | "coordinates" | "duty"
@@ -111,7 +111,7 @@ function workerOf(assignee: Assignee, root: string): TeamWorker {
   };
 }
 
-/** Cortex alone writes the team's files. The subfolders stay closed even if a persona's roots open the folder around them. */
+/** Only Cortex writes the team's files. The subfolders stay closed even if a persona's roots open the folder above. */
 export function closedTo(root: string): string[] {
   return [root, ...["agents", ".cortex", ".git"].map((name) => join(root, name))];
 }

@@ -1,7 +1,7 @@
 /**
- * Which event led to a task. The file does not say, so the store remembers it for tasks that agents have dispatched: by
- * what the task asks for, written before the task is in the file, and kept until the task is done. A task that a person
- * wrote or rewrote has no cause: it begins a chain.
+ * The event that led to a task. The file does not record it, so the store does for tasks that agents dispatch: by the gist of
+ * the task, from before the task is in the file until it is done. A task that a person wrote or rewrote has no cause: it
+ * starts a chain.
  */
 import { DAY_MS } from "../../model/durations.ts";
 import { eventId, TEAM_ADAPTER } from "../../model/event.ts";
@@ -18,16 +18,16 @@ import {
 import { gistOf } from "../markdown/task-gist.ts";
 import { isActive, type Task, type TaskFile } from "../markdown/task.ts";
 
-/** For one member. Older ones are forgotten. */
+/** For one member. Older causes are dropped. */
 export const MAX_TASK_CAUSES = 500;
-/** A task that is missing from its file may come back for so long: we add it again where others have overwritten it. */
+/** How long a missing task may still come back: we add it again if others have overwritten it. */
 export const MISSING_TASK_MS = DAY_MS;
 
 export function causeOfTask(gist: string | undefined, { causes = [] }: MemberState): EventId | undefined {
   return causes.find((cause) => cause.gist === gist)?.event;
 }
 
-/** The file is the member's, before the task is in it. */
+/** `tasks` are those of the member before the new one. */
 export function withCause(
   state: MemberState,
   cause: TaskCause,
@@ -40,23 +40,23 @@ export function withCause(
   return { ...state, causes: [...others, cause].slice(-MAX_TASK_CAUSES) };
 }
 
-/** Of several tasks that ask for the same, the first is done first. */
+/** Of several tasks with the same gist, the first is done first. */
 export function withoutCause(state: MemberState, done: string): MemberState {
   const { causes = [] } = state;
   const at = causes.findIndex(({ gist }) => gist === done);
   return at === -1 ? state : { ...state, causes: causes.toSpliced(at, 1) };
 }
 
-/** The event that asked for work, where it was asked for as a turn. */
+/** The event that requested the turn of some work. */
 export function eventOfWork({ id }: Pick<CurrentTask, "id">): EventId {
   return eventId(TEAM_ADAPTER, { kind: "id", sourceId: id });
 }
 
-/** What led to the flag of a task: the turn that gave it back, else whatever led to the task. */
+/** The cause of a flag: the turn that flagged the task, else the cause of the task. */
 export function causeOfFlag(task: Task, stored: StoredMember | undefined): EventId | undefined {
   const state = readMemberState(stored?.state);
   const { work } = state;
-  // The flag is in the file a moment before the end of the work is kept.
+  // The flag is in the file a moment before the end of the work is stored.
   const isUnderWay = work !== undefined && isSameTask(work, task) && stored?.item !== undefined;
   return isUnderWay
     ? eventOfWork(work)

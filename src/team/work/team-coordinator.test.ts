@@ -216,10 +216,10 @@ test("the coordinator gives itself no tasks, and nobody who has left or is unkno
   const before = home.tasks("chief-of-staff");
   await tell(opened.cortex, "go");
   expect(await resultsOf(opened.cortex, CHIEF)).toEqual([
-    expect.stringContaining("Only people give the coordinator tasks"),
-    expect.stringContaining("Only people give the coordinator tasks"),
+    expect.stringContaining("Only people can give the coordinator tasks"),
+    expect.stringContaining("Only people can give the coordinator tasks"),
     expect.stringContaining("inactive"),
-    expect.stringContaining('called "nobody"'),
+    expect.stringContaining('Unknown team member "nobody"'),
   ]);
   expect(home.tasks("chief-of-staff")).toBe(before);
 });
@@ -247,7 +247,7 @@ test("what no person has asked for is not dispatched", PATIENT, async () => {
 });
 
 const FLAGS = entry("^Cortex tick:", "dev", plays([["flag_task", { reason: "no access" }]], "sorry"));
-const ABOUT_FLAG = "^Cortex custom: a member of your team cannot go on";
+const ABOUT_FLAG = "^Cortex custom: a member of your team cannot continue";
 const flagged = (title: string): string =>
   `## ${title}\n**Status:** in-progress\n**Started:** 2026-03-28T08:00\n\n### Progress\n- 2026-03-28T09:00 flagged: no access\n\n`;
 const noticesIn = async ({ store }: Cortex): Promise<string[]> =>
@@ -279,7 +279,7 @@ test("the coordinator is told of a flag, once, and can do nothing about it by it
     expect(await sent(cortex)).toContain("Give dev access.");
     expect(await resultsOf(cortex, CHIEF)).toEqual([
       expect.stringContaining("No person has asked for this"),
-      expect.stringContaining("You work on no task now"),
+      expect.stringContaining("You are not working on a task"),
     ]);
     expect(await noticesIn(cortex)).toEqual([expect.stringContaining("**dev** · Read mail: no access")]);
   }
@@ -345,7 +345,7 @@ test("the coordinator works on what people put into its own file, with its tools
     expect.stringContaining("## Code\n**Status:** ready"),
     expect.stringContaining("# Briefing"),
     expect.stringContaining("# Review"),
-    "There was nothing to prune.",
+    "Nothing to prune.",
   ]);
 });
 
@@ -456,7 +456,7 @@ test("people ask for a team in a chat by !team", PATIENT, async () => {
   expect(await say("!team list")).toContain("**chief-of-staff**");
   expect(await say("!team tick")).toEqual(
     expect.stringContaining(
-      "- **dev**: foreign (Cortex gives it no turns: its note has no `runtime: cortex`",
+      "- **dev**: foreign (Cortex does not run this member: its note has no `runtime: cortex`",
     ),
   );
   expect(await say("!team adopt dev")).toContain("works on the tasks of dev");

@@ -1,6 +1,6 @@
-/** The tool by which a worker gives a task back. */
+/** The tool with which a worker flags its task. */
 export const FLAG_TOOL = "flag_task";
-/** The tools of whoever coordinates the team. */
+/** The coordinator's tools. */
 export const COORDINATOR_TOOLS: readonly string[] = [
   "list_team",
   "dispatch_task",

@@ -1,15 +1,15 @@
 /**
- * Lets the members work that Cortex manages: one task at a time each, many members at once.
+ * Runs the members that Cortex manages: one task at a time each, many members at once.
  *
- * The file is the truth about a task, the store about the turn that works on it. What is about to be done is kept first,
- * then the task is claimed in the file, then the turn is asked for; each of these can be done again and is done once. So
- * whatever is read after a crash, going on from it is what would have been done anyway. In memory are only the members
- * that are waited for, and the order in which the moves of one member are made.
+ * The file is the truth about a task, the store about the turn that works on it. The intent is stored first, then the task
+ * is claimed in the file, then the turn is requested; each step is idempotent. So after a crash, continuing from whatever was
+ * stored has the same result as without the crash. In memory are only the members we wait for, and the order of each
+ * member's moves.
  */
 import type { EventId, ItemId } from "../../model/ids.ts";
 import { isManagedNote } from "../files/adoption.ts";
 import { beginWork, type WorkStart } from "./begin-work.ts";
-import { chooseWork, foreignTickMs, hasActive, keyOfTask } from "./choose-work.ts";
+import { chooseWork, foreignTickMs, keyOfTask } from "./choose-work.ts";
 import { type DispatchedTask, dispatchTask, memberOf, type TaskWish } from "../members/dispatch-task.ts";
 import { doneBefore, markDone, withDone } from "./done-before.ts";
 import { reportExternal } from "./external-work.ts";
@@ -23,29 +23,28 @@ import {
   troubleWith,
 } from "./member-state.ts";
 import { findTask } from "../markdown/read-tasks.ts";
-import { recordEnd } from "./record-end.ts";
+import { recordEnd, readTurnEnd, waitForRelay, type WorkEnd } from "./work-end.ts";
 import { toStamp } from "../markdown/stamp.ts";
 import { eventOfWork, withCause, withoutCause } from "./task-causes.ts";
 import { gistOf } from "../markdown/task-gist.ts";
-import { externalPathOf, type Task, type TaskRef } from "../markdown/task.ts";
+import { externalPathOf, isActive, type Task, type TaskRef } from "../markdown/task.ts";
 import type { Team } from "../files/team.ts";
-import { readTurnEnd, waitForRelay, type WorkEnd } from "./work-end.ts";
 import type { Workplace } from "./workplace.ts";
 
-/** How many tasks of one member are looked at in a row. A heartbeat later it goes on. */
+/** How many tasks of one member are handled in a row. The next heartbeat continues. */
 const MAX_TASKS_AT_ONCE = 100;
-/** After a failure that is not the task's. */
+/** After a failure that is not the task's fault. */
 const RETRY_MS = 10_000;
 
-/** What a member does after a look at its tasks. */
+/** What a member does after checking its tasks. */
 interface Move {
-  /** waiting: everything left is flagged, somebody else's, or retried later. */
+  /** waiting: all remaining tasks are flagged, foreign, or retried later. */
   readonly state: "working" | "idle" | "waiting";
   readonly task?: TaskRef;
   readonly detail?: string;
 }
 
-/** The end of a relay, which comes with its promise. The end of a turn is in the store. */
+/** The end of a relay, which its promise resolves to. The end of a turn is in the store. */
 interface KnownEnd {
   readonly work: string;
   readonly end: WorkEnd;
@@ -54,25 +53,24 @@ interface KnownEnd {
 interface Pursuit {
   readonly work: CurrentTask;
   readonly state: MemberState;
-  /** The message that asks for its turn, if that was ordered. */
+  /** The message that requests its turn, if one was ordered. */
   readonly item: ItemId | undefined;
   readonly isFresh: boolean;
 }
 
-/** Whoever oversees the workers. */
 interface Overseer {
   /** Whether this Cortex still works on the team: another one may have taken over while the machine was asleep. */
   isKept(): Promise<boolean>;
-  /** Told when a task has ended, well or not. */
+  /** Called when a task has ended, whether done or not. */
   onEnded(): void;
 }
 
 export class Workers implements AsyncDisposable {
   readonly #place: Workplace;
   readonly #overseer: Overseer;
-  /** The last move of each member that is being made. */
+  /** The last pending move of each member. */
   readonly #lanes = new Map<string, Promise<unknown>>();
-  /** What is waited for, by member. */
+  /** The work we wait for, by member. */
   readonly #waits = new Map<string, { readonly work: string; readonly ended: Promise<void> }>();
   readonly #closing = new AbortController();
 
@@ -81,14 +79,14 @@ export class Workers implements AsyncDisposable {
     this.#overseer = overseer;
   }
 
-  /** Goes on with what was under way. */
+  /** Resumes interrupted work. */
   async recover(): Promise<void> {
     const { store, team } = this.#place;
     for (const { member, state } of await store.team.list(team.root))
       if (readMemberState(state).work !== undefined) this.#goOn(member);
   }
 
-  /** A heartbeat: takes up what is to be done, tries again what has failed, and writes the tick. */
+  /** A heartbeat: takes up tasks, retries failed ones, and writes the tick. */
   beat(slug: string): Promise<Move> {
     return this.inLane(slug, async () => {
       const move = await this.#move(slug, true);
@@ -97,7 +95,7 @@ export class Workers implements AsyncDisposable {
     });
   }
 
-  /** Whenever the process dies, a task that is in the file has its cause in the store. */
+  /** The cause is stored before the task is in the file, so a crash never leaves a task without its cause. */
   dispatch(
     wish: TaskWish,
     { cause: event, team }: { readonly cause: EventId; readonly team: Team },
@@ -113,24 +111,24 @@ export class Workers implements AsyncDisposable {
     );
   }
 
-  /** Turns go on by themselves. What is recorded of them is recorded after the next start. */
+  /** Turns continue without us. Their ends are recorded after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled(this.#lanes.values());
     await Promise.allSettled(Array.from(this.#waits.values(), ({ ended }) => ended));
   }
 
-  /** Does something between two moves of a member. */
+  /** Runs something between two moves of a member. */
   inLane<Result>(slug: string, move: () => Promise<Result>): Promise<Result> {
     const before = this.#lanes.get(slug) ?? Promise.resolve();
-    const mine = before.catch(() => {}).then(move); // whoever asked for the one before is told
+    const mine = before.catch(() => {}).then(move); // reported to its caller
     this.#lanes.set(slug, mine);
     const forget = (): void => void (this.#lanes.get(slug) === mine && this.#lanes.delete(slug));
     mine.then(forget, forget);
     return mine;
   }
 
-  /** Nobody waits for it: a failure is told, and it is tried again. */
+  /** Runs in the background: a failure is reported and retried. */
   #goOn(slug: string, end?: KnownEnd): void {
     if (this.#closing.signal.aborted) return;
     this.inLane(slug, () => this.#move(slug, false, end)).catch((error: unknown) => {
@@ -161,12 +159,12 @@ export class Workers implements AsyncDisposable {
       if (end !== undefined) await this.#end(member, { state, work, end, item });
       else if (await this.#pursue(member, { work, state, item, isFresh: false }))
         return { state: "working", task: refOf(work) };
-      beats &&= end?.kind !== "failed"; // once a tick
+      beats &&= end?.kind !== "failed"; // a tick retries once
     }
     return last;
   }
 
-  /** Chooses a task and begins it. `isLast`: there is nothing more to do in this move. */
+  /** Chooses and starts a task. `isLast`: this move is over. */
   async #takeUp(
     member: MemberFiles,
     state: MemberState,
@@ -180,7 +178,8 @@ export class Workers implements AsyncDisposable {
       return { move: { state: "waiting" as const, task: refOf(task), detail }, isLast: false };
     };
     const isOurs = member.note.status === "active" && isManagedNote(member.note, team.adopts);
-    if (!isOurs) return stop({ state: "waiting", detail: "it has left the team, or somebody else runs it" });
+    if (!isOurs)
+      return stop({ state: "waiting", detail: "it has left the team, or another program runs it" });
     const { heartbeatMinutes } = config;
     const now = { nowMs: clock(), timezone, heartbeatMinutes, isBeat, passed };
     const choice = chooseWork(member.tasks, state, now);
@@ -197,13 +196,13 @@ export class Workers implements AsyncDisposable {
     const done = doneBefore(task, member.tasks, { ...state, nowMs: clock(), addedMs });
     if (done !== undefined) {
       await markDone(folder, member.tasksPath, { task: refOf(task), done });
-      return pass(task, `it was done before, on ${done.completed}`);
+      return pass(task, `already done on ${done.completed}`);
     }
     const path = externalPathOf(task);
     if (path !== undefined) {
       const report = await reportExternal(member, { task, path }, team);
       if (report.kind !== "open") this.#overseer.onEnded();
-      return pass(task, report.detail); // waiting for another runner does not hold up the other tasks
+      return pass(task, report.detail); // waiting for another runner does not block other tasks
     }
     const started = choice.kind === "claim" ? toStamp(clock(), timezone) : task.started;
     const work: CurrentTask = { ...refOf({ ...task, started }), id: mintId(), gist: gistOf(task) };
@@ -214,7 +213,7 @@ export class Workers implements AsyncDisposable {
     return isWorking ? stop({ state: "working", task: refOf(work) }) : { move: last, isLast: false };
   }
 
-  /** Their tick is overwritten by ours, and must not be forgotten with it. */
+  /** Remembers foreign ticks, which ours overwrite in the file. */
   async #noteOthers({ slug, tasks }: MemberFiles, state: MemberState): Promise<MemberState> {
     const { team, store, clock } = this.#place;
     const tickedMs = foreignTickMs(tasks, state, { nowMs: clock(), timezone: team.timezone });
@@ -228,7 +227,7 @@ export class Workers implements AsyncDisposable {
     return item === undefined ? undefined : readTurnEnd(item, this.#place.store);
   }
 
-  /** Sees to it that the task is worked on, and waits for the end. False: we do not work on it any more. */
+  /** Ensures that the task is worked on, and waits for its end. False: we no longer work on it. */
   async #pursue(member: MemberFiles, { work, state, item, isFresh }: Pursuit): Promise<boolean> {
     const { slug } = member;
     const { outcomes, team, clock } = this.#place;
@@ -258,7 +257,7 @@ export class Workers implements AsyncDisposable {
     }
   }
 
-  /** The end of a turn is in the store; that of a relay comes with the promise. */
+  /** `over` resolves to the end of a relay, or to undefined for a turn, whose end is in the store. */
   #wait(slug: string, work: CurrentTask, over: Promise<WorkEnd | undefined>): void {
     if (this.#waits.get(slug)?.work === work.id) return;
     const ended = this.#goOnAfter(slug, work, over);
@@ -276,7 +275,7 @@ export class Workers implements AsyncDisposable {
     }
   }
 
-  /** What has failed is tried again as another turn: nobody else has to care about the message. */
+  /** A failed task is retried as a new turn, so its dead message is dropped. */
   async #end(
     member: MemberFiles,
     ended: { state: MemberState; work: CurrentTask; end: WorkEnd; item: ItemId | undefined },
@@ -313,19 +312,19 @@ export class Workers implements AsyncDisposable {
     this.#overseer.onEnded();
   }
 
-  /** The message of its last turn is over, or there was none. */
+  /** Stores the state of a member without a pending turn. */
   async #keep(slug: string, state: MemberState): Promise<void> {
     const { team, store } = this.#place;
     await store.team.keep({ team: team.root, member: slug, state, isOver: true });
   }
 
-  /** Nothing to do, nothing to write. */
+  /** Writes the tick if there is something to do. */
   async #tick(slug: string): Promise<void> {
     const { store, clock } = this.#place;
     const { root, folder, timezone } = this.#place.team;
     const { tasksPath, tasks } = await readMember(slug, folder);
     const state = readMemberState((await store.team.get(root, slug))?.state);
-    if (!hasActive(tasks) && state.work === undefined) return;
+    if (!tasks.tasks.some(isActive) && state.work === undefined) return;
     const tickMs = clock();
     const tick = toStamp(tickMs, timezone);
     await folder.edit(tasksPath, { file: "tasks", edit: { kind: "tick", stamp: tick } });
@@ -333,7 +332,7 @@ export class Workers implements AsyncDisposable {
   }
 }
 
-/** Undefined: nothing was asked for yet, or we were cut off before it was kept. */
+/** Undefined: nothing was requested yet, or a crash prevented storing it. */
 function underWay({ relay }: CurrentTask, item: ItemId | undefined): WorkStart | undefined {
   if (relay !== undefined) return { kind: "relay", relay };
   return item === undefined ? undefined : { kind: "turn", item };

@@ -17,6 +17,6 @@ export interface Workplace extends Pick<
   readonly apis: Pick<Apis, "relays">;
   /** Aborts when the team is closed. */
   readonly closing: AbortSignal;
-  /** Told of a failure that keeps a member from working. It is retried. */
+  /** Reports a failure that keeps a member from working. It is retried. */
   readonly onProblem: (error: unknown, slug: string) => void;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { member, teamDirectory } from "../../../test/support/team-directory.ts";
-import { briefingFacts, formatBriefing } from "./briefing.ts";
+import { composeBriefing, composeReview } from "./daily-reports.ts";
 import { formatAge, MAX_LINES_LISTED } from "./format-facts.ts";
 import { stampMs } from "../markdown/stamp.ts";
 import type { Team } from "../files/team.ts";
@@ -54,10 +54,10 @@ const FILES = {
 };
 
 test("a briefing tells who is at work, what they do, what is in the way and what is coming", async () => {
-  const facts = briefingFacts(await teamAt("2026-03-28T09:00", FILES));
+  const { facts, text } = composeBriefing(await teamAt("2026-03-28T09:00", FILES));
 
   expect(facts.totals).toEqual({ members: 5, fresh: 2, ready: 6, inProgress: 2, done: 0 });
-  expect(formatBriefing(facts)).toBe(`# Briefing — 2026-03-28 09:00
+  expect(text).toBe(`# Briefing — 2026-03-28 09:00
 
 5 members, 2 fresh · 6 ready · 2 in progress
 
@@ -65,8 +65,8 @@ test("a briefing tells who is at work, what they do, what is in the way and what
 - **Dashboard Dev** is down: last tick 4 h ago, 1 active task
 - **Gone Dev** has left the team with 1 active task
 - **New Dev** has never started: 1 active task
-- **Dashboard Dev**: Cortex gives it no turns: its note has no \`runtime: cortex\`. \`cortex team adopt dashboard-dev\` changes that.
-- **New Dev**: Cortex gives it no turns: its note has no \`runtime: cortex\`. \`cortex team adopt new-dev\` changes that.
+- **Dashboard Dev**: Cortex does not run this member: its note has no \`runtime: cortex\`. Run \`cortex team adopt dashboard-dev\` to change that.
+- **New Dev**: Cortex does not run this member: its note has no \`runtime: cortex\`. Run \`cortex team adopt new-dev\` to change that.
 
 ## Blocked
 - **Billing Dev** · Invoices: no key (since 2026-03-28T08:00)
@@ -93,21 +93,21 @@ test("a briefing tells who is at work, what they do, what is in the way and what
 });
 
 test("a team of nobody has a briefing too", async () => {
-  expect(formatBriefing(briefingFacts(await teamAt("2026-03-28T09:00", {})))).toBe(
+  expect(composeBriefing(await teamAt("2026-03-28T09:00", {})).text).toBe(
     "# Briefing — 2026-03-28 09:00\n\n0 members, 0 fresh · 0 ready · 0 in progress\n",
   );
 });
 
 test("how far another runner is stands with the task that is for it", async () => {
   const tasks = inProgress("Shuttle", "2026-03-28T08:00", "Progress: 3 of 7 done") + tick("2026-03-28T08:55");
-  const text = formatBriefing(briefingFacts(await teamAt("2026-03-28T09:00", member("a", { tasks }))));
+  const { text } = composeBriefing(await teamAt("2026-03-28T09:00", member("a", { tasks })));
 
   expect(text).toContain("- **a** · Shuttle — since 2026-03-28T08:00 (1 h): 3 of 7 done\n");
 });
 
 test("ages are real time, also over a night in which clocks change", async () => {
   const tasks = inProgress("Night shift", "2026-03-28T23:00") + tick("2026-03-29T08:55");
-  const facts = briefingFacts(await teamAt("2026-03-29T09:00", member("a", { tasks })));
+  const { facts } = composeBriefing(await teamAt("2026-03-29T09:00", member("a", { tasks })));
 
   expect(facts.inProgress[0]!.forMs).toBe(9 * 3_600_000);
 });
@@ -116,8 +116,7 @@ test("a long list is cut, and says how much it leaves out", async () => {
   const files = Array.from({ length: MAX_LINES_LISTED + 3 }, (_, i) =>
     member(`a${100 + i}`, { tasks: ready("x") }),
   );
-  const facts = briefingFacts(await teamAt("2026-03-28T09:00", Object.assign({}, ...files)));
-  const text = formatBriefing(facts);
+  const { facts, text } = composeBriefing(await teamAt("2026-03-28T09:00", Object.assign({}, ...files)));
 
   expect(facts.upcoming).toHaveLength(MAX_LINES_LISTED + 3);
   expect(text.match(/ · 1 ready: x$/gm)).toHaveLength(MAX_LINES_LISTED);
@@ -132,5 +131,74 @@ test("ages are told in two units at most", () => {
     "1 h",
     "1 h 27 min",
     "1 d 3 h",
+  ]);
+});
+
+function done(title: string, completed: string, summary = `Did ${title}.\nAnd more.`): string {
+  return `## ${title}\n**Status:** done\n**Started:** 2026-03-28T08:00\n**Completed:** ${completed}\n\n### Summary\n${summary}\n\n`;
+}
+
+async function reviewAt(
+  at: string,
+  timezone: string,
+  files: Readonly<Record<string, string>>,
+): Promise<ReturnType<typeof composeReview>> {
+  using directory = teamDirectory(files);
+  const clock = (): number => Date.parse(at);
+  const reader = new TeamReader({ root: directory.path, clock, timezone, heartbeatMinutes: 15 });
+  return composeReview(await reader.read());
+}
+
+test("a review tells what got done today, what is in the way and what is planned", async () => {
+  const { text } = await reviewAt("2026-03-28T18:00:00Z", "UTC", {
+    ...member("billing-dev", {
+      fields: { name: "Billing Dev" },
+      tasks:
+        done("Later", "2026-03-28T17:00") +
+        done("Yesterday", "2026-03-27T23:59") +
+        "## Undated\n**Status:** done\n\n## Going on\n**Status:** in-progress\n**Started:** 2026-03-28T17:30\n\n" +
+        "## Next\n**Status:** ready\n\n<!-- cortex:last-tick 2026-03-28T17:55 -->\n",
+    }),
+    ...member("dashboard-dev", {
+      fields: { name: "Dashboard Dev" },
+      tasks: done("Earlier", "2026-03-28T00:00"),
+    }),
+    ...member("stuck-dev", { log: "Last session: 2026-03-28\nStatus: blocked: no access\n" }),
+    "projects/billing-service.md":
+      "---\ntype: project\nstatus: active\n---\n## Next Action\n- Handle refunds\n",
+  });
+
+  expect(text).toBe(`# Review — 2026-03-28
+
+2 done today · 3 members, 1 fresh · 1 ready · 1 in progress
+
+## Done today
+- **Dashboard Dev** · Earlier: Did Earlier.
+- **Billing Dev** · Later: Did Later.
+
+## Blocked
+- **stuck-dev**: no access (since 2026-03-28)
+
+## Planned for tomorrow
+- **Billing Dev** · Going on — since 2026-03-28T17:30 (30 min)
+- **Billing Dev** · 1 ready: Next
+- **billing-service** · Handle refunds
+`);
+});
+
+test("today is the day of the team's time zone, from midnight to midnight", async () => {
+  const tasks = done("Late", "2026-03-28T23:59") + done("Early", "2026-03-29T00:00");
+  const titlesAt = async (at: string, timezone: string): Promise<string[]> =>
+    (await reviewAt(at, timezone, member("a", { tasks }))).facts.doneToday.map(({ title }) => title);
+
+  expect(await titlesAt("2026-03-28T22:30:00Z", "UTC")).toEqual(["Late"]);
+  expect(await titlesAt("2026-03-28T23:30:00Z", "Europe/Berlin")).toEqual(["Early"]);
+  expect(await titlesAt("2026-03-29T03:30:00Z", "America/New_York")).toEqual(["Late"]);
+});
+
+test("what somebody did today who has left since is told too", async () => {
+  const files = member("a", { fields: { status: "inactive" }, tasks: done("Last work", "2026-03-28T09:00") });
+  expect((await reviewAt("2026-03-28T18:00:00Z", "UTC", files)).facts.doneToday).toMatchObject([
+    { title: "Last work" },
   ]);
 });

@@ -1,33 +1,31 @@
 /**
- * The frontmatter of a note: flat YAML, read as texts.
+ * The frontmatter of a note: flat YAML whose values are read as strings.
  *
- * Nearly every line is `key: value`, and those are read by hand: a team has a thousand notes. Anything else is left to
- * the YAML parser, which is loaded only then. Aliases are not taken: nobody needs them here, and a few of them can
- * stand for gigabytes.
+ * Plain `key: value` lines are read by hand, because a team may have a thousand notes. Anything else goes to the YAML
+ * parser, which is loaded on demand. Aliases are rejected: a few of them can expand to gigabytes.
  */
 import { MAX_FRONTMATTER_LENGTH, parseFrontmatter, splitFrontmatter } from "../../model/frontmatter.ts";
 import { type TextLine, lineAt, startOf } from "./outline.ts";
 import type { FileProblem } from "./task.ts";
 
-export interface Frontmatter {
-  /** Values that are texts, by name. */
+export interface NoteFrontmatter {
+  /** String values by name. */
   readonly fields: ReadonlyMap<string, string>;
-  /** Of the lines between the two `---`; undefined where there are none. */
+  /** The lines between the two `---`; undefined without frontmatter. */
   readonly lines: readonly TextLine[] | undefined;
-  /** Where the note goes on below it, and the number of that line. */
+  /** Offset of the text below the frontmatter. */
   readonly bodyStart: number;
-  readonly bodyLine: number;
   readonly problems: readonly FileProblem[];
 }
 
-export function readFrontmatter(text: string): Frontmatter {
+export function readNoteFrontmatter(text: string): NoteFrontmatter {
   const from = startOf(text);
-  const none = { fields: new Map<string, string>(), lines: undefined, bodyStart: from, bodyLine: 1 };
+  const none = { fields: new Map<string, string>(), lines: undefined, bodyStart: from };
   const split = splitFrontmatter(text, from);
   if (split.kind === "none") return { ...none, problems: [] };
   if (split.kind === "open" || split.end > MAX_FRONTMATTER_LENGTH) {
-    const message = `the frontmatter has no end within ${MAX_FRONTMATTER_LENGTH} characters, so it is not read`;
-    const hint = "Write a line --- below its last field.";
+    const message = `the frontmatter does not end within ${MAX_FRONTMATTER_LENGTH} characters, so it is not read`;
+    const hint = "Add a line --- below its last field.";
     return { ...none, problems: [{ line: 1, rule: "frontmatter-open", message, hint }] };
   }
   const { start, end, bodyStart } = split;
@@ -37,21 +35,21 @@ export function readFrontmatter(text: string): Frontmatter {
     lines.push(line);
     at = line.next;
   }
-  return { ...readFields(text.slice(start, end)), lines, bodyStart, bodyLine: lines.length + 3 };
+  return { ...readFields(text.slice(start, end)), lines, bodyStart };
 }
 
 const KEY = /^([A-Za-z_][\w-]*):(?:[ \t]+|$)/;
 
-/** The name and the value of a line, where both are plain to see; the value as it is written. */
+/** The name and the raw value of a simple `key: value` line. */
 export function fieldAt(line: string): { readonly name: string; readonly value: string } | undefined {
-  const found = KEY.exec(line);
-  return found === null ? undefined : { name: found[1]!, value: line.slice(found[0].length).trim() };
+  const [opening = "", name] = KEY.exec(line) ?? [];
+  return name === undefined ? undefined : { name, value: line.slice(opening.length).trim() };
 }
 
-/** The value of a scalar in one line, where there is nothing special about it. */
+/** The value of a simple one-line scalar. Undefined: it needs the YAML parser. */
 export function plainValue(written: string): string | undefined {
   if (written === "" || written === "~" || written === "null") return "";
-  const first = written[0]!;
+  const first = written.charAt(0);
   if (first === '"' || first === "'") {
     const inner = written.slice(1, -1);
     const isWhole = written.length > 1 && written.endsWith(first);
@@ -61,7 +59,7 @@ export function plainValue(written: string): string | undefined {
   return isSpecial ? undefined : written;
 }
 
-type Fields = Pick<Frontmatter, "fields" | "problems">;
+type Fields = Pick<NoteFrontmatter, "fields" | "problems">;
 
 function readFields(written: string): Fields {
   const fields = new Map<string, string>();
@@ -69,8 +67,8 @@ function readFields(written: string): Fields {
     if (line.trim() === "" || line.startsWith("#")) continue;
     const field = fieldAt(line);
     const value = field && plainValue(field.value);
-    if (value === undefined || fields.has(field!.name)) return readYaml(written);
-    fields.set(field!.name, value);
+    if (field === undefined || value === undefined || fields.has(field.name)) return readYaml(written);
+    fields.set(field.name, value);
   }
   return { fields, problems: [] };
 }
@@ -80,7 +78,7 @@ function readYaml(written: string): Fields {
   if (parsed.kind === "invalid") {
     const message = `the frontmatter ${parsed.message}`;
     const hint =
-      "Write name: value in each line, put special characters into quotes, and long texts below it.";
+      "Write one name: value per line, quote special characters, and put long text below the frontmatter.";
     const problem = { line: parsed.line + 1, rule: "frontmatter-invalid", message, hint } as const;
     return { fields: guessFields(written), problems: [problem] };
   }
@@ -90,7 +88,7 @@ function readYaml(written: string): Fields {
   return { fields, problems: [] };
 }
 
-/** Of frontmatter that is no YAML, what the lines say by themselves: somebody may have forgotten quotes. */
+/** Invalid YAML is read line by line: often just quotes are missing. */
 function guessFields(written: string): Map<string, string> {
   const fields = new Map<string, string>();
   for (const line of written.split(/\r?\n/)) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import type { TeamView } from "./views.ts";
-import { viewWithoutTime } from "./watch-command.ts";
+import type { TeamView } from "./schemas.ts";
+import { viewWithoutTime } from "./look-commands.ts";
 
 test("a team in which only time has passed is the same, and one in which somebody went down is not", () => {
   const view = (at: string, state: string, ageMs: number): TeamView =>

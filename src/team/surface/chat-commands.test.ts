@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { parseTeamCommand, TEAM_USAGE } from "./chat-command-syntax.ts";
+import { parseTeamCommand, TEAM_USAGE } from "./chat-commands.ts";
 
 test.each([
   ["!team", { kind: "status", agent: undefined }],
