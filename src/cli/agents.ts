@@ -3,10 +3,11 @@ import { addConfigured, readConfigured } from "../config/configured.ts";
 import { type AgentDetails, describeAgent } from "../insight/describe.ts";
 import { agentView } from "../feature/views.ts";
 import { type Invocation, listOf, text } from "../feature/command.ts";
-import { permissionLines } from "./permissions.ts";
+import { checkAgents, type Finding } from "../personas/check-agents.ts";
+import { permissionLines } from "./personas.ts";
 import { count, harmless, table } from "../terminal/text.ts";
 
-export async function list({ home, environment, print }: Invocation): Promise<void> {
+export async function listAgents({ home, environment, print }: Invocation): Promise<void> {
   const { config } = await readConfigured({ home, environment });
   const items = Object.entries(config.agents).map(([id, agent]) => agentView(id, agent));
   print.data({ items, next: null }, () =>
@@ -16,7 +17,7 @@ export async function list({ home, environment, print }: Invocation): Promise<vo
   );
 }
 
-export async function show({ home, environment, args, print }: Invocation): Promise<void> {
+export async function showAgent({ home, environment, args, print }: Invocation): Promise<void> {
   const { config, model } = await readConfigured({ home, environment });
   const details = await describeAgent(args[0]!, { home, config, environment, model: await model() });
   print.data(details, () =>
@@ -26,7 +27,7 @@ export async function show({ home, environment, args, print }: Invocation): Prom
   );
 }
 
-export async function create(given: Invocation): Promise<void> {
+export async function createAgent(given: Invocation): Promise<void> {
   const { home, environment, args, print } = given;
   const id = args[0]!;
   const value = present({
@@ -69,4 +70,25 @@ function factsOf(details: AgentDetails): string[][] {
 function describeFile({ name, bytes, problem }: AgentDetails["identityFiles"][number]): string {
   const size = bytes === null ? "" : ` (${count(bytes, "byte")})`;
   return problem === null ? `${name}${size}` : `${name}${size}: ${problem}`;
+}
+
+/** Looks at all agents and personas. False: there are errors. */
+export async function checkAgentsAndPersonas({ home, environment, print, toolNames }: Invocation): Promise<void | false> {
+  const { config, variable } = await readConfigured({ home, environment });
+  const findings = await checkAgents({ home, config, variable, toolNames });
+  const errors = findings.filter(({ level }) => level === "error").length;
+  print.data({ findings, errors, warnings: findings.length - errors }, () =>
+    [
+      ...findings.map((finding) => describeFinding(finding, print.style)),
+      findings.length === 0
+        ? `Nothing is wrong with ${count(Object.keys(config.agents).length, "agent")} and ${count(Object.keys(config.personas).length, "persona")}.`
+        : `${count(errors, "error")}, ${count(findings.length - errors, "warning")}.`,
+    ].join("\n"),
+  );
+  if (errors > 0) return false;
+}
+
+function describeFinding({ level, path, message, hint }: Finding, style: Invocation["print"]["style"]): string {
+  const word = style(level === "error" ? "red" : "yellow", level);
+  return `${word} ${harmless(`${path}: ${message}\n  ${hint}`)}`;
 }

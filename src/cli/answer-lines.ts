@@ -7,12 +7,12 @@ import { createInterface } from "node:readline";
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalView } from "../feature/views.ts";
 import { isForCortex } from "./chat-commands.ts";
-import { type Reply, replyTo } from "./chat-requests.ts";
+import { type RequestReply, parseReply } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
 import type { Invocation } from "../feature/command.ts";
 import { describeRequest, describeWaiting, howTo } from "../client/describe-request.ts";
 import { followStream, type StreamEvent } from "../client/follow-stream.ts";
-import { messageOf, type Talk } from "./message.ts";
+import { messageOf, type Talk } from "./send.ts";
 import { endLine, isOver } from "../relay/surface/text.ts";
 import { report } from "./report.ts";
 import { described, sendAndWait } from "./send.ts";
@@ -106,7 +106,7 @@ class LineChat {
   #take(line: string): void {
     if (line.trim() === "") return;
     const [request] = this.#requests;
-    const reply = request === undefined ? undefined : replyTo(line, request);
+    const reply = request === undefined ? undefined : parseReply(line, request);
     if (reply === undefined) this.#waiting.push(line);
     else void this.#attempt(this.#decide(request!, reply));
     this.#note();
@@ -143,7 +143,7 @@ class LineChat {
     }
   }
 
-  async #decide(request: ApprovalView, reply: Reply): Promise<void> {
+  async #decide(request: ApprovalView, reply: RequestReply): Promise<void> {
     this.#requests = this.#requests.filter((other) => other !== request);
     try {
       await this.#chat.reply(request.id, reply);

@@ -10,7 +10,7 @@ import { limitOf, openLedger } from "../client/ledger.ts";
 import { needServer } from "../client/server.ts";
 import { harmless, indent, moment, table } from "../terminal/text.ts";
 
-export async function list(given: Invocation): Promise<void> {
+export async function listApprovals(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   const all = given.options["all"] === true;
   await using ledger = await openLedger(given.home);
@@ -27,7 +27,7 @@ export async function list(given: Invocation): Promise<void> {
   );
 }
 
-export async function show({ home, args, print }: Invocation): Promise<void> {
+export async function showApproval({ home, args, print }: Invocation): Promise<void> {
   await using ledger = await openLedger(home);
   const approval = await ledger.approvals.get(args[0]! as ApprovalId);
   if (approval === undefined) throw approvalUnknown(args[0]!);
@@ -58,7 +58,7 @@ export async function deny(given: Invocation): Promise<void> {
   await decide(given, { decision: "deny", ...(reason === undefined ? {} : { reason }) }, "denied");
 }
 
-export async function answer({ home, args, print }: Invocation): Promise<void> {
+export async function answerQuestion({ home, args, print }: Invocation): Promise<void> {
   const server = await needServer(home);
   const path = `/api/questions/${encodeURIComponent(args[0]!)}`;
   const { body } = await ask(server, { method: "POST", path, body: { answer: args[1]! } });

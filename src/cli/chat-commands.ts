@@ -8,7 +8,7 @@ import { USAGE as SESSION_COMMANDS } from "../queue/command.ts";
 import { FEATURES } from "../runtime/features.ts";
 import type { Completion } from "../terminal/terminal.ts";
 
-export type ChatCommand =
+export type LocalCommand =
   | { readonly kind: "help" | "sessions" | "turns" | "costs" | "abort" | "quit" }
   | { readonly kind: "switch"; readonly session: string }
   /** Carried out by the server, as everywhere. Here, the chat then goes on in the new session. */
@@ -28,7 +28,7 @@ const USAGE = {
 type Word = keyof typeof USAGE;
 
 /** Undefined: it is no command of the chat. Throws a CortexError where it is one that cannot be understood. */
-export function parseChatCommand(line: string): ChatCommand | undefined {
+export function parseChatCommand(line: string): LocalCommand | undefined {
   const [, word = "", rest = ""] = /^\/([a-z]+)(?:[ \t]+([^\n]*))?$/i.exec(line.trimEnd()) ?? [];
   const kind = word.toLowerCase();
   if (!Object.hasOwn(USAGE, kind)) return undefined;
@@ -36,7 +36,7 @@ export function parseChatCommand(line: string): ChatCommand | undefined {
   return kind === "fork" ? { kind, line } : parseWords(kind as Exclude<Word, "fork">, words);
 }
 
-function parseWords(kind: Exclude<Word, "fork">, words: readonly string[]): ChatCommand {
+function parseWords(kind: Exclude<Word, "fork">, words: readonly string[]): LocalCommand {
   const [first, second] = words;
   switch (kind) {
     case "switch":

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { SessionView, TurnView } from "../feature/views.ts";
-import { describeCosts, describeSessions, describeSpent, describeTurns } from "./chat-lists.ts";
+import { describeCosts, describeSessions, describeSpent, describeTurnList } from "./chat-lists.ts";
 
 const AT = "2026-03-01T09:30:00.000Z";
 
@@ -31,13 +31,13 @@ test("the session one is in is marked, and how to go to another is said", () => 
 });
 
 test("turns are numbered, with what was asked and answered", () => {
-  const [first, second] = describeTurns([turn({}), turn({ id: "01B" as TurnView["id"], text: "" })]).split(
+  const [first, second] = describeTurnList([turn({}), turn({ id: "01B" as TurnView["id"], text: "" })]).split(
     "\n",
   );
   expect(first).toMatch(/^1 {2}01A .* what → Nothing\.$/);
   expect(second).toMatch(/^2 {2}01B .* what$/);
-  expect(describeTurns([])).toBe("Nothing was said here yet.");
-  expect(describeTurns([turn({ type: "compaction" })])).toContain("(compaction)");
+  expect(describeTurnList([])).toBe("Nothing was said here yet.");
+  expect(describeTurnList([turn({ type: "compaction" })])).toContain("(compaction)");
 });
 
 test("costs are those of the session and of all", () => {

@@ -1,8 +1,31 @@
 /** What a chat says when it is asked for sessions, turns and costs. */
+import { chatHelp } from "./chat-commands.ts";
+import { type ChatCosts, type ChatServer, COST_DAYS } from "./chat-server.ts";
 import type { SessionView, TurnView } from "../feature/views.ts";
+import { messageOf, type Talk } from "./send.ts";
 import { count, duration, firstLine, moment, table } from "../terminal/text.ts";
 
 const MAX_SAID_LENGTH = 60;
+
+export async function answerTo(
+  asked: "help" | "sessions" | "turns" | "costs",
+  talk: Talk,
+  server: ChatServer,
+): Promise<string> {
+  const { session } = talk;
+  switch (asked) {
+    case "help": {
+      const { text = "" } = await server.say(messageOf("/help", talk));
+      return `${chatHelp()}\n\nFor Cortex, here and in every channel:\n${text}`;
+    }
+    case "sessions":
+      return describeSessions(await server.sessions(), session);
+    case "turns":
+      return describeTurnList(await server.turns(session));
+    case "costs":
+      return describeCosts(await server.costs(), session, COST_DAYS);
+  }
+}
 
 export function describeSessions(sessions: readonly SessionView[], here: string): string {
   if (sessions.length === 0) return "There is no session yet: one begins with its first message.";
@@ -16,31 +39,25 @@ export function describeSessions(sessions: readonly SessionView[], here: string)
 }
 
 /** Newest first, as the numbers are counted. */
-export function describeTurns(turns: readonly TurnView[]): string {
+export function describeTurnList(turns: readonly TurnView[]): string {
   if (turns.length === 0) return "Nothing was said here yet.";
   const rows = turns.map((turn, at) => [String(at + 1), turn.id, moment(turn.startedAt), saidIn(turn)]);
   return `${table(rows)}\n/fork <number> goes on after one of them, in a session of its own.`;
 }
 
-export interface Costs {
-  readonly costUsd: number;
-  readonly turns: number;
-  readonly items: readonly { readonly key: string; readonly turns: number; readonly costUsd: number }[];
-}
-
-export function describeCosts({ costUsd, turns, items }: Costs, here: string, days: number): string {
+export function describeCosts({ costUsd, turns, items }: ChatCosts, here: string, days: number): string {
   const own = items.find(({ key }) => key === here) ?? { turns: 0, costUsd: 0 };
-  const all = `all sessions: ${usd(costUsd)}, ${count(turns, "turn")}`;
-  return `In ${count(days, "day")}, this session: ${usd(own.costUsd)}, ${count(own.turns, "turn")}; ${all}.`;
+  const all = `all sessions: ${dollars(costUsd)}, ${count(turns, "turn")}`;
+  return `In ${count(days, "day")}, this session: ${dollars(own.costUsd)}, ${count(own.turns, "turn")}; ${all}.`;
 }
 
 /** Undefined where it has cost nothing: there is nothing to say then. */
 export function describeSpent({ costUsd, startedAt, completedAt }: TurnView): string | undefined {
   if (costUsd === null || costUsd === 0) return undefined;
-  return `${usd(costUsd)} · ${duration(Date.parse(completedAt) - Date.parse(startedAt))}`;
+  return `${dollars(costUsd)} · ${duration(Date.parse(completedAt) - Date.parse(startedAt))}`;
 }
 
-export function usd(amount: number): string {
+export function dollars(amount: number): string {
   return `$${amount.toFixed(4)}`;
 }
 

@@ -1,7 +1,7 @@
 /** What stands around the line that is being typed in a chat: what a line would do, and what is going on. */
 import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
 import type { ApprovalView } from "../feature/views.ts";
-import { usd } from "./chat-lists.ts";
+import { dollars } from "./chat-lists.ts";
 import type { ChatView } from "./chat-view.ts";
 import type { Row, Span } from "../terminal/spans.ts";
 import { duration, shorten } from "../terminal/text.ts";
@@ -46,7 +46,7 @@ export function statusOf({ view, nowMs, sinceMs, spentUsd, isAborting }: StatusS
   const seconds = Math.max(Math.floor((nowMs - sinceMs) / 1_000), 0) * 1_000;
   const facts = [
     seconds === 0 ? "" : duration(seconds).replace(".0 s", " s"),
-    spentUsd === 0 ? "" : usd(spentUsd),
+    spentUsd === 0 ? "" : dollars(spentUsd),
     isAborting ? "aborting" : "Ctrl-C aborts",
   ];
   return [

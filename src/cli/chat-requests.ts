@@ -2,7 +2,7 @@
 import { isElsewhere } from "../client/describe-request.ts";
 import type { ApprovalView } from "../feature/views.ts";
 
-export type Reply =
+export type RequestReply =
   | { readonly kind: "approve" }
   | { readonly kind: "deny"; readonly reason: string | undefined }
   | { readonly kind: "answer"; readonly text: string };
@@ -12,7 +12,7 @@ export type Reply =
  * "yes, but …" is no yes to this call. To a question, everything but a command is an answer; where it is not
  * the agent of this chat that asks, a space before it makes it a message to that agent.
  */
-export function replyTo(line: string, request: ApprovalView): Reply | undefined {
+export function parseReply(line: string, request: ApprovalView): RequestReply | undefined {
   const { question, options } = request;
   const said = line.trim();
   if (question !== null) {

@@ -4,15 +4,14 @@ import { DEFAULT_AGENT } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import { modeOf } from "./mode-of.ts";
+import { resolveQueue } from "../queue/settings.ts";
 import type { RelayView } from "../relay/surface/views.ts";
 import type { ApprovalView, configView, SessionView, TurnView } from "../feature/views.ts";
 import { ask, type Request } from "../client/ask.ts";
-import type { Costs } from "./chat-lists.ts";
-import type { Reply } from "./chat-requests.ts";
-import { CHANNEL, type NewMessage } from "./message.ts";
+import type { RequestReply } from "./chat-requests.ts";
+import { CHANNEL, type MessageBody } from "./send.ts";
 import { readOutput } from "../relay/surface/progress.ts";
-import type { Sent } from "./send.ts";
+import type { SendResult } from "./send.ts";
 import { needServer } from "../client/server.ts";
 
 export type ChatServer = ReturnType<typeof openChatServer>;
@@ -20,6 +19,12 @@ export type ChatServer = ReturnType<typeof openChatServer>;
 /** So many turns and sessions are listed. */
 const MAX_LISTED = 20;
 export const COST_DAYS = 30;
+
+export interface ChatCosts {
+  readonly costUsd: number;
+  readonly turns: number;
+  readonly items: readonly { readonly key: string; readonly turns: number; readonly costUsd: number }[];
+}
 
 export function openChatServer(home: string, signal: AbortSignal) {
   const send = async <Body>(wanted: Request): Promise<Body> => {
@@ -34,7 +39,7 @@ export function openChatServer(home: string, signal: AbortSignal) {
 
   return {
     session,
-    say: (message: NewMessage): Promise<Sent> =>
+    say: (message: MessageBody): Promise<SendResult> =>
       send({ method: "POST", path: "/api/messages", body: message }),
     abort: (key: SessionKey): Promise<Json> => send({ method: "POST", path: `${sessionPath(key)}/abort` }),
     sessions: () => list<SessionView>(`/api/sessions?limit=${MAX_LISTED}`),
@@ -42,7 +47,7 @@ export function openChatServer(home: string, signal: AbortSignal) {
     turns: (key: SessionKey, limit = MAX_LISTED) =>
       list<TurnView>(`${sessionPath(key)}/turns?limit=${limit}`),
     turn: (id: string): Promise<TurnView> => send({ path: `/api/turns/${encodeURIComponent(id)}` }),
-    costs: (): Promise<Costs> => send({ path: `/api/costs?by=session&days=${COST_DAYS}` }),
+    costs: (): Promise<ChatCosts> => send({ path: `/api/costs?by=session&days=${COST_DAYS}` }),
     async profiles(): Promise<readonly string[]> {
       return (await config()).profiles.map(({ name }) => name);
     },
@@ -60,7 +65,7 @@ export function openChatServer(home: string, signal: AbortSignal) {
       list<ApprovalView>(`/api/approvals?state=open&session=${encodeURIComponent(key)}`),
     request: (id: string): Promise<ApprovalView> =>
       send({ path: `/api/approvals/${encodeURIComponent(id)}` }),
-    async reply(id: string, reply: Reply): Promise<void> {
+    async reply(id: string, reply: RequestReply): Promise<void> {
       const path = encodeURIComponent(id);
       const { kind } = reply;
       if (kind === "answer")
@@ -84,4 +89,25 @@ export function openChatServer(home: string, signal: AbortSignal) {
 
 function sessionPath(key: SessionKey): string {
   return `/api/sessions/${encodeURIComponent(key)}`;
+}
+
+/** What a message of a person does that finds the session busy, by what the interface says of session and settings. */
+export function modeOf(given: {
+  /** What the session says itself. */
+  readonly mode: string | null;
+  readonly agent: AgentId;
+  readonly channel: string;
+  readonly config: Pick<ReturnType<typeof configView>, "broker" | "agents">;
+}): QueueMode {
+  const { mode, agent, channel, config } = given;
+  const own = config.agents.find(({ id }) => id === agent)?.queueMode ?? null;
+  const { settings } = resolveQueue({
+    mode: undefined,
+    session: { mode },
+    channel,
+    agent,
+    sender: "person",
+    config: { broker: config.broker, agents: { [agent]: own === null ? {} : { queueMode: own } } },
+  });
+  return settings.mode;
 }

@@ -27,7 +27,7 @@ interface Asked {
 export async function runCommandLine(entries: readonly Command[], asked: Asked): Promise<number> {
   const { argv, environment } = asked;
   try {
-    return await carryOut(entries, asked);
+    return await executeCommandLine(entries, asked);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0; // help was requested and shown
     return report(error, { verbose: argv.includes("--verbose"), environment });
@@ -35,7 +35,7 @@ export async function runCommandLine(entries: readonly Command[], asked: Asked):
 }
 
 /** Like `runCommandLine`, but throws errors instead of reporting them. */
-export async function carryOut(
+export async function executeCommandLine(
   entries: readonly Command[],
   { argv, environment, print }: Asked,
 ): Promise<number> {

@@ -2,18 +2,17 @@
 import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { ApprovalView } from "../feature/views.ts";
-import { type ChatCommand, complete, isForCortex, parseChatCommand } from "./chat-commands.ts";
-import { answerTo } from "./chat-answers.ts";
-import { describeSpent, queryOf } from "./chat-lists.ts";
+import { type LocalCommand, complete, isForCortex, parseChatCommand } from "./chat-commands.ts";
+import { answerTo, describeSpent, queryOf } from "./chat-lists.ts";
 import { promptOf, statusOf } from "./chat-prompt.ts";
-import { replyTo } from "./chat-requests.ts";
+import { parseReply } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
 import { type ChatView, IDLE, note, showEvent, typedLines, wholeText } from "./chat-view.ts";
 import { describeRequest } from "../client/describe-request.ts";
 import { followStream, type StreamEvent } from "../client/follow-stream.ts";
-import { messageOf, type Talk } from "./message.ts";
+import { messageOf, type Talk } from "./send.ts";
 import { endLine, isOver } from "../relay/surface/text.ts";
-import type { Sent } from "./send.ts";
+import type { SendResult } from "./send.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { shorten } from "../terminal/text.ts";
 import type { Piece } from "../terminal/transcript.ts";
@@ -163,7 +162,7 @@ class Conversation {
     this.#hasChanged = false;
     await this.#opened.promise;
     const [request] = this.#requests;
-    const reply = request === undefined ? undefined : replyTo(line, request);
+    const reply = request === undefined ? undefined : parseReply(line, request);
     if (reply !== undefined)
       return wasOther ? this.#tell(OTHER_REQUEST) : this.#server.reply(request!.id, reply);
     const command = parseChatCommand(line);
@@ -178,7 +177,7 @@ class Conversation {
     }
   }
 
-  async #carryOut(command: ChatCommand): Promise<void> {
+  async #carryOut(command: LocalCommand): Promise<void> {
     switch (command.kind) {
       case "help":
       case "sessions":
@@ -214,11 +213,11 @@ class Conversation {
   }
 
   /** Says what became of a line. Where it is no message to the agent, the agent is as it was. */
-  #became({ dispatchId, text, reply, dropped }: Sent, before: ChatView["state"]): void {
+  #became({ dispatchId, text, reply, dropped }: SendResult, before: ChatView["state"]): void {
     const isForAgent = dispatchId !== undefined && dropped === undefined;
     if (!isForAgent && this.#view.state === "working") this.#become({ ...this.#view, state: before });
     if (isForAgent && before !== "idle")
-      this.#tell(`↳ Sent while the agent works${this.#mode === undefined ? "" : ` (${this.#mode})`}.`);
+      this.#tell(`↳ SendResult while the agent works${this.#mode === undefined ? "" : ` (${this.#mode})`}.`);
     for (const line of [text, reply]) if (line !== undefined) this.#tell(line);
     if (dropped !== undefined) this.#tell(`Dropped by the policy "${dropped}": too many messages wait.`);
   }

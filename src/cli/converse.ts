@@ -6,7 +6,7 @@ import { readRedact } from "../runtime/secrets.ts";
 import { keepEntry, readHistory } from "./chat-history.ts";
 import type { Invocation } from "../feature/command.ts";
 import { converseIn } from "./conversation.ts";
-import type { Talk } from "./message.ts";
+import type { Talk } from "./send.ts";
 import { Terminal } from "../terminal/terminal.ts";
 
 /** From one session to the next, until somebody leaves. */

@@ -12,7 +12,7 @@ const MAX_ERROR_LENGTH = 100;
 
 type DeadView = ReturnType<typeof deadView>;
 
-export async function list(given: Invocation): Promise<void> {
+export async function listDead(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   await using ledger = await openLedger(given.home);
   const page = pageOf(await ledger.dead.list({ limit }), deadView);
@@ -30,7 +30,7 @@ export async function list(given: Invocation): Promise<void> {
   });
 }
 
-export async function show({ home, args, print }: Invocation): Promise<void> {
+export async function showDead({ home, args, print }: Invocation): Promise<void> {
   const id = args[0]!;
   await using ledger = await openLedger(home);
   const view = await readDead(id, ledger);
@@ -52,7 +52,7 @@ export async function show({ home, args, print }: Invocation): Promise<void> {
   );
 }
 
-export async function retry({ home, args, print }: Invocation): Promise<void> {
+export async function requestRetry({ home, args, print }: Invocation): Promise<void> {
   const server = await needServer(home);
   const path = `/api/dead/${encodeURIComponent(args[0]!)}/retry`;
   const { body } = await ask(server, { method: "POST", path });
@@ -60,7 +60,7 @@ export async function retry({ home, args, print }: Invocation): Promise<void> {
   print.data(body, () => `${args[0]} is ${state === "queued" ? "queued" : "to be sent"} again.`);
 }
 
-export async function drop({ home, args, print }: Invocation): Promise<void> {
+export async function requestDrop({ home, args, print }: Invocation): Promise<void> {
   const server = await needServer(home);
   const path = `/api/dead/${encodeURIComponent(args[0]!)}`;
   const { body } = await ask(server, { method: "DELETE", path });

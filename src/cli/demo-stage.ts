@@ -6,7 +6,7 @@ import { clearLine, cursorTo } from "node:readline";
 
 import { asCalled } from "./as-called.ts";
 import { wholeText } from "./chat-view.ts";
-import { carryOut } from "./command-line.ts";
+import { executeCommandLine } from "./command-line.ts";
 import type { Command, Invocation } from "../feature/command.ts";
 import type { Printer } from "../terminal/print.ts";
 import { type Format, paintRow } from "../terminal/spans.ts";
@@ -86,7 +86,7 @@ export function openStage(options: StageOptions): Stage {
       advice: (text) => asCalled(text, program),
       note: (sentence) => (isSeen ? write(style("dim", sentence)) : undefined),
     };
-    const code = await carryOut(commands, { argv: [...words, "--home", home], environment, print });
+    const code = await executeCommandLine(commands, { argv: [...words, "--home", home], environment, print });
     if (code !== 0) throw new Error(`${typed(words)} ended with ${code}`);
     return data as Data;
   }

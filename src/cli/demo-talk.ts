@@ -6,7 +6,7 @@ import { type ChatView, IDLE, note, showEvent, typedLines } from "./chat-view.ts
 import { openChatServer } from "./chat-server.ts";
 import type { Stage } from "./demo-stage.ts";
 import { followStream, type StreamEvent } from "../client/follow-stream.ts";
-import { messageOf } from "./message.ts";
+import { messageOf } from "./send.ts";
 
 interface DemoTalk extends AsyncDisposable {
   /** Says something, as somebody who types it. */
@@ -65,7 +65,7 @@ class StagedTalk implements DemoTalk {
   async say(text: string, mode?: string): Promise<void> {
     this.#stage.add(typedLines(text));
     await this.#server.say(messageOf(text, { session: this.#session, profile: undefined }, mode));
-    if (mode !== undefined) this.#stage.add(note(`↳ Sent while the agent works (${mode}).`));
+    if (mode !== undefined) this.#stage.add(note(`↳ SendResult while the agent works (${mode}).`));
   }
 
   async turn(): Promise<string> {

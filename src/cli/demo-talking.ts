@@ -11,7 +11,7 @@ import { MESSAGES } from "./demo-script.ts";
 import { typed } from "./demo-stage.ts";
 import type { DemoStep } from "./demo-step.ts";
 import { openTalk } from "./demo-talk.ts";
-import type { Sent } from "./send.ts";
+import type { SendResult } from "./send.ts";
 
 type Turn = ReturnType<typeof fullTurnView>;
 
@@ -64,7 +64,7 @@ export const FORK: DemoStep = {
     const { items } = await stage.look<{ readonly items: readonly SessionView[] }>("sessions");
     const { head } = items.find(({ key }) => key === MAIN_SESSION)!;
     const { parentId } = await stage.look<Turn>("show", head!);
-    const fork = await stage.cortex<Sent>("fork", parentId!, MESSAGES.fork, "--session", "leaflet", "--wait");
+    const fork = await stage.cortex<SendResult>("fork", parentId!, MESSAGES.fork, "--session", "leaflet", "--wait");
     const { common, left, right } = await stage.cortex<Comparison>(
       "diff",
       MAIN_SESSION,

@@ -6,7 +6,7 @@ import { limitOf, openLedger } from "../client/ledger.ts";
 import type { Ledger } from "../store/store.ts";
 import { table } from "../terminal/text.ts";
 
-export async function events(given: Invocation): Promise<void> {
+export async function listEvents(given: Invocation): Promise<void> {
   const { home, options, print } = given;
   const limit = limitOf(given);
   const channel = text(given, "channel");

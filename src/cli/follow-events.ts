@@ -100,8 +100,8 @@ function describeRun({ hook, error }: HookRunView): string {
   return error === null ? `hook ${hook} fired` : `hook ${hook} failed: ${firstLine(error, MAX_ERROR_LENGTH)}`;
 }
 
-function describeDispatch({ hook, session, outcome }: Sent): string {
+function describeDispatch({ hook, session, outcome }: DispatchFacts): string {
   return `hook ${hook} sent it to ${session}: ${outcome}`;
 }
 
-type Sent = { readonly hook: string; readonly session: string; readonly outcome: string };
+type DispatchFacts = { readonly hook: string; readonly session: string; readonly outcome: string };

@@ -15,7 +15,7 @@ import { isSandbox, SANDBOXES, starterFiles, type StarterFile, type Wishes } fro
 import { count, indent, table } from "../terminal/text.ts";
 
 /** False: a wish was not written, or whoever was asked went away. */
-export async function init(given: Invocation): Promise<void | false> {
+export async function initHome(given: Invocation): Promise<void | false> {
   const { home, environment, options, print } = given;
   const folder = join(home, "config");
   refuseFile(home);

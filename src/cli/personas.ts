@@ -1,14 +1,14 @@
 import { present } from "../model/present.ts";
 import { addConfigured, readConfigured } from "../config/configured.ts";
-import { describePersona } from "../insight/describe.ts";
+import { describePersona, type PersonaDetails } from "../insight/describe.ts";
 import { personaView } from "../feature/views.ts";
 import { type Invocation, listOf, text } from "../feature/command.ts";
-import { permissionLines } from "./permissions.ts";
+import type { Printer } from "../terminal/print.ts";
 import { firstLine, harmless, table } from "../terminal/text.ts";
 
 const MAX_SOUL_LENGTH = 100;
 
-export async function list({ home, environment, print }: Invocation): Promise<void> {
+export async function listPersonas({ home, environment, print }: Invocation): Promise<void> {
   const { config } = await readConfigured({ home, environment });
   const items = Object.entries(config.personas).map(([id, persona]) => personaView(id, persona));
   print.data({ items, next: null }, () =>
@@ -24,7 +24,7 @@ export async function list({ home, environment, print }: Invocation): Promise<vo
   );
 }
 
-export async function show({ home, environment, args, print }: Invocation): Promise<void> {
+export async function showPersona({ home, environment, args, print }: Invocation): Promise<void> {
   const { config } = await readConfigured({ home, environment });
   const details = describePersona(args[0]!, { config });
   const { id, name, emoji, soul, mainSession, agents, permissions } = details;
@@ -38,7 +38,7 @@ export async function show({ home, environment, args, print }: Invocation): Prom
   print.data(details, () => [harmless(facts), "", "May do:", permissionLines(permissions, print)].join("\n"));
 }
 
-export async function create(given: Invocation): Promise<void> {
+export async function createPersona(given: Invocation): Promise<void> {
   const { home, environment, args, print } = given;
   const id = args[0]!;
   const identity = present({
@@ -62,5 +62,16 @@ export async function create(given: Invocation): Promise<void> {
       `${id} is there, called ${harmless(persona.identity.name)}.`,
       print.advice(`\`cortex agents create <id> --persona ${id}\` makes an agent that has it.`),
     ].join("\n"),
+  );
+}
+
+/** The rules with where each comes from. All of them must agree. */
+export function permissionLines(permissions: PersonaDetails["permissions"], print: Printer): string {
+  return table(
+    permissions.map(({ field, value, path, origin }) => [
+      `  ${field}`,
+      harmless(Array.isArray(value) ? value.join(", ") || "none" : JSON.stringify(value)),
+      print.style("dim", origin === "default" ? "default" : `${path}, ${origin}`),
+    ]),
   );
 }

@@ -7,7 +7,7 @@ import { firstLine, moment, table } from "../terminal/text.ts";
 
 const MAX_CONTENT_LENGTH = 60;
 
-export async function queue(given: Invocation): Promise<void> {
+export async function listQueue(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   const [session] = given.args;
   await using ledger = await openLedger(given.home);

@@ -8,7 +8,7 @@ import { CortexError } from "../model/errors.ts";
 const STATES = ["running", "suspended", "resumable", "failed", "completed", "aborted"] as const;
 const MAX_ERROR_LENGTH = 80;
 
-export async function runs(given: Invocation): Promise<void> {
+export async function listRuns(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   const state = stateOf(text(given, "state"));
   await using ledger = await openLedger(given.home);

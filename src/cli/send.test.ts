@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
-import { described, type Sent } from "./send.ts";
+import { described, type SendResult } from "./send.ts";
 
-const SENT: Sent = { eventId: "cli:1", dispatchId: "d1", session: "work" };
+const SENT: SendResult = { eventId: "cli:1", dispatchId: "d1", session: "work" };
 
-test.each<[string, Partial<Sent>]>([
+test.each<[string, Partial<SendResult>]>([
   ["Sent to work.", {}],
   ["Done.", { text: "Done." }],
   ["The agent gave no reply.", { text: "" }],

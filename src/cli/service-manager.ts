@@ -42,7 +42,7 @@ function systemctl(...args: string[]): Command {
   return ["systemctl", "--user", ...args];
 }
 
-export type Outcome =
+export type ManagerOutcome =
   | { readonly kind: "done" }
   /** The program is not there, or there is no session of this user that it could talk to. */
   | { readonly kind: "absent"; readonly why: string }
@@ -54,15 +54,15 @@ const TIMEOUT_MS = 60_000;
 const NO_SESSION = /Failed to connect to (user scope )?bus|not been booted with systemd|No medium found/;
 
 /** One after the other, until one fails. */
-export async function runAll(commands: readonly Command[], environment: NodeJS.ProcessEnv): Promise<Outcome> {
+export async function runAll(commands: readonly Command[], environment: NodeJS.ProcessEnv): Promise<ManagerOutcome> {
   for (const command of commands) {
-    const outcome = await run(command, environment);
+    const outcome = await runCommand(command, environment);
     if (outcome.kind !== "done") return outcome;
   }
   return { kind: "done" };
 }
 
-export async function run([program, ...args]: Command, environment: NodeJS.ProcessEnv): Promise<Outcome> {
+export async function runCommand([program, ...args]: Command, environment: NodeJS.ProcessEnv): Promise<ManagerOutcome> {
   let end: RunEnd;
   try {
     const given = { file: program, args, environment: serviceEnvironment(environment) };

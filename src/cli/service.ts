@@ -10,10 +10,10 @@ import { findHome } from "../config/home.ts";
 import type { Invocation } from "../feature/command.ts";
 import { findServer } from "../client/server.ts";
 import { MARK, type ServiceFile, serviceFile, type ServiceDefinition } from "./service-file.ts";
-import { asLine, type Manager, managerOf, type Outcome, run, runAll } from "./service-manager.ts";
+import { asLine, type Manager, managerOf, type ManagerOutcome, runAll, runCommand } from "./service-manager.ts";
 import { table } from "../terminal/text.ts";
 
-export async function install(given: Invocation): Promise<void | false> {
+export async function installService(given: Invocation): Promise<void | false> {
   const { print, environment, home } = given;
   refusePassing(programPath());
   const { file, manager } = describeService(given);
@@ -45,7 +45,7 @@ export async function install(given: Invocation): Promise<void | false> {
   if (started.kind === "failed") return false;
 }
 
-export async function uninstall(given: Invocation): Promise<void | false> {
+export async function uninstallService(given: Invocation): Promise<void | false> {
   const { print, environment } = given;
   const { file, manager } = describeService(given);
   const isThere = (await readOurs(file)) !== undefined;
@@ -68,12 +68,12 @@ export async function uninstall(given: Invocation): Promise<void | false> {
   if (stopped.kind === "failed") return false;
 }
 
-export async function status(given: Invocation): Promise<void> {
+export async function showServiceStatus(given: Invocation): Promise<void> {
   const { print, environment, home } = given;
   const { file, manager } = describeService(given);
   const [content, look, server] = await Promise.all([
     readOurs(file),
-    run(manager.look, environment),
+    runCommand(manager.look, environment),
     findServer(home),
   ]);
   const installed = content === undefined ? "no" : content === file.content ? "yes" : "outdated";
@@ -179,7 +179,7 @@ function serverInTheWay(pid: number, home: string): CortexError {
   });
 }
 
-function afterStart(outcome: Outcome, { start }: Manager): string[] {
+function afterStart(outcome: ManagerOutcome, { start }: Manager): string[] {
   switch (outcome.kind) {
     case "done":
       return [

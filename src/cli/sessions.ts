@@ -5,7 +5,7 @@ import type { Invocation } from "../feature/command.ts";
 import { limitOf, openLedger } from "../client/ledger.ts";
 import { count, moment, table } from "../terminal/text.ts";
 
-export async function sessions(given: Invocation): Promise<void> {
+export async function listSessions(given: Invocation): Promise<void> {
   const { home, options, print } = given;
   const limit = limitOf(given);
   const open = options["all"] !== true;

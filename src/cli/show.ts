@@ -14,7 +14,7 @@ type FullTurnView = ReturnType<typeof fullTurnView>;
 type CallView = FullTurnView["toolCalls"][number];
 type MessageView = FullTurnView["messages"][number];
 
-export async function show({ home, args, print }: Invocation): Promise<void> {
+export async function showTurn({ home, args, print }: Invocation): Promise<void> {
   const id = args[0]!;
   await using ledger = await openLedger(home);
   const content = await ledger.turns.read(id as TurnId);
