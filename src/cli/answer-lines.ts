@@ -16,16 +16,16 @@ import { messageOf, type Talk } from "./send.ts";
 import { endLine, isOver } from "../relay/surface/text.ts";
 import { report } from "./report.ts";
 import { described, sendAndWait } from "./send.ts";
-import type { Server } from "../client/server.ts";
+import type { RunningServer } from "../client/server.ts";
 import { harmless } from "../terminal/text.ts";
 
 /** False: a line could not be answered. */
-export function answerLines(server: Server, talk: Talk, given: Invocation): Promise<void | false> {
+export function answerLines(server: RunningServer, talk: Talk, given: Invocation): Promise<void | false> {
   return new LineChat(server, talk, given).run();
 }
 
 class LineChat {
-  readonly #server: Server;
+  readonly #server: RunningServer;
   readonly #talk: Talk;
   readonly #given: Invocation;
   readonly #left = new AbortController();
@@ -48,7 +48,7 @@ class LineChat {
   /** Nothing is sent before the stream is open: a question that comes earlier would be missed. */
   readonly #opened = Promise.withResolvers<void>();
 
-  constructor(server: Server, talk: Talk, given: Invocation) {
+  constructor(server: RunningServer, talk: Talk, given: Invocation) {
     this.#server = server;
     this.#talk = talk;
     this.#given = given;

@@ -9,7 +9,7 @@ import { REPLY_TOOL, SILENCE } from "../model/reply-tool.ts";
 import type { StreamEvent } from "../client/follow-stream.ts";
 import type { Format, Line } from "../terminal/spans.ts";
 import { harmless } from "../terminal/text.ts";
-import { describeArguments, type ToolCall, toolCard } from "./tool-card.ts";
+import { describeArguments, type CallSummary, toolCard } from "./tool-card.ts";
 import type { Piece } from "../terminal/transcript.ts";
 
 export interface ChatView {
@@ -21,7 +21,7 @@ export interface ChatView {
   /** The words of one run, all its messages after each other. */
   readonly words: Words;
   /** The tools that are at work, by the id of their call. */
-  readonly calls: Readonly<Record<string, ToolCall & { readonly reply?: string }>>;
+  readonly calls: Readonly<Record<string, CallSummary & { readonly reply?: string }>>;
   /** The relays that are under way, with what was said of each last. */
   readonly relays: Readonly<Record<string, string>>;
 }

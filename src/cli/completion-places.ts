@@ -1,26 +1,26 @@
 /** The places on a command line at which something can be completed: one for each command, with what can follow it. */
 import { type Command, GLOBAL_OPTIONS } from "../feature/command.ts";
 
-export interface Place {
+export interface CommandPlace {
   /** The words that lead here: `cortex hooks show`. */
   readonly path: string;
-  readonly commands: readonly Named[];
+  readonly commands: readonly CommandWord[];
   readonly options: readonly Option[];
   /** Whether its arguments are files. */
   readonly takesFiles: boolean;
 }
 
-export interface Named {
+export interface CommandWord {
   readonly name: string;
   readonly about: string;
 }
 
-interface Option extends Named {
+interface Option extends CommandWord {
   /** Absent: it stands alone. */
   readonly value?: "file" | "folder" | "other";
 }
 
-export function placesOf(commands: readonly Command[]): Place[] {
+export function placesOf(commands: readonly Command[]): CommandPlace[] {
   const help = {
     usage: "help [command]",
     about: "show how a command is used",
@@ -29,7 +29,7 @@ export function placesOf(commands: readonly Command[]): Place[] {
   return placesBelow("cortex", { usage: "cortex", about: "", commands: [...commands, help] });
 }
 
-function placesBelow(path: string, entry: Command): Place[] {
+function placesBelow(path: string, entry: Command): CommandPlace[] {
   const { usage, options = [], commands = [] } = entry;
   return [
     {
@@ -57,12 +57,12 @@ function optionOf(flags: string, about: string): Option {
 }
 
 /** What takes somebody from one place to another: `cortex hooks`, and `show` after it. */
-export function stepsOf(places: readonly Place[]): string[] {
+export function stepsOf(places: readonly CommandPlace[]): string[] {
   return places.map(({ path }) => path).filter((path) => path.includes(" "));
 }
 
 /** What the next word is the value of: `cortex up --port`, of this kind. */
-export function valuesOf(places: readonly Place[], kind: NonNullable<Option["value"]>): string[] {
+export function valuesOf(places: readonly CommandPlace[], kind: NonNullable<Option["value"]>): string[] {
   return places.flatMap(({ path, options }) =>
     options.filter(({ value }) => value === kind).map(({ name }) => `${path} ${name}`),
   );

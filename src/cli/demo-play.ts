@@ -3,16 +3,11 @@ import { findBubblewrap } from "../turns/sandbox.ts";
 import { calledAs } from "./as-called.ts";
 import type { Command, Invocation } from "../feature/command.ts";
 import { fillDemoHome } from "./demo-home.ts";
-import { KILL, VERIFY } from "./demo-lasting.ts";
-import { NEVER_MS } from "./demo-script.ts";
+import { KILLED_CALL_DELAY_MS } from "./demo-script.ts";
 import type { DemoServer } from "./demo-server.ts";
-import { openStage, pause, type Stage } from "./demo-stage.ts";
-import type { DemoStep } from "./demo-step.ts";
-import { CHAT, FORK, STEER } from "./demo-talking.ts";
-import { RELAY, TEAM, WEBHOOK_AND_HOOK } from "./demo-working.ts";
+import { openStage, pause, type DemoStage } from "./demo-stage.ts";
+import { STEPS } from "./demo-steps.ts";
 import { duration } from "../terminal/text.ts";
-
-const STEPS: readonly DemoStep[] = [CHAT, STEER, FORK, WEBHOOK_AND_HOOK, RELAY, TEAM, KILL, VERIFY];
 
 const NEXT = [
   ["init", "make a home of your own, and choose a model"],
@@ -48,7 +43,7 @@ export async function playDemo(parts: DemoOptions): Promise<void> {
   const home = fillDemoHome(parts.home, {
     environment,
     hasSandbox: "bubblewrap" in found,
-    script: { thinkMs, receiptMs: NEVER_MS },
+    script: { thinkMs, receiptMs: KILLED_CALL_DELAY_MS },
   });
   const isSilent = isQuiet || print.json;
   const program = calledAs(given.environment);
@@ -81,7 +76,7 @@ export async function playDemo(parts: DemoOptions): Promise<void> {
   );
 }
 
-function introduce(stage: Stage, found: Awaited<ReturnType<typeof findBubblewrap>>): void {
+function introduce(stage: DemoStage, found: Awaited<ReturnType<typeof findBubblewrap>>): void {
   stage.say("Cortex, in eight steps.", "bold");
   stage.say(
     "Server, tools and files are real; the words of the model are from a script, so no key is needed.",

@@ -8,7 +8,7 @@ export interface ScriptOptions {
 }
 
 /** Long enough for any machine to kill a server meanwhile. Nobody waits for it: the script is another one then. */
-export const NEVER_MS = 600_000;
+export const KILLED_CALL_DELAY_MS = 600_000;
 
 /** The messages of the demo, which the script knows. */
 export const MESSAGES = {

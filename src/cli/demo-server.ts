@@ -3,7 +3,7 @@ import { once } from "node:events";
 
 import type { ChildProcess } from "../programs/launch.ts";
 import type { Invocation } from "../feature/command.ts";
-import type { Server } from "../client/server.ts";
+import type { RunningServer } from "../client/server.ts";
 import { startServer } from "../client/start-server.ts";
 
 /** One that has not stopped by then is killed. */
@@ -21,7 +21,7 @@ export class DemoServer implements AsyncDisposable {
   }
 
   /** Resolves when it answers. */
-  async start(): Promise<Server> {
+  async start(): Promise<RunningServer> {
     if (this.#isClosed) throw new Error("The demo is over");
     const { child, ready } = startServer(this.#home, { environment: this.#environment, isTied: true });
     this.#child = child;

@@ -12,7 +12,7 @@ import type { Printer } from "../terminal/print.ts";
 import { type Format, paintRow } from "../terminal/spans.ts";
 import { addPiece, EMPTY_TRANSCRIPT, type Piece, type Transcript } from "../terminal/transcript.ts";
 
-export interface Stage {
+export interface DemoStage {
   /** What happens, in lines of any length. */
   say(text: string, format?: Format): void;
   /** Something that is done as if it were typed. */
@@ -49,7 +49,7 @@ interface StageOptions {
 const DEFAULT_COLUMNS = 100;
 const MAX_COLUMNS = 110;
 
-export function openStage(options: StageOptions): Stage {
+export function openStage(options: StageOptions): DemoStage {
   const { home, program, environment, commands, style, isSilent, signal } = options;
   const columns = Math.min(process.stdout.columns || DEFAULT_COLUMNS, MAX_COLUMNS) - 1;
   let transcript: Transcript = EMPTY_TRANSCRIPT;

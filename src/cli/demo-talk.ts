@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { SessionKey } from "../model/session-key.ts";
 import { type ChatView, IDLE, note, showEvent, typedLines } from "./chat-view.ts";
 import { openChatServer } from "./chat-server.ts";
-import type { Stage } from "./demo-stage.ts";
+import type { DemoStage } from "./demo-stage.ts";
 import { followStream, type StreamEvent } from "../client/follow-stream.ts";
 import { messageOf } from "./send.ts";
 
@@ -23,7 +23,7 @@ const WAIT_LIMIT_MS = 60_000;
 /** Resolves when the stream is open: what is said before would be answered unseen. */
 export async function openTalk(
   session: SessionKey,
-  { home, stage }: { readonly home: string; readonly stage: Stage },
+  { home, stage }: { readonly home: string; readonly stage: DemoStage },
 ): Promise<DemoTalk> {
   const talk = new StagedTalk(session, home, stage);
   await talk.opened;
@@ -33,7 +33,7 @@ export async function openTalk(
 class StagedTalk implements DemoTalk {
   readonly #session: SessionKey;
   readonly #home: string;
-  readonly #stage: Stage;
+  readonly #stage: DemoStage;
   readonly #left = new AbortController();
   readonly #server: ReturnType<typeof openChatServer>;
   readonly #opened = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ class StagedTalk implements DemoTalk {
   #view: ChatView = IDLE;
   #isLost = false;
 
-  constructor(session: SessionKey, home: string, stage: Stage) {
+  constructor(session: SessionKey, home: string, stage: DemoStage) {
     this.#session = session;
     this.#home = home;
     this.#stage = stage;

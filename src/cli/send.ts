@@ -8,7 +8,7 @@ import { type Invocation, text } from "../feature/command.ts";
 import { ask } from "../client/ask.ts";
 import type { Printer } from "../terminal/print.ts";
 import { readMessage } from "../terminal/read-message.ts";
-import { needServer, type Server } from "../client/server.ts";
+import { needServer, type RunningServer } from "../client/server.ts";
 import { needOrStartServer } from "../client/start-server.ts";
 import { harmless } from "../terminal/text.ts";
 
@@ -97,7 +97,7 @@ export function described({ session, text: answer, reply, dropped, aborted }: Se
   return harmless([reply, became, ended].filter((part) => part !== undefined && part !== "").join("\n"));
 }
 
-async function sendOnly(server: Server, message: MessageBody): Promise<SendResult> {
+async function sendOnly(server: RunningServer, message: MessageBody): Promise<SendResult> {
   const { body } = await ask(server, { method: "POST", path: "/api/messages", body: message });
   return body as unknown as SendResult;
 }
@@ -106,7 +106,7 @@ async function sendOnly(server: Server, message: MessageBody): Promise<SendResul
  * Sends a message and waits until it is answered, however long that takes: the server lets go after some
  * minutes, and the same key asks for the same message again. With a printer, it is said what a person is asked meanwhile.
  */
-export async function sendAndWait(server: Server, message: MessageBody, print?: Printer): Promise<SendResult> {
+export async function sendAndWait(server: RunningServer, message: MessageBody, print?: Printer): Promise<SendResult> {
   const body = { ...message, idempotencyKey: message["idempotencyKey"] ?? randomUUID() };
   const answered = new AbortController();
   // Beside the answer, so it may fail: whatever is wrong, the answer says it.
@@ -124,7 +124,7 @@ export async function sendAndWait(server: Server, message: MessageBody, print?: 
 
 /** Says what a person is asked in the session of a message before it can be answered. */
 async function tellRequests(
-  server: Server,
+  server: RunningServer,
   message: MessageBody,
   { print, signal }: { readonly print: Printer; readonly signal: AbortSignal },
 ): Promise<never> {

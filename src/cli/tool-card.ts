@@ -3,7 +3,7 @@ import type { Json } from "../model/json.ts";
 import type { Line } from "../terminal/spans.ts";
 import { count, duration, harmless, shorten } from "../terminal/text.ts";
 
-export interface ToolCall {
+export interface CallSummary {
   readonly name: string;
   readonly args: string;
 }
@@ -20,7 +20,7 @@ const MAX_ARGUMENTS_LENGTH = 120;
 const MAX_RESULT_LINES = 3;
 const MAX_RESULT_LINE_LENGTH = 200;
 
-export function toolCard({ name, args }: ToolCall, { status, durationMs, result }: ToolEnd): Line[] {
+export function toolCard({ name, args }: CallSummary, { status, durationMs, result }: ToolEnd): Line[] {
   const isOk = status === "ok";
   const facts = [isOk ? "" : status, durationMs === undefined ? "" : duration(durationMs)];
   const after = facts.filter((fact) => fact !== "").map((fact) => ` · ${fact}`);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { type Server, serverGone } from "./server.ts";
+import { type RunningServer, serverGone } from "./server.ts";
 import { readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
 // An import would also load what node:http only gives on request, web sockets and all, for 30 ms.
@@ -19,7 +19,7 @@ export interface Request {
 }
 
 /** Asks and reads the answer. What the server refuses is thrown in its own words. */
-export async function ask(server: Server, request: Request): Promise<{ status: number; body: Json }> {
+export async function ask(server: RunningServer, request: Request): Promise<{ status: number; body: Json }> {
   try {
     const response = await open(server, request);
     return { status: response.statusCode!, body: JSON.parse((await readAll(response)) || "null") as Json };
@@ -36,20 +36,20 @@ export function isConnectionLost(error: unknown): boolean {
 const LOST: ReadonlySet<string> = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "server_missing"]);
 
 /** Resolves when the server has begun to answer. */
-export async function listen(server: Server, request: Request): Promise<AsyncGenerator<ServerSentEvent>> {
+export async function listen(server: RunningServer, request: Request): Promise<AsyncGenerator<ServerSentEvent>> {
   const accepting = { ...request.headers, accept: "text/event-stream" };
   const response = await open(server, { ...request, headers: accepting });
   return readServerSentEvents(response.setEncoding("utf8"));
 }
 
-async function open(server: Server, request: Request): Promise<IncomingMessage> {
+async function open(server: RunningServer, request: Request): Promise<IncomingMessage> {
   const response = await send(server, request);
   if (response.statusCode! < 400) return response;
   throw refused(response.statusCode!, await readAll(response));
 }
 
 function send(
-  server: Server,
+  server: RunningServer,
   { method = "GET", path, body, headers, signal }: Request,
 ): Promise<IncomingMessage> {
   const payload = body === undefined ? undefined : JSON.stringify(body);

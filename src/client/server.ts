@@ -5,7 +5,7 @@ import { readPrivate } from "../model/private-file.ts";
 import { findHome, serverNotePath, tokenPath } from "../config/home.ts";
 import { isAlive } from "../programs/is-alive.ts";
 
-export interface Server {
+export interface RunningServer {
   readonly home: string;
   readonly pid: number;
   readonly startedAt: string;
@@ -15,10 +15,10 @@ export interface Server {
 }
 
 /** The server that runs on this home. A note that a dead process left behind counts as none. */
-export async function findServer(home: string): Promise<Server | undefined> {
+export async function findServer(home: string): Promise<RunningServer | undefined> {
   try {
     const note = readPrivate(serverNotePath(home));
-    const server = JSON.parse(note) as Omit<Server, "home" | "token"> | null;
+    const server = JSON.parse(note) as Omit<RunningServer, "home" | "token"> | null;
     if (server === null || !isAlive(server.pid)) return undefined;
     return { ...server, home, token: await readToken(home, urlOf(server)) };
   } catch (error) {
@@ -28,7 +28,7 @@ export async function findServer(home: string): Promise<Server | undefined> {
   }
 }
 
-export function urlOf({ host, port }: Pick<Server, "host" | "port">): string {
+export function urlOf({ host, port }: Pick<RunningServer, "host" | "port">): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
@@ -45,7 +45,7 @@ async function readToken(home: string, url: string): Promise<string> {
 }
 
 /** Throws `server_missing` where none runs. */
-export async function needServer(home: string): Promise<Server> {
+export async function needServer(home: string): Promise<RunningServer> {
   const server = await findServer(home);
   if (server === undefined) throw serverMissing(home);
   return server;

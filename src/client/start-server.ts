@@ -11,14 +11,14 @@ import { logFolder } from "../config/home.ts";
 import type { Invocation } from "../feature/command.ts";
 import { ask } from "./ask.ts";
 import { logPath } from "./log-file.ts";
-import { findServer, type Server, serverMissing } from "./server.ts";
+import { findServer, type RunningServer, serverMissing } from "./server.ts";
 
 /** A start takes about a second; recovering a large home a few. */
 const START_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
 /** The server of this home; with `--start`, one is started in the background where none runs. */
-export async function needOrStartServer({ home, options, print, environment }: Invocation): Promise<Server> {
+export async function needOrStartServer({ home, options, print, environment }: Invocation): Promise<RunningServer> {
   const running = await findServer(home);
   if (options["start"] !== true) {
     if (running === undefined) throw serverMissing(home);
@@ -41,7 +41,7 @@ interface Starting {
 interface Started {
   readonly child: ChildProcess;
   /** Resolves when it answers. */
-  readonly ready: Promise<Server>;
+  readonly ready: Promise<RunningServer>;
 }
 
 export function startServer(home: string, { environment, isTied = false }: Starting): Started {
@@ -62,7 +62,7 @@ export function startServer(home: string, { environment, isTied = false }: Start
   return { child, ready: awaitReady(child, home, log) };
 }
 
-async function awaitReady(child: ChildProcess, home: string, log: string): Promise<Server> {
+async function awaitReady(child: ChildProcess, home: string, log: string): Promise<RunningServer> {
   const stop = new AbortController();
   const ended = once(child, "exit", { signal: stop.signal }).then(() => "ended" as const);
   const late = wait(START_LIMIT_MS, "late" as const, { signal: stop.signal });
@@ -73,7 +73,7 @@ async function awaitReady(child: ChildProcess, home: string, log: string): Promi
   return outcome;
 }
 
-async function find(home: string, signal: AbortSignal): Promise<Server> {
+async function find(home: string, signal: AbortSignal): Promise<RunningServer> {
   for (;;) {
     const server = await findServer(home);
     if (server !== undefined && (await answers(server))) return server;
@@ -81,7 +81,7 @@ async function find(home: string, signal: AbortSignal): Promise<Server> {
   }
 }
 
-async function answers(server: Server): Promise<boolean> {
+async function answers(server: RunningServer): Promise<boolean> {
   try {
     return (await ask(server, { path: "/api/health" })).status === 200;
   } catch {

@@ -7,7 +7,7 @@ import type { BeatView } from "./views.ts";
 import { withNulls } from "./with-nulls.ts";
 import { ask } from "../../client/ask.ts";
 import { type Invocation, text } from "../../feature/command.ts";
-import { findServer, type Server } from "../../client/server.ts";
+import { findServer, type RunningServer } from "../../client/server.ts";
 import { needOrStartServer } from "../../client/start-server.ts";
 import { openTeam } from "./look-commands.ts";
 import { harmless, table } from "../../terminal/text.ts";
@@ -72,7 +72,7 @@ export async function housekeeping(given: Invocation): Promise<void | false> {
 }
 
 /** The server has settings of its own: what was typed here does not change where it works. */
-async function requireSameTeam(given: Invocation, server: Server): Promise<void> {
+async function requireSameTeam(given: Invocation, server: RunningServer): Promise<void> {
   if (text(given, "teamDir") === undefined) return;
   const [{ root }, reply] = await Promise.all([
     openTeam(given),
