@@ -73,7 +73,12 @@ function describeFile({ name, bytes, problem }: AgentDetails["identityFiles"][nu
 }
 
 /** Looks at all agents and personas. False: there are errors. */
-export async function checkAgentsAndPersonas({ home, environment, print, toolNames }: Invocation): Promise<void | false> {
+export async function checkAgentsAndPersonas({
+  home,
+  environment,
+  print,
+  toolNames,
+}: Invocation): Promise<void | false> {
   const { config, variable } = await readConfigured({ home, environment });
   const findings = await checkAgents({ home, config, variable, toolNames });
   const errors = findings.filter(({ level }) => level === "error").length;
@@ -88,7 +93,10 @@ export async function checkAgentsAndPersonas({ home, environment, print, toolNam
   if (errors > 0) return false;
 }
 
-function describeFinding({ level, path, message, hint }: Finding, style: Invocation["print"]["style"]): string {
+function describeFinding(
+  { level, path, message, hint }: Finding,
+  style: Invocation["print"]["style"],
+): string {
   const word = style(level === "error" ? "red" : "yellow", level);
   return `${word} ${harmless(`${path}: ${message}\n  ${hint}`)}`;
 }

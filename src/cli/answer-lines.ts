@@ -11,7 +11,7 @@ import { type RequestReply, parseReply } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
 import type { Invocation } from "../feature/command.ts";
 import { describeRequest, describeWaiting, howTo } from "../client/describe-request.ts";
-import { followStream, type StreamEvent } from "../client/follow-stream.ts";
+import { followStream, type SessionEvent } from "../client/follow-stream.ts";
 import { messageOf, type Talk } from "./send.ts";
 import { endLine, isOver } from "../relay/surface/text.ts";
 import { report } from "./report.ts";
@@ -182,7 +182,7 @@ class LineChat {
     }
   }
 
-  async #hear({ type, state, approvalId, relayId }: StreamEvent): Promise<void> {
+  async #hear({ type, state, approvalId, relayId }: SessionEvent): Promise<void> {
     try {
       if (type === "approval.changed" && typeof approvalId === "string") {
         if (state === "open") this.#tell(await this.#chat.request(approvalId));

@@ -4,11 +4,11 @@ import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
 import type { ApprovalView } from "../feature/views.ts";
 import { type PromptState, promptOf, statusOf, type StatusState } from "./chat-prompt.ts";
 import { IDLE } from "./chat-view.ts";
-import type { Row } from "../terminal/spans.ts";
+import type { TextRow } from "../terminal/spans.ts";
 
 const WORKING = { ...IDLE, state: "working" } as const;
 
-function textOf(row: Row): string {
+function textOf(row: TextRow): string {
   return row.map(({ text }) => text).join("");
 }
 

@@ -3,7 +3,7 @@ import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
 import type { ApprovalView } from "../feature/views.ts";
 import { dollars } from "./chat-lists.ts";
 import type { ChatView } from "./chat-view.ts";
-import type { Row, Span } from "../terminal/spans.ts";
+import type { TextRow, Span } from "../terminal/spans.ts";
 import { duration, shorten } from "../terminal/text.ts";
 
 const MAX_SESSION_LENGTH = 24;
@@ -20,7 +20,7 @@ export interface PromptState {
   readonly request: ApprovalView | undefined;
 }
 
-export function promptOf({ view, session, mode, request }: PromptState): Row {
+export function promptOf({ view, session, mode, request }: PromptState): TextRow {
   const place = session === MAIN_SESSION ? [] : [shorten(session, MAX_SESSION_LENGTH)];
   const does = request === undefined ? (view.state === "idle" ? undefined : (mode ?? "…")) : wanted(request);
   const before = [...place, ...(does === undefined ? [] : [does])].join(" · ");
@@ -41,7 +41,7 @@ export interface StatusState {
 }
 
 /** Whether it moves says whether something happens. */
-export function statusOf({ view, nowMs, sinceMs, spentUsd, isAborting }: StatusState): Row {
+export function statusOf({ view, nowMs, sinceMs, spentUsd, isAborting }: StatusState): TextRow {
   const frame = view.state === "waiting" ? "⏸" : FRAMES[Math.floor(nowMs / FRAME_MS) % FRAMES.length]!;
   const seconds = Math.max(Math.floor((nowMs - sinceMs) / 1_000), 0) * 1_000;
   const facts = [

@@ -7,7 +7,8 @@ const CALL = { question: null, options: null } as ApprovalView;
 const QUESTION = { question: "Which?", options: ["red", "green"] as string[] } as ApprovalView;
 
 test("a yes approves a call, a no refuses it, with a reason where there is one", () => {
-  for (const line of ["y", "yes", "Yes.", " YES! "]) expect(parseReply(line, CALL)).toEqual({ kind: "approve" });
+  for (const line of ["y", "yes", "Yes.", " YES! "])
+    expect(parseReply(line, CALL)).toEqual({ kind: "approve" });
   for (const line of ["n", "no", "No."])
     expect(parseReply(line, CALL)).toEqual({ kind: "deny", reason: undefined });
   expect(parseReply("no, not there", CALL)).toEqual({ kind: "deny", reason: "not there" });

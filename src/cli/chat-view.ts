@@ -6,7 +6,7 @@
  * or not at all make no difference to what stands there in the end.
  */
 import { REPLY_TOOL, SILENCE } from "../model/reply-tool.ts";
-import type { StreamEvent } from "../client/follow-stream.ts";
+import type { SessionEvent } from "../client/follow-stream.ts";
 import type { Format, Line } from "../terminal/spans.ts";
 import { harmless } from "../terminal/text.ts";
 import { describeArguments, type CallSummary, toolCard } from "./tool-card.ts";
@@ -51,7 +51,7 @@ export const IDLE: ChatView = {
 
 const END: Piece = { kind: "end" };
 
-export function showEvent(view: ChatView, event: StreamEvent): Shown {
+export function showEvent(view: ChatView, event: SessionEvent): Shown {
   switch (event.type) {
     case "run.state":
       return showState(view, event);
@@ -95,7 +95,7 @@ export function typedLines(text: string): Piece {
   return { kind: "lines", lines: [{ spans: [] }, typed, ...lines] };
 }
 
-function showState(view: ChatView, event: StreamEvent): Shown {
+function showState(view: ChatView, event: SessionEvent): Shown {
   if (event["state"] === "suspended")
     return nothing({ ...view, state: "waiting", isCompacting: false, wait: textOf(event["wait"]) });
   if (event["state"] !== "idle")
@@ -110,7 +110,7 @@ function showState(view: ChatView, event: StreamEvent): Shown {
  * Words that do not go on where the ones before ended are left out: the whole message comes later. So are those that
  * may become an answer which says that there is none.
  */
-function addWords(view: ChatView, event: StreamEvent): Shown {
+function addWords(view: ChatView, event: SessionEvent): Shown {
   const words = wordsOf(view, event);
   const streamed = words.streamed + harmless(textOf(event["text"]));
   const mayBeSilent = SILENCE.startsWith(streamed.slice(words.completed.length).trim());
@@ -123,7 +123,7 @@ function addWords(view: ChatView, event: StreamEvent): Shown {
   };
 }
 
-function completeMessage(view: ChatView, event: StreamEvent): Shown {
+function completeMessage(view: ChatView, event: SessionEvent): Shown {
   const words = wordsOf(view, event);
   const content = harmless(textOf(event["content"]));
   const completed = words.completed + content;
@@ -146,7 +146,7 @@ function completeMessage(view: ChatView, event: StreamEvent): Shown {
   };
 }
 
-function startCall(view: ChatView, event: StreamEvent): Shown {
+function startCall(view: ChatView, event: SessionEvent): Shown {
   const { name, args } = event;
   const call = {
     name: harmless(textOf(name)),
@@ -157,12 +157,12 @@ function startCall(view: ChatView, event: StreamEvent): Shown {
 }
 
 /** What the agent says while it goes on. */
-function replyIn({ args, turnId }: StreamEvent): string {
+function replyIn({ args, turnId }: SessionEvent): string {
   if (args === null) return `\`cortex show ${textOf(turnId)}\` has the reply, which is too long for here.`;
   return textOf((args as { readonly content?: string } | undefined)?.content);
 }
 
-function endCall(view: ChatView, event: StreamEvent): Shown {
+function endCall(view: ChatView, event: SessionEvent): Shown {
   const id = textOf(event["callId"]);
   const { [id]: call = { name: harmless(textOf(event["name"])), args: "" }, ...calls } = view.calls;
   const { status, durationMs, result } = event;
@@ -177,7 +177,7 @@ function endCall(view: ChatView, event: StreamEvent): Shown {
 }
 
 /** One line for each step: who is at work, and what it has cost so far. */
-function showRelay(view: ChatView, event: StreamEvent): Shown {
+function showRelay(view: ChatView, event: SessionEvent): Shown {
   const id = textOf(event["relayId"]);
   const { agent, stage, step, costUsd, state } = event;
   const { [id]: before, ...others } = view.relays;
@@ -189,7 +189,7 @@ function showRelay(view: ChatView, event: StreamEvent): Shown {
   return line === before ? nothing(after) : { view: after, pieces: [note(line)] };
 }
 
-function wordsOf({ words }: ChatView, event: StreamEvent): Words {
+function wordsOf({ words }: ChatView, event: SessionEvent): Words {
   const run = textOf(event["runId"]);
   return words.run === run ? words : { ...NO_WORDS, run };
 }
@@ -207,6 +207,6 @@ function nothing(view: ChatView): Shown {
   return { view, pieces: [] };
 }
 
-function textOf(value: StreamEvent[string]): string {
+function textOf(value: SessionEvent[string]): string {
   return typeof value === "string" ? value : "";
 }

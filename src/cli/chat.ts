@@ -16,9 +16,7 @@ export async function chat(given: Invocation): Promise<void | false> {
     profile: text(given, "profile"),
   };
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY && given.environment["TERM"] !== "dumb";
-  return isTerminal && !given.print.json
-    ? converseInTerminal(talk, given)
-    : answerLines(server, talk, given);
+  return isTerminal && !given.print.json ? converseInTerminal(talk, given) : answerLines(server, talk, given);
 }
 
 /** From one session to the next, until somebody leaves. */

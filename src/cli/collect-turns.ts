@@ -3,8 +3,7 @@
  * so that a thread of any length and a turn with any number of followers cost the same.
  */
 import type { TurnId } from "../model/ids.ts";
-import type { StoredTurn } from "../client/ledger.ts";
-import type { Ledger } from "../store/store.ts";
+import type { StoredTurn, Ledger } from "../store/store.ts";
 
 /** At most `limit` turns of the threads that end with these heads, and as many of other branches; newest first. */
 export async function collectTurns(

@@ -4,7 +4,14 @@
  */
 import { CortexError } from "../model/errors.ts";
 import type { Command, Invocation } from "../feature/command.ts";
-import { type CommandPlace, type CommandWord, placesOf, quoted, stepsOf, valuesOf } from "./completion-places.ts";
+import {
+  type CommandPlace,
+  type CommandWord,
+  placesOf,
+  quoted,
+  stepsOf,
+  valuesOf,
+} from "./completion-places.ts";
 
 const SHELLS = { bash: bashCompletion, fish: fishCompletion, zsh: zshCompletion } as const;
 

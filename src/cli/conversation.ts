@@ -9,7 +9,7 @@ import { parseReply } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
 import { type ChatView, IDLE, note, showEvent, typedLines, wholeText } from "./chat-view.ts";
 import { describeRequest } from "../client/describe-request.ts";
-import { followStream, type StreamEvent } from "../client/follow-stream.ts";
+import { followStream, type SessionEvent } from "../client/follow-stream.ts";
 import { messageOf, type Talk } from "./send.ts";
 import { endLine, isOver } from "../relay/surface/text.ts";
 import type { SendResult } from "./send.ts";
@@ -222,7 +222,7 @@ class Conversation {
     if (dropped !== undefined) this.#tell(`Dropped by the policy "${dropped}": too many messages wait.`);
   }
 
-  #follow(event: StreamEvent): void {
+  #follow(event: SessionEvent): void {
     const { type, state, itemId, approvalId, relayId, turnId } = event;
     if (type === "run.state") this.#hasHeard = true;
     if (type === "run.state" && state === "idle") this.#isAborting = false;
@@ -293,7 +293,7 @@ class Conversation {
     this.#become(this.#view);
   }
 
-  async #followRequest(id: string, state: StreamEvent[string]): Promise<void> {
+  async #followRequest(id: string, state: SessionEvent[string]): Promise<void> {
     if (state !== "open") {
       this.#decided.add(id);
       return this.#awaitReply(this.#requests.filter((request) => request.id !== id));

@@ -96,7 +96,14 @@ const FORK_STEP: DemoStep = {
     const { items } = await stage.look<{ readonly items: readonly SessionView[] }>("sessions");
     const { head } = items.find(({ key }) => key === MAIN_SESSION)!;
     const { parentId } = await stage.look<Turn>("show", head!);
-    const fork = await stage.cortex<SendResult>("fork", parentId!, MESSAGES.fork, "--session", "leaflet", "--wait");
+    const fork = await stage.cortex<SendResult>(
+      "fork",
+      parentId!,
+      MESSAGES.fork,
+      "--session",
+      "leaflet",
+      "--wait",
+    );
     const { common, left, right } = await stage.cortex<Comparison>(
       "diff",
       MAIN_SESSION,
@@ -266,5 +273,12 @@ const VERIFY_STEP: DemoStep = {
 };
 
 export const STEPS: readonly DemoStep[] = [
-  CHAT_STEP, STEER_STEP, FORK_STEP, HOOK_STEP, RELAY_STEP, TEAM_STEP, KILL_STEP, VERIFY_STEP,
+  CHAT_STEP,
+  STEER_STEP,
+  FORK_STEP,
+  HOOK_STEP,
+  RELAY_STEP,
+  TEAM_STEP,
+  KILL_STEP,
+  VERIFY_STEP,
 ];

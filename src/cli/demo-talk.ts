@@ -5,14 +5,14 @@ import type { SessionKey } from "../model/session-key.ts";
 import { type ChatView, IDLE, note, showEvent, typedLines } from "./chat-view.ts";
 import { openChatServer } from "./chat-server.ts";
 import type { DemoStage } from "./demo-stage.ts";
-import { followStream, type StreamEvent } from "../client/follow-stream.ts";
+import { followStream, type SessionEvent } from "../client/follow-stream.ts";
 import { messageOf } from "./send.ts";
 
 interface DemoTalk extends AsyncDisposable {
   /** Says something, as somebody who types it. */
   say(text: string, mode?: string): Promise<void>;
   /** The next event of this type, after the one that was waited for last. */
-  until(type: string): Promise<StreamEvent>;
+  until(type: string): Promise<SessionEvent>;
   /** The id of the next turn that is complete. */
   turn(): Promise<string>;
 }
@@ -37,7 +37,7 @@ class StagedTalk implements DemoTalk {
   readonly #left = new AbortController();
   readonly #server: ReturnType<typeof openChatServer>;
   readonly #opened = Promise.withResolvers<void>();
-  readonly #events: StreamEvent[] = [];
+  readonly #events: SessionEvent[] = [];
   readonly #following: Promise<void>;
   #arrived = Promise.withResolvers<void>();
   #view: ChatView = IDLE;
@@ -77,7 +77,7 @@ class StagedTalk implements DemoTalk {
     await this.#following;
   }
 
-  async until(type: string): Promise<StreamEvent> {
+  async until(type: string): Promise<SessionEvent> {
     const limit = new AbortController();
     const late = wait(WAIT_LIMIT_MS, undefined, { signal: limit.signal }).then(() => {
       throw new Error(`No ${type} in ${this.#session} within ${WAIT_LIMIT_MS / 1_000} seconds`);
@@ -113,7 +113,7 @@ class StagedTalk implements DemoTalk {
     }
   }
 
-  #take(event: StreamEvent): void {
+  #take(event: SessionEvent): void {
     const shown = showEvent(this.#view, event);
     this.#view = shown.view;
     this.#stage.add(...shown.pieces);

@@ -7,7 +7,7 @@ import { CortexError } from "../model/errors.ts";
 import { chooseModel } from "../config/choose-model.ts";
 import { starterProfile } from "../runtime/starter-profile.ts";
 import type { Invocation } from "../feature/command.ts";
-import { readAnswer } from "../terminal/read-answer.ts";
+import { readAnswer } from "../terminal/read-input.ts";
 import { isSandbox, SANDBOXES, type Wishes } from "./starter-files.ts";
 import { harmless } from "../terminal/text.ts";
 

@@ -7,7 +7,7 @@ import { describeWaiting } from "../client/describe-request.ts";
 import { type Invocation, text } from "../feature/command.ts";
 import { ask } from "../client/ask.ts";
 import type { Printer } from "../terminal/print.ts";
-import { readMessage } from "../terminal/read-message.ts";
+import { readMessage } from "../terminal/read-input.ts";
 import { needServer, type RunningServer } from "../client/server.ts";
 import { needOrStartServer } from "../client/start-server.ts";
 import { harmless } from "../terminal/text.ts";
@@ -106,7 +106,11 @@ async function sendOnly(server: RunningServer, message: MessageBody): Promise<Se
  * Sends a message and waits until it is answered, however long that takes: the server lets go after some
  * minutes, and the same key asks for the same message again. With a printer, it is said what a person is asked meanwhile.
  */
-export async function sendAndWait(server: RunningServer, message: MessageBody, print?: Printer): Promise<SendResult> {
+export async function sendAndWait(
+  server: RunningServer,
+  message: MessageBody,
+  print?: Printer,
+): Promise<SendResult> {
   const body = { ...message, idempotencyKey: message["idempotencyKey"] ?? randomUUID() };
   const answered = new AbortController();
   // Beside the answer, so it may fail: whatever is wrong, the answer says it.

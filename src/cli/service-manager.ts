@@ -54,7 +54,10 @@ const TIMEOUT_MS = 60_000;
 const NO_SESSION = /Failed to connect to (user scope )?bus|not been booted with systemd|No medium found/;
 
 /** One after the other, until one fails. */
-export async function runAll(commands: readonly Command[], environment: NodeJS.ProcessEnv): Promise<ManagerOutcome> {
+export async function runAll(
+  commands: readonly Command[],
+  environment: NodeJS.ProcessEnv,
+): Promise<ManagerOutcome> {
   for (const command of commands) {
     const outcome = await runCommand(command, environment);
     if (outcome.kind !== "done") return outcome;
@@ -62,7 +65,10 @@ export async function runAll(commands: readonly Command[], environment: NodeJS.P
   return { kind: "done" };
 }
 
-export async function runCommand([program, ...args]: Command, environment: NodeJS.ProcessEnv): Promise<ManagerOutcome> {
+export async function runCommand(
+  [program, ...args]: Command,
+  environment: NodeJS.ProcessEnv,
+): Promise<ManagerOutcome> {
   let end: RunEnd;
   try {
     const given = { file: program, args, environment: serviceEnvironment(environment) };

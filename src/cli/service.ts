@@ -10,7 +10,14 @@ import { findHome } from "../config/home.ts";
 import type { Invocation } from "../feature/command.ts";
 import { findServer } from "../client/server.ts";
 import { MARK, type ServiceFile, serviceFile, type ServiceDefinition } from "./service-file.ts";
-import { asLine, type Manager, managerOf, type ManagerOutcome, runAll, runCommand } from "./service-manager.ts";
+import {
+  asLine,
+  type Manager,
+  managerOf,
+  type ManagerOutcome,
+  runAll,
+  runCommand,
+} from "./service-manager.ts";
 import { table } from "../terminal/text.ts";
 
 export async function installService(given: Invocation): Promise<void | false> {

@@ -2,10 +2,9 @@ import type { TurnId } from "../model/ids.ts";
 import type { UserBody } from "../model/message.ts";
 import { fullTurnView } from "../feature/views.ts";
 import type { Invocation } from "../feature/command.ts";
-import { openLedger } from "../client/ledger.ts";
+import { openLedger, turnMissing } from "../client/ledger.ts";
 import type { Printer } from "../terminal/print.ts";
 import { count, duration, harmless, indent, moment, shorten, table } from "../terminal/text.ts";
-import { turnUnknown } from "../client/unknown.ts";
 
 /** What is shown of the arguments and the result of a tool call, in characters. `--json` has all of it. */
 export const MAX_CALL_LENGTH = 2_000;
@@ -18,7 +17,7 @@ export async function showTurn({ home, args, print }: Invocation): Promise<void>
   const id = args[0]!;
   await using ledger = await openLedger(home);
   const content = await ledger.turns.read(id as TurnId);
-  if (content === undefined) throw turnUnknown(id);
+  if (content === undefined) throw turnMissing(id);
   const view = fullTurnView(content);
   print.data(view, () => describe(view, print));
 }

@@ -36,7 +36,10 @@ export function isConnectionLost(error: unknown): boolean {
 const LOST: ReadonlySet<string> = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "server_missing"]);
 
 /** Resolves when the server has begun to answer. */
-export async function listen(server: RunningServer, request: Request): Promise<AsyncGenerator<ServerSentEvent>> {
+export async function listen(
+  server: RunningServer,
+  request: Request,
+): Promise<AsyncGenerator<ServerSentEvent>> {
   const accepting = { ...request.headers, accept: "text/event-stream" };
   const response = await open(server, { ...request, headers: accepting });
   return readServerSentEvents(response.setEncoding("utf8"));

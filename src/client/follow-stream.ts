@@ -4,11 +4,11 @@ import type { Json } from "../model/json.ts";
 import { isConnectionLost, listen } from "./ask.ts";
 import { findServer, needServer, serverMissing } from "./server.ts";
 
-export type StreamEvent = { readonly type: string } & { readonly [field: string]: Json | undefined };
+export type SessionEvent = { readonly type: string } & { readonly [field: string]: Json | undefined };
 
 type Followed =
   | { readonly kind: "open" }
-  | { readonly kind: "event"; readonly event: StreamEvent }
+  | { readonly kind: "event"; readonly event: SessionEvent }
   | { readonly kind: "lost" };
 
 const FIRST_PAUSE_MS = 100;
@@ -35,7 +35,7 @@ export async function* followStream(
       yield { kind: "open" };
       for await (const { id, data } of events) {
         seen = id ?? seen;
-        if (data !== undefined) yield { kind: "event", event: JSON.parse(data) as StreamEvent };
+        if (data !== undefined) yield { kind: "event", event: JSON.parse(data) as SessionEvent };
       }
     } catch (error) {
       if (signal.aborted) return;

@@ -8,7 +8,7 @@ export interface ServerSentEvent {
 }
 
 /** What a server may send without ending a line. */
-export const MAX_LINE_LENGTH = 32 * 1024 * 1024;
+export const MAX_SSE_LINE_LENGTH = 32 * 1024 * 1024;
 
 export async function* readServerSentEvents(chunks: AsyncIterable<string>): AsyncGenerator<ServerSentEvent> {
   let rest = "";
@@ -22,7 +22,8 @@ export async function* readServerSentEvents(chunks: AsyncIterable<string>): Asyn
     if (half !== "") lines.push(lines.pop()!.slice(0, -1));
     lines[0] = rest + lines[0]!; // which is not looked through again
     rest = lines.pop()!;
-    if (rest.length > MAX_LINE_LENGTH) throw new Error(`A line has more than ${MAX_LINE_LENGTH} characters`);
+    if (rest.length > MAX_SSE_LINE_LENGTH)
+      throw new Error(`A line has more than ${MAX_SSE_LINE_LENGTH} characters`);
     for (const line of lines) {
       if (line !== "") {
         fields.push(line);

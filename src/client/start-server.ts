@@ -18,7 +18,12 @@ const START_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
 /** The server of this home; with `--start`, one is started in the background where none runs. */
-export async function needOrStartServer({ home, options, print, environment }: Invocation): Promise<RunningServer> {
+export async function needOrStartServer({
+  home,
+  options,
+  print,
+  environment,
+}: Invocation): Promise<RunningServer> {
   const running = await findServer(home);
   if (options["start"] !== true) {
     if (running === undefined) throw serverMissing(home);

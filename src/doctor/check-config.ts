@@ -12,7 +12,7 @@ import { type Configured, readConfigured } from "../config/configured.ts";
 import { type Check, fail, ok, refusalBy, warn } from "../feature/check.ts";
 import type { CheckedHome, Feature } from "../feature/feature.ts";
 import { pingProfile, type PingProblem } from "./ping.ts";
-import { checkPort } from "./check-port.ts";
+import { checkPort } from "./check-machine.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "../turns/sandbox.ts";
 import { describeUnset, isSet, unsetVariables } from "../config/unset-variables.ts";
 

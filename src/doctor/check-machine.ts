@@ -1,6 +1,8 @@
 /** Node, the folder of the home, who can read what is private in it, and the room on its disk. */
+import { once } from "node:events";
 import { closeSync } from "node:fs";
 import { access, constants, readFile, realpath, stat } from "node:fs/promises";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 
 import { codeOf } from "../model/error-code.ts";
@@ -11,7 +13,7 @@ import { type Check, ok, refusal, refusalBy, warn } from "../feature/check.ts";
 import { LARGE_WAL_BYTES, LOW_DISK_BYTES } from "../insight/health.ts";
 import { chatHistoryPath, databasePath, logFolder, refuseFile, tokenPath } from "../config/home.ts";
 import { openElsewhere } from "../programs/open-elsewhere.ts";
-import { readVitals } from "../insight/vitals.ts";
+import { readVitals } from "../insight/measure.ts";
 
 /** As in package.json. */
 const LEAST_NODE = 24;
@@ -129,6 +131,32 @@ function pidOf(note: string): number[] {
     return [(JSON.parse(note) as { readonly pid: number }).pid];
   } catch {
     return []; // cut off while it was written
+  }
+}
+
+/** Asked only where no server runs: listening there for a moment tells. */
+export async function checkPort({ host, port }: { host: string; port: number }): Promise<Check> {
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const server = createServer();
+  try {
+    const listening = once(server, "listening");
+    server.listen({ host, port, exclusive: true });
+    await listening;
+    server.close();
+    return ok("port", port === 0 ? "any that is free" : `${address} is free`);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "EADDRINUSE")
+      return refusal(
+        "port",
+        `Another process listens on ${address}`,
+        "Stop it, or set `server.port` in cortex.json.",
+      );
+    return refusal(
+      "port",
+      `Nothing can listen on ${address} (${code})`,
+      "Check `server.host` and `server.port` in cortex.json.",
+    );
   }
 }
 

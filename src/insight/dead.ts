@@ -17,7 +17,7 @@ export async function readDead(id: string, ledger: Ledger) {
 }
 
 /** Returns the state that it is in then. */
-export async function retryDead(id: string, store: Store): Promise<"queued" | "pending"> {
+export async function retryDeadLetter(id: string, store: Store): Promise<"queued" | "pending"> {
   const letter = await findDead(id, store);
   if (letter.kind === "message") {
     await store.queue.retryDead(letter.item);
@@ -27,7 +27,7 @@ export async function retryDead(id: string, store: Store): Promise<"queued" | "p
   return "pending";
 }
 
-export async function dropDead(id: string, store: Store): Promise<void> {
+export async function dropDeadLetter(id: string, store: Store): Promise<void> {
   const letter = await findDead(id, store);
   if (letter.kind === "message") await store.queue.dropDead(letter.item);
   else await store.outbox.dropDead(letter.delivery);

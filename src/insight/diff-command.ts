@@ -1,14 +1,11 @@
 import type { TurnId } from "../model/ids.ts";
 import { type Branch, compareTurns, type Comparison, spoken } from "./compare-turns.ts";
 import type { Invocation } from "../feature/command.ts";
-import { colouredDiff } from "../terminal/coloured-diff.ts";
-import { findTurn } from "../client/find-turn.ts";
-import { limitOf, openLedger } from "../client/ledger.ts";
+import { colouredDiff, type Printer } from "../terminal/print.ts";
+import { findTurn, limitOf, openLedger, turnMissing } from "../client/ledger.ts";
 import type { Ledger } from "../store/store.ts";
-import type { Printer } from "../terminal/print.ts";
 import { sideBySide } from "../terminal/side-by-side.ts";
 import { count, firstLine, harmless, table } from "../terminal/text.ts";
-import { turnUnknown } from "../client/unknown.ts";
 
 const MAX_QUERY_LENGTH = 60;
 /** Where the output is no terminal. */
@@ -33,7 +30,7 @@ export async function diff(given: Invocation): Promise<void> {
 
 async function need(name: string, ledger: Ledger): Promise<TurnId> {
   const turn = await findTurn(name, ledger);
-  if (turn === undefined) throw turnUnknown(name);
+  if (turn === undefined) throw turnMissing(name);
   return turn;
 }
 

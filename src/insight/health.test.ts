@@ -17,7 +17,7 @@ import {
   SLOW_LOOP_P99_MS,
   STILL_RUN_MS,
 } from "./health.ts";
-import { MAX_HOOKS_NAMED, measure, type Measures } from "./measure.ts";
+import { MAX_HOOKS_NAMED, readMeasures, type Measures } from "./measure.ts";
 
 const still = (stillMs: number, session = "work") => ({ runId: "r", turnId: "t", session, stillMs });
 
@@ -126,7 +126,7 @@ test("of many hooks that are broken, some are named", async () => {
   await store.hooks.sync([...broken, fine]);
   await store.events.accept(event("a"), { judge: true });
   clock.advance(1_000);
-  const { hooks } = await measure({
+  const { hooks } = await readMeasures({
     ledger: store,
     config: CONFIG,
     home: folder.path,

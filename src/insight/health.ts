@@ -1,15 +1,15 @@
 /** How a running Cortex is doing: its measures, and in words what somebody should look at. */
 import { count } from "../model/count.ts";
-import { measure, type MeasuredCortex, type Measures } from "./measure.ts";
+import { readMeasures, type MeasuredCortex, type Measures } from "./measure.ts";
 import { describeUnset } from "../config/unset-variables.ts";
 
 export interface Health extends Measures {
   /** degraded: there are problems. */
   readonly status: "ok" | "degraded";
-  readonly problems: readonly Problem[];
+  readonly problems: readonly HealthProblem[];
 }
 
-export interface Problem {
+export interface HealthProblem {
   readonly problem: string;
   readonly hint: string;
 }
@@ -31,12 +31,12 @@ const MAX_ERROR_LENGTH = 200;
 export const MAX_RUNS_NAMED = 5;
 
 export async function readHealth(parts: MeasuredCortex): Promise<Health> {
-  const measures = await measure(parts);
+  const measures = await readMeasures(parts);
   const problems = findProblems(measures);
   return { status: problems.length === 0 ? "ok" : "degraded", problems, ...measures };
 }
 
-export function findProblems(measures: Measures): Problem[] {
+export function findProblems(measures: Measures): HealthProblem[] {
   return [
     ...stillRuns(measures),
     ...longWait(measures),
@@ -50,7 +50,7 @@ export function findProblems(measures: Measures): Problem[] {
   ];
 }
 
-function* stillRuns({ runs }: Measures): Generator<Problem> {
+function* stillRuns({ runs }: Measures): Generator<HealthProblem> {
   const still = runs.stillest.filter(({ stillMs }) => stillMs >= STILL_RUN_MS);
   for (const { session, turnId, stillMs } of still.slice(0, MAX_RUNS_NAMED)) {
     yield {
@@ -66,7 +66,7 @@ function* stillRuns({ runs }: Measures): Generator<Problem> {
   }
 }
 
-function* longWait({ queue, runs }: Measures): Generator<Problem> {
+function* longWait({ queue, runs }: Measures): Generator<HealthProblem> {
   const { oldestWaitingMs, sessionsWaiting } = queue;
   if (oldestWaitingMs === null || oldestWaitingMs < LONG_WAIT_MS) return;
   yield {
@@ -75,7 +75,7 @@ function* longWait({ queue, runs }: Measures): Generator<Problem> {
   };
 }
 
-function* deadLetters({ dead }: Measures): Generator<Problem> {
+function* deadLetters({ dead }: Measures): Generator<HealthProblem> {
   const total = dead.messages + dead.deliveries;
   if (total === 0) return;
   yield {
@@ -84,7 +84,7 @@ function* deadLetters({ dead }: Measures): Generator<Problem> {
   };
 }
 
-function* unknownDeliveries({ deliveries }: Measures): Generator<Problem> {
+function* unknownDeliveries({ deliveries }: Measures): Generator<HealthProblem> {
   const { oldestUnknownMs, unknown } = deliveries;
   if (oldestUnknownMs === null || oldestUnknownMs < LONG_UNKNOWN_MS) return;
   yield {
@@ -93,7 +93,7 @@ function* unknownDeliveries({ deliveries }: Measures): Generator<Problem> {
   };
 }
 
-function* brokenHooks({ hooks }: Measures): Generator<Problem> {
+function* brokenHooks({ hooks }: Measures): Generator<HealthProblem> {
   for (const { name, status, error } of hooks.broken) {
     const what = status === "errored" ? "cannot be loaded" : "is paused after repeated failures";
     yield {
@@ -115,7 +115,7 @@ function* brokenHooks({ hooks }: Measures): Generator<Problem> {
   };
 }
 
-function* usedUp({ usageReached }: Measures): Generator<Problem> {
+function* usedUp({ usageReached }: Measures): Generator<HealthProblem> {
   for (const { what, setting, limit } of usageReached) {
     yield {
       problem: `A daily limit is reached: ${what}`,
@@ -124,7 +124,7 @@ function* usedUp({ usageReached }: Measures): Generator<Problem> {
   }
 }
 
-function* slowLoop({ loop }: Measures): Generator<Problem> {
+function* slowLoop({ loop }: Measures): Generator<HealthProblem> {
   if (loop.p99Ms < SLOW_LOOP_P99_MS && loop.maxMs < LOOP_STALL_MS) return;
   yield {
     problem: `The main thread is held up: by ${Math.round(loop.maxMs)} ms at worst, and by ${Math.round(loop.p99Ms)} ms one time in a hundred`,
@@ -132,7 +132,7 @@ function* slowLoop({ loop }: Measures): Generator<Problem> {
   };
 }
 
-function* machine({ disk, memory }: Measures): Generator<Problem> {
+function* machine({ disk, memory }: Measures): Generator<HealthProblem> {
   if (disk.freeBytes < LOW_DISK_BYTES) {
     yield {
       problem: `Only ${mebibytes(disk.freeBytes)} are free on the disk`,

@@ -1,12 +1,16 @@
 /** The measures of a running Cortex: what waits, what does not move, what it takes of the machine. */
+import { stat, statfs } from "node:fs/promises";
+import { getHeapStatistics } from "node:v8";
+
 import type { Config } from "../config/config.ts";
+import { databasePath } from "../config/home.ts";
+import { hasCode } from "../model/error-code.ts";
 import { dayStart } from "../model/day.ts";
 import type { Counts, HookState, Ledger, Pulse, StoredHook } from "../store/store.ts";
 import type { CoolDown } from "../turns/cool-downs.ts";
 import { limitsReached, type UsageReached } from "../turns/spending.ts";
 import type { LoopDelay } from "../feature/route.ts";
 import type { UnsetVariable } from "../config/unset-variables.ts";
-import { readVitals, type Vitals } from "./vitals.ts";
 
 export interface Measures extends Vitals {
   readonly uptimeMs: number;
@@ -78,7 +82,7 @@ export interface MeasuredCortex {
   readonly unsetVariables: readonly UnsetVariable[];
 }
 
-export async function measure(parts: MeasuredCortex): Promise<Measures> {
+export async function readMeasures(parts: MeasuredCortex): Promise<Measures> {
   const { ledger, config, home, nowMs, startedAtMs, loop, streams, coolDowns, unsetVariables } = parts;
   const [counts, pulse, hooks, used, vitals] = await Promise.all([
     ledger.counts(),
@@ -134,4 +138,30 @@ function stillRuns({ runs }: Pulse, { nowMs, startedAtMs }: MeasuredCortex): Sti
 /** A clock that was set back makes nothing younger than new. */
 function ageOf(sinceMs: number | undefined, nowMs: number): number | null {
   return sinceMs === undefined ? null : Math.max(0, nowMs - sinceMs);
+}
+
+type Vitals = Awaited<ReturnType<typeof readVitals>>;
+
+export async function readVitals(home: string) {
+  const path = databasePath(home);
+  const [databaseBytes, walBytes, disk] = await Promise.all([
+    sizeOf(path),
+    sizeOf(`${path}-wal`),
+    statfs(home),
+  ]);
+  const { rss, heapUsed } = process.memoryUsage();
+  return {
+    memory: { rssBytes: rss, heapUsedBytes: heapUsed, heapLimitBytes: getHeapStatistics().heap_size_limit },
+    disk: { databaseBytes, walBytes, freeBytes: disk.bavail * disk.bsize },
+  };
+}
+
+/** The write-ahead log comes and goes. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return 0;
+    throw error;
+  }
 }

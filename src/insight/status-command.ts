@@ -3,7 +3,7 @@ import type { Invocation } from "../feature/command.ts";
 import { type Overview, readOverview } from "./overview.ts";
 import { count, duration, harmless, moment, table, usd } from "../terminal/text.ts";
 
-export async function status({ home, print }: Invocation): Promise<void> {
+export async function showStatus({ home, print }: Invocation): Promise<void> {
   const overview = await readOverview(home, Date.now());
   print.data(overview, () =>
     print.advice(table([["home", home], ...describeServer(overview), ...describeLedger(overview)])),

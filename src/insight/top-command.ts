@@ -1,9 +1,10 @@
 /** What runs, what waits, what does not move and what it costs, live. Reads only: it needs no server. */
 import type { Invocation } from "../feature/command.ts";
 import { showLive } from "../terminal/live-view.ts";
-import { readOverview } from "./overview.ts";
-import { moment } from "../terminal/text.ts";
-import { describeTop, topView, withoutTime } from "./top-text.ts";
+import { type Overview, readOverview } from "./overview.ts";
+import { describeCoolDown } from "./status-command.ts";
+import type { Style } from "../terminal/print.ts";
+import { count, duration, firstLine, harmless, moment, table, usd } from "../terminal/text.ts";
 
 const LOOK_MS = 1_000;
 
@@ -22,4 +23,114 @@ export async function top({ home, print }: Invocation): Promise<void> {
       };
     },
   });
+}
+
+type TopView = ReturnType<typeof topView>;
+
+const MAX_CONTENT_LENGTH = 60;
+
+/** The part of an overview that is worth being watched. */
+export function topView(overview: Overview, nowMs: number) {
+  const { home, server, model, health, counts, runs, waiting, approvals, costs } = overview;
+  const ageOf = (at: string): number => Math.max(0, nowMs - Date.parse(at));
+  return {
+    at: new Date(nowMs).toISOString(),
+    home,
+    server: server === null ? null : { url: server.url, pid: server.pid, forMs: ageOf(server.startedAt) },
+    model: model === null ? null : (model.profile.model ?? model.profile.name),
+    problems: health?.problems ?? [],
+    coolDowns: health?.coolDowns ?? [],
+    counts,
+    runs: runs.map(
+      ({ id, turnId, session, state, isCompacting, wait, attempt, startedAt, stillMs, isStuck }) => ({
+        id,
+        turnId,
+        session,
+        state: isCompacting ? "compacting" : state,
+        wait,
+        attempt,
+        forMs: ageOf(startedAt),
+        stillMs,
+        isStuck,
+      }),
+    ),
+    waiting: (waiting?.items ?? []).map(({ id, session, mode, content, queuedAt }) => ({
+      id,
+      session,
+      mode,
+      content,
+      forMs: ageOf(queuedAt),
+    })),
+    approvals: approvals.map(({ id, session, tool }) => ({ id, session, tool })),
+    costs,
+  };
+}
+
+const GROWING: ReadonlySet<string> = new Set(["at", "forMs", "stillMs", "leftMs"]);
+
+/** The same as long as nothing has happened, however late it is. */
+export function withoutTime(view: TopView): string {
+  return JSON.stringify(view, (key, value: unknown) => (GROWING.has(key) ? undefined : value));
+}
+
+export function describeTop(view: TopView, style: Style): string {
+  const { server, model, problems, counts, costs } = view;
+  const head =
+    server === null
+      ? `${style("bold", "Cortex")} on ${view.home}: no server runs; \`cortex up\` starts one`
+      : `${style("bold", "Cortex")} at ${server.url}, up for ${duration(server.forMs)}, with ${model}`;
+  if (counts === null || costs === null) return `${head}\nNothing is on record yet.`;
+  const dead = counts.dead + counts.deliveries.dead;
+  const numbers = [
+    `${counts.running} running`,
+    `${counts.suspended} suspended`,
+    `${counts.queued} queued`,
+    style(dead === 0 ? "dim" : "red", `${dead} dead`),
+    `${usd(costs.dayUsd)} in 24 hours (${count(costs.dayTurns, "turn")})`,
+    `${usd(costs.hourUsd)} in the last`,
+  ].join(" · ");
+  return [
+    head,
+    numbers,
+    ...section("Runs", runRows(view, style), style),
+    ...section("Waits", waitRows(view), style),
+    ...section(
+      "Asks you",
+      view.approvals.map(({ id, session, tool }) => [session, tool ?? "a question", id]),
+      style,
+    ),
+    ...section(
+      "Cools down",
+      view.coolDowns.map((cooling) => [describeCoolDown(cooling)]),
+      style,
+    ),
+    ...section(
+      "Look at",
+      problems.map(({ problem }) => [harmless(problem)]),
+      style,
+    ),
+  ].join("\n");
+}
+
+function section(title: string, rows: readonly (readonly string[])[], style: Style): string[] {
+  return rows.length === 0 ? [] : ["", style("bold", title), table(rows)];
+}
+
+function runRows({ runs }: TopView, style: Style): string[][] {
+  return runs.map(({ session, state, attempt, forMs, stillMs, isStuck, turnId }) => [
+    session,
+    attempt === 1 ? state : `${state}, attempt ${attempt}`,
+    duration(forMs),
+    turnId,
+    isStuck ? style("red", `still for ${duration(stillMs!)}`) : "",
+  ]);
+}
+
+function waitRows({ waiting }: TopView): string[][] {
+  return waiting.map(({ session, mode, forMs, content }) => [
+    session,
+    mode,
+    duration(forMs),
+    firstLine(content ?? "", MAX_CONTENT_LENGTH),
+  ]);
 }

@@ -10,10 +10,9 @@ import { CortexError } from "../model/errors.ts";
 import { addFiles, checkBackup, type CheckedBackup } from "../store/sqlite/backup-archive.ts";
 import { copyDatabase, syncPath } from "../store/sqlite/copy-database.ts";
 import { storeMissing } from "../store/sqlite/failure.ts";
-import { archivedChecker } from "./check-archived.ts";
+import { archivedChecker, homeFiles, type LeftOut } from "./home-files.ts";
 import { draftBeside } from "./draft.ts";
 import { databasePath } from "../config/home.ts";
-import { homeFiles, type LeftOut } from "./home-files.ts";
 
 export interface Backup extends CheckedBackup {
   readonly file: string;

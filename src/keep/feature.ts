@@ -6,10 +6,7 @@ export const keep: Feature = {
   name: "keep",
   commands: KEEP,
   async routes() {
-    const [{ keepingRoutes: routes }, { keepSchemas: schemas }] = await Promise.all([
-      import("./routes.ts"),
-      import("./schemas.ts"),
-    ]);
+    const { keepingRoutes: routes, keepSchemas: schemas } = await import("./routes.ts");
     return { routes, schemas };
   },
 };

@@ -1,5 +1,5 @@
 import { CortexError } from "../model/errors.ts";
-import { type OnPruned, type Pruned, pruneHome, readPrunable } from "./prune.ts";
+import { type OnPruned, type Pruned, pruneHome, countPrunable } from "./prune.ts";
 import { ask } from "../client/ask.ts";
 import type { Invocation } from "../feature/command.ts";
 import { momentOf } from "../feature/moment.ts";
@@ -7,14 +7,14 @@ import { findServer } from "../client/server.ts";
 import { moment, size, table } from "../terminal/text.ts";
 
 /** Says what is old enough to be forgotten; with `--yes`, forgets it. */
-export async function prune(given: Invocation): Promise<void> {
+export async function pruneOldContent(given: Invocation): Promise<void> {
   const { home, options, print } = given;
   const nowMs = Date.now();
   const beforeMs = momentOf(given, "before", nowMs);
   if (beforeMs === undefined) throw momentMissing();
   const before = new Date(beforeMs).toISOString();
   if (options["yes"] !== true) {
-    const prunable = await readPrunable(home, { beforeMs, nowMs });
+    const prunable = await countPrunable(home, { beforeMs, nowMs });
     print.data({ before, dryRun: true, ...prunable }, () => {
       const { bytes, ...counts } = prunable;
       const old = `older than ${moment(beforeMs)} and needed by nobody`;

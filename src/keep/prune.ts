@@ -96,7 +96,7 @@ function rewrite(path: string): boolean {
 }
 
 /** Counts what would go, beside a Cortex that runs or without one. */
-export async function readPrunable(home: string, when: { beforeMs: number; nowMs: number }) {
+export async function countPrunable(home: string, when: { beforeMs: number; nowMs: number }) {
   checkMoment(when.beforeMs, when.nowMs);
   await using ledger = await openLedger(home);
   return await ledger.prunable(when.beforeMs);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-import { inspectBackup, restore as restoreHome } from "./restore.ts";
+import { inspectBackup, restoreHome } from "./restore.ts";
 import type { Invocation } from "../feature/command.ts";
 import { count, moment } from "../terminal/text.ts";
 import { describeVerdict } from "./verify-command.ts";
@@ -8,7 +8,7 @@ import { describeVerdict } from "./verify-command.ts";
 const STEPS = { checking: "Checking the backup…", writing: "Writing the home…" };
 
 /** Makes a home from a backup; with `--check`, only looks whether it is good. */
-export async function restore({ home, args, options, print }: Invocation): Promise<void> {
+export async function restoreBackup({ home, args, options, print }: Invocation): Promise<void> {
   const file = resolve(args[0]!);
   const isCheck = options["check"] === true;
   const onStep = (step: keyof typeof STEPS): void => {

@@ -27,7 +27,7 @@ import {
   readFiles,
 } from "../store/sqlite/backup-archive.ts";
 import { syncPath } from "../store/sqlite/copy-database.ts";
-import { archivedChecker } from "./check-archived.ts";
+import { archivedChecker } from "./home-files.ts";
 import { draftBeside } from "./draft.ts";
 import { databasePath } from "../config/home.ts";
 
@@ -44,7 +44,7 @@ export function inspectBackup(file: string): CheckedBackup {
 }
 
 /** The home must not be there, or be empty. A plain copy of a database is taken too. */
-export function restore({ file, home, onStep }: RestoreRequest): CheckedBackup {
+export function restoreHome({ file, home, onStep }: RestoreRequest): CheckedBackup {
   if (!existsSync(file)) throw fileMissing(file);
   if (!isFree(home)) throw homeExists(home);
   onStep("checking");

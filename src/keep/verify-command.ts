@@ -1,5 +1,7 @@
 import { CortexError } from "../model/errors.ts";
-import { verifyHome } from "./verify.ts";
+import { databasePath, refuseFile } from "../config/home.ts";
+import { verifyDatabase } from "../store/sqlite/verify.ts";
+import type { Verdict } from "../store/store.ts";
 import type { Invocation } from "../feature/command.ts";
 import { count } from "../terminal/text.ts";
 
@@ -33,4 +35,10 @@ export function describeVerdict({
   const are = rest === 1 ? "is as it was" : "are as they were";
   const kept = pruned === 1 ? "hash is" : "hashes are";
   return `${count(rest, "turn")} ${are} written; of ${count(pruned, "turn")}, pruned, the ${kept} kept.`;
+}
+
+/** Checks the ledger of a home without becoming its writer, so also beside a Cortex that runs. */
+export function verifyHome(home: string): Verdict {
+  refuseFile(home);
+  return verifyDatabase(databasePath(home));
 }

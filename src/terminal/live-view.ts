@@ -1,6 +1,7 @@
 /** Something as it is, and as it becomes. In a terminal it is drawn anew; elsewhere it is told again when it changes. */
+import { withoutSequences } from "../model/control-sequences.ts";
 import type { Printer } from "./print.ts";
-import { Screen } from "./screen.ts";
+import { harmlessInColour } from "./text.ts";
 
 interface Look {
   readonly value: unknown;
@@ -57,4 +58,69 @@ export async function showLive(print: Printer, { everyMs, look, watch }: LiveVie
     clearInterval(timer);
     process.stdout.off("resize", showSoon);
   }
+}
+
+/** Without a cursor, and without a next row for what is wider than it seems. */
+const OTHER_SCREEN = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+const BACK = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+const TOP = "\x1b[H";
+const CLEAR_LINE = "\x1b[K";
+const CLEAR_BELOW = "\x1b[J";
+const RESET = "\x1b[0m";
+
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
+
+const ESCAPE = "\u001b";
+/** q, Ctrl-C, Ctrl-D. */
+const KEYS_THAT_END = new Set(["q", "Q", "\u0003", "\u0004"]);
+
+/** A whole terminal that is redrawn; the previous content is restored on close. */
+class Screen implements Disposable {
+  readonly #onKey: (keys: Buffer) => void;
+
+  constructor(onEnd: () => void) {
+    this.#onKey = (keys) => {
+      const pressed = keys.toString(); // those of arrows begin with an escape
+      if (pressed === ESCAPE || Array.from(pressed).some((key) => KEYS_THAT_END.has(key))) onEnd();
+    };
+    process.stdout.write(OTHER_SCREEN);
+    const { stdin } = process;
+    if (!stdin.isTTY) return;
+    stdin.setRawMode(true); // Ctrl-C is a key then
+    stdin.on("data", this.#onKey).resume();
+  }
+
+  draw(text: string): void {
+    const { columns, rows } = process.stdout; // a terminal that nobody has given a size says 0
+    const size = { columns: columns || DEFAULT_COLUMNS, rows: rows || DEFAULT_ROWS };
+    const lines = fitRows(harmlessInColour(text).split("\n"), size);
+    process.stdout.write(TOP + lines.map((line) => line + CLEAR_LINE).join("\r\n") + CLEAR_BELOW);
+  }
+
+  [Symbol.dispose](): void {
+    const { stdin } = process;
+    stdin.off("data", this.#onKey).pause();
+    if (stdin.isTTY) stdin.setRawMode(false);
+    process.stdout.write(BACK);
+  }
+}
+
+/** What fits; of lines that are too many, the last one is kept, which says how to leave. */
+export function fitRows(
+  lines: readonly string[],
+  { columns, rows }: { columns: number; rows: number },
+): string[] {
+  const shown =
+    lines.length <= rows
+      ? lines
+      : [...lines.slice(0, rows - 2), `and ${lines.length - rows + 1} lines more`, lines.at(-1)!];
+  return shown.map((line) => fitColumns(line, columns));
+}
+
+/** A line that is cut loses its colours: what would end them is gone. */
+function fitColumns(line: string, columns: number): string {
+  const plain = withoutSequences(line);
+  if (plain.length <= columns) return line + RESET;
+  return `${plain.slice(0, Math.max(columns - 1, 0)).toWellFormed()}…`;
 }

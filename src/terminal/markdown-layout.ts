@@ -4,7 +4,7 @@
  */
 import { type MarkdownToken, parseBlocks, parseInline } from "../model/markdown.ts";
 import { layoutTable } from "./markdown-table.ts";
-import { type Format, type Line, type Row, type Span, widthOfRow, wrapLine } from "./spans.ts";
+import { type Format, type Line, type TextRow, type Span, widthOfRow, wrapLine } from "./spans.ts";
 
 /** A block that holds no others: a paragraph, a heading, code, a table, a rule or an empty line. */
 export interface MarkdownBlock extends SourceLines {
@@ -13,7 +13,7 @@ export interface MarkdownBlock extends SourceLines {
   /** The end of code that the source has not closed. */
   readonly openEnd?: Line;
   /** The rows of each line of the source. */
-  readonly layout: (columns: number) => readonly (readonly Row[])[];
+  readonly layout: (columns: number) => readonly (readonly TextRow[])[];
 }
 
 interface SourceLines {
@@ -31,7 +31,7 @@ interface MarkdownLayout {
 /** A block with a longer line is shown as it was written. */
 export const MAX_MARKUP_LENGTH = 4_000;
 const TAB = "    ";
-const RULE: Row = [{ text: "─".repeat(24), format: "dim" }];
+const RULE: TextRow = [{ text: "─".repeat(24), format: "dim" }];
 const MAX_INDENT = 24;
 
 export function layoutMarkdown(text: string): MarkdownLayout {
@@ -135,7 +135,7 @@ class BlockReader {
 
   /** Without its empty lines, which only belong to it if more code follows. */
   #code({ from, count }: SourceLines, content: string): void {
-    const edge: Row = [{ text: TAB }];
+    const edge: TextRow = [{ text: TAB }];
     for (const [at, text] of content.split("\n").slice(0, count).entries())
       if (text !== "")
         this.#add({ from: from + at, count: 1, isSettled: !text.includes("|") }, [
@@ -145,10 +145,10 @@ class BlockReader {
 
   /** In a frame, the first and last lines of which stand for those of the source. */
   #fence({ from, count }: SourceLines, { content, info }: MarkdownToken): void {
-    const edge: Row = [{ text: "│ ", format: "dim" }];
+    const edge: TextRow = [{ text: "│ ", format: "dim" }];
     const code = content === "" ? [] : content.replace(/\n$/, "").split("\n");
     const isClosed = code.length + 2 === count;
-    const end: Row = [{ text: "╰─", format: "dim" }];
+    const end: TextRow = [{ text: "╰─", format: "dim" }];
     const lines: Line[] = [
       { spans: [{ text: `╭─ ${info}`.trimEnd(), format: "dim" }] },
       ...code.map((text) => ({ first: edge, next: edge, spans: [{ text }] })),
@@ -171,7 +171,7 @@ class BlockReader {
     });
   }
 
-  #add(block: Omit<MarkdownBlock, "layout">, lines: readonly Line[], openEnd?: Row): void {
+  #add(block: Omit<MarkdownBlock, "layout">, lines: readonly Line[], openEnd?: TextRow): void {
     const edges = this.#begin(block.from);
     const layout: MarkdownBlock["layout"] = (columns) =>
       lines.map(({ first = [], next = [], spans }, at) => {
@@ -195,7 +195,7 @@ class BlockReader {
   }
 
   /** What stands before the first row of a block that begins here, and before all others. */
-  #begin(line: number): { readonly first: Row; readonly next: Row } {
+  #begin(line: number): { readonly first: TextRow; readonly next: TextRow } {
     this.#markItems(line);
     this.#fillUpTo(line);
     return { first: this.#edge(), next: this.#edge() };
@@ -226,7 +226,7 @@ class BlockReader {
   }
 
   /** The first call in an item gives its sign, later ones as many spaces. */
-  #edge(): Row {
+  #edge(): TextRow {
     return this.#containers.map((container) => {
       if (container.kind === "quote") return { text: QUOTE, format: "dim" };
       const text = container.isMarked ? " ".repeat(container.sign.length) : container.sign;
@@ -235,7 +235,7 @@ class BlockReader {
     });
   }
 
-  #indentOf(line: number): Row {
+  #indentOf(line: number): TextRow {
     const [indent = ""] = /^ */.exec(this.#source[line] ?? "") ?? [];
     return [{ text: indent.slice(0, MAX_INDENT) }];
   }
@@ -243,8 +243,8 @@ class BlockReader {
 
 const QUOTE = "▏ ";
 
-function cellsOf(tokens: readonly MarkdownToken[]): Row[][] {
-  const rows: Row[][] = [];
+function cellsOf(tokens: readonly MarkdownToken[]): TextRow[][] {
+  const rows: TextRow[][] = [];
   for (const { type, content } of tokens) {
     if (type === "table_close") break;
     if (type === "tr_open") rows.push([]);
@@ -264,7 +264,7 @@ const FORMATS: Readonly<Record<string, Formats[number]>> = {
 };
 
 /** A row of any length for each line. */
-function layoutInline(text: string, base: Formats = []): Row[] {
+function layoutInline(text: string, base: Formats = []): TextRow[] {
   const rows: Span[][] = [[]];
   const formats = [...base];
   let label = "";

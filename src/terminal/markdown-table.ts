@@ -1,12 +1,15 @@
 /** Tables of Markdown. They are as wide as what is in them; where that is too wide, the widest columns give way. */
-import { type Row, widthOfRow, wrapLine } from "./spans.ts";
+import { type TextRow, widthOfRow, wrapLine } from "./spans.ts";
 
 const SEPARATOR = " │ ";
 /** A table whose columns would be narrower is shown as a list. */
 const MIN_COLUMN_WIDTH = 6;
 
 /** Of a row for the head and those of the body, all of one length. */
-export function layoutTable([head = [], ...body]: readonly (readonly Row[])[], columns: number): Row[] {
+export function layoutTable(
+  [head = [], ...body]: readonly (readonly TextRow[])[],
+  columns: number,
+): TextRow[] {
   const widths = fitWidths(
     head.map((_, at) => Math.max(...[head, ...body].map((row) => widthOfRow(row[at] ?? [])), 1)),
     columns - SEPARATOR.length * (head.length - 1),
@@ -28,7 +31,7 @@ function fitWidths(wanted: readonly number[], room: number): number[] | undefine
   return widths;
 }
 
-function layoutCells(cells: readonly Row[], widths: readonly number[]): Row[] {
+function layoutCells(cells: readonly TextRow[], widths: readonly number[]): TextRow[] {
   const wrapped = cells.map((spans, at) => wrapLine({ spans }, widths[at]!));
   const height = Math.max(...wrapped.map(({ length }) => length));
   return Array.from({ length: height }, (_, place) =>
@@ -41,7 +44,7 @@ function layoutCells(cells: readonly Row[], widths: readonly number[]): Row[] {
   );
 }
 
-function layoutList(head: readonly Row[], row: readonly Row[], columns: number): Row[] {
+function layoutList(head: readonly TextRow[], row: readonly TextRow[], columns: number): TextRow[] {
   const lines = row.map((cell, at) => ({
     spans: [...(head[at] ?? []), { text: ": ", format: "bold" as const }, ...cell],
     next: [{ text: "  " }],

@@ -3,7 +3,7 @@
  * Final rows are never drawn again.
  */
 import { layoutMarkdown, type MarkdownBlock } from "./markdown-layout.ts";
-import { type Row, wrapLine } from "./spans.ts";
+import { type TextRow, wrapLine } from "./spans.ts";
 
 export interface MarkdownState {
   /** The source from the last top-level block on, with the line that is being written. */
@@ -20,12 +20,12 @@ export const MAX_BLOCK_LINES = 200;
 
 interface Rendered {
   readonly state: MarkdownState;
-  readonly rows: readonly Row[];
+  readonly rows: readonly TextRow[];
 }
 
 /** Adds text, and returns the rows that are final. Text in any pieces gives the same rows in the end. */
 export function addMarkdown({ source, shown }: MarkdownState, text: string, columns: number): Rendered {
-  const rows: Row[] = [];
+  const rows: TextRow[] = [];
   let rest = source + text;
   let from = shown;
   for (;;) {
@@ -55,7 +55,7 @@ export function addMarkdown({ source, shown }: MarkdownState, text: string, colu
 }
 
 /** The rows that are not final, as they look if nothing more arrives. */
-export function renderRest({ source, shown }: MarkdownState, columns: number): readonly Row[] {
+export function renderRest({ source, shown }: MarkdownState, columns: number): readonly TextRow[] {
   if (source === "") return [];
   const { blocks } = layoutMarkdown(source);
   const rows = rowsOf(blocks, { from: shown, to: Infinity }, columns);
@@ -98,7 +98,7 @@ function rowsOf(
   blocks: readonly MarkdownBlock[],
   { from, to }: { readonly from: number; readonly to: number },
   columns: number,
-): Row[] {
+): TextRow[] {
   return blocks.flatMap((block, at) => {
     if (block.from + block.count <= from || block.from >= to) return [];
     const start = Math.max(from - block.from, 0);
@@ -110,6 +110,6 @@ function rowsOf(
   });
 }
 
-function endOf(block: MarkdownBlock | undefined, columns: number): Row[] {
+function endOf(block: MarkdownBlock | undefined, columns: number): TextRow[] {
   return block?.openEnd === undefined ? [] : wrapLine(block.openEnd, columns);
 }

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-import { harmlessInColour } from "./text.ts";
+import { harmless, harmlessInColour } from "./text.ts";
 
 /** In colour, where the output is a terminal and nobody objects. */
 export type Style = (format: Parameters<typeof styleText>[0], words: string) => string;
@@ -39,4 +39,14 @@ export function createPrinter({ json, quiet, color, inWords }: PrinterOptions): 
     advice: inWords,
     style: (format, words) => (color ? styleText(format, words, { stream: process.stdout }) : words),
   };
+}
+
+/** What came in green, what went in red. */
+export function colouredDiff(diff: string, { style }: Pick<Printer, "style">): string {
+  return harmless(diff)
+    .split("\n")
+    .map((line) =>
+      line.startsWith("+") ? style("green", line) : line.startsWith("-") ? style("red", line) : line,
+    )
+    .join("\n");
 }

@@ -1,5 +1,5 @@
 /** The text that is being typed, as rows with a cursor among them. */
-import type { Row } from "./spans.ts";
+import type { TextRow } from "./spans.ts";
 import { widthOfRow } from "./spans.ts";
 import { graphemes, widthOf } from "./text-width.ts";
 
@@ -9,7 +9,7 @@ export interface Cursor {
 }
 
 interface PromptRows {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TextRow[];
   readonly cursor: Cursor;
 }
 
@@ -18,7 +18,7 @@ const MAX_INDENT = 4;
 
 /** Of more rows than fit, those around the cursor are shown. */
 export function layoutPrompt(given: {
-  readonly prompt: Row;
+  readonly prompt: TextRow;
   readonly text: string;
   readonly at: number;
   readonly columns: number;

@@ -10,24 +10,24 @@ export interface Span {
 }
 
 /** What fits into one row of a terminal. */
-export type Row = readonly Span[];
+export type TextRow = readonly Span[];
 
 /** A line of any length, with what stands before its first row and before all others. */
 export interface Line {
-  readonly first?: Row;
-  readonly next?: Row;
-  readonly spans: Row;
+  readonly first?: TextRow;
+  readonly next?: TextRow;
+  readonly spans: TextRow;
 }
 
 /** Where no more room would be left than this, what stands before a row is left out. */
 const MIN_ROOM = 8;
 
 /** Breaks a line between its words, and a word only where it is longer than a row. */
-export function wrapLine({ first = [], next = [], spans }: Line, columns: number): Row[] {
+export function wrapLine({ first = [], next = [], spans }: Line, columns: number): TextRow[] {
   const cells = spans.flatMap(({ text, format }) =>
     graphemes(text).map((text) => ({ text, width: widthOf(text), format })),
   );
-  const rows: Row[] = [];
+  const rows: TextRow[] = [];
   for (let start = 0; start < cells.length || rows.length === 0;) {
     const wanted = rows.length === 0 ? first : next;
     const before = widthOfRow(wanted) + MIN_ROOM > columns ? [] : wanted;
@@ -38,11 +38,11 @@ export function wrapLine({ first = [], next = [], spans }: Line, columns: number
   return rows;
 }
 
-export function widthOfRow(row: Row): number {
+export function widthOfRow(row: TextRow): number {
   return row.reduce((width, { text }) => width + widthOf(text), 0);
 }
 
-export function paintRow(row: Row, style: Style): string {
+export function paintRow(row: TextRow, style: Style): string {
   return row.map(({ text, format }) => (format === undefined ? text : style(format, text))).join("");
 }
 

@@ -8,7 +8,7 @@ import { emitKeypressEvents } from "node:readline";
 import { type Editor, entered, type Key, newEditor, press, withText } from "./editor.ts";
 import type { Style } from "./print.ts";
 import { type Cursor, layoutPrompt } from "./prompt-rows.ts";
-import { paintRow, type Row, widthOfRow } from "./spans.ts";
+import { paintRow, type TextRow, widthOfRow } from "./spans.ts";
 import { cutToWidth } from "./text-width.ts";
 import { addPiece, EMPTY_TRANSCRIPT, type Piece, type Transcript, unfinishedRows } from "./transcript.ts";
 
@@ -59,9 +59,9 @@ export class Terminal implements Disposable {
   #editor: Editor;
   #transcript: Transcript = EMPTY_TRANSCRIPT;
   /** Rows that are final and not drawn yet. */
-  #final: Row[] = [];
-  #prompt: Row = [];
-  #status: (() => Row) | undefined;
+  #final: TextRow[] = [];
+  #prompt: TextRow = [];
+  #status: (() => TextRow) | undefined;
   #hint: readonly string[] = [];
   /** How wide the rows are that may be drawn over, and where the cursor stands among them. */
   #drawn: { widths: readonly number[]; cursor: Cursor } = { widths: [], cursor: { row: 0, column: 0 } };
@@ -101,13 +101,13 @@ export class Terminal implements Disposable {
   }
 
   /** What stands before the line that is being typed. */
-  prompt(prompt: Row): void {
+  prompt(prompt: TextRow): void {
     this.#prompt = prompt;
     this.#paintSoon();
   }
 
   /** What is going on; asked for again and again. Undefined: nothing is. */
-  status(status: (() => Row) | undefined): void {
+  status(status: (() => TextRow) | undefined): void {
     this.#status = status;
     clearInterval(this.#spin);
     this.#spin = status === undefined ? undefined : setInterval(() => this.#paint(), SPIN_MS);
@@ -216,7 +216,7 @@ export class Terminal implements Disposable {
     this.#draw([...above, ...typed.rows, ...hint], { row: above.length + row, column });
   }
 
-  #draw(rows: readonly Row[], cursor: Cursor): void {
+  #draw(rows: readonly TextRow[], cursor: Cursor): void {
     clearTimeout(this.#frame);
     this.#frame = undefined;
     this.#drawnAtMs = performance.now();
@@ -253,13 +253,13 @@ function rowsAbove(
 }
 
 /** A row that is too long all the same is cut, and loses its colours. */
-function fitted(row: Row, columns: number, style: Style): string {
+function fitted(row: TextRow, columns: number, style: Style): string {
   if (widthOfRow(row) <= columns) return paintRow(row, style);
   return cutToWidth(row.map(({ text }) => text).join(""), columns);
 }
 
 /** Choices side by side, as many as fit into one row. */
-function hintRows(choices: readonly string[], columns: number): Row[] {
+function hintRows(choices: readonly string[], columns: number): TextRow[] {
   if (choices.length === 0) return [];
   return [[{ text: cutToWidth(choices.join("  "), columns), format: "dim" }]];
 }

@@ -3,7 +3,7 @@
  * being written is drawn again and again until it ends. Text in any pieces gives the same rows in the end.
  */
 import { addMarkdown, MARKDOWN_START, type MarkdownState, renderRest } from "./markdown.ts";
-import { type Line, type Row, wrapLine } from "./spans.ts";
+import { type Line, type TextRow, wrapLine } from "./spans.ts";
 
 export type Piece =
   /** Markdown, to be added to what was written before. */
@@ -20,7 +20,7 @@ export const EMPTY_TRANSCRIPT: Transcript = MARKDOWN_START;
 interface Added {
   readonly transcript: Transcript;
   /** Those that are final. */
-  readonly rows: readonly Row[];
+  readonly rows: readonly TextRow[];
 }
 
 export function addPiece(transcript: Transcript, piece: Piece, columns: number): Added {
@@ -37,6 +37,6 @@ export function addPiece(transcript: Transcript, piece: Piece, columns: number):
 }
 
 /** What is not final yet, as it would be if nothing more came. */
-export function unfinishedRows(transcript: Transcript, columns: number): readonly Row[] {
+export function unfinishedRows(transcript: Transcript, columns: number): readonly TextRow[] {
   return renderRest(transcript, columns);
 }

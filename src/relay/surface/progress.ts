@@ -25,7 +25,11 @@ export interface Awaited {
   readonly output: string | null;
 }
 
-export async function awaitRelay(begun: RelayView, server: RunningServer, given: Invocation): Promise<Awaited> {
+export async function awaitRelay(
+  begun: RelayView,
+  server: RunningServer,
+  given: Invocation,
+): Promise<Awaited> {
   const path = `/api/relays/${encodeURIComponent(begun.id)}`;
   const shown = new Progress(begun, given);
   let record = begun;

@@ -8,7 +8,7 @@ import type { DryRun } from "../relays.ts";
 import { ask } from "../../client/ask.ts";
 import { type Invocation, text } from "../../feature/command.ts";
 import { awaitRelay } from "./progress.ts";
-import { readMessage } from "../../terminal/read-message.ts";
+import { readMessage } from "../../terminal/read-input.ts";
 import { describeDryRun, isGood } from "./text.ts";
 import { needServer, type RunningServer } from "../../client/server.ts";
 import { needOrStartServer } from "../../client/start-server.ts";

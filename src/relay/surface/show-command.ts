@@ -10,7 +10,7 @@ import {
   type RelayView,
 } from "./views.ts";
 import { pageOf } from "../../feature/page.ts";
-import { colouredDiff } from "../../terminal/coloured-diff.ts";
+import { colouredDiff } from "../../terminal/print.ts";
 import { type Invocation, text } from "../../feature/command.ts";
 import { limitOf, openLedger } from "../../client/ledger.ts";
 import type { Ledger } from "../../store/store.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { fitRows } from "./screen.ts";
+import { fitRows } from "./live-view.ts";
 
 const RESET = "\x1b[0m";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Overview } from "./overview.ts";
-import { describeTop, topView, withoutTime } from "./top-text.ts";
+import { describeTop, topView, withoutTime } from "./top-command.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 const plain = (_: unknown, words: string): string => words;
