@@ -44,7 +44,7 @@ describe("what is asked for wrongly", () => {
     [["show"], /Missing required argument 'turn'[^]*cortex show --help/],
     [["show", "a", "b"], /Unexpected argument "b"[^]*cortex show --help/],
     [["send", "--sesion", "x", "hi"], /Unknown option '--sesion'[^]*Did you mean --session\?/],
-    [["log", "--limit", "many"], /"many" is not a limit[^]*1 to 1000/],
+    [["log", "--limit", "many"], /Invalid limit "many"[^]*1 to 1000/],
     [["send", " "], /The message is empty/],
     [["dead", "bury"], /dead --help/],
   ])("%j is wrong usage: two lines on standard error, and 2", async (args, message) => {
@@ -74,7 +74,7 @@ describe("without a server", () => {
       expect(await run(home.path, args, "hello\n")).toMatchObject({
         code: 3,
         out: "",
-        err: `No server runs on ${home.path}.\nStart one with \`cortex up --home ${home.path}\`.\n`,
+        err: `No server is running on ${home.path}.\nStart one with \`cortex up --home ${home.path}\`.\n`,
       });
     },
   );
@@ -195,7 +195,7 @@ describe("up", () => {
     first.child.kill("SIGKILL");
     await first.ended;
     const second = start(home.path, "up", "--port", "0");
-    await second.says("has resumed 1 turn");
+    await second.says("Resumed 1 turn");
     second.child.kill("SIGINT");
     expect(await second.ended).toMatchObject({ code: 0 });
   });
@@ -295,8 +295,8 @@ describe("with a server", () => {
   test("send --wait says what a person is asked before it can be answered", async () => {
     const call = '/tool AskUser {"question": "Which colour?"}';
     const asking = start(home, "send", call, "--session", "asking", "--wait");
-    await asking.says("asking waits for your answer to: Which colour?");
-    await asking.says(/`cortex approvals answer \S+ <text>` answers it/);
+    await asking.says("asking is waiting for your answer: Which colour?");
+    await asking.says(/`cortex approvals answer \S+ <text>` to answer/);
     const { items } = (await fetchJson(home, "/api/approvals?state=open&session=asking")) as {
       items: [{ id: string }];
     };

@@ -137,7 +137,7 @@ test(
     demo.type("\x03");
     const { code, out } = await demo.ended;
     expect(code).toBe(130);
-    const kept = /The home is kept: (\S+)/.exec(out)![1]!;
+    const kept = /Home kept: (\S+)/.exec(out)![1]!;
     expect(existsSync(join(kept, "data", "cortex.db"))).toBe(true);
     expect(home.isAsItWas()).toBe(true);
     rmSync(kept, { recursive: true });

@@ -75,7 +75,7 @@ test.each([
   [["--model", "openai/gpt-9"], 1, /"gpt-9", which is not in the catalogue/],
   [["--base-url", "http://127.0.0.1:1/v1"], 2, /does not say which it has/],
   [["--key-env", "KEY"], 2, /--key-env says nothing/],
-  [["--sandbox", "maybe"], 2, /"maybe" is no setting of the sandbox\.\n.*auto, require, off/],
+  [["--sandbox", "maybe"], 2, /Unknown sandbox mode "maybe"\.\n.*auto, require, off/],
 ])("%j is refused with %d before anything is written", LONG, async (args, code, message) => {
   using home = temporaryFolder();
   expect(await run(home.path, ["init", ...args])).toMatchObject({
@@ -89,10 +89,10 @@ test("in a terminal it asks, and a wrong answer is asked again", LONG, async ({ 
   using home = temporaryFolder();
   const asking = startInTerminal(home.path, "init");
   if (asking === undefined) return skip("neither script nor python3 is here to make a terminal");
-  await asking.says("Model [whatever is found]:");
+  await asking.says("Model [detect]:");
   asking.type("gpt\r");
   await asking.says("does not say whose model it is");
-  await asking.says("Model [whatever is found]:");
+  await asking.says("Model [detect]:");
   asking.type("offline\r");
   await asking.says("Sandbox [auto]:");
   asking.type("require\r");
@@ -108,7 +108,7 @@ test("whoever goes away while they are asked gets no files", LONG, async ({ skip
   using home = temporaryFolder();
   const asking = startInTerminal(home.path, "init");
   if (asking === undefined) return skip("neither script nor python3 is here to make a terminal");
-  await asking.says("Model [whatever is found]:");
+  await asking.says("Model [detect]:");
   asking.type("\u0003");
   await asking.says("Nothing was written");
   expect((await asking.ended).code).toBe(1);

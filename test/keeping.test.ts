@@ -65,8 +65,8 @@ describe("beside a server", () => {
 
   test.each([
     [["diff", "main"], 2, /Missing required argument/],
-    [["diff", "main", "nowhere"], 1, /No session or turn is called "nowhere"[^]*cortex sessions/],
-    [["diff", "main", "main", "--limit", "0"], 2, /"0" is not a limit/],
+    [["diff", "main", "nowhere"], 1, /Unknown session or turn "nowhere"[^]*cortex sessions/],
+    [["diff", "main", "main", "--limit", "0"], 2, /Invalid limit "0"/],
     [["backup"], 2, /Missing required argument 'file'/],
     [["backup", "/nowhere/at/all"], 1, /no folder \/nowhere\/at[^]*Make it/],
     [["restore", "/nowhere"], 1, /no backup at \/nowhere[^]*cortex backup/],

@@ -36,7 +36,7 @@ test("turns are numbered, with what was asked and answered", () => {
   );
   expect(first).toMatch(/^1 {2}01A .* what → Nothing\.$/);
   expect(second).toMatch(/^2 {2}01B .* what$/);
-  expect(describeTurnList([])).toBe("Nothing was said here yet.");
+  expect(describeTurnList([])).toBe("No turns yet.");
   expect(describeTurnList([turn({ type: "compaction" })])).toContain("(compaction)");
 });
 

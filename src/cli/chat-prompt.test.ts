@@ -35,5 +35,5 @@ test("the status says what goes on, for how long, and what was spent", () => {
   const calls = { a: { name: "Bash", args: "ls" }, b: { name: "List", args: "" } };
   expect(status({ view: { ...WORKING, calls } })).toBe("⠋ Bash ls, List · Ctrl-C aborts");
   expect(status({ view: { ...IDLE, state: "waiting" } })).toBe("⏸ waits for an answer · Ctrl-C aborts");
-  expect(status({ view: { ...IDLE, state: "waiting", wait: "child" } })).toContain("waits for its workers");
+  expect(status({ view: { ...IDLE, state: "waiting", wait: "child" } })).toContain("waiting for its workers");
 });

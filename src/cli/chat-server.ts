@@ -1,4 +1,4 @@
-/** What a chat asks its server for. The server may be another one each time: it is found anew. */
+/** The requests of a chat to its server, which is looked up for each one: it may have been restarted. */
 import type { AgentId } from "../model/ids.ts";
 import { DEFAULT_AGENT } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
@@ -16,7 +16,7 @@ import { needServer } from "../client/server.ts";
 
 export type ChatServer = ReturnType<typeof openChatServer>;
 
-/** So many turns and sessions are listed. */
+/** Maximum number of turns and sessions in a list. */
 const MAX_LISTED = 20;
 export const COST_DAYS = 30;
 
@@ -28,8 +28,7 @@ export interface ChatCosts {
 
 export function openChatServer(home: string, signal: AbortSignal) {
   const send = async <Body>(wanted: Request): Promise<Body> => {
-    const { body } = await ask(await needServer(home), { ...wanted, signal });
-    return body as unknown as Body;
+    return (await ask<Body>(await needServer(home), { ...wanted, signal })).body;
   };
   const list = async <Item>(path: string): Promise<readonly Item[]> =>
     (await send<{ readonly items: readonly Item[] }>({ path })).items;
@@ -43,7 +42,7 @@ export function openChatServer(home: string, signal: AbortSignal) {
       send({ method: "POST", path: "/api/messages", body: message }),
     abort: (key: SessionKey): Promise<Json> => send({ method: "POST", path: `${sessionPath(key)}/abort` }),
     sessions: () => list<SessionView>(`/api/sessions?limit=${MAX_LISTED}`),
-    /** The last ones, newest first. */
+    /** Newest first. */
     turns: (key: SessionKey, limit = MAX_LISTED) =>
       list<TurnView>(`${sessionPath(key)}/turns?limit=${limit}`),
     turn: (id: string): Promise<TurnView> => send({ path: `/api/turns/${encodeURIComponent(id)}` }),
@@ -51,12 +50,12 @@ export function openChatServer(home: string, signal: AbortSignal) {
     async profiles(): Promise<readonly string[]> {
       return (await config()).profiles.map(({ name }) => name);
     },
-    /** What a message does now that finds the agent at work. A session that has not begun says nothing of its own. */
+    /** The queue mode for messages to a busy agent. A session that does not exist yet has no mode of its own. */
     async mode(key: SessionKey): Promise<QueueMode> {
-      const own = await session(key).catch(() => ({ mode: null, agent: DEFAULT_AGENT as string }));
+      const own = await session(key).catch(() => ({ mode: null, agent: DEFAULT_AGENT }));
       return modeOf({
         mode: own.mode,
-        agent: own.agent as AgentId,
+        agent: own.agent,
         channel: CHANNEL,
         config: await config(),
       });
@@ -75,11 +74,11 @@ export function openChatServer(home: string, signal: AbortSignal) {
         await send({ method: "POST", path: `/api/approvals/${path}`, body });
       }
     },
-    /** Why a message could not be answered. */
+    /** The error of a message that became a dead letter. */
     async deadReason(item: string): Promise<string> {
       return (await send<{ error: string }>({ path: `/api/dead/${encodeURIComponent(item)}` })).error;
     },
-    /** A relay, and what it has come to. */
+    /** A relay and its output. */
     async relay(id: string): Promise<{ record: RelayView; output: string | null }> {
       const record = await send<RelayView>({ path: `/api/relays/${encodeURIComponent(id)}` });
       return { record, output: await readOutput(record, await needServer(home)) };
@@ -91,9 +90,9 @@ function sessionPath(key: SessionKey): string {
   return `/api/sessions/${encodeURIComponent(key)}`;
 }
 
-/** What a message of a person does that finds the session busy, by what the interface says of session and settings. */
+/** The queue mode for a person's message to a busy session, from what the API says about session and settings. */
 export function modeOf(given: {
-  /** What the session says itself. */
+  /** Set on the session. */
   readonly mode: string | null;
   readonly agent: AgentId;
   readonly channel: string;

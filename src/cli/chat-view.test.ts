@@ -144,7 +144,7 @@ test("nothing that an agent says reaches the terminal as a command", () => {
 
 test("a message that is too long to be streamed says where all of it is", () => {
   const { text } = play({ ...whole("begin"), truncated: true, turnId: "T1" });
-  expect(text).toBe("begin\nIt is longer than this; `cortex show T1` has all of it.\n");
+  expect(text).toBe("begin\nThe message is truncated; run `cortex show T1` to see all of it.\n");
 });
 
 test("a note stands above the line that is being written", () => {

@@ -8,7 +8,7 @@ import { keepEntry, readHistory } from "./chat-history.ts";
 import { converseIn } from "./conversation.ts";
 import type { Talk } from "./send.ts";
 
-/** In a terminal, a conversation; in a pipe, or where no cursor can be moved, an answer for each line. */
+/** Interactive in a terminal; in a pipe or a dumb terminal, each input line is answered in turn. */
 export async function chat(given: Invocation): Promise<void | false> {
   const server = await needOrStartServer(given);
   const talk = {
@@ -19,12 +19,15 @@ export async function chat(given: Invocation): Promise<void | false> {
   return isTerminal && !given.print.json ? converseInTerminal(talk, given) : answerLines(server, talk, given);
 }
 
-/** From one session to the next, until somebody leaves. */
+/**
+ * A message typed while the agent works is sent at once; the prompt shows the queue mode that applies. Ctrl-C aborts the
+ * agent; a second one, or one while it is idle, leaves the chat.
+ */
 async function converseInTerminal(first: Talk, given: Invocation): Promise<void> {
   const { home, environment, print } = given;
   const history = readHistory(home);
   const redact = readRedact({ home, environment });
-  redact.catch(() => {}); // looked at for every line: nothing is kept then
+  redact.catch(() => {}); // awaited for every line; if it fails, no line is kept
   const keep = (line: string): void => void keepEntry(home, line, redact);
   let leftAtWork = false;
   {
@@ -36,5 +39,5 @@ async function converseInTerminal(first: Talk, given: Invocation): Promise<void>
       talk = left.next;
     }
   }
-  if (leftAtWork) print.note("The agent goes on. `cortex chat` comes back to it.");
+  if (leftAtWork) print.note("The agent keeps working. Run `cortex chat` to return to it.");
 }

@@ -1,9 +1,9 @@
-/** The commands there are. Each is imported when it is asked for, so that `--help` loads nothing but this table. */
+/** The table of commands. Each is imported on use, so that `--help` loads only this table. */
 import { type Command, LIMIT } from "../feature/command.ts";
 import type { Feature } from "../feature/feature.ts";
 import { FEATURES } from "../runtime/features.ts";
 
-/** The commands of Cortex with these features: theirs, and its own. */
+/** The core commands and those of these features. */
 export function commandsWith(features: readonly Feature[]): readonly Command[] {
   return [
     ...features.flatMap(({ commands = [] }) => commands),

@@ -1,6 +1,6 @@
 /**
- * Completion for shells, made from the table of commands. A script knows by itself what can come next: nothing of
- * ours is started when somebody presses Tab.
+ * Shell completion, generated from the table of commands. The scripts are self-contained: pressing Tab starts no process
+ * of ours.
  */
 import { CortexError } from "../model/errors.ts";
 import type { Command, Invocation } from "../feature/command.ts";
@@ -22,15 +22,15 @@ export async function completion({ args, print }: Invocation, commands: readonly
 }
 
 export function writeCompletion(shell: string, commands: readonly Command[]): string {
-  if (!Object.hasOwn(SHELLS, shell)) {
-    throw new CortexError("usage", `There is no completion for "${shell}"`, {
-      hint: `There is for ${Object.keys(SHELLS).join(", ")}.`,
+  const write = Object.entries(SHELLS).find(([name]) => name === shell)?.[1];
+  if (write === undefined)
+    throw new CortexError("usage", `Unknown shell "${shell}"`, {
+      hint: `Supported shells: ${Object.keys(SHELLS).join(", ")}.`,
     });
-  }
-  return SHELLS[shell as keyof typeof SHELLS](placesOf(commands));
+  return write(placesOf(commands));
 }
 
-/** For bash 3.2, which macOS has, and newer. That one only completes no names of files. */
+/** Works with bash 3.2, as on macOS, and newer; only file names are not completed there. */
 function bashCompletion(places: readonly CommandPlace[]): string {
   return `# Completion of cortex for bash. In ~/.bashrc: source <(cortex completion bash)
 _cortex() {
@@ -71,7 +71,7 @@ function bashCase({ path, commands, options, takesFiles }: CommandPlace): string
   return `    ${quoted(path)}) commands=${wordList(commands)} options=${wordList(options)}${files} ;;`;
 }
 
-/** A pattern for `case` must not be empty. */
+/** A pattern of `case`, which must not be empty. */
 function casePattern(paths: readonly string[]): string {
   return paths.length === 0 ? quoted("") : paths.map(quoted).join(" | ");
 }
@@ -80,7 +80,7 @@ function wordList(list: readonly CommandWord[]): string {
   return quoted(list.map(({ name }) => name).join(" "));
 }
 
-/** With what each command and option is for. Works sourced, and as a file `_cortex` in `fpath`. */
+/** With descriptions. Works sourced, and as a file `_cortex` in `fpath`. */
 function zshCompletion(places: readonly CommandPlace[]): string {
   return `#compdef cortex cortexd
 # Completion of cortex for zsh. In ~/.zshrc, after compinit: source <(cortex completion zsh)
@@ -128,7 +128,7 @@ function zshList(named: readonly CommandWord[]): string {
   return named.map(({ name, about }) => quoted(`${name}:${about}`)).join(" ");
 }
 
-/** One function that says all that can come next: a condition for each command would be asked with every Tab. */
+/** One function for all candidates: fish would evaluate a condition per command at every Tab. */
 function fishCompletion(places: readonly CommandPlace[]): string {
   return `# Completion of cortex for fish. Save it: cortex completion fish > ~/.config/fish/completions/cortex.fish
 function __cortex_next

@@ -21,7 +21,7 @@ import { needServer } from "../client/server.ts";
 import type { Json } from "../model/json.ts";
 import type { DemoServer } from "./demo-server.ts";
 
-/** One thing that a demo shows. */
+/** One step of the demo. */
 interface DemoStep {
   readonly name: string;
   readonly title: string;
@@ -34,12 +34,12 @@ interface Scene {
   readonly home: DemoHome;
   readonly server: DemoServer;
   readonly stage: DemoStage;
-  /** How long the model takes before it says something. */
+  /** Delay before each answer of the model. */
   readonly thinkMs: number;
 }
 
 interface Played {
-  /** What was to be seen. */
+  /** A summary of what was shown. */
   readonly shown: string;
   /** The same for programs. */
   readonly facts: Readonly<Record<string, Json>>;
@@ -50,7 +50,7 @@ type Turn = ReturnType<typeof fullTurnView>;
 const CHAT_STEP: DemoStep = {
   name: "chat",
   title: "A chat",
-  about: "You ask, the agent uses a tool, and its answer appears as it is written.",
+  about: "You ask, the agent uses a tool, and its answer streams in.",
   async play({ home, stage }) {
     stage.shell("cortex chat");
     await using talk = await openTalk(MAIN_SESSION, { home: home.path, stage });
@@ -67,8 +67,8 @@ const CHAT_STEP: DemoStep = {
 
 const STEER_STEP: DemoStep = {
   name: "steer",
-  title: "A steer in the middle of work",
-  about: "What you type while a tool runs is read within the same turn, at its next step.",
+  title: "Steering a running turn",
+  about: "A message sent while a tool runs reaches the agent within the same turn, at its next step.",
   async play({ home, stage }) {
     stage.shell("cortex chat");
     await using talk = await openTalk(MAIN_SESSION, { home: home.path, stage });
@@ -80,9 +80,9 @@ const STEER_STEP: DemoStep = {
     const asked = messages.filter(({ role }) => role === "user").map(({ content }) => content);
     assert.deepEqual(asked, [MESSAGES.build, MESSAGES.steer]);
     const tools = toolCalls.map(({ name }) => name);
-    stage.suggest("All of the turn", `cortex show ${id}`);
+    stage.suggest("The whole turn", `cortex show ${id}`);
     return {
-      shown: `${asked.length} messages of yours, one turn: ${id}.`,
+      shown: `Your ${asked.length} messages became one turn: ${id}.`,
       facts: { turnId: id, asked, tools },
     };
   },
@@ -91,14 +91,14 @@ const STEER_STEP: DemoStep = {
 const FORK_STEP: DemoStep = {
   name: "fork",
   title: "A fork",
-  about: "From any turn, however old, you can go on differently. Both branches stay, and can be compared.",
+  about: "Continue from any earlier turn in a new session. Both branches are kept and can be compared.",
   async play({ stage }) {
     const { items } = await stage.look<{ readonly items: readonly SessionView[] }>("sessions");
-    const { head } = items.find(({ key }) => key === MAIN_SESSION)!;
-    const { parentId } = await stage.look<Turn>("show", head!);
+    const main = items.find(({ key }) => key === MAIN_SESSION);
+    const { parentId } = await stage.look<Turn>("show", main?.head ?? "");
     const fork = await stage.cortex<SendResult>(
       "fork",
-      parentId!,
+      parentId ?? "",
       MESSAGES.fork,
       "--session",
       "leaflet",
@@ -110,10 +110,11 @@ const FORK_STEP: DemoStep = {
       fork.session,
       "--side",
     );
+    assert(common !== null);
     stage.suggest("The tree", "cortex log --all");
     return {
-      shown: `Two branches of ${common!.id}, side by side.`,
-      facts: { common: common!.id, heads: [left.head, right.head], texts: [left, right].map(textOf) },
+      shown: `Two branches of ${common.id}, side by side.`,
+      facts: { common: common.id, heads: [left.head, right.head], texts: [left, right].map(textOf) },
     };
   },
 };
@@ -126,7 +127,7 @@ const HOOK_STEP: DemoStep = {
   name: "hook",
   title: "A hook that fires on a webhook",
   about:
-    "Another program posts what happened. A hook, a TypeScript file of yours, decides whether an agent is told.",
+    "Another program posts an event. A hook, a TypeScript file of yours, decides whether it goes to an agent.",
   async play(scene) {
     const { home, stage } = scene;
     stage.file(readFileSync(home.hookFile, "utf8"), `hooks/${HOOK}.ts`);
@@ -138,11 +139,11 @@ const HOOK_STEP: DemoStep = {
     const turnId = await talk.turn();
     const events = ["events", "--channel", "webhook", "--why"];
     const { items } = await stage.cortex<{ readonly items: readonly Judged[] }>(...events);
-    stage.suggest("What it says to other events", typed(TRY_HOOK));
+    stage.suggest("Try it on another event", typed(TRY_HOOK));
     const fired = items.filter(({ hooks }) => hooks.some(({ fired }) => fired)).map(({ id }) => id);
     assert.deepEqual(fired, [large]);
     return {
-      shown: `The forged order was refused, the small one recorded, the large one answered: ${turnId}.`,
+      shown: `The forged order was rejected, the small one recorded, the large one answered: ${turnId}.`,
       facts: { answers: [forged, small, large], fired, turnId },
     };
   },
@@ -158,21 +159,21 @@ const TRY_HOOK = ["hooks", "test", HOOK, "--channel", "webhook", "--sender", WEB
 
 type Judged = EventView & { readonly hooks: readonly { readonly fired: boolean }[] };
 
-/** Signed as another program would sign it. Gives back the event, or why it was refused. */
+/** Posts with a signature, as another program would. Returns the event id, or the error code. */
 async function post({ home, stage }: Scene, body: Order, secret: string): Promise<string> {
   const content = JSON.stringify(body);
-  const told = `POST /webhooks/${WEBHOOK} ${content}`;
+  const line = `POST /webhooks/${WEBHOOK} ${content}`;
   try {
     const signed = signatureHeaders(content, secret, Date.now());
     const headers = { ...signed, "X-Cortex-Delivery": `order-${body.order}` };
     const server = await needServer(home.path);
-    const reply = await ask(server, { method: "POST", path: `/webhooks/${WEBHOOK}`, body, headers });
-    const { eventId } = reply.body as { eventId: string };
-    stage.say(`${told} → ${reply.status}`);
-    return eventId;
+    const path = `/webhooks/${WEBHOOK}`;
+    const reply = await ask<{ readonly eventId: string }>(server, { method: "POST", path, body, headers });
+    stage.say(`${line} → ${reply.status}`);
+    return reply.body.eventId;
   } catch (error) {
     if (!(error instanceof CortexError) || error.code !== "signature_invalid") throw error;
-    stage.say(`${told} → 401, ${error.code}`);
+    stage.say(`${line} → 401, ${error.code}`);
     return error.code;
   }
 }
@@ -180,30 +181,29 @@ async function post({ home, stage }: Scene, body: Order, secret: string): Promis
 const RELAY_STEP: DemoStep = {
   name: "relay",
   title: "A relay",
-  about: "Agents pass one file along, the artifact, until the last of them finds nothing wrong with it.",
+  about: "Agents pass one file along, the artifact, until the last one approves it.",
   async play({ stage }) {
     type Ended = RelayView & { readonly output: string | null };
     const relay = await stage.cortex<Ended>("relay", "run", "research", MESSAGES.relay, "--wait");
     const { id, status, steps, output } = relay;
-    stage.suggest("What each of them changed", `cortex relay show ${id} --diff`);
+    stage.suggest("What each agent changed", `cortex relay show ${id} --diff`);
     const agents = steps.map(({ agentSlotId }) => agentSlotId);
     return {
-      shown: `${agents.join(", ")}: the relay is ${status}; above is its artifact.`,
+      shown: `${agents.join(", ")}: relay ${status}; its artifact is above.`,
       facts: { relayId: id, status, agents, artifact: output },
     };
   },
 };
 
-/** How often it is looked whether a task is done. */
 const LOOK_EVERY_MS = 100;
 const TASK_LIMIT_MS = 60_000;
 const MEMBER = "shop-dev";
 
 const TEAM_STEP: DemoStep = {
   name: "team",
-  title: "A task of a team",
+  title: "A team task",
   about:
-    "A team is a folder of Markdown files. A member that Cortex runs takes its task from there, and writes what came of it.",
+    "A team is a folder of Markdown files. A member run by Cortex takes its task from there and writes the result back.",
   async play({ home, stage }) {
     await stage.only("team", "init", "--yes", "--team-dir", home.teamFolder);
     const role = ["--project", home.project, "--role", "Look after the shop."];
@@ -219,16 +219,17 @@ const TEAM_STEP: DemoStep = {
     }
     const file = join("agents", MEMBER, "tasks.md");
     stage.file(readFileSync(join(home.teamFolder, file), "utf8"), `team/${file}`);
-    stage.suggest("What everybody does", "cortex team status");
+    stage.suggest("The whole team", "cortex team status");
     const { title, status, summary } = task;
-    return { shown: `${MEMBER} has done its task.`, facts: { title, status, summary } };
+    return { shown: `${MEMBER} completed its task.`, facts: { title, status, summary } };
   },
 };
 
 const KILL_STEP: DemoStep = {
   name: "kill",
-  title: "kill -9, in the middle of a turn",
-  about: "The server is killed between two tool calls and started again. The turn goes on with the second.",
+  title: "kill -9 in the middle of a turn",
+  about:
+    "The server is killed between two tool calls and restarted. The turn continues with the second call.",
   async play({ home, server, stage, thinkMs }) {
     stage.shell("cortex chat");
     await using talk = await openTalk(MAIN_SESSION, { home: home.path, stage });
@@ -250,7 +251,7 @@ const KILL_STEP: DemoStep = {
     const lines = charges.trimEnd().split("\n");
     assert.equal(lines.length, 1);
     return {
-      shown: `Killed after the first call, taken up by process ${again.pid}, and charged once.`,
+      shown: `Killed after the first call, resumed by process ${again.pid}, charged once.`,
       facts: {
         turnId,
         killed: pid,
@@ -265,10 +266,10 @@ const KILL_STEP: DemoStep = {
 const VERIFY_STEP: DemoStep = {
   name: "verify",
   title: "The ledger",
-  about: "Every turn is hashed over the one before it and all that was said and done in it.",
+  about: "The hash of a turn covers its parent's hash and its own content.",
   async play({ stage }) {
     const { ok, turns } = await stage.cortex<{ readonly ok: boolean; readonly turns: number }>("verify");
-    return { shown: "Nothing was lost, and nothing changed since it was written.", facts: { ok, turns } };
+    return { shown: "Every turn is intact.", facts: { ok, turns } };
   },
 };
 

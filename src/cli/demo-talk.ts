@@ -1,4 +1,5 @@
-/** A session, read along and shown as a chat shows it. Unlike a chat, it waits for what happens. */
+/** A session shown as in a chat; unlike a chat, it can wait for events. */
+import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 
 import type { SessionKey } from "../model/session-key.ts";
@@ -9,18 +10,17 @@ import { followStream, type SessionEvent } from "../client/follow-stream.ts";
 import { messageOf } from "./send.ts";
 
 interface DemoTalk extends AsyncDisposable {
-  /** Says something, as somebody who types it. */
+  /** Sends a message, shown as if typed. */
   say(text: string, mode?: string): Promise<void>;
-  /** The next event of this type, after the one that was waited for last. */
+  /** Waits for the next event of this type. */
   until(type: string): Promise<SessionEvent>;
-  /** The id of the next turn that is complete. */
+  /** Waits for the next completed turn and returns its id. */
   turn(): Promise<string>;
 }
 
-/** What takes longer does not happen at all. */
 const WAIT_LIMIT_MS = 60_000;
 
-/** Resolves when the stream is open: what is said before would be answered unseen. */
+/** Resolves once the stream is open: an earlier message would be answered unseen. */
 export async function openTalk(
   session: SessionKey,
   { home, stage }: { readonly home: string; readonly stage: DemoStage },
@@ -53,7 +53,7 @@ class StagedTalk implements DemoTalk {
       (error: unknown) => {
         this.#opened.reject(error);
         this.#arrived.reject(error);
-        this.#arrived.promise.catch(() => {}); // nobody may be waiting
+        this.#arrived.promise.catch(() => {}); // perhaps nothing is waiting for it
       },
     );
   }
@@ -65,11 +65,13 @@ class StagedTalk implements DemoTalk {
   async say(text: string, mode?: string): Promise<void> {
     this.#stage.add(typedLines(text));
     await this.#server.say(messageOf(text, { session: this.#session, profile: undefined }, mode));
-    if (mode !== undefined) this.#stage.add(note(`↳ SendResult while the agent works (${mode}).`));
+    if (mode !== undefined) this.#stage.add(note(`↳ Sent while the agent is working (${mode}).`));
   }
 
   async turn(): Promise<string> {
-    return (await this.until("turn.committed"))["turnId"] as string;
+    const { turnId } = await this.until("turn.committed");
+    assert(typeof turnId === "string");
+    return turnId;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -82,7 +84,7 @@ class StagedTalk implements DemoTalk {
     const late = wait(WAIT_LIMIT_MS, undefined, { signal: limit.signal }).then(() => {
       throw new Error(`No ${type} in ${this.#session} within ${WAIT_LIMIT_MS / 1_000} seconds`);
     });
-    late.catch(() => {}); // it came in time
+    late.catch(() => {}); // the event came in time
     try {
       for (;;) {
         for (let event = this.#events.shift(); event !== undefined; event = this.#events.shift())
@@ -98,12 +100,12 @@ class StagedTalk implements DemoTalk {
     for await (const followed of followStream(this.#home, this.#session, this.#left.signal)) {
       switch (followed.kind) {
         case "open":
-          if (this.#isLost) this.#stage.add(note("Connected again."));
+          if (this.#isLost) this.#stage.add(note("Reconnected."));
           this.#isLost = false;
           this.#opened.resolve();
           break;
         case "lost":
-          if (!this.#isLost) this.#stage.add(note("The connection is lost; trying to get it back."));
+          if (!this.#isLost) this.#stage.add(note("Connection lost; reconnecting…"));
           this.#isLost = true;
           break;
         case "event":

@@ -14,7 +14,7 @@ export async function listQueue(given: Invocation): Promise<void> {
   const where = session === undefined ? {} : { session: normalizeSessionKey(session) };
   const page = pageOf(await ledger.queue.list({ limit, ...where }), itemView);
   given.print.data(page, () => {
-    if (page.items.length === 0) return "Nothing waits.";
+    if (page.items.length === 0) return "The queue is empty.";
     return table(
       page.items.map(({ id, queuedAt, session, mode, content }) => [
         id,

@@ -31,7 +31,7 @@ function stateOf(word: string | undefined): (typeof STATES)[number] | undefined 
   if (word === undefined) return undefined;
   const state = STATES.find((candidate) => candidate === word);
   if (state !== undefined) return state;
-  throw new CortexError("usage", `"${word}" is not a state of a run`, {
-    hint: `The states are ${STATES.join(", ")}.`,
+  throw new CortexError("usage", `Unknown run state "${word}"`, {
+    hint: `States: ${STATES.join(", ")}.`,
   });
 }

@@ -12,33 +12,33 @@ import { needServer, type RunningServer } from "../client/server.ts";
 import { needOrStartServer } from "../client/start-server.ts";
 import { harmless } from "../terminal/text.ts";
 
-/** The door through which messages of the command line come. */
+/** The channel of messages from the command line. */
 export const CHANNEL = "cli";
 
-/** Where the words of a chat go, and with what they are answered. */
+/** The session of a chat and the profile for its answers. */
 export interface Talk {
   readonly session: SessionKey;
   readonly profile: string | undefined;
 }
 
-/** A message as the server takes it; what is undefined is left out on the way. */
+/** The body of `POST /api/messages`; undefined fields are not sent. */
 export type MessageBody = Readonly<Record<string, string | boolean | undefined>>;
 
 export function messageOf(content: string, { session, profile }: Talk, mode?: string): MessageBody {
   return { content, session, profile, mode, channel: CHANNEL };
 }
 
-/** Whoever waits longer may be asked something. */
+/** How often `--wait` checks for requests of the agent. */
 const LOOK_EVERY_MS = 1_000;
 
-/** What became of a message: with a turn, it was answered; without a dispatch, it was a command to Cortex. */
+/** The result of a message: with a turn, it was answered; without a dispatch, it was a command to Cortex. */
 export interface SendResult {
   readonly eventId: string;
   readonly dispatchId?: string;
   readonly session: string;
-  /** The policy by which it was dropped. */
+  /** The policy that dropped it. */
   readonly dropped?: string;
-  /** To the command in its first line. */
+  /** The reply to the command in its first line. */
   readonly reply?: string;
   readonly turnId?: string;
   readonly text?: string;
@@ -49,7 +49,8 @@ export interface SendResult {
 
 export async function send(given: Invocation): Promise<void> {
   const { args, options, print } = given;
-  const content = await readMessage(args[0]!, "cortex send");
+  const [words = ""] = args;
+  const content = await readMessage(words, "cortex send");
   const server = await needOrStartServer(given);
   const message = {
     content,
@@ -69,13 +70,13 @@ export async function send(given: Invocation): Promise<void> {
 
 export async function forkTurn(given: Invocation): Promise<void> {
   const { home, args, options, print } = given;
-  const [turn, content] = args;
+  const [turn = "", content] = args;
   const server = await needServer(home);
-  const path = `/api/turns/${encodeURIComponent(turn!)}/fork`;
+  const path = `/api/turns/${encodeURIComponent(turn)}/fork`;
   const waits = options["wait"] === true && content !== undefined;
-  const wanted = { session: text(given, "session"), ...(waits ? {} : { content }) };
-  const { body } = await ask(server, { method: "POST", path, body: wanted });
-  const { session } = body as unknown as SendResult;
+  const fork = { session: text(given, "session"), ...(waits ? {} : { content }) };
+  const { body } = await ask<{ readonly session: string }>(server, { method: "POST", path, body: fork });
+  const { session } = body;
   if (waits) {
     print.note(`New session: ${session}`);
     const sent = await sendAndWait(server, { content, session, channel: CHANNEL }, print);
@@ -83,28 +84,26 @@ export async function forkTurn(given: Invocation): Promise<void> {
     return;
   }
   print.data(body, () => {
-    const sent = content === undefined ? "" : ", and the message is on its way";
-    return `The session ${session} begins at ${turn}${sent}.`;
+    const sent = content === undefined ? "" : "; message sent";
+    return `New session ${session}, forked from ${turn}${sent}.`;
   });
 }
 
-/** What a person is told of a message that was sent. */
+/** The result of a message as text. */
 export function described({ session, text: answer, reply, dropped, aborted }: SendResult): string {
   const said = answer === "" && aborted === undefined ? "The agent gave no reply." : answer;
-  const became =
-    said ?? (dropped === undefined ? `Sent to ${session}.` : `Dropped by the policy "${dropped}".`);
+  const became = said ?? (dropped === undefined ? `Sent to ${session}.` : `Dropped by policy "${dropped}".`);
   const ended = aborted && `Aborted: ${aborted.reason}${aborted.by === null ? "" : ` (${aborted.by})`}.`;
   return harmless([reply, became, ended].filter((part) => part !== undefined && part !== "").join("\n"));
 }
 
 async function sendOnly(server: RunningServer, message: MessageBody): Promise<SendResult> {
-  const { body } = await ask(server, { method: "POST", path: "/api/messages", body: message });
-  return body as unknown as SendResult;
+  return (await ask<SendResult>(server, { method: "POST", path: "/api/messages", body: message })).body;
 }
 
 /**
- * Sends a message and waits until it is answered, however long that takes: the server lets go after some
- * minutes, and the same key asks for the same message again. With a printer, it is said what a person is asked meanwhile.
+ * Sends a message and waits for its answer, however long that takes: the server returns 202 after some minutes, and the
+ * same idempotency key waits for the same message again. With a printer, also prints requests of the agent meanwhile.
  */
 export async function sendAndWait(
   server: RunningServer,
@@ -113,20 +112,20 @@ export async function sendAndWait(
 ): Promise<SendResult> {
   const body = { ...message, idempotencyKey: message["idempotencyKey"] ?? randomUUID() };
   const answered = new AbortController();
-  // Beside the answer, so it may fail: whatever is wrong, the answer says it.
+  // May fail silently: waiting for the answer reports any error.
   if (print?.json === false) tellRequests(server, body, { print, signal: answered.signal }).catch(() => {});
   try {
     for (;;) {
       const wanted = { method: "POST", path: "/api/messages", body: { ...body, wait: true } } as const;
-      const answer = await ask(server, wanted);
-      if (answer.status !== 202) return answer.body as unknown as SendResult;
+      const answer = await ask<SendResult>(server, wanted);
+      if (answer.status !== 202) return answer.body;
     }
   } finally {
     answered.abort();
   }
 }
 
-/** Says what a person is asked in the session of a message before it can be answered. */
+/** Prints the requests that hold up the answer to a message. */
 async function tellRequests(
   server: RunningServer,
   message: MessageBody,
@@ -137,7 +136,7 @@ async function tellRequests(
   for (;;) {
     await pause(LOOK_EVERY_MS, undefined, { signal });
     path ??= `/api/approvals?state=open&session=${encodeURIComponent((await sendOnly(server, message)).session)}`;
-    const { items } = (await ask(server, { path, signal })).body as unknown as { items: ApprovalView[] };
+    const { items } = (await ask<{ items: ApprovalView[] }>(server, { path, signal })).body;
     for (const request of items.filter(({ id }) => !told.has(id))) {
       told.add(request.id);
       print.note(describeWaiting(request));

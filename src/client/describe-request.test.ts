@@ -25,6 +25,6 @@ test("whoever is shown a part of a call is told so", () => {
 test("a question is shown with its options", () => {
   const shown = describeRequest(request({ question: "Which one?", options: ["a", "b"] }));
   expect(shown).toBe(
-    "The agent asks: Which one?\n  1. a\n  2. b\nYour next line, or a number, answers it (01A).",
+    "The agent asks: Which one?\n  1. a\n  2. b\nYour next line, or a number, is the answer (01A).",
   );
 });

@@ -17,7 +17,7 @@ import { findServer, type RunningServer, serverMissing } from "./server.ts";
 const START_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
-/** The server of this home; with `--start`, one is started in the background where none runs. */
+/** The server of this home; with `--start`, starts one in the background if none is running. */
 export async function needOrStartServer({
   home,
   options,
@@ -33,32 +33,32 @@ export async function needOrStartServer({
   const { child, ready } = startServer(home, { environment });
   const server = await ready;
   child.unref();
-  print.note(`Started a server in the background, process ${server.pid}.`);
+  print.note(`Started a background server, process ${server.pid}.`);
   return server;
 }
 
 interface Starting {
   readonly environment: Invocation["environment"];
-  /** Whether it stops when this process ends, however that happens. */
+  /** Whether it stops when this process ends, even if killed. */
   readonly isTied?: boolean;
 }
 
 interface Started {
   readonly child: ChildProcess;
-  /** Resolves when it answers. */
+  /** Resolves once it responds. */
   readonly ready: Promise<RunningServer>;
 }
 
 export function startServer(home: string, { environment, isTied = false }: Starting): Started {
   const logs = logFolder(home);
   mkdirSync(logs, { recursive: true, mode: 0o700 });
-  const log = join(logs, "up.log"); // of this start; what the server says later is in cortex.log
+  const log = join(logs, "up.log"); // only of this start; the server itself logs to cortex.log
   const output = createPrivate(log);
   const tie = isTied ? ["--tied"] : [];
   const child = launch(
     {
       file: process.execPath,
-      args: [process.argv[1]!, "up", "--quiet", "--home", home, ...tie],
+      args: [process.argv[1] ?? "", "up", "--quiet", "--home", home, ...tie],
       environment: wholeEnvironment(environment),
     },
     [isTied ? "pipe" : "ignore", output, output],
@@ -97,13 +97,13 @@ async function answers(server: RunningServer): Promise<boolean> {
 function endedEarly(log: string): CortexError {
   const last = readFileSync(log, "utf8").trimEnd().split("\n").slice(-2).join(" ");
   return new CortexError("server_missing", `The server did not start: ${last}`, {
-    hint: `All that it said is in ${log}.`,
+    hint: `See ${log} for its full output.`,
   });
 }
 
 function notReady(log: string): CortexError {
   const seconds = START_LIMIT_MS / 1_000;
-  return new CortexError("server_missing", `The server was not ready after ${seconds} seconds`, {
-    hint: `It may still be at work; what it says is in ${log}.`,
+  return new CortexError("server_missing", `The server was not ready within ${seconds} seconds`, {
+    hint: `It may still be starting; see ${log}.`,
   });
 }

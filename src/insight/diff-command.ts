@@ -1,7 +1,7 @@
 import type { TurnId } from "../model/ids.ts";
 import { type Branch, compareTurns, type Comparison, spoken } from "./compare-turns.ts";
 import type { Invocation } from "../feature/command.ts";
-import { colouredDiff, type Printer } from "../terminal/print.ts";
+import { coloredDiff, type Printer } from "../terminal/print.ts";
 import { findTurn, limitOf, openLedger, turnMissing } from "../client/ledger.ts";
 import type { Ledger } from "../store/store.ts";
 import { sideBySide } from "../terminal/side-by-side.ts";
@@ -24,7 +24,7 @@ export async function diff(given: Invocation): Promise<void> {
     if (options["side"] === true)
       return [describe(compared, print), ...inColumns(compared, columns)].join("\n");
     const same = left === right ? "It is the same turn." : "The same was said in both.";
-    return [describe(compared, print), diff === "" ? same : colouredDiff(diff, print)].join("\n\n");
+    return [describe(compared, print), diff === "" ? same : coloredDiff(diff, print)].join("\n\n");
   });
 }
 

@@ -2,7 +2,7 @@ import type { Interface } from "node:readline/promises";
 
 import { CortexError } from "../model/errors.ts";
 
-/** Asks whoever is at the terminal. Undefined: Ctrl-C or Ctrl-D. */
+/** Prompts for a line. Undefined: Ctrl-C or Ctrl-D. */
 export async function readAnswer(lines: Interface, question: string): Promise<string | undefined> {
   const closed = new AbortController();
   const close = (): void => closed.abort();
@@ -17,17 +17,17 @@ export async function readAnswer(lines: Interface, question: string): Promise<st
   }
 }
 
-/** What is said on the command line: the text itself, or `-` for standard input. An empty message is `usage`. */
+/** A message argument: the text, or `-` for standard input. Throws `usage` if it is empty. */
 export async function readMessage(given: string, command: string): Promise<string> {
   const message = given === "-" ? await readInput() : given;
   if (message.trim() !== "") return message;
   throw new CortexError("usage", "The message is empty", {
-    hint: `Say something: \`${command} hello\`, or \`${command} - < file\`.`,
+    hint: `For example: \`${command} hello\`, or \`${command} - < file\`.`,
   });
 }
 
 async function readInput(): Promise<string> {
   let input = "";
-  for await (const chunk of process.stdin.setEncoding("utf8")) input += chunk as string;
+  for await (const chunk of process.stdin.setEncoding("utf8")) input += String(chunk);
   return input;
 }

@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CortexError } from "../../model/errors.ts";
 import type { RelayView } from "./views.ts";
 import type { ApprovalView } from "../../feature/views.ts";
-import { howTo, what } from "../../client/describe-request.ts";
+import { howTo, summarizeRequest } from "../../client/describe-request.ts";
 import { ask, isConnectionLost } from "../../client/ask.ts";
 import type { Invocation } from "../../feature/command.ts";
 import { endLine, isOver, progressLine, stepLine } from "./text.ts";
@@ -113,7 +113,7 @@ class Progress {
     for (const request of requests.filter(({ id }) => !this.#asked.has(id))) {
       this.#asked.add(request.id);
       if (this.#isLive) this.#clear();
-      this.#note(`${what(request)}\n${this.#advice(howTo(request))}`);
+      this.#note(`${summarizeRequest(request)}\n${this.#advice(howTo(request))}`);
     }
   }
 
