@@ -34,6 +34,6 @@ test("the status says what goes on, for how long, and what was spent", () => {
   expect(status({ nowMs: 4_000, isAborting: true })).toBe("⠋ working · aborting");
   const calls = { a: { name: "Bash", args: "ls" }, b: { name: "List", args: "" } };
   expect(status({ view: { ...WORKING, calls } })).toBe("⠋ Bash ls, List · Ctrl-C aborts");
-  expect(status({ view: { ...IDLE, state: "waiting" } })).toBe("⏸ waits for an answer · Ctrl-C aborts");
+  expect(status({ view: { ...IDLE, state: "waiting" } })).toBe("⏸ waiting for your answer · Ctrl-C aborts");
   expect(status({ view: { ...IDLE, state: "waiting", wait: "child" } })).toContain("waiting for its workers");
 });

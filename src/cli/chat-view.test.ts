@@ -177,7 +177,7 @@ test("a relay is told of with a line for each step, once", () => {
   const second = { ...relay, step: 2, agent: "coder", stage: "implement", state: "waiting" };
   const { view, text } = play(first, first, second, { ...second, state: "completed" });
   expect(text).toBe(
-    "⇢ thr_0a1b2c3d · step 1 · planner · $0.5000\n⇢ thr_0a1b2c3d · step 2 · coder:implement · $0.5000 · waits\n",
+    "⇢ thr_0a1b2c3d · step 1 · planner · $0.5000\n⇢ thr_0a1b2c3d · step 2 · coder:implement · $0.5000 · waiting\n",
   );
   expect(view).toEqual(IDLE);
 });

@@ -9,7 +9,7 @@ test.each<[string, Partial<SendResult>]>([
   ["Done.", { text: "Done." }],
   ["The agent gave no reply.", { text: "" }],
   ["Queue mode: collect.\nDone.", { text: "Done.", reply: "Queue mode: collect." }],
-  ['Dropped by the policy "new".', { dropped: "new" }],
+  ['Dropped by policy "new".', { dropped: "new" }],
   [
     "Aborted: interrupted by a newer message (http:2).",
     { text: "", aborted: { reason: "interrupted by a newer message", by: "http:2" } },

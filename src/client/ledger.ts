@@ -35,7 +35,7 @@ export async function findTurn(name: string, ledger: Ledger): Promise<TurnId | u
   return session.head;
 }
 
-function nameUnknown(name: string): CortexError {
+export function nameUnknown(name: string): CortexError {
   return new CortexError("session_unknown", `Unknown session or turn "${name}"`, {
     hint: "Run `cortex sessions` to list sessions.",
   });

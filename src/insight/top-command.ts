@@ -1,4 +1,4 @@
-/** What runs, what waits, what does not move and what it costs, live. Reads only: it needs no server. */
+/** `cortex top`: a live view of runs, queue, requests and costs. Read-only; works without a server. */
 import type { Invocation } from "../feature/command.ts";
 import { showLive } from "../terminal/live-view.ts";
 import { type Overview, readOverview } from "./overview.ts";
@@ -14,12 +14,12 @@ export async function top({ home, print }: Invocation): Promise<void> {
     async look() {
       const nowMs = Date.now();
       const view = topView(await readOverview(home, nowMs), nowMs);
-      const told = (): string => print.advice(describeTop(view, print.style));
+      const text = (): string => print.advice(describeTop(view, print.style));
       return {
         value: view,
         key: withoutTime(view),
-        page: () => `${told()}\n\n${print.style("dim", `${moment(view.at)} · q ends it`)}`,
-        text: () => `${moment(view.at)}\n${told()}\n`,
+        page: () => `${text()}\n\n${print.style("dim", `${moment(view.at)} · press q to quit`)}`,
+        text: () => `${moment(view.at)}\n${text()}\n`,
       };
     },
   });
@@ -29,7 +29,7 @@ type TopView = ReturnType<typeof topView>;
 
 const MAX_CONTENT_LENGTH = 60;
 
-/** The part of an overview that is worth being watched. */
+/** The part of an overview that `top` shows. */
 export function topView(overview: Overview, nowMs: number) {
   const { home, server, model, health, counts, runs, waiting, approvals, costs } = overview;
   const ageOf = (at: string): number => Math.max(0, nowMs - Date.parse(at));
@@ -68,7 +68,7 @@ export function topView(overview: Overview, nowMs: number) {
 
 const GROWING: ReadonlySet<string> = new Set(["at", "forMs", "stillMs", "leftMs"]);
 
-/** The same as long as nothing has happened, however late it is. */
+/** The view without ages: changes only when something happened. */
 export function withoutTime(view: TopView): string {
   return JSON.stringify(view, (key, value: unknown) => (GROWING.has(key) ? undefined : value));
 }
@@ -77,9 +77,9 @@ export function describeTop(view: TopView, style: Style): string {
   const { server, model, problems, counts, costs } = view;
   const head =
     server === null
-      ? `${style("bold", "Cortex")} on ${view.home}: no server runs; \`cortex up\` starts one`
-      : `${style("bold", "Cortex")} at ${server.url}, up for ${duration(server.forMs)}, with ${model}`;
-  if (counts === null || costs === null) return `${head}\nNothing is on record yet.`;
+      ? `${style("bold", "Cortex")} on ${view.home}: no server is running; start one with \`cortex up\``
+      : `${style("bold", "Cortex")} at ${server.url}, up for ${duration(server.forMs)}, model ${model}`;
+  if (counts === null || costs === null) return `${head}\nThe ledger is empty.`;
   const dead = counts.dead + counts.deliveries.dead;
   const numbers = [
     `${counts.running} running`,
@@ -87,25 +87,25 @@ export function describeTop(view: TopView, style: Style): string {
     `${counts.queued} queued`,
     style(dead === 0 ? "dim" : "red", `${dead} dead`),
     `${usd(costs.dayUsd)} in 24 hours (${count(costs.dayTurns, "turn")})`,
-    `${usd(costs.hourUsd)} in the last`,
+    `${usd(costs.hourUsd)} in the last hour`,
   ].join(" · ");
   return [
     head,
     numbers,
     ...section("Runs", runRows(view, style), style),
-    ...section("Waits", waitRows(view), style),
+    ...section("Queue", waitRows(view), style),
     ...section(
-      "Asks you",
+      "Requests",
       view.approvals.map(({ id, session, tool }) => [session, tool ?? "a question", id]),
       style,
     ),
     ...section(
-      "Cools down",
+      "Paused profiles",
       view.coolDowns.map((cooling) => [describeCoolDown(cooling)]),
       style,
     ),
     ...section(
-      "Look at",
+      "Problems",
       problems.map(({ problem }) => [harmless(problem)]),
       style,
     ),
@@ -122,7 +122,7 @@ function runRows({ runs }: TopView, style: Style): string[][] {
     attempt === 1 ? state : `${state}, attempt ${attempt}`,
     duration(forMs),
     turnId,
-    isStuck ? style("red", `still for ${duration(stillMs!)}`) : "",
+    isStuck ? style("red", `no progress for ${duration(stillMs ?? 0)}`) : "",
   ]);
 }
 

@@ -1,7 +1,7 @@
 import type { Feature } from "../feature/feature.ts";
 import { KEEP } from "./commands.ts";
 
-/** Backup, restore, prune and verify: what keeps a home safe and small. */
+/** Backup, restore, prune and verify. */
 export const keep: Feature = {
   name: "keep",
   commands: KEEP,

@@ -5,7 +5,7 @@ import { time } from "../feature/api.ts";
 import { moment } from "../feature/requests.ts";
 import { route } from "../feature/route.ts";
 
-const PruneRequest = z.strictObject({ before: moment.describe("A moment at least a day ago.") });
+const PruneRequest = z.strictObject({ before: moment.describe("A time at least a day ago.") });
 
 export const keepSchemas = {
   Pruned: z.object({
@@ -23,7 +23,7 @@ export const keepingRoutes = [
   route({
     method: "post",
     path: "/api/prune",
-    summary: "Forget what was said before a moment, at least a day ago, where nobody needs it any more",
+    summary: "Delete content older than a given time, at least a day ago, that is no longer needed",
     body: keepSchemas.PruneRequest,
     answers: { 200: keepSchemas.Pruned },
     async handle({ body: { before } }, { cortex, clock }) {
