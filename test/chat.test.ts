@@ -185,7 +185,7 @@ describe("a conversation", LONG, () => {
     chat.type("/se\t\r");
     await chat.says(/\* {2}other [^]*\n {3}agent:main:main/);
     chat.type("/costs\r");
-    await chat.says("this session: $0.0000, 0 turns; all sessions: $0.0000, 1 turn");
+    await chat.says("this session $0.0000, 0 turns; all sessions $0.0000, 1 turn");
     chat.type("/queue collect\r");
     await chat.says("mode: collect (this session)");
     chat.type("work\r");

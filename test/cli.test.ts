@@ -458,9 +458,9 @@ describe("with a server", () => {
     const { out } = await run(home, ["why", turn.sourceEventId]);
     expect(out.trimEnd().split("\n")).toEqual([
       expect.stringMatching(/^\d{4}-\S+ \S+ +event cli:\S+ accepted from owner on cli: hello$/),
-      expect.stringMatching(/\+\d+ ms +hook direct sent it to story: queued$/),
+      expect.stringMatching(/\+\d+ ms +hook direct dispatched it to story: queued$/),
       expect.stringMatching(/\+\d+ ms +message \w+ queued in story, mode \S+$/),
-      expect.stringMatching(/\+.* attempt 1 began, run \w+$/),
+      expect.stringMatching(/\+.* attempt 1 started, run \w+$/),
       expect.stringMatching(new RegExp(`\\+.* turn ${turn.id} completed by \\S+ of offline, \\$0$`)),
     ]);
     expect(await run(home, ["why", "nothing"])).toMatchObject({
@@ -490,9 +490,9 @@ describe("with a server", () => {
     };
     const { out } = await run(home, ["why", eventId]);
     expect(out).toMatch(
-      /accepted from owner on http: \/status\n.* Cortex answered it itself: agent:main:main /,
+      /accepted from owner on http: \/status\n.* Cortex answered: agent:main:main /,
     );
-    expect(out).not.toContain("nothing was made of it");
+    expect(out).not.toContain("no further processing");
   });
 
   test("why tells how a message failed", async () => {
@@ -502,7 +502,7 @@ describe("with a server", () => {
     expect(out).toMatch(/attempt 1 failed: \w+: .*\n.*message \w+ is a dead letter; /);
     await run(home, ["dead", "drop", item]);
     expect((await run(home, ["why", item])).out).toMatch(
-      /attempt 1 failed[^]*dropped by the policy "dead letter given up"; see turn \w+\n$/,
+      /attempt 1 failed[^]*dropped by policy "dead letter given up"; see turn \w+\n$/,
     );
   });
 

@@ -64,7 +64,7 @@ test("it shows what it would change, and changes it when it is told to", async (
   expect(statSync(secret).mode & 0o777).toBe(0o644);
   expect((await run(home.path, ["doctor", "--fix"])).out).toContain(`Changed:\n${diff}\n`);
   expect(statSync(secret).mode & 0o777).toBe(0o600);
-  expect((await run(home.path, ["doctor", "--fix"])).out).toMatch(/^There was nothing to change\.\n/);
+  expect((await run(home.path, ["doctor", "--fix"])).out).toMatch(/^Nothing to change\.\n/);
   expect(await runJson(home.path, "doctor", "--fix", "--offline")).toMatchObject({
     fixed: [],
     canStart: true,

@@ -94,7 +94,7 @@ describe("beside a server", () => {
     expect(made).toMatchObject({
       code: 0,
       err: "",
-      out: expect.stringContaining("are as they were written"),
+      out: expect.stringContaining("turns verified"),
     });
     await Promise.all(writing);
 

@@ -583,7 +583,7 @@ describe("backups", () => {
 
     const letter = put("letter.txt", "Dear Ada,\n".repeat(100), folder.path);
     for (const none of [letter, folder.path]) {
-      const wrong = { code: 1, what: /is not a backup of Cortex/, hint: /`cortex backup <file>`/ };
+      const wrong = { code: 1, what: /is not a Cortex backup/, hint: /`cortex backup <file>`/ };
       await refused(["restore", none, "--home", join(folder.path, "new")], wrong);
       await refused(["restore", none, "--check"], wrong);
     }
@@ -703,7 +703,7 @@ describe("servers", () => {
     expect(ended).toMatchObject({
       code: 0,
       err: "",
-      out: expect.stringMatching(/It was not started: .*Where it can be:\n {2}systemctl --user/),
+      out: expect.stringMatching(/Not started: .*To start it later:\n {2}systemctl --user/),
     });
   });
 });

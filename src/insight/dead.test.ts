@@ -58,7 +58,7 @@ test("each kind can be given up, and is no dead letter any more", async () => {
     await dropDeadLetter(id, store);
     await expect(retryDeadLetter(id, store)).rejects.toMatchObject({
       code: "state_conflict",
-      message: `${id} is dropped, and no dead letter`,
+      message: `${id} is dropped, not a dead letter`,
     });
   }
   expect((await store.dead.list()).items).toEqual([]);

@@ -15,7 +15,7 @@ function describeServer({ server, model, health }: Overview): string[][] {
   return [
     ["server", `${server.url}, process ${server.pid}, up since ${moment(server.startedAt)}`],
     ["model", `${model.profile.model ?? model.profile.name}, because ${model.why}`],
-    ...health.coolDowns.map((cooling) => ["paused", describeCoolDown(cooling)]),
+    ...health.coolDowns.map((cooling) => ["cooling down", describeCoolDown(cooling)]),
     ["health", health.status],
     ...health.problems.flatMap(({ problem, hint }) => [
       ["", harmless(`${problem}.`)],

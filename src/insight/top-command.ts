@@ -100,7 +100,7 @@ export function describeTop(view: TopView, style: Style): string {
       style,
     ),
     ...section(
-      "Paused profiles",
+      "Cooling down",
       view.coolDowns.map((cooling) => [describeCoolDown(cooling)]),
       style,
     ),
