@@ -35,7 +35,7 @@ test("a persona and an agent that has it are made by two commands, and no commen
   ]);
   expect({ code, out }).toEqual({
     code: 0,
-    out: expect.stringContaining("scout is a worker with the persona nova"),
+    out: expect.stringContaining("Added agent scout: worker, persona nova"),
   });
 
   expect(readFileSync(join(home.folder, "cortex.json"), "utf8")).toBe(`// Mine.

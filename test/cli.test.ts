@@ -434,12 +434,10 @@ describe("with a server", () => {
       "",
     ]);
     expect((await run(home, ["log", first!.id])).out).toContain("another way →");
-    expect((await run(home, ["show", first!.id])).out).toMatch(
-      /followed by +2 turns[^]*from owner\]\n {2}one/,
-    );
+    expect((await run(home, ["show", first!.id])).out).toMatch(/children +2 turns[^]*from owner\]\n {2}one/);
     const [call] = (await runJson(home, "log", "tree")) as { id: string; query: { content: string }[] }[];
     expect(call!.query[0]!.content).toBe("another way");
-    expect((await run(home, ["fork", first!.id])).out).toMatch(/The session fork-\S+ begins at/);
+    expect((await run(home, ["fork", first!.id])).out).toMatch(/New session fork-\S+, forked from/);
     expect(await run(home, ["show", "01ARZ3NDEKTSV4RRFFQ69G5FAV"])).toMatchObject({ code: 1, out: "" });
   });
 
@@ -461,12 +459,12 @@ describe("with a server", () => {
       expect.stringMatching(/\+\d+ ms +hook direct dispatched it to story: queued$/),
       expect.stringMatching(/\+\d+ ms +message \w+ queued in story, mode \S+$/),
       expect.stringMatching(/\+.* attempt 1 started, run \w+$/),
-      expect.stringMatching(new RegExp(`\\+.* turn ${turn.id} completed by \\S+ of offline, \\$0$`)),
+      expect.stringMatching(new RegExp(`\\+.* turn ${turn.id} completed by offline/\\S+, \\$0$`)),
     ]);
     expect(await run(home, ["why", "nothing"])).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringContaining('No event, turn, delivery or queue item has the id "nothing"'),
+      err: expect.stringContaining('Unknown event, turn, delivery or queue item "nothing"'),
     });
   });
 
@@ -489,9 +487,7 @@ describe("with a server", () => {
       eventId: string;
     };
     const { out } = await run(home, ["why", eventId]);
-    expect(out).toMatch(
-      /accepted from owner on http: \/status\n.* Cortex answered: agent:main:main /,
-    );
+    expect(out).toMatch(/accepted from owner on http: \/status\n.* Cortex answered: agent:main:main /);
     expect(out).not.toContain("no further processing");
   });
 
@@ -514,12 +510,12 @@ describe("with a server", () => {
     expect((await run(home, ["status"])).out).toMatch(
       /health +degraded\n[^]*dead letter[^]*cortex dead list/,
     );
-    expect((await run(home, ["dead", "show", item])).out).toMatch(/The message:\n {2}fail\n\nThe error:/);
+    expect((await run(home, ["dead", "show", item])).out).toMatch(/Message:\n {2}fail\n\nError:/);
     expect(await runJson(home, "dead", "show", item)).toEqual(await fetchJson(home, `/api/dead/${item}`));
 
     expect(await run(home, ["dead", "retry", item])).toMatchObject({
       code: 0,
-      out: `${item} is queued again.\n`,
+      out: `Retrying ${item}: message queued.\n`,
     });
     await expect.poll(() => run(home, ["dead", "drop", item]), PATIENT).toMatchObject({ code: 0 });
     expect(await run(home, ["dead", "show", item])).toMatchObject({ code: 1 });
@@ -563,7 +559,7 @@ describe("--start", () => {
     expect({ code, out, err }).toEqual({
       code: 0,
       out: expect.stringMatching(/^Hello!/),
-      err: expect.stringContaining("Started a server in the background"),
+      err: expect.stringContaining("Started a background server"),
     });
     const { pid } = readNote(home.path);
     expect(await run(home.path, ["send", "hello", "--wait"])).toMatchObject({ code: 0, err: "" });

@@ -131,7 +131,7 @@ test(
   async (context) => {
     using home = usersHome();
     const demo = startInTerminal(home.path, "demo", "--keep") ?? context.skip("no way to make a terminal");
-    await demo.says("Enter goes on");
+    await demo.says("press Enter to continue");
     demo.type("\r");
     await demo.says("2/8");
     demo.type("\x03");

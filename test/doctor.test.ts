@@ -32,14 +32,14 @@ test("what keeps Cortex from starting ends it with 78, and so does starting; eac
   expect({ code, err }).toEqual({ code: 78, err: "" });
   expect(out).toMatch(/^ok +node +\d+\..*\n/);
   expect(out).toMatch(/^fail +config +.*sandbx.*\n +Did you mean "sandbox"/m);
-  expect(out).toMatch(/\n\n1 failure, \d warnings?\. Cortex does not start like this\.\n$/);
+  expect(out).toMatch(/\n\n1 failure, \d warnings?\. Cortex cannot start until the failures are fixed\.\n$/);
   expect(await run(home.path, ["doctor", "--json"])).toMatchObject({
     code: 78,
     out: expect.stringMatching(/^\{"state":"fail","canStart":false/),
   });
   expect(await run(home.path, ["up"])).toMatchObject({ code: 78, err: expect.stringContaining("sandbx") });
   expect(readFileSync(join(home.path, "logs", "cortex.log"), "utf8")).toMatch(
-    /^\S+Z Cortex has ended: .*sandbx/s,
+    /^\S+Z Cortex exited: .*sandbx/s,
   );
 });
 

@@ -61,7 +61,7 @@ async function serveHome(
   const { home, environment, options, print } = given;
   using signal = stopSignal({
     isTied: options["tied"] === true,
-    onFirst: () => log("Stopping. Send a second signal to quit immediately."),
+    onFirst: () => log("Cortex is stopping. Send a second signal to quit immediately."),
   });
   const flags = {
     port: text(given, "port"),

@@ -35,7 +35,10 @@ describe("the machine", () => {
     using folder = temporaryFolder();
     const { state, one } = await check(join(folder.path, "new"));
     expect(state).toBe("warn"); // there is no sandbox and no model
-    expect(one("home")).toMatchObject({ state: "ok", message: expect.stringContaining("does not exist yet") });
+    expect(one("home")).toMatchObject({
+      state: "ok",
+      message: expect.stringContaining("does not exist yet"),
+    });
     expect(one("store")).toMatchObject({ state: "ok", message: "none yet" });
     expect(one("server")).toMatchObject({ state: "ok" });
   });

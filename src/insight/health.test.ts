@@ -77,11 +77,7 @@ test.each<[string, Partial<Measures>, RegExp]>([
     { hooks: { ...FINE.hooks, open: 1, broken: [{ name: "bell", status: "open", error: "no wire" }] } },
     /^Hook bell is paused .*: no wire$/,
   ],
-  [
-    "many such hooks",
-    { hooks: { ...FINE.hooks, errored: 7 } },
-    /^7 more hooks failed to load or paused$/,
-  ],
+  ["many such hooks", { hooks: { ...FINE.hooks, errored: 7 } }, /^7 more hooks failed to load or paused$/],
   [
     "an event that nobody judges",
     { hooks: { ...FINE.hooks, oldestUnjudgedMs: LONG_WAIT_MS } },
@@ -101,7 +97,11 @@ test.each<[string, Partial<Measures>, RegExp]>([
   ],
   ["a slow loop", { loop: { ...FINE.loop, p99Ms: SLOW_LOOP_P99_MS } }, /main thread.* p99 250 ms/],
   ["a stall", { loop: { ...FINE.loop, maxMs: LOOP_STALL_MS } }, /main thread.* maximum 5000 ms/],
-  ["a full disk", { disk: { ...FINE.disk, freeBytes: LOW_DISK_BYTES - 1_048_576 } }, /^Low disk space: 511 MiB/],
+  [
+    "a full disk",
+    { disk: { ...FINE.disk, freeBytes: LOW_DISK_BYTES - 1_048_576 } },
+    /^Low disk space: 511 MiB/,
+  ],
   ["a long log", { disk: { ...FINE.disk, walBytes: 300 * 1_048_576 } }, /write-ahead log .* 300 MiB$/],
   ["full memory", { memory: { ...FINE.memory, heapUsedBytes: 901 } }, /heap in use$/],
 ])("%s is a problem, with a hint", (_, measures, words) => {
