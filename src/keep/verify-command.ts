@@ -26,7 +26,7 @@ export function describeVerdict({
   readonly pruned: number;
 }): string {
   const intact = `${count(turns - pruned, "turn")} verified`;
-  return pruned === 0 ? `${intact}.` : `${intact}, ${pruned} pruned (only their hashes are kept).`;
+  return pruned === 0 ? `${intact}.` : `${intact}, ${pruned} pruned (hashes kept).`;
 }
 
 /** Verifies the ledger of a home read-only, also while a server is running. */
