@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Runs src/ in a checkout and dist/ when installed. Plain JavaScript, because an old Node must be able
-// to read it: in a checkout it hands over to the Node that `npm ci` has brought.
+// to run it: in a checkout, it hands over to the Node that `npm ci` installed.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import module from "node:module";
@@ -11,8 +11,7 @@ const root = new URL("..", import.meta.url);
 const source = new URL("src/cli/main.ts", root);
 const program = existsSync(source) ? source : new URL("dist/cli/main.js", root);
 
-// What was compiled once is not compiled again, here and in the threads and processes that follow. In a folder of the
-// program's own: what lies in a temporary folder may be somebody else's.
+// The compile cache, also for our threads and processes. Not in the temporary folder, where other users could write.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/node", root));
 module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
 
@@ -22,9 +21,9 @@ if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
   } catch (error) {
     if (error.code !== "ERR_MODULE_NOT_FOUND" || program !== source) throw error;
     console.error(
-      `Cortex is not whole in ${fileURLToPath(root)}: ${error.message.split(" imported from ")[0]}.`,
+      `Incomplete installation in ${fileURLToPath(root)}: ${error.message.split(" imported from ")[0]}.`,
     );
-    console.error("Run `npm ci` in that folder: it brings the packages that are needed.");
+    console.error("Run `npm ci` in that folder to install missing packages.");
     process.exitCode = 1;
   }
 } else {
@@ -33,9 +32,7 @@ if (Number(process.versions.node.split(".")[0]) >= NEEDED) {
   else {
     console.error(`Cortex needs Node ${NEEDED} or newer, and this is ${process.version}.`);
     console.error(
-      existsSync(source)
-        ? "Run `npm ci`: it brings one along."
-        : "Install a newer Node, then run this again.",
+      existsSync(source) ? "Run `npm ci` to install it." : "Install a newer Node, then run this again.",
     );
     process.exitCode = 1;
   }

@@ -155,7 +155,7 @@ describe("a conversation", LONG, () => {
     await first[Symbol.asyncDispose]();
     await chat.says("The connection is lost");
     await using _ = await startServer(home.path);
-    await chat.says("Connected again");
+    await chat.says("Reconnected");
     chat.type("hello\r");
     await chat.says("Hello! I can quote");
     chat.type(CTRL_D);
@@ -172,7 +172,7 @@ describe("a conversation", LONG, () => {
     await chat.says("Hello! I can quote");
     await chat.says(IDLE_PROMPT);
     chat.type("/switch\r");
-    await chat.says("It is not said which session. Usage: /switch <session>");
+    await chat.says("Missing session. Usage: /switch <session>");
     chat.type("/turns\r");
     await chat.says(/1 {2}\w{26} .* hello → Hello!/);
     chat.type("/fork 7\r");
@@ -185,7 +185,7 @@ describe("a conversation", LONG, () => {
     chat.type("/se\t\r");
     await chat.says(/\* {2}other [^]*\n {3}agent:main:main/);
     chat.type("/costs\r");
-    await chat.says("this session: $0.0000, 0 turns; all sessions: $0.0000, 1 turn");
+    await chat.says("this session $0.0000, 0 turns; all sessions $0.0000, 1 turn");
     chat.type("/queue collect\r");
     await chat.says("mode: collect (this session)");
     chat.type("work\r");
@@ -273,7 +273,7 @@ describe("a conversation", LONG, () => {
     const { code, out } = await run(home.path, ["chat"], "!thread asker ASK\nhello\n");
     expect(code).toBe(0);
     expect(out).toMatch(/^Hello! /m); // a line that was there before the question is none of its answers
-    expect(out).toMatch(/asker:0 (?:waits for your answer to|asks): Which colour\?\n/);
+    expect(out).toMatch(/asker:0 (?:is waiting for your answer|asks): Which colour\?\n/);
     const json = await run(home.path, ["chat", "--session", "other", "--json"], "!thread asker ASK\n");
     const told = json.out
       .trim()

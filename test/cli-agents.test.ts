@@ -35,7 +35,7 @@ test("a persona and an agent that has it are made by two commands, and no commen
   ]);
   expect({ code, out }).toEqual({
     code: 0,
-    out: expect.stringContaining("scout is a worker with the persona nova"),
+    out: expect.stringContaining("Added agent scout: worker, persona nova"),
   });
 
   expect(readFileSync(join(home.folder, "cortex.json"), "utf8")).toBe(`// Mine.
@@ -63,7 +63,7 @@ test("a persona and an agent that has it are made by two commands, and no commen
 }
 `);
   expect((await run(home.path, ["agents", "show", "scout"])).out).toMatch(
-    /agent +scout, a worker\npersona +nova, called Nova\n[^]*tools.deny +Bash, Write +personas.nova.permissions.tools.deny, cortex.json:\d+/,
+    /agent +scout, worker\npersona +nova \(Nova\)\n[^]*tools.deny +Bash, Write +personas.nova.permissions.tools.deny, cortex.json:\d+/,
   );
   expect((await run(home.path, ["personas", "show", "nova"])).out).toMatch(
     /agents +scout\nmain session +agent:scout:main/,

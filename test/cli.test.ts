@@ -44,7 +44,7 @@ describe("what is asked for wrongly", () => {
     [["show"], /Missing required argument 'turn'[^]*cortex show --help/],
     [["show", "a", "b"], /Unexpected argument "b"[^]*cortex show --help/],
     [["send", "--sesion", "x", "hi"], /Unknown option '--sesion'[^]*Did you mean --session\?/],
-    [["log", "--limit", "many"], /"many" is not a limit[^]*1 to 1000/],
+    [["log", "--limit", "many"], /Invalid limit "many"[^]*1 to 1000/],
     [["send", " "], /The message is empty/],
     [["dead", "bury"], /dead --help/],
   ])("%j is wrong usage: two lines on standard error, and 2", async (args, message) => {
@@ -74,7 +74,7 @@ describe("without a server", () => {
       expect(await run(home.path, args, "hello\n")).toMatchObject({
         code: 3,
         out: "",
-        err: `No server runs on ${home.path}.\nStart one with \`cortex up --home ${home.path}\`.\n`,
+        err: `No server is running on ${home.path}.\nStart one with \`cortex up --home ${home.path}\`.\n`,
       });
     },
   );
@@ -195,7 +195,7 @@ describe("up", () => {
     first.child.kill("SIGKILL");
     await first.ended;
     const second = start(home.path, "up", "--port", "0");
-    await second.says("has resumed 1 turn");
+    await second.says("Resumed 1 turn");
     second.child.kill("SIGINT");
     expect(await second.ended).toMatchObject({ code: 0 });
   });
@@ -295,8 +295,8 @@ describe("with a server", () => {
   test("send --wait says what a person is asked before it can be answered", async () => {
     const call = '/tool AskUser {"question": "Which colour?"}';
     const asking = start(home, "send", call, "--session", "asking", "--wait");
-    await asking.says("asking waits for your answer to: Which colour?");
-    await asking.says(/`cortex approvals answer \S+ <text>` answers it/);
+    await asking.says("asking is waiting for your answer: Which colour?");
+    await asking.says(/`cortex approvals answer \S+ <text>` to answer/);
     const { items } = (await fetchJson(home, "/api/approvals?state=open&session=asking")) as {
       items: [{ id: string }];
     };
@@ -434,12 +434,10 @@ describe("with a server", () => {
       "",
     ]);
     expect((await run(home, ["log", first!.id])).out).toContain("another way →");
-    expect((await run(home, ["show", first!.id])).out).toMatch(
-      /followed by +2 turns[^]*from owner\]\n {2}one/,
-    );
+    expect((await run(home, ["show", first!.id])).out).toMatch(/children +2 turns[^]*from owner\]\n {2}one/);
     const [call] = (await runJson(home, "log", "tree")) as { id: string; query: { content: string }[] }[];
     expect(call!.query[0]!.content).toBe("another way");
-    expect((await run(home, ["fork", first!.id])).out).toMatch(/The session fork-\S+ begins at/);
+    expect((await run(home, ["fork", first!.id])).out).toMatch(/New session fork-\S+, forked from/);
     expect(await run(home, ["show", "01ARZ3NDEKTSV4RRFFQ69G5FAV"])).toMatchObject({ code: 1, out: "" });
   });
 
@@ -458,15 +456,15 @@ describe("with a server", () => {
     const { out } = await run(home, ["why", turn.sourceEventId]);
     expect(out.trimEnd().split("\n")).toEqual([
       expect.stringMatching(/^\d{4}-\S+ \S+ +event cli:\S+ accepted from owner on cli: hello$/),
-      expect.stringMatching(/\+\d+ ms +hook direct sent it to story: queued$/),
+      expect.stringMatching(/\+\d+ ms +hook direct dispatched it to story: queued$/),
       expect.stringMatching(/\+\d+ ms +message \w+ queued in story, mode \S+$/),
-      expect.stringMatching(/\+.* attempt 1 began, run \w+$/),
-      expect.stringMatching(new RegExp(`\\+.* turn ${turn.id} completed by \\S+ of offline, \\$0$`)),
+      expect.stringMatching(/\+.* attempt 1 started, run \w+$/),
+      expect.stringMatching(new RegExp(`\\+.* turn ${turn.id} completed by offline/\\S+, \\$0$`)),
     ]);
     expect(await run(home, ["why", "nothing"])).toMatchObject({
       code: 1,
       out: "",
-      err: expect.stringContaining('No event, turn, delivery or queue item has the id "nothing"'),
+      err: expect.stringContaining('Unknown event, turn, delivery or queue item "nothing"'),
     });
   });
 
@@ -489,10 +487,8 @@ describe("with a server", () => {
       eventId: string;
     };
     const { out } = await run(home, ["why", eventId]);
-    expect(out).toMatch(
-      /accepted from owner on http: \/status\n.* Cortex answered it itself: agent:main:main /,
-    );
-    expect(out).not.toContain("nothing was made of it");
+    expect(out).toMatch(/accepted from owner on http: \/status\n.* Cortex answered: agent:main:main /);
+    expect(out).not.toContain("no further processing");
   });
 
   test("why tells how a message failed", async () => {
@@ -502,7 +498,7 @@ describe("with a server", () => {
     expect(out).toMatch(/attempt 1 failed: \w+: .*\n.*message \w+ is a dead letter; /);
     await run(home, ["dead", "drop", item]);
     expect((await run(home, ["why", item])).out).toMatch(
-      /attempt 1 failed[^]*dropped by the policy "dead letter given up"; see turn \w+\n$/,
+      /attempt 1 failed[^]*dropped by policy "dead letter given up"; see turn \w+\n$/,
     );
   });
 
@@ -514,12 +510,12 @@ describe("with a server", () => {
     expect((await run(home, ["status"])).out).toMatch(
       /health +degraded\n[^]*dead letter[^]*cortex dead list/,
     );
-    expect((await run(home, ["dead", "show", item])).out).toMatch(/The message:\n {2}fail\n\nThe error:/);
+    expect((await run(home, ["dead", "show", item])).out).toMatch(/Message:\n {2}fail\n\nError:/);
     expect(await runJson(home, "dead", "show", item)).toEqual(await fetchJson(home, `/api/dead/${item}`));
 
     expect(await run(home, ["dead", "retry", item])).toMatchObject({
       code: 0,
-      out: `${item} is queued again.\n`,
+      out: `Retrying ${item}: message queued.\n`,
     });
     await expect.poll(() => run(home, ["dead", "drop", item]), PATIENT).toMatchObject({ code: 0 });
     expect(await run(home, ["dead", "show", item])).toMatchObject({ code: 1 });
@@ -563,7 +559,7 @@ describe("--start", () => {
     expect({ code, out, err }).toEqual({
       code: 0,
       out: expect.stringMatching(/^Hello!/),
-      err: expect.stringContaining("Started a server in the background"),
+      err: expect.stringContaining("Started a background server"),
     });
     const { pid } = readNote(home.path);
     expect(await run(home.path, ["send", "hello", "--wait"])).toMatchObject({ code: 0, err: "" });

@@ -46,13 +46,13 @@ const COOLING = /busy is cooling down until 2\d{3}-\d\d-\d\dT[\d:.]+Z/;
 
 test("a model that cools down is shown in the status, and why says that another one has answered because of it", async () => {
   await using scene = await openScene(["spare"]);
-  expect(await scene.run("status")).not.toContain("cools down");
+  expect(await scene.run("status")).not.toContain("cooling down");
   const first = await scene.cortex.send({ content: "one" });
   await scene.cortex.outcome(first.item, NEVER);
   const second = await scene.cortex.send({ content: "two", session: "other" });
   await scene.cortex.outcome(second.item, NEVER);
 
-  expect(await scene.run("status")).toMatch(/cools down +profile busy for another \S.*: .*429/);
+  expect(await scene.run("status")).toMatch(/cooling down +profile busy, for another \S.*: .*429/);
   expect((await scene.send("/api/health?full=1")).json).toMatchObject({
     coolDowns: [
       { profile: "busy", failures: 1, error: expect.stringContaining("429"), leftMs: expect.any(Number) },
@@ -61,10 +61,10 @@ test("a model that cools down is shown in the status, and why says that another 
   const affected = await scene.run("why", first.item);
   expect(affected).toMatch(/attempt 1 failed: .*429/);
   expect(affected).toMatch(
-    /attempt 2 has a fallback, because profile busy is cooling down until .* after 1 failure/,
+    /attempt 2 uses a fallback, because profile busy is cooling down until .* after 1 failure/,
   );
   expect(await scene.run("why", second.item)).toMatch(
-    /attempt 1 has a fallback, because profile busy is cooling down until .* after 1 failure .*429/,
+    /attempt 1 uses a fallback, because profile busy is cooling down until .* after 1 failure .*429/,
   );
   expect(JSON.parse(await scene.run("why", second.item, "--json"))).toMatchObject({
     turns: [{ turn: { profile: "spare" }, runs: [{ fallback: expect.stringMatching(COOLING) }] }],
@@ -84,7 +84,7 @@ test("why says that a message waits for a model that cools down, also of one beh
     /attempt 1 failed: .*profile busy is cooling down until .*; the next attempt is at 2/,
   );
   expect(await scene.run("why", second.item)).toMatch(
-    /waits for turn \S+ of its session, which is to be tried again: .*busy is cooling down until/,
+    /is waiting for turn \S+ of its session, which will be retried: .*busy is cooling down until/,
   );
 });
 

@@ -131,13 +131,13 @@ test(
   async (context) => {
     using home = usersHome();
     const demo = startInTerminal(home.path, "demo", "--keep") ?? context.skip("no way to make a terminal");
-    await demo.says("Enter goes on");
+    await demo.says("press Enter to continue");
     demo.type("\r");
     await demo.says("2/8");
     demo.type("\x03");
     const { code, out } = await demo.ended;
     expect(code).toBe(130);
-    const kept = /The home is kept: (\S+)/.exec(out)![1]!;
+    const kept = /Home kept: (\S+)/.exec(out)![1]!;
     expect(existsSync(join(kept, "data", "cortex.db"))).toBe(true);
     expect(home.isAsItWas()).toBe(true);
     rmSync(kept, { recursive: true });

@@ -32,14 +32,14 @@ test("what keeps Cortex from starting ends it with 78, and so does starting; eac
   expect({ code, err }).toEqual({ code: 78, err: "" });
   expect(out).toMatch(/^ok +node +\d+\..*\n/);
   expect(out).toMatch(/^fail +config +.*sandbx.*\n +Did you mean "sandbox"/m);
-  expect(out).toMatch(/\n\n1 failure, \d warnings?\. Cortex does not start like this\.\n$/);
+  expect(out).toMatch(/\n\n1 failure, \d warnings?\. Cortex cannot start until the failures are fixed\.\n$/);
   expect(await run(home.path, ["doctor", "--json"])).toMatchObject({
     code: 78,
     out: expect.stringMatching(/^\{"state":"fail","canStart":false/),
   });
   expect(await run(home.path, ["up"])).toMatchObject({ code: 78, err: expect.stringContaining("sandbx") });
   expect(readFileSync(join(home.path, "logs", "cortex.log"), "utf8")).toMatch(
-    /^\S+Z Cortex has ended: .*sandbx/s,
+    /^\S+Z Cortex exited: .*sandbx/s,
   );
 });
 
@@ -64,7 +64,7 @@ test("it shows what it would change, and changes it when it is told to", async (
   expect(statSync(secret).mode & 0o777).toBe(0o644);
   expect((await run(home.path, ["doctor", "--fix"])).out).toContain(`Changed:\n${diff}\n`);
   expect(statSync(secret).mode & 0o777).toBe(0o600);
-  expect((await run(home.path, ["doctor", "--fix"])).out).toMatch(/^There was nothing to change\.\n/);
+  expect((await run(home.path, ["doctor", "--fix"])).out).toMatch(/^Nothing to change\.\n/);
   expect(await runJson(home.path, "doctor", "--fix", "--offline")).toMatchObject({
     fixed: [],
     canStart: true,

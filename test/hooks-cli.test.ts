@@ -70,14 +70,14 @@ test("a hook is written, tried, shown, and told of when it fires", { timeout: 12
   await run(home.path, ["send", "ring", "--key", "one"]);
   await following.says("cli:one");
   await following.says("cli:one: hook bell fired");
-  await following.says("cli:one: hook bell sent it to door: queued");
+  await following.says("cli:one: hook bell dispatched it to door: queued");
   await run(home.path, ["send", "ring broken", "--key", "two"]);
   await following.says("cli:two: hook bell failed");
   following.child.kill();
   await following.ended;
 
   const { out } = await run(home.path, ["events", "--why"]);
-  expect(out).toMatch(/cli:one +ring\n(?: .*\n)*  hook bell sent it to door: queued\n/);
+  expect(out).toMatch(/cli:one +ring\n(?: .*\n)*  hook bell dispatched it to door: queued\n/);
   expect((await run(home.path, ["hooks", "runs", "bell"])).out.split("\n").slice(0, 2)).toEqual([
     expect.stringMatching(/failed .*cli:two .*the wire is cut/),
     expect.stringMatching(/fired .*cli:one/),
@@ -159,5 +159,5 @@ test("why says of an event that became a relay which one, and no more", async ()
   const { event } = await judge(cortex, mail);
   const { out } = await run(cortex.home, ["why", event]);
   expect(out).toMatch(/hook mail started the relay thr_\w{8}\n/);
-  expect(out).not.toContain("nothing was made of it");
+  expect(out).not.toContain("no further processing");
 });

@@ -37,7 +37,7 @@ test("flags say what is written, and the end says what to try", LONG, async () =
   expect((await run(home.path, args)).code).toBe(0); // what was asked for is there
   expect(await run(home.path, ["init", "--model", "offline"])).toMatchObject({
     code: 1,
-    err: expect.stringContaining("profiles.json was there and is kept"),
+    err: expect.stringContaining("profiles.json already existed and was kept"),
   });
   expect(readFileSync(join(home.path, "config", "profiles.json"), "utf8")).toContain("gpt-5.1");
 });
@@ -74,8 +74,8 @@ test.each([
   [["--model", "opnai/gpt-5.1"], 1, /provider "opnai", which is not known\.\n.*openai/],
   [["--model", "openai/gpt-9"], 1, /"gpt-9", which is not in the catalogue/],
   [["--base-url", "http://127.0.0.1:1/v1"], 2, /does not say which it has/],
-  [["--key-env", "KEY"], 2, /--key-env says nothing/],
-  [["--sandbox", "maybe"], 2, /"maybe" is no setting of the sandbox\.\n.*auto, require, off/],
+  [["--key-env", "KEY"], 2, /--key-env needs/],
+  [["--sandbox", "maybe"], 2, /Unknown sandbox mode "maybe"\.\n.*auto, require, off/],
 ])("%j is refused with %d before anything is written", LONG, async (args, code, message) => {
   using home = temporaryFolder();
   expect(await run(home.path, ["init", ...args])).toMatchObject({
@@ -89,10 +89,10 @@ test("in a terminal it asks, and a wrong answer is asked again", LONG, async ({ 
   using home = temporaryFolder();
   const asking = startInTerminal(home.path, "init");
   if (asking === undefined) return skip("neither script nor python3 is here to make a terminal");
-  await asking.says("Model [whatever is found]:");
+  await asking.says("Model [detect]:");
   asking.type("gpt\r");
   await asking.says("does not say whose model it is");
-  await asking.says("Model [whatever is found]:");
+  await asking.says("Model [detect]:");
   asking.type("offline\r");
   await asking.says("Sandbox [auto]:");
   asking.type("require\r");
@@ -108,7 +108,7 @@ test("whoever goes away while they are asked gets no files", LONG, async ({ skip
   using home = temporaryFolder();
   const asking = startInTerminal(home.path, "init");
   if (asking === undefined) return skip("neither script nor python3 is here to make a terminal");
-  await asking.says("Model [whatever is found]:");
+  await asking.says("Model [detect]:");
   asking.type("\u0003");
   await asking.says("Nothing was written");
   expect((await asking.ended).code).toBe(1);

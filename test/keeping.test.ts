@@ -50,7 +50,9 @@ describe("beside a server", () => {
   test("diff shows what two threads have in common, and what each has of its own", async () => {
     const { code, out } = await run(home.path, ["diff", second, "dogs"]);
     expect(code).toBe(0);
-    expect(out).toMatch(new RegExp(`^in common  up to ${first} hello\n- +${second}, 1 turn of its own in `));
+    expect(out).toMatch(
+      new RegExp(`^in common  up to ${first} hello\n- +${second}, 1 turn since the fork in `),
+    );
     expect(out).toMatch(/^-> tell me of cats$/m);
     expect(out).toMatch(/^\+> tell me of dogs$/m);
     const columns = await run(home.path, ["diff", second, "dogs", "--side"]);
@@ -65,12 +67,12 @@ describe("beside a server", () => {
 
   test.each([
     [["diff", "main"], 2, /Missing required argument/],
-    [["diff", "main", "nowhere"], 1, /No session or turn is called "nowhere"[^]*cortex sessions/],
-    [["diff", "main", "main", "--limit", "0"], 2, /"0" is not a limit/],
+    [["diff", "main", "nowhere"], 1, /Unknown session or turn "nowhere"[^]*cortex sessions/],
+    [["diff", "main", "main", "--limit", "0"], 2, /Invalid limit "0"/],
     [["backup"], 2, /Missing required argument 'file'/],
-    [["backup", "/nowhere/at/all"], 1, /no folder \/nowhere\/at[^]*Make it/],
-    [["restore", "/nowhere"], 1, /no backup at \/nowhere[^]*cortex backup/],
-    [["prune"], 2, /how old[^]*cortex prune --before 90d/],
+    [["backup", "/nowhere/at/all"], 1, /Missing folder \/nowhere\/at[^]*Create the folder/],
+    [["restore", "/nowhere"], 1, /Missing backup \/nowhere[^]*cortex backup/],
+    [["prune"], 2, /Missing `--before`[^]*cortex prune --before 90d/],
     [["prune", "--before", "lately"], 2, /Invalid time "lately"/],
     [["prune", "--before", "1h", "--yes"], 1, /cannot be pruned[^]*at least a day/],
   ])("%j is refused in two lines", async (args, expected, message) => {
@@ -94,7 +96,7 @@ describe("beside a server", () => {
     expect(made).toMatchObject({
       code: 0,
       err: "",
-      out: expect.stringContaining("are as they were written"),
+      out: expect.stringContaining("turns verified"),
     });
     await Promise.all(writing);
 
@@ -138,15 +140,15 @@ describe("forgetting", () => {
       events: 2,
       isRewritten: false,
     });
-    expect((await run(home.path, ["show", turn])).out).toMatch(/^pruned .* is gone$/m);
+    expect((await run(home.path, ["show", turn])).out).toMatch(/^pruned .* its content was deleted$/m);
     expect((await run(home.path, ["log", "old"])).out).toContain("(pruned)");
     expect((await run(home.path, ["events"])).out).not.toContain("my secret");
     expect((await run(home.path, ["search", "secret"])).out).not.toContain("my secret");
-    expect((await run(home.path, ["verify"])).out).toBe(
-      "1 turn is as it was written; of 1 turn, pruned, the hash is kept.\n",
-    );
+    expect((await run(home.path, ["verify"])).out).toBe("1 turn verified, 1 pruned (hashes kept).\n");
     expect((await run(home.path, ["show", recent])).out).toContain("hello");
-    expect(await run(home.path, args)).toMatchObject({ out: expect.stringContaining("nothing older than") });
+    expect(await run(home.path, args)).toMatchObject({
+      out: expect.stringContaining("Nothing is older than"),
+    });
     expect(server.child.exitCode).toBe(null);
   });
 

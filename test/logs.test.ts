@@ -14,7 +14,7 @@ test("what a server says is there afterwards, with its time", LONG, async () => 
   using home = temporaryFolder();
   expect(await run(home.path, ["logs"])).toMatchObject({
     code: 0,
-    out: expect.stringContaining("Nothing was said"),
+    out: expect.stringContaining("The log is empty"),
   });
   {
     await using _ = await startServer(home.path);

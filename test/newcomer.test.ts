@@ -384,7 +384,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "pruning, without saying what": {
     typed: ["prune"],
     code: 2,
-    what: /how old/,
+    what: /Missing `--before`/,
     hint: /`cortex prune --before 90d`/,
   },
   "pruning what is new": {
@@ -568,11 +568,11 @@ describe("backups", () => {
   test("over a file, over a home, and of what is none", async () => {
     const file = join(folder.path, "cortex.backup");
     expect(await cortex("backup", file)).toMatchObject({ code: 0 });
-    await refused(["backup", file], { code: 1, what: /cortex\.backup already/, hint: /Name another/ });
+    await refused(["backup", file], { code: 1, what: /cortex\.backup already/, hint: /Choose another/ });
     await refused(["backup", "/nowhere/b"], {
       code: 1,
-      what: /no folder \/nowhere/,
-      hint: /in a folder that/,
+      what: /Missing folder \/nowhere/,
+      hint: /Create the folder/,
     });
     expect(await cortex("backup", `${file}.2`)).toMatchObject({ code: 0 });
 
@@ -583,7 +583,7 @@ describe("backups", () => {
 
     const letter = put("letter.txt", "Dear Ada,\n".repeat(100), folder.path);
     for (const none of [letter, folder.path]) {
-      const wrong = { code: 1, what: /is not a backup of Cortex/, hint: /`cortex backup <file>`/ };
+      const wrong = { code: 1, what: /is not a Cortex backup/, hint: /`cortex backup <file>`/ };
       await refused(["restore", none, "--home", join(folder.path, "new")], wrong);
       await refused(["restore", none, "--check"], wrong);
     }
@@ -703,7 +703,7 @@ describe("servers", () => {
     expect(ended).toMatchObject({
       code: 0,
       err: "",
-      out: expect.stringMatching(/It was not started: .*Where it can be:\n {2}systemctl --user/),
+      out: expect.stringMatching(/Not started: .*To start it later:\n {2}systemctl --user/),
     });
   });
 });
@@ -753,7 +753,7 @@ describe("where it runs", () => {
     const made = await runHere({ ...environment, npm_command: "exec" }, ["init", "--yes", "--home", fresh]);
     expect(made.out).toContain("npx cortex up --home");
     const found = await runHere({ ...environment, npm_command: "exec" }, ["status", "--home", fresh]);
-    expect(found.out).toContain("`npx cortex up` starts one");
+    expect(found.out).toContain("start it with `npx cortex up`");
     expect(readFileSync(join(fresh, "config", "cortex.json"), "utf8")).toContain("sandbox");
   });
 });

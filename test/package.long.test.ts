@@ -163,9 +163,9 @@ test("a newcomer gets through with nothing but what is installed", LONG, async (
   const tasks = join(home, "cortex-team", "agents", "writer", "tasks.md");
   await expect.poll(() => readFileSync(tasks, "utf8"), PATIENT).toContain("**Status:** done");
 
-  expect(await cortexd("backup", join(folder.path, "cortex.backup"))).toContain("are as they were written");
+  expect(await cortexd("backup", join(folder.path, "cortex.backup"))).toContain("turns verified");
   expect(await cortexd("doctor", "--offline")).toContain("0 failures");
-  expect(await cortexd("verify")).toContain("are as they were written");
+  expect(await cortexd("verify")).toContain("turns verified");
   server.child.kill("SIGTERM");
   expect((await server.ended).code).toBe(0);
 });

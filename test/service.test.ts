@@ -84,7 +84,7 @@ describe.runIf(process.platform === "linux")("on Linux", () => {
 
     expect(await service("install")).toMatchObject({
       code: 0,
-      out: expect.stringContaining("installed, and runs"),
+      out: expect.stringContaining("installed and running"),
     });
     expect(asked()).toEqual([]);
 
@@ -93,7 +93,7 @@ describe.runIf(process.platform === "linux")("on Linux", () => {
     expect(units()).toEqual([]);
     expect(await service("uninstall")).toMatchObject({
       code: 0,
-      out: expect.stringContaining("There is no "),
+      out: expect.stringContaining("Not installed: "),
     });
   });
 
@@ -124,7 +124,7 @@ describe.runIf(process.platform === "linux")("on Linux", () => {
     play(NO_BUS);
     expect(await service("install")).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/not started: .*bus[^]*systemctl --user daemon-reload/),
+      out: expect.stringMatching(/Not started: .*bus[^]*systemctl --user daemon-reload/),
     });
     expect(units()).toHaveLength(1);
     expect(await runJson(home.path, "service", "status")).toMatchObject({

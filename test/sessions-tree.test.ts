@@ -65,7 +65,7 @@ test(
     const { out } = await run(home.path, ["sessions", "--tree"]);
     const lines = out.trimEnd().split("\n");
     expect(lines[0]).toMatch(
-      /^agent:main:main +idle +\[cli\] +main +1 turn +0\.0000 USD +0\.0000 USD with those below$/,
+      /^agent:main:main +idle +\[cli\] +main +1 turn +0\.0000 USD +0\.0000 USD including workers$/,
     );
     expect(lines).toContainEqual(
       expect.stringMatching(

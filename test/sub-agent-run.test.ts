@@ -142,6 +142,6 @@ test("a sub-agent at its limit is called unfinished by the tool, the session, th
     metadata: { limitReached: true },
   });
   expect((await run(home, ["sessions", "--tree"])).out).toMatch(/subagent:\S+ +idle, limit reached/);
-  expect((await run(home, ["show", head])).out).toContain("ended at a limit: its answer is not complete");
+  expect((await run(home, ["show", head])).out).toContain("limit reached: its answer is incomplete");
   expect((await run(home, ["why", head])).out).toContain(`turn ${head} ended at a limit`);
 });

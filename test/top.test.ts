@@ -28,13 +28,13 @@ test("what runs, waits for a person and costs is told once, and again when it ch
 
   const told = (await run(home.path, ["status"])).out;
   expect(told).toMatch(
-    /\nasks +1 request for you: `cortex approvals`\ncost +0\.0000 USD in 24 hours, 1 turn, 0 model calls, 0 tokens\n$/,
+    /\nrequests +1 request pending: run `cortex approvals`\ncost +0\.0000 USD in 24 hours, 1 turn, 0 model calls, 0 tokens\n$/,
   );
   expect(told).toMatch(/\n +agent:main:ask: suspended since /);
 
   const top = start(home.path, "top");
   await top.says("1 suspended");
-  await top.says("Asks you\nagent:main:ask  Write");
+  await top.says("Requests\nagent:main:ask  Write");
   await run(home.path, ["send", "hello again", "--wait"]);
   await top.says("(2 turns)");
   top.child.kill("SIGINT");
@@ -55,8 +55,8 @@ test("in a terminal it is a page that q ends", LONG, async ({ skip }) => {
   using home = temporaryFolder();
   const top = startInTerminal(home.path, "top");
   if (top === undefined) return skip("neither script nor python3 is here to make a terminal");
-  await top.says("no server runs");
-  await top.says("q ends it");
+  await top.says("no server is running");
+  await top.says("press q to quit");
   top.type("q");
   expect(await top.ended).toMatchObject({ code: 0, out: expect.stringContaining("\u001b[?1049l") });
 });

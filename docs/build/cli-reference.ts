@@ -1,4 +1,4 @@
-/** Generates the command reference from the same table as the command line. */
+/** Generates the command reference from the table of commands. */
 import { type Command, GLOBAL_OPTIONS } from "../../src/feature/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { EXIT_CODES } from "../../src/cli/report.ts";

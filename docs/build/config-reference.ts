@@ -1,4 +1,4 @@
-/** The page of all that can be configured, from the schemas that the files are checked with. */
+/** Generates the settings reference from the schemas that validate the files. */
 import { z } from "zod";
 
 import { COMMANDS } from "../../src/cli/commands.ts";
@@ -12,25 +12,25 @@ import { code, plain, sentence, table } from "./markdown.ts";
 
 const HEAD = `# Every setting
 
-All keys of all files, with what each may be and what it is unless given. [Configuration](../configuration.md) explains the
-files, with examples, and says what comes first where a setting is given twice.`;
+All keys of all files with types and defaults. [Configuration](../configuration.md) explains the
+files with examples, and which source of a setting takes precedence.`;
 
-const VARIABLES = `From the environment of the process, else from \`config/.env\`. A variable comes before what the files say, and a flag
-before the variable.`;
+const VARIABLES = `Read from the environment, else from \`config/.env\`. Variables override files, and flags override
+variables.`;
 
 /** The flags of `cortex up`. */
 const FLAGS = new Set(
   COMMANDS.find(({ usage }) => usage === "up")!.options!.map(([flags]) => flags.split(" ")[0]!),
 );
 
-/** Those that follow from no schema. */
+/** Variables without a schema. */
 const OTHER_VARIABLES: readonly (readonly [variable: string, flag: string, about: string])[] = [
-  ["CORTEX_HOME", "--home", "The home. `~/.cortex`, unless given. Not from `.env`, which is in the home."],
-  ["NO_COLOR", "--no-color", "No colours, whatever it says."],
+  ["CORTEX_HOME", "--home", "The home (default `~/.cortex`). Not read from `.env`, which is in the home."],
+  ["NO_COLOR", "--no-color", "Disables colors, whatever its value."],
   ...KEYED.map(({ provider, variable, model }): [string, string, string] => [
     variable,
     "",
-    `The key of ${provider}. With no \`defaultProfile\`, ${code(model)} answers, unless a key above is set too.`,
+    `The API key of ${provider}. Without \`defaultProfile\`, selects ${code(model)}, unless a key above is also set.`,
   ]),
 ];
 
@@ -42,7 +42,7 @@ export function configReference(): string {
     "## profiles.json",
     ...describeFile(profilesSchema, "<name>"),
     "## config.yaml",
-    "The settings of the [team](../teams.md), in the home itself.",
+    "The settings of the [team](../teams.md), directly in the home.",
     teamTable(),
     "## Variables and flags",
     VARIABLES,
@@ -51,7 +51,7 @@ export function configReference(): string {
   ].join("\n\n");
 }
 
-/** A section for every key at the top, with a row for each value below it. */
+/** One section per top-level key, with one row per value. */
 function describeFile(schema: z.ZodType, entry: string): string[] {
   const { properties } = z.toJSONSchema(schema, { io: "input", target: "draft-7" }) as JsonSchema;
   return Object.entries(properties!)
@@ -61,7 +61,7 @@ function describeFile(schema: z.ZodType, entry: string): string[] {
 
 function describeKey(key: string, schema: JsonSchema, entry: string): string[] {
   const fields = fieldsOf(schema, key);
-  const isOneValue = fields[0]!.path === key; // its row says what it is
+  const isOneValue = fields[0]!.path === key; // its row has the description
   const about = isOneValue || schema.description === undefined ? [] : [sentence(plain(schema.description))];
   const rows = fields.map((field) => [
     code(field.path.replaceAll("<name>", entry)),
@@ -69,12 +69,12 @@ function describeKey(key: string, schema: JsonSchema, entry: string): string[] {
     field.schema.default === undefined ? "–" : code(JSON.stringify(field.schema.default)),
     plain(field.schema.description ?? ""),
   ]);
-  return [`### ${key}`, ...about, table(["key", "type", "default", "what it is"], rows)];
+  return [`### ${key}`, ...about, table(["key", "type", "default", "description"], rows)];
 }
 
 function teamTable(): string {
   return table(
-    ["key", "default", "what it is"],
+    ["key", "default", "description"],
     TEAM_KEYS.map((key) => [
       code(key),
       code(JSON.stringify(TEAM_SETTINGS[key].default)),

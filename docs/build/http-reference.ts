@@ -1,4 +1,4 @@
-/** The page of all that the server answers, from the same description that it gives of itself. */
+/** Generates the HTTP reference from the server's OpenAPI description. */
 import { STATUS } from "../../src/server/errors.ts";
 import { describeApi } from "../../src/server/openapi.ts";
 import { FEATURES } from "../../src/runtime/features.ts";
@@ -6,17 +6,17 @@ import { loadRoutes } from "../../src/server/routes.ts";
 import { type Field, fieldsOf, type JsonSchema, typeOf } from "./json-schema.ts";
 import { code, plain, sentence, table } from "./markdown.ts";
 
-const HEAD = `# Every request and answer
+const HEAD = `# HTTP reference
 
-What \`GET /api/openapi.json\` says, for people. [The HTTP API](../http-api.md) explains who may use it and what for, with an
+The content of \`GET /api/openapi.json\` in readable form. [The HTTP API](../http-api.md) explains authentication and usage, with an
 example of every request.`;
 
-const ERRORS = `Whatever goes wrong is answered with an [Error](#error): its \`code\` is one of [the error codes](../errors.md), and has this
-status. What is not in the table is 500.`;
+const ERRORS = `Failures return an [Error](#error), whose \`code\` is one of [the error codes](../errors.md). The table shows the HTTP
+status of each code; all others have status 500.`;
 
-const SCHEMAS = `What is sent and answered as JSON. A field with a star must be given, and is always there in an answer.`;
+const SCHEMAS = `The JSON schemas of requests and responses. Fields with an asterisk are required in requests and always present in responses.`;
 
-interface Described {
+interface RouteDescription {
   readonly summary: string;
   readonly security?: readonly object[];
   readonly parameters: readonly Parameter[];
@@ -35,7 +35,9 @@ type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
 export async function httpReference(): Promise<string> {
   const { paths, components } = describeApi(await loadRoutes(FEATURES), "");
   const described = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, route]) => describeRoute(path, method, route as Described)),
+    Object.entries(methods).flatMap(([method, route]) =>
+      describeRoute(path, method, route as RouteDescription),
+    ),
   );
   const schemas = Object.entries(components.schemas).flatMap(([name, schema]) =>
     describeSchema(name, schema as JsonSchema),
@@ -54,7 +56,7 @@ export async function httpReference(): Promise<string> {
   ].join("\n\n");
 }
 
-function describeRoute(path: string, method: string, route: Described): string[] {
+function describeRoute(path: string, method: string, route: RouteDescription): string[] {
   const { summary, security, parameters, requestBody, responses } = route;
   const answers = Object.entries(responses)
     .filter(([status]) => status !== "default")
@@ -74,7 +76,7 @@ function describeRoute(path: string, method: string, route: Described): string[]
 
 function parameterTable(parameters: readonly Parameter[]): string {
   return table(
-    ["parameter", "in", "type", "what it is"],
+    ["parameter", "in", "type", "description"],
     parameters.map(({ name, in: where, schema }) => [
       code(name),
       where,
@@ -97,7 +99,7 @@ function describeShape(schema: JsonSchema): string[] {
 
 function fieldTable(fields: readonly Field[]): string {
   return table(
-    ["field", "type", "what it is"],
+    ["field", "type", "description"],
     fields.map((field) => [
       `${code(field.path)}${field.isRequired ? "\\*" : ""}`,
       typeOf(field.schema, linkTo),
@@ -109,7 +111,7 @@ function fieldTable(fields: readonly Field[]): string {
 function describeField({ schema }: Field): string {
   const about = plain(schema.description ?? "");
   if (schema.default === undefined) return about;
-  return `${about} ${code(JSON.stringify(schema.default))}, unless given.`.trim();
+  return `${about} Default: ${code(JSON.stringify(schema.default))}.`.trim();
 }
 
 function typeOfContent(content: Content): string {

@@ -1,11 +1,11 @@
-/** The index of the pages, from the list of them. */
+/** Generates the index from the list of pages. */
 import { headingsOf } from "./markdown.ts";
 import { SECTIONS } from "./pages.ts";
 
-const HEAD = `# Cortex, page by page
+const HEAD = `# Documentation
 
-New here? [Getting started](getting-started.md) takes five minutes and no key. \`npm run docs -- --site <folder>\` makes a site
-of these pages, which needs no server.`;
+New to Cortex? [Getting started](getting-started.md) takes five minutes and needs no key. \`npm run docs -- --site <folder>\` builds
+a static site from these pages.`;
 
 export function indexPage(read: (file: string) => string): string {
   const sections = SECTIONS.map(({ title, pages }) => {
@@ -15,7 +15,7 @@ export function indexPage(read: (file: string) => string): string {
   return [HEAD, ...sections].join("\n\n");
 }
 
-/** Its first heading. */
+/** The first heading of a page. */
 export function titleOf(page: string): string {
   return headingsOf(page)[0]?.text ?? "";
 }

@@ -1,4 +1,4 @@
-/** Reads a JSON Schema as a person would: the fields of an object, one a line, and what each of them may be. */
+/** Flattens a JSON Schema into fields with types. */
 import { code } from "./markdown.ts";
 
 export interface JsonSchema {
@@ -25,10 +25,10 @@ export interface Field {
   readonly isRequired: boolean;
 }
 
-/** Zod writes this where a whole number has no bound. */
+/** Zod uses this for an unbounded integer. */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
-/** All that is one value, however deep: objects, lists of objects and objects by name are taken apart. */
+/** All leaf fields at any depth, through objects, lists of objects and records. */
 export function fieldsOf(schema: JsonSchema, path = "", isRequired = true): Field[] {
   const { properties, required = [] } = schema;
   if (properties !== undefined) {
@@ -43,7 +43,7 @@ export function fieldsOf(schema: JsonSchema, path = "", isRequired = true): Fiel
   return [field, ...fieldsOf(schema.items, `${path}[]`)];
 }
 
-/** What a value may be, in Markdown. `linkTo` shows a schema that has a name. */
+/** The type of a value in Markdown. `linkTo` formats a named schema. */
 export function typeOf(schema: JsonSchema, linkTo: (name: string) => string = code): string {
   const of = (inner: JsonSchema): string => typeOf(inner, linkTo);
   if (schema.$ref !== undefined) return linkTo(schema.$ref.split("/").at(-1)!);

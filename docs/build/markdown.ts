@@ -1,11 +1,11 @@
-/** Small pieces of Markdown, and the names that headings have in links. */
+/** Formats Markdown and computes heading anchors. */
 
-/** A table. What stands in its cells is Markdown, on one line. */
+/** A table with cells of Markdown. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => "---"), ...rows].map(row).join("\n");
 }
 
-/** A text that Markdown shows as it is. */
+/** Escapes a text for Markdown. */
 export function plain(text: string): string {
   return text.replaceAll(/[*<[\]\\]|__/g, (marks) => marks.replaceAll(/./g, "\\$&"));
 }
@@ -14,7 +14,7 @@ export function code(text: string): string {
   return text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``;
 }
 
-/** `start Cortex` as a sentence. */
+/** Capitalizes a text and adds a period. */
 export function sentence(text: string): string {
   const capital = text.slice(0, 1).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(capital) ? capital : `${capital}.`;
@@ -22,12 +22,12 @@ export function sentence(text: string): string {
 
 export interface Heading {
   readonly level: number;
-  /** As it was written. */
+  /** The Markdown source. */
   readonly text: string;
   readonly anchor: string;
 }
 
-/** The headings of a page, with the anchors that GitHub gives them: the second of a name ends in `-1`. */
+/** The headings of a page with GitHub's anchors: the second one with the same name ends in `-1`. */
 export function headingsOf(page: string): Heading[] {
   const withoutCode = page.replaceAll(/^( *)(```+).*\n(?:.*\n)*?\1\2 *$/gm, "");
   const anchorOf = createAnchors();
@@ -38,7 +38,7 @@ export function headingsOf(page: string): Heading[] {
   }));
 }
 
-/** Gives each heading of one page, in their order, its anchor. */
+/** Returns a function that computes the anchors of one page's headings, in order. */
 export function createAnchors(): (heading: string) => string {
   const seen = new Map<string, number>();
   return (heading) => {

@@ -1,8 +1,8 @@
-/** Every page, in the order in which the index and the site show them. A page that is not here is a failed test. */
+/** All pages, in the order of the index and the site. A test fails if a page is missing here. */
 
 export interface Section {
   readonly title: string;
-  /** Files of `docs`, each with what one finds there. */
+  /** Files of `docs` with a short description. */
   readonly pages: readonly (readonly [file: string, about: string])[];
 }
 
@@ -12,49 +12,46 @@ export const SECTIONS: readonly Section[] = [
   {
     title: "Start",
     pages: [
-      ["demo.md", "everything in a minute, without a key"],
-      ["getting-started.md", "five minutes: a conversation, a fork, a hook, a relay, a task of a team"],
-      ["chat.md", "the chat in a terminal: its commands and keys"],
-      ["configuration.md", "the files of the home, models, and what comes first"],
-      ["local-models.md", "a model on your own machine"],
-      ["offline.md", "the model that needs no network and no key"],
+      ["demo.md", "a tour of everything in two minutes, without a key"],
+      ["getting-started.md", "a conversation, a fork, a hook, a relay and a team task in five minutes"],
+      ["chat.md", "commands and keys of the chat"],
+      ["configuration.md", "the files of the home, models, and precedence of settings"],
+      ["local-models.md", "use a model on your own machine"],
+      ["offline.md", "the built-in model, which needs no network and no key"],
     ],
   },
   {
     title: "Concepts",
     pages: [
-      ["concepts.md", "events, hooks, turns, threads and sessions, and how they hang together"],
-      ["agents-and-personas.md", "who runs turns, and what each of them may do"],
-      ["queue-modes.md", "what a message does that finds its session busy"],
-      ["context.md", "what a model is given, and how to shape it"],
+      ["concepts.md", "events, hooks, turns, threads and sessions, and how they fit together"],
+      ["agents-and-personas.md", "who runs turns, with which permissions"],
+      ["queue-modes.md", "what a message to a busy session does"],
+      ["context.md", "what the model gets, and how to shape it"],
       ["delegating.md", "managers, workers, and how results come back"],
       ["delivery.md", "what happens to an answer after its turn"],
-      ["security.md", "what stands between strangers, your keys and your agents"],
+      ["security.md", "how Cortex protects you, your keys and your data"],
     ],
   },
   {
     title: "Tasks",
     pages: [
-      ["hooks.md", "decide what an event means, in a few lines of TypeScript"],
-      ["webhooks.md", "let other programs tell Cortex what happened"],
-      ["files.md", "let files in a folder become events"],
-      ["schedules.md", "have something done by the clock"],
-      ["relays.md", "have agents pass a piece of work along"],
-      ["relay-templates.md", "write a relay of your own"],
-      ["relay-scripts.md", "have commands run between the steps of a relay"],
-      ["teams.md", "give agents and people one folder to take their tasks from"],
-      ["team-adapters.md", "bring agents of other programs into a team"],
-      ["sub-agents.md", "let workers run as processes of their own"],
-      ["approvals.md", "be asked before something is done"],
-      ["sandbox.md", "keep the commands of agents in bounds"],
-      [
-        "limits-and-faults.md",
-        "limit what a turn may use and a day may cost; what happens when a model fails",
-      ],
-      ["search.md", "find what was said"],
+      ["hooks.md", "decide what an event means in a few lines of TypeScript"],
+      ["webhooks.md", "receive events from other programs"],
+      ["files.md", "turn files in a folder into events"],
+      ["schedules.md", "run something at a given time"],
+      ["relays.md", "let agents pass a piece of work along"],
+      ["relay-templates.md", "write your own relay"],
+      ["relay-scripts.md", "run commands between the steps of a relay"],
+      ["teams.md", "share one task folder between agents and people"],
+      ["team-adapters.md", "add agents of other programs to a team"],
+      ["sub-agents.md", "run workers as separate processes"],
+      ["approvals.md", "approve tool calls and answer questions"],
+      ["sandbox.md", "isolate the commands of agents"],
+      ["limits-and-faults.md", "limit usage and costs; handle model failures"],
+      ["search.md", "search the ledger"],
       ["scripting.md", "use Cortex from scripts and other programs"],
-      ["service.md", "have Cortex started at login and restarted when it fails"],
-      ["keeping.md", "back up, compare branches, forget what is old, update, move to another machine"],
+      ["service.md", "start Cortex at login and restart it on failure"],
+      ["keeping.md", "back up, restore, prune, update, compare branches, move to another machine"],
     ],
   },
   {
@@ -62,36 +59,36 @@ export const SECTIONS: readonly Section[] = [
     pages: [
       ["reference/cli.md", "every command, option and exit code"],
       ["reference/config.md", "every key of every file, and every variable"],
-      ["reference/http.md", "every request and answer, field by field"],
+      ["reference/http.md", "all requests and responses, field by field"],
       ["http-api.md", "the HTTP API explained, with an example of every request"],
-      ["tools.md", "what agents can do, tool by tool"],
-      ["relay-reference.md", "every field of agents and templates of relays"],
-      ["team-files.md", "the files of a team, as programs read and write them"],
-      ["sub-agent-protocol.md", "what a program says to be a sub-agent"],
-      ["store.md", "what the ledger holds, and how to query it"],
+      ["tools.md", "all tools of agents"],
+      ["relay-reference.md", "every field of relay agents and templates"],
+      ["team-files.md", "the file formats of a team"],
+      ["sub-agent-protocol.md", "the messages between Cortex and a sub-agent"],
+      ["store.md", "the content of the ledger, and how to query it"],
       ["errors.md", "every error code, and what to do about it"],
     ],
   },
   {
     title: "Help",
     pages: [
-      ["troubleshooting.md", "by what you see: why, and what to do"],
-      ["insight.md", "why something happened, and whether Cortex is well"],
-      ["recovery.md", "what a crash leaves behind, and dead letters"],
-      ["faq.md", "questions that people ask"],
-      ["comparison.md", "beside OpenClaw, LangGraph, Temporal, n8n and others, and when not to use Cortex"],
+      ["troubleshooting.md", "solutions by symptom"],
+      ["insight.md", "trace events, check health and costs"],
+      ["recovery.md", "what happens after a crash or a failure"],
+      ["faq.md", "frequently asked questions"],
+      ["comparison.md", "OpenClaw, LangGraph, Temporal, n8n and others, and when not to use Cortex"],
       ["developing.md", "tests, simulation, crash harness, benchmarks"],
     ],
   },
 ];
 
-/** All of them, the index first. */
+/** All pages, the index first. */
 export const PAGES: readonly string[] = [
   INDEX,
   ...SECTIONS.flatMap(({ pages }) => pages.map(([file]) => file)),
 ];
 
-/** `reference/cli.md` is `reference/cli.html`; the index is where browsers look for one. */
+/** `reference/cli.md` becomes `reference/cli.html`, and the index `index.html`. */
 export function htmlFile(file: string): string {
   return file === INDEX ? "index.html" : file.replace(/\.md$/, ".html");
 }

@@ -1,4 +1,4 @@
-/** A page of Markdown as one of HTML, with what is around it on every page. */
+/** Renders a Markdown page as HTML with the navigation. */
 import { dirname, posix } from "node:path";
 
 import { Marked, type Tokens } from "marked";
@@ -9,7 +9,7 @@ import { htmlFile, INDEX, SECTIONS } from "./pages.ts";
 export interface Page {
   readonly file: string;
   readonly text: string;
-  /** Of all pages, by file. */
+  /** The titles of all pages, by file. */
   readonly titles: ReadonlyMap<string, string>;
 }
 
@@ -28,7 +28,7 @@ export function renderPage({ file, text, titles }: Page): string {
 <script src="${root}/site.js" data-root="${root}" defer></script>
 </head>
 <body>
-<a class="skip" href="#content">To the text</a>
+<a class="skip" href="#content">Skip to content</a>
 <header>
 <a class="name" href="${root}/index.html">Cortex</a>
 <div role="search">
@@ -77,7 +77,7 @@ function renderText(file: string, text: string): string {
         const cells = (row: readonly Tokens.TableCell[], tag: string): string =>
           `<tr>${row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("")}</tr>`;
         const rows = token.rows.map((row) => cells(row, "td")).join("\n");
-        // What is wider than a phone is scrolled by itself, also from the keyboard.
+        // Wide tables scroll separately, also with the keyboard.
         return `<div class="wide" tabindex="0" role="region" aria-label="Table"><table>\n<thead>${cells(token.header, "th")}</thead>\n<tbody>\n${rows}\n</tbody>\n</table></div>\n`;
       },
       code({ text: lines, lang = "" }: Tokens.Code): string {
@@ -88,7 +88,7 @@ function renderText(file: string, text: string): string {
   return marked.parse(text, { async: false });
 }
 
-/** Where a link of a page leads on the site. Undefined: to a file of the repository that is not on it. */
+/** The target of a link on the site. Undefined: a repository file that is not part of the site. */
 function targetOf(file: string, href: string): string | undefined {
   if (/^([a-z]+:|#)/.test(href)) return href;
   const [path = "", anchor] = href.split("#");

@@ -1,4 +1,4 @@
-/** `npm run docs` writes the pages that are generated; with `--site <folder>` it also makes a site of all pages. */
+/** `npm run docs` writes the generated pages; with `--site <folder>`, it also builds a site from all pages. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,4 +1,4 @@
-/** A site of all pages: plain files that link to each other, so that it needs no server and asks no other host. */
+/** Builds a static site: it needs no server and loads nothing from other hosts. */
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -24,17 +24,17 @@ export function writeSite(folder: string): void {
   writeFileSync(join(folder, "search.js"), searchIndex(texts));
 }
 
-/** Beside the pictures is what draws them. */
+/** Skips the scripts that draw the images. */
 function isShown(path: string): boolean {
   return !path.endsWith(".ts");
 }
 
-/** Every section with its text. A script and not JSON: pages of `file://` may not fetch anything. */
+/** Every section with its text, as a script: `file://` pages cannot fetch JSON. */
 function searchIndex(texts: ReadonlyMap<string, string>): string {
   const entries = [...texts].flatMap(([file, text]) => {
     const parts = text.split(/^#{1,6} .*$/m).slice(1);
     const headings = headingsOf(text);
-    // A comment in a block of code looks like a heading: such a page is one entry.
+    // A comment in a code block looks like a heading: index such a page as one entry.
     if (parts.length !== headings.length) return [[htmlFile(file), headings[0]!.text, "", text]];
     return headings.map((heading, at) => [
       `${htmlFile(file)}#${heading.anchor}`,

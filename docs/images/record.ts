@@ -1,4 +1,4 @@
-/** Runs the demo and draws what it says: `node docs/images/record.ts` writes demo.svg anew. */
+/** Runs the demo and draws its output: `node docs/images/record.ts` updates demo.svg. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ const pages = pagesOf(`${PROMPT}${said.trimEnd()}`);
 const picture = { title: "cortex demo", columns: COLUMNS, rows: ROWS, pageMs: PAGE_MS };
 writeFileSync(new URL("demo.svg", import.meta.url), drawTerminal(pages, picture));
 
-/** One for each step; two where it is longer than the window, the second as far as it scrolls. */
+/** One page per step; two if it is longer than the window, the second one scrolled to the end. */
 function pagesOf(text: string): string[] {
   const steps: string[][] = [[]];
   for (const line of text.split("\n")) {

@@ -1,6 +1,6 @@
 /**
- * What a terminal shows, as a picture that is sharp at any size: pages of text with colours, one after the other. It has
- * no fonts and asks nobody for anything; each piece of text stands at its column, whatever font there is.
+ * Draws terminal output as an animated SVG: pages of styled text, one after another. It embeds no fonts and loads nothing;
+ * each piece of text is placed at its column, whatever the font.
  */
 import { graphemes, widthOf } from "../../src/terminal/text-width.ts";
 
@@ -8,7 +8,7 @@ export interface Picture {
   readonly title: string;
   readonly columns: number;
   readonly rows: number;
-  /** How long each page is to be seen. */
+  /** How long each page is shown. */
   readonly pageMs: number;
 }
 
@@ -26,7 +26,7 @@ const TITLE_HEIGHT = 34;
 const ESCAPE = "\u001B";
 const LOOKS = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
 
-/** The codes of "select graphic rendition" that we write, as classes; and those that end them. */
+/** SGR codes as CSS classes, and the codes that end them. */
 const BEGINS: Readonly<Record<string, string>> = {
   1: "bold",
   2: "dim",
@@ -48,7 +48,7 @@ const ENDS: Readonly<Record<string, readonly string[]>> = {
   39: ["red", "green", "yellow", "blue", "magenta", "cyan", "dim"],
 };
 
-/** Each page is text with escape sequences; rows that are too long are broken, as a terminal does. */
+/** Each page is text with escape sequences; long rows wrap as in a terminal. */
 export function drawTerminal(pages: readonly string[], picture: Picture): string {
   const { title, columns, rows, pageMs } = picture;
   const width = Math.ceil(columns * COLUMN_WIDTH + 2 * PADDING);
@@ -73,7 +73,7 @@ export function drawTerminal(pages: readonly string[], picture: Picture): string
   ].join("\n");
 }
 
-/** The rows of a text, as pieces of one look each. */
+/** The rows of a text as uniformly styled pieces. */
 export function rowsOf(text: string, columns: number): Piece[][] {
   const rows: Piece[][] = [];
   let classes: string[] = [];
@@ -137,7 +137,7 @@ function escaped(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/** Without animation, the first page is to be seen. */
+/** Without animation, the first page is shown. */
 function style(pages: number, pageMs: number): string {
   const share = Math.floor(10_000 / pages) / 100;
   return [

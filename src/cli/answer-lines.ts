@@ -1,54 +1,54 @@
 /**
- * A chat without a terminal. Every line is a message and is answered before the next is sent. What the agent asks
- * meanwhile, or a relay that was started here, is printed when it is asked, and a line that comes after that answers it.
+ * A chat without a terminal: every line is a message, answered before the next one is sent. Requests of the agent, or of a
+ * relay started here, are printed as they arrive, and a later line replies to them.
  */
 import { createInterface } from "node:readline";
 
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalView } from "../feature/views.ts";
 import { isForCortex } from "./chat-commands.ts";
-import { type Reply, replyTo } from "./chat-requests.ts";
+import { type RequestReply, parseReply } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
 import type { Invocation } from "../feature/command.ts";
 import { describeRequest, describeWaiting, howTo } from "../client/describe-request.ts";
-import { followStream, type StreamEvent } from "../client/follow-stream.ts";
-import { messageOf, type Talk } from "./message.ts";
+import { followStream, type SessionEvent } from "../client/follow-stream.ts";
+import { messageOf, type Talk } from "./send.ts";
 import { endLine, isOver } from "../relay/surface/text.ts";
 import { report } from "./report.ts";
 import { described, sendAndWait } from "./send.ts";
-import type { Server } from "../client/server.ts";
+import type { RunningServer } from "../client/server.ts";
 import { harmless } from "../terminal/text.ts";
 
-/** False: a line could not be answered. */
-export function answerLines(server: Server, talk: Talk, given: Invocation): Promise<void | false> {
+/** False: a line failed. */
+export function answerLines(server: RunningServer, talk: Talk, given: Invocation): Promise<void | false> {
   return new LineChat(server, talk, given).run();
 }
 
 class LineChat {
-  readonly #server: Server;
+  readonly #server: RunningServer;
   readonly #talk: Talk;
   readonly #given: Invocation;
   readonly #left = new AbortController();
   readonly #chat: ReturnType<typeof openChatServer>;
-  /** What is asked and was printed, oldest first. */
+  /** Pending requests that were printed, oldest first. */
   #requests: readonly ApprovalView[] = [];
-  /** A decision may be heard before its request. */
+  /** Needed because a decision may arrive before its request. */
   readonly #decided = new Set<string>();
-  /** Relays that were started here and are not over, and those whose end was told. */
+  /** Running relays that were started here, and relays whose end was reported. */
   readonly #relays = new Set<string>();
   readonly #ended = new Set<string>();
   readonly #waiting: string[] = [];
-  /** Whether a line waits for its answer, and how many sent lines are not done. */
+  /** Whether a line is waiting for its answer, and how many sent lines are not done. */
   #isBusy = false;
   #underWay = 0;
   #isAtEnd = false;
   #hasFailed = false;
   #failure: unknown;
   #changed = Promise.withResolvers<void>();
-  /** Nothing is sent before the stream is open: a question that comes earlier would be missed. */
+  /** Lines are sent only once the stream is open; otherwise a request could be missed. */
   readonly #opened = Promise.withResolvers<void>();
 
-  constructor(server: Server, talk: Talk, given: Invocation) {
+  constructor(server: RunningServer, talk: Talk, given: Invocation) {
     this.#server = server;
     this.#talk = talk;
     this.#given = given;
@@ -57,7 +57,7 @@ class LineChat {
 
   async run(): Promise<void | false> {
     const following = this.#follow().catch((error: unknown) => {
-      this.#failure ??= error; // the server does not come back
+      this.#failure ??= error; // the server did not come back
       this.#opened.reject(error);
       this.#note();
     });
@@ -87,7 +87,7 @@ class LineChat {
     this.#changed.resolve();
   }
 
-  /** After the last line, a relay is waited for until it is over or asks something, which nobody can answer here then. */
+  /** After the last line, waits for each relay until it ends or asks something, which no line can answer any more. */
   #isDone(): boolean {
     if (this.#failure !== undefined) return true;
     return (
@@ -102,23 +102,21 @@ class LineChat {
     return this.#requests.some(({ session: asking }) => asking.startsWith(`thr:${relay}:`));
   }
 
-  /** Only what is typed after a question was printed can be its answer. */
+  /** Only a line read after a request was printed can reply to it. */
   #take(line: string): void {
     if (line.trim() === "") return;
     const [request] = this.#requests;
-    const reply = request === undefined ? undefined : replyTo(line, request);
-    if (reply === undefined) this.#waiting.push(line);
-    else void this.#attempt(this.#decide(request!, reply));
+    const reply = request && parseReply(line, request);
+    if (request === undefined || reply === undefined) this.#waiting.push(line);
+    else void this.#attempt(this.#decide(request, reply));
     this.#note();
   }
 
-  /** A command need not wait for an answer that waits for a person: it may be what that person says. */
+  /** While a request is pending, a command is sent at once: it may be the reply. */
   #sendNext(): void {
-    while (
-      this.#waiting.length > 0 &&
-      (!this.#isBusy || (this.#requests.length > 0 && isForCortex(this.#waiting[0]!)))
-    ) {
-      const line = this.#waiting.shift()!;
+    for (let [line] = this.#waiting; line !== undefined; [line] = this.#waiting) {
+      if (this.#isBusy && (this.#requests.length === 0 || !isForCortex(line))) return;
+      this.#waiting.shift();
       if (this.#isBusy) void this.#attempt(this.#say(line));
       else {
         this.#isBusy = true;
@@ -131,11 +129,11 @@ class LineChat {
     const sentAtMs = Date.now();
     const sent = await sendAndWait(this.#server, messageOf(line, this.#talk, "followup"));
     this.#given.print.data(sent, () => described(sent));
-    if (line.startsWith("!")) await this.#watchBegun(sent.text ?? "", sentAtMs);
+    if (line.startsWith("!")) await this.#watchStarted(sent.text ?? "", sentAtMs);
   }
 
-  /** Of the relays that a reply names, the one that the line has started. */
-  async #watchBegun(text: string, sinceMs: number): Promise<void> {
+  /** Finds the relay that a line started among those that its answer names. */
+  async #watchStarted(text: string, sinceMs: number): Promise<void> {
     for (const id of new Set(text.match(/\bthr_[0-9a-f]{8}\b/g))) {
       const { record } = await this.#chat.relay(id);
       if (!isOver(record) && !this.#ended.has(id) && Date.parse(record.createdAt) >= sinceMs)
@@ -143,7 +141,7 @@ class LineChat {
     }
   }
 
-  async #decide(request: ApprovalView, reply: Reply): Promise<void> {
+  async #decide(request: ApprovalView, reply: RequestReply): Promise<void> {
     this.#requests = this.#requests.filter((other) => other !== request);
     try {
       await this.#chat.reply(request.id, reply);
@@ -154,7 +152,7 @@ class LineChat {
     }
   }
 
-  /** The lines after one that fails may fare better. */
+  /** A failed line does not stop the next ones. */
   async #attempt(done: Promise<void>): Promise<void> {
     this.#underWay++;
     try {
@@ -177,12 +175,12 @@ class LineChat {
       if (followed.kind === "event") await this.#hear(followed.event);
       if (followed.kind !== "open") continue;
       for (const request of await this.#chat.requests(this.#talk.session).catch(() => []))
-        this.#tell(request); // it has not begun yet
+        this.#tell(request); // the session does not exist yet
       this.#opened.resolve();
     }
   }
 
-  async #hear({ type, state, approvalId, relayId }: StreamEvent): Promise<void> {
+  async #hear({ type, state, approvalId, relayId }: SessionEvent): Promise<void> {
     try {
       if (type === "approval.changed" && typeof approvalId === "string") {
         if (state === "open") this.#tell(await this.#chat.request(approvalId));
@@ -190,10 +188,10 @@ class LineChat {
       }
       if (type === "relay.changed" && typeof relayId === "string") {
         if (isOver({ status: state })) await this.#tellRelay(relayId);
-        else this.#ended.delete(relayId); // one that goes on after its end ends again
+        else this.#ended.delete(relayId); // a resumed relay ends again
       }
     } catch (error) {
-      // The server is gone: it is found again, or what is sent says so.
+      // The server is gone: reconnecting succeeds, or the next line reports it.
       if (!(error instanceof CortexError)) throw error;
     }
     this.#note();
@@ -204,7 +202,7 @@ class LineChat {
     this.#requests = this.#requests.filter((request) => request.id !== id);
   }
 
-  /** Says what is asked, once, and how to answer. */
+  /** Prints a request, once, and how to reply to it. */
   #tell(request: ApprovalView): void {
     const isKnown = this.#requests.some(({ id }) => id === request.id) || this.#decided.has(request.id);
     if (request.status !== "open" || isKnown) return;
@@ -214,7 +212,7 @@ class LineChat {
     );
   }
 
-  /** Says what a relay has come to. The end of one is told of more than once. */
+  /** Prints the result of a relay, once: its end may be reported repeatedly. */
   async #tellRelay(id: string): Promise<void> {
     this.#relays.delete(id);
     if (this.#ended.has(id)) return;

@@ -1,16 +1,16 @@
-/** What agents ask people: calls to approve, and questions. */
+/** Requests of agents to people: tool calls to approve and questions to answer. */
 import { CortexError } from "../model/errors.ts";
 import type { ApprovalId } from "../model/ids.ts";
 import { approvalView } from "../feature/views.ts";
 import { pageOf } from "../feature/page.ts";
 import { ask } from "../client/ask.ts";
 import type { Invocation } from "../feature/command.ts";
-import { howTo, what } from "../client/describe-request.ts";
+import { howTo, summarizeRequest } from "../client/describe-request.ts";
 import { limitOf, openLedger } from "../client/ledger.ts";
 import { needServer } from "../client/server.ts";
 import { harmless, indent, moment, table } from "../terminal/text.ts";
 
-export async function list(given: Invocation): Promise<void> {
+export async function listApprovals(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   const all = given.options["all"] === true;
   await using ledger = await openLedger(given.home);
@@ -20,17 +20,26 @@ export async function list(given: Invocation): Promise<void> {
   );
   given.print.data(page, () =>
     page.items.length === 0
-      ? `Nothing ${all ? "was asked" : "waits for you"}.`
+      ? all
+        ? "No requests."
+        : "No pending requests."
       : table(
-          page.items.map((item) => [item.id, moment(item.askedAt), item.status, item.session, what(item)]),
+          page.items.map((item) => [
+            item.id,
+            moment(item.askedAt),
+            item.status,
+            item.session,
+            summarizeRequest(item),
+          ]),
         ),
   );
 }
 
-export async function show({ home, args, print }: Invocation): Promise<void> {
+export async function showApproval({ home, args, print }: Invocation): Promise<void> {
   await using ledger = await openLedger(home);
-  const approval = await ledger.approvals.get(args[0]! as ApprovalId);
-  if (approval === undefined) throw approvalUnknown(args[0]!);
+  const [id = ""] = args;
+  const approval = await ledger.approvals.get(id as ApprovalId);
+  if (approval === undefined) throw approvalUnknown(id);
   const view = approvalView(approval);
   print.data(view, () =>
     [
@@ -40,8 +49,8 @@ export async function show({ home, args, print }: Invocation): Promise<void> {
         ["turn", view.turnId],
         ["asked", moment(view.askedAt)],
         ["state", view.status],
-        ...(view.status === "open" && view.expiresAt !== null ? [["until", moment(view.expiresAt)]] : []),
-        ...(view.reason === null ? [] : [["because", harmless(view.reason)]]),
+        ...(view.status === "open" && view.expiresAt !== null ? [["expires", moment(view.expiresAt)]] : []),
+        ...(view.reason === null ? [] : [["reason", harmless(view.reason)]]),
       ]),
       indent(harmless(view.question ?? `${view.tool ?? ""} ${JSON.stringify(view.args, null, 2)}`)),
       ...(view.status === "open" ? [print.advice(howTo(view))] : []),
@@ -50,30 +59,32 @@ export async function show({ home, args, print }: Invocation): Promise<void> {
 }
 
 export async function approve(given: Invocation): Promise<void> {
-  await decide(given, { decision: "approve" }, "approved");
+  await decide(given, { decision: "approve" }, "Approved");
 }
 
 export async function deny(given: Invocation): Promise<void> {
   const reason = given.args[1];
-  await decide(given, { decision: "deny", ...(reason === undefined ? {} : { reason }) }, "denied");
+  await decide(given, { decision: "deny", ...(reason === undefined ? {} : { reason }) }, "Denied");
 }
 
-export async function answer({ home, args, print }: Invocation): Promise<void> {
+export async function answerQuestion({ home, args, print }: Invocation): Promise<void> {
+  const [id = "", answer] = args;
   const server = await needServer(home);
-  const path = `/api/questions/${encodeURIComponent(args[0]!)}`;
-  const { body } = await ask(server, { method: "POST", path, body: { answer: args[1]! } });
-  print.data(body, () => `${args[0]} is answered.`);
+  const path = `/api/questions/${encodeURIComponent(id)}`;
+  const { body } = await ask(server, { method: "POST", path, body: { answer } });
+  print.data(body, () => `Answered ${id}.`);
 }
 
 async function decide({ home, args, print }: Invocation, body: object, done: string): Promise<void> {
+  const [id = ""] = args;
   const server = await needServer(home);
-  const path = `/api/approvals/${encodeURIComponent(args[0]!)}`;
+  const path = `/api/approvals/${encodeURIComponent(id)}`;
   const reply = await ask(server, { method: "POST", path, body });
-  print.data(reply.body, () => `${args[0]} is ${done}.`);
+  print.data(reply.body, () => `${done} ${id}.`);
 }
 
 function approvalUnknown(id: string): CortexError {
-  return new CortexError("approval_unknown", `Nothing was asked with the id "${id.slice(0, 80)}"`, {
-    hint: "`cortex approvals --all` lists what was asked.",
+  return new CortexError("approval_unknown", `Unknown request "${id.slice(0, 80)}"`, {
+    hint: "Run `cortex approvals --all` to list requests.",
   });
 }

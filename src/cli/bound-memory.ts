@@ -1,22 +1,22 @@
-/** What a server that runs for months does without. */
+/** Saves memory in a server that runs for months. */
 import { registerHooks } from "node:module";
 import { setFlagsFromString } from "node:v8";
 
-/** To be called before anything large is loaded. */
+/** Call this before loading anything large. */
 export function boundMemory(): void {
   boundYoungGeneration();
   leaveOutTranslations();
 }
 
 /**
- * V8 lets the space for young objects grow to 64 MB under load and gives none of it back. A small one is enough, at the
- * price of collecting it a little more often.
+ * V8 lets the young generation grow to 64 MB under load and never shrinks it. A small one is enough, at the price of
+ * slightly more frequent collections.
  */
 function boundYoungGeneration(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
-/** zod brings its messages in sixty languages, a file each. English, which is all that we use, it loads by itself. */
+/** zod ships its messages in sixty languages, one file each. We only use English, which it loads anyway. */
 function leaveOutTranslations(): void {
   registerHooks({
     resolve(specifier, context, next) {

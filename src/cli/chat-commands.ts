@@ -1,6 +1,6 @@
 /**
- * What one types to the chat itself. Other words after a slash are for Cortex, which knows its own, or for the agent;
- * a space before the slash makes any of them a message.
+ * Commands to the chat itself. Other words after a slash go to Cortex, which has its own commands, or to the agent; a
+ * leading space turns any of them into a message.
  */
 import { CortexError } from "../model/errors.ts";
 import { QUEUE_MODES } from "../model/queue-mode.ts";
@@ -8,40 +8,44 @@ import { USAGE as SESSION_COMMANDS } from "../queue/command.ts";
 import { FEATURES } from "../runtime/features.ts";
 import type { Completion } from "../terminal/terminal.ts";
 
-export type ChatCommand =
+export type LocalCommand =
   | { readonly kind: "help" | "sessions" | "turns" | "costs" | "abort" | "quit" }
   | { readonly kind: "switch"; readonly session: string }
-  /** Carried out by the server, as everywhere. Here, the chat then goes on in the new session. */
+  /** Executed by the server, as in every channel; this chat then continues in the new session. */
   | { readonly kind: "fork"; readonly line: string };
 
 const USAGE = {
-  help: ["/help", "these commands"],
-  sessions: ["/sessions", "the sessions there are"],
-  switch: ["/switch <session>", "go on in another session, or begin one"],
-  turns: ["/turns", "the last turns of this session, with numbers"],
-  fork: ["/fork [<turn>] [<session>]", "go on after a turn, by id or number, in a new session"],
-  costs: ["/costs", "what this session and all others have cost"],
-  abort: ["/abort", "end what the agent does, as Ctrl-C does"],
-  quit: ["/quit", "leave, as Ctrl-D does"],
+  help: ["/help", "list these commands"],
+  sessions: ["/sessions", "list sessions"],
+  switch: ["/switch <session>", "switch to another session, or start one"],
+  turns: ["/turns", "list the last turns of this session, numbered"],
+  fork: ["/fork [<turn>] [<session>]", "fork a new session from a turn, by id or number"],
+  costs: ["/costs", "show the cost of this session and of all"],
+  abort: ["/abort", "abort the agent, like Ctrl-C"],
+  quit: ["/quit", "quit, like Ctrl-D"],
 } as const;
 
 type Word = keyof typeof USAGE;
 
-/** Undefined: it is no command of the chat. Throws a CortexError where it is one that cannot be understood. */
-export function parseChatCommand(line: string): ChatCommand | undefined {
+/** Undefined: not a chat command. Throws a CortexError for a malformed one. */
+export function parseChatCommand(line: string): LocalCommand | undefined {
   const [, word = "", rest = ""] = /^\/([a-z]+)(?:[ \t]+([^\n]*))?$/i.exec(line.trimEnd()) ?? [];
   const kind = word.toLowerCase();
-  if (!Object.hasOwn(USAGE, kind)) return undefined;
+  if (!isChatWord(kind)) return undefined;
   const words = rest.split(/\s+/).filter((part) => part !== "");
-  return kind === "fork" ? { kind, line } : parseWords(kind as Exclude<Word, "fork">, words);
+  return kind === "fork" ? { kind, line } : parseWords(kind, words);
 }
 
-function parseWords(kind: Exclude<Word, "fork">, words: readonly string[]): ChatCommand {
+function isChatWord(word: string): word is Word {
+  return Object.hasOwn(USAGE, word);
+}
+
+function parseWords(kind: Exclude<Word, "fork">, words: readonly string[]): LocalCommand {
   const [first, second] = words;
   switch (kind) {
     case "switch":
-      if (first === undefined) throw refused(kind, "It is not said which session");
-      if (second !== undefined) throw refused(kind, `"${second}" is one word too many`);
+      if (first === undefined) throw refused(kind, "Missing session");
+      if (second !== undefined) throw refused(kind, `Unexpected argument "${second}"`);
       return { kind, session: first };
     case "help":
     case "sessions":
@@ -49,23 +53,23 @@ function parseWords(kind: Exclude<Word, "fork">, words: readonly string[]): Chat
     case "costs":
     case "abort":
     case "quit":
-      if (first !== undefined) throw refused(kind, `/${kind} takes no words beside it, such as "${first}"`);
+      if (first !== undefined) throw refused(kind, `Unexpected argument "${first}"`);
       return { kind };
   }
 }
 
-/** Whether a line will be answered by Cortex and not by the agent. One that is not known may be. */
+/** Whether Cortex answers a line, not the agent. Unknown commands may belong to either. */
 export function isForCortex(line: string): boolean {
-  return ALL_COMMANDS.includes(/^\S*/.exec(line)![0].toLowerCase()) && !line.includes("\n");
+  return ALL_COMMANDS.includes(line.replace(/\s.*$/s, "").toLowerCase()) && !line.includes("\n");
 }
 
 export function chatHelp(): string {
   const width = Math.max(...Object.values(USAGE).map(([usage]) => usage.length));
   const lines = Object.values(USAGE).map(([usage, about]) => `${usage.padEnd(width)}  ${about}`);
-  return [...lines, "Enter sends; a backslash before it, or Alt, begins a new line."].join("\n");
+  return [...lines, "Enter sends; Alt-Enter, or a backslash before Enter, starts a new line."].join("\n");
 }
 
-/** What the words after a command may be. Each is asked for when it is needed. */
+/** The possible words after a command, looked up on demand. */
 export interface Choices {
   readonly sessions: () => Promise<readonly string[]>;
   readonly turns: () => Promise<readonly string[]>;
@@ -73,15 +77,16 @@ export interface Choices {
   readonly requests: () => readonly string[];
 }
 
-/** How the text before the cursor goes on: as far as all that is possible agrees. */
+/** Completes the text before the cursor up to the common prefix of all candidates. */
 export async function complete(text: string, choices: Choices): Promise<Completion> {
   const [, before, word] = /^((?:\S+ +)?)(\S*)$/.exec(text) ?? [];
   if (before === undefined || word === undefined) return { text, choices: [] };
   const possible = await possibleWords(before.trim().toLowerCase(), choices);
   const fitting = possible.filter((candidate) => candidate.startsWith(word));
-  if (fitting.length === 0) return { text, choices: [] };
-  if (fitting.length === 1) return { text: `${before}${fitting[0]!} `, choices: [] };
-  return { text: before + sharedStart(fitting), choices: fitting };
+  const [first, ...others] = fitting;
+  if (first === undefined) return { text, choices: [] };
+  if (others.length === 0) return { text: `${before}${first} `, choices: [] };
+  return { text: before + commonPrefix(first, others), choices: fitting };
 }
 
 async function possibleWords(command: string, choices: Choices): Promise<readonly string[]> {
@@ -110,9 +115,9 @@ const ALL_COMMANDS = [
   ...FEATURES.flatMap(({ chatWords = [] }) => chatWords),
 ].toSorted();
 
-function sharedStart(words: readonly string[]): string {
-  let shared = words[0]!;
-  for (const word of words) {
+function commonPrefix(first: string, others: readonly string[]): string {
+  let shared = first;
+  for (const word of others) {
     while (!word.startsWith(shared)) shared = shared.slice(0, -1);
   }
   return shared;
@@ -120,6 +125,6 @@ function sharedStart(words: readonly string[]): string {
 
 function refused(word: Word, message: string): CortexError {
   return new CortexError("usage", message, {
-    hint: `Usage: ${USAGE[word][0]}. A space before the slash makes it a message.`,
+    hint: `Usage: ${USAGE[word][0]}. To send it as a message, put a space before the slash.`,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What was typed in chats before, so that the arrows bring it back. One JSON string a line, appended, so that two
- * chats do not disturb each other. Only the owner can read it, and what is configured as a secret is not in it.
+ * The input history of chats: one JSON string per line, append-only, so that two chats can share it. Only the owner can
+ * read the file, and configured secrets are redacted.
  */
 import { renameSync } from "node:fs";
 
@@ -9,10 +9,10 @@ import type { Redact } from "../model/redact.ts";
 import { chatHistoryPath } from "../config/home.ts";
 import { MAX_HISTORY } from "../terminal/editor.ts";
 
-/** What is longer was pasted, and is not typed again. */
+/** Longer input was pasted; nobody recalls it with the arrow keys. */
 export const MAX_ENTRY_LENGTH = 10_000;
 
-/** Oldest first. A history that cannot be read is none: it is a convenience. */
+/** Oldest first. An unreadable history counts as empty: it is only a convenience. */
 export function readHistory(home: string): string[] {
   const path = chatHistoryPath(home);
   try {
@@ -27,18 +27,18 @@ export function readHistory(home: string): string[] {
   }
 }
 
-/** Never fails: what is not kept is typed again. */
+/** Never fails: a lost entry is no reason to disturb a chat. */
 export async function keepEntry(home: string, text: string, redact: Promise<Redact>): Promise<void> {
   if (text.trim() === "" || text.length > MAX_ENTRY_LENGTH) return;
   try {
     const entry = `${JSON.stringify((await redact)(text))}\n`;
     appendPrivate(chatHistoryPath(home), entry);
   } catch {
-    // The disk is full, the file is a link, or it is not known what is a secret.
+    // The disk is full, the file is a link, or the secrets could not be read.
   }
 }
 
-/** A line that a full disk has cut off is left out. */
+/** Skips a line truncated by a full disk. */
 function parseEntry(line: string): string[] {
   try {
     const entry: unknown = JSON.parse(line);
@@ -48,13 +48,13 @@ function parseEntry(line: string): string[] {
   }
 }
 
-/** What fails is tried again next time. */
+/** On failure, the next start tries again. */
 function replace(path: string, lines: readonly string[]): void {
-  const beside = `${path}.${process.pid}`;
+  const draft = `${path}.${process.pid}`;
   try {
-    writePrivate(beside, `${lines.join("\n")}\n`);
-    renameSync(beside, path);
+    writePrivate(draft, `${lines.join("\n")}\n`);
+    renameSync(draft, path);
   } catch {
-    // There is no room for it, say.
+    // No space left, for example.
   }
 }

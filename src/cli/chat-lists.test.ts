@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { SessionView, TurnView } from "../feature/views.ts";
-import { describeCosts, describeSessions, describeSpent, describeTurns } from "./chat-lists.ts";
+import { describeCosts, describeSessions, describeSpent, describeTurnList } from "./chat-lists.ts";
 
 const AT = "2026-03-01T09:30:00.000Z";
 
@@ -24,28 +24,28 @@ test("the session one is in is marked, and how to go to another is said", () => 
   const [here, other, how] = describeSessions([session("main"), session("work", 2)], "main").split("\n");
   expect([here, other, how]).toEqual([
     expect.stringMatching(/^\* {2}main {2}idle/),
-    expect.stringMatching(/^ {3}work {2}idle, 2 waiting/),
+    expect.stringMatching(/^ {3}work {2}idle, 2 queued/),
     expect.stringContaining("/switch"),
   ]);
-  expect(describeSessions([], "main")).toContain("no session yet");
+  expect(describeSessions([], "main")).toContain("No sessions yet");
 });
 
 test("turns are numbered, with what was asked and answered", () => {
-  const [first, second] = describeTurns([turn({}), turn({ id: "01B" as TurnView["id"], text: "" })]).split(
+  const [first, second] = describeTurnList([turn({}), turn({ id: "01B" as TurnView["id"], text: "" })]).split(
     "\n",
   );
   expect(first).toMatch(/^1 {2}01A .* what → Nothing\.$/);
   expect(second).toMatch(/^2 {2}01B .* what$/);
-  expect(describeTurns([])).toBe("Nothing was said here yet.");
-  expect(describeTurns([turn({ type: "compaction" })])).toContain("(compaction)");
+  expect(describeTurnList([])).toBe("No turns yet.");
+  expect(describeTurnList([turn({ type: "compaction" })])).toContain("(compaction)");
 });
 
 test("costs are those of the session and of all", () => {
   const costs = { costUsd: 1.5, turns: 3, items: [{ key: "work", turns: 1, costUsd: 0.5 }] };
   expect(describeCosts(costs, "work", 30)).toBe(
-    "In 30 days, this session: $0.5000, 1 turn; all sessions: $1.5000, 3 turns.",
+    "Last 30 days: this session $0.5000, 1 turn; all sessions $1.5000, 3 turns.",
   );
-  expect(describeCosts(costs, "main", 30)).toContain("this session: $0.0000, 0 turns");
+  expect(describeCosts(costs, "main", 30)).toContain("this session $0.0000, 0 turns");
 });
 
 test("a turn that has cost something says what, and how long it took", () => {

@@ -4,11 +4,11 @@ import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
 import type { ApprovalView } from "../feature/views.ts";
 import { type PromptState, promptOf, statusOf, type StatusState } from "./chat-prompt.ts";
 import { IDLE } from "./chat-view.ts";
-import type { Row } from "../terminal/spans.ts";
+import type { TextRow } from "../terminal/spans.ts";
 
 const WORKING = { ...IDLE, state: "working" } as const;
 
-function textOf(row: Row): string {
+function textOf(row: TextRow): string {
   return row.map(({ text }) => text).join("");
 }
 
@@ -34,6 +34,6 @@ test("the status says what goes on, for how long, and what was spent", () => {
   expect(status({ nowMs: 4_000, isAborting: true })).toBe("⠋ working · aborting");
   const calls = { a: { name: "Bash", args: "ls" }, b: { name: "List", args: "" } };
   expect(status({ view: { ...WORKING, calls } })).toBe("⠋ Bash ls, List · Ctrl-C aborts");
-  expect(status({ view: { ...IDLE, state: "waiting" } })).toBe("⏸ waits for an answer · Ctrl-C aborts");
-  expect(status({ view: { ...IDLE, state: "waiting", wait: "child" } })).toContain("waits for its workers");
+  expect(status({ view: { ...IDLE, state: "waiting" } })).toBe("⏸ waiting for your answer · Ctrl-C aborts");
+  expect(status({ view: { ...IDLE, state: "waiting", wait: "child" } })).toContain("waiting for its workers");
 });

@@ -1,9 +1,9 @@
-/** What stands around the line that is being typed in a chat: what a line would do, and what is going on. */
+/** The prompt and status line of a chat: what a message would do, and what the agent is doing. */
 import { MAIN_SESSION, type SessionKey } from "../model/session-key.ts";
 import type { ApprovalView } from "../feature/views.ts";
-import { usd } from "./chat-lists.ts";
+import { dollars } from "./chat-lists.ts";
 import type { ChatView } from "./chat-view.ts";
-import type { Row, Span } from "../terminal/spans.ts";
+import type { TextRow, Span } from "../terminal/spans.ts";
 import { duration, shorten } from "../terminal/text.ts";
 
 const MAX_SESSION_LENGTH = 24;
@@ -14,13 +14,13 @@ const FRAME_MS = 100;
 export interface PromptState {
   readonly view: ChatView;
   readonly session: SessionKey;
-  /** What a message does that finds the agent at work. Undefined: it is not known yet. */
+  /** The queue mode for messages to a busy agent. Undefined: not known yet. */
   readonly mode: string | undefined;
-  /** What the agent asks. */
+  /** The pending request of the agent. */
   readonly request: ApprovalView | undefined;
 }
 
-export function promptOf({ view, session, mode, request }: PromptState): Row {
+export function promptOf({ view, session, mode, request }: PromptState): TextRow {
   const place = session === MAIN_SESSION ? [] : [shorten(session, MAX_SESSION_LENGTH)];
   const does = request === undefined ? (view.state === "idle" ? undefined : (mode ?? "…")) : wanted(request);
   const before = [...place, ...(does === undefined ? [] : [does])].join(" · ");
@@ -40,13 +40,13 @@ export interface StatusState {
   readonly isAborting: boolean;
 }
 
-/** Whether it moves says whether something happens. */
-export function statusOf({ view, nowMs, sinceMs, spentUsd, isAborting }: StatusState): Row {
-  const frame = view.state === "waiting" ? "⏸" : FRAMES[Math.floor(nowMs / FRAME_MS) % FRAMES.length]!;
+/** The spinner moves only while work is in progress. */
+export function statusOf({ view, nowMs, sinceMs, spentUsd, isAborting }: StatusState): TextRow {
+  const frame = view.state === "waiting" ? "⏸" : FRAMES.charAt(Math.floor(nowMs / FRAME_MS) % FRAMES.length);
   const seconds = Math.max(Math.floor((nowMs - sinceMs) / 1_000), 0) * 1_000;
   const facts = [
     seconds === 0 ? "" : duration(seconds).replace(".0 s", " s"),
-    spentUsd === 0 ? "" : usd(spentUsd),
+    spentUsd === 0 ? "" : dollars(spentUsd),
     isAborting ? "aborting" : "Ctrl-C aborts",
   ];
   return [
@@ -57,7 +57,7 @@ export function statusOf({ view, nowMs, sinceMs, spentUsd, isAborting }: StatusS
 }
 
 function workOf({ state, isCompacting, wait, calls }: ChatView): string {
-  if (state === "waiting") return wait === "child" ? "waits for its workers" : "waits for an answer";
+  if (state === "waiting") return wait === "child" ? "waiting for its workers" : "waiting for your answer";
   if (isCompacting) return "compacting the conversation";
   const work = Object.values(calls).map(({ name, args }) => `${name} ${args}`.trim());
   return work.length === 0 ? "working" : work.join(", ");

@@ -1,18 +1,18 @@
-/** A line that is typed while the agent asks something, where it is the answer. */
+/** Parses a line typed while a request is pending. */
 import { isElsewhere } from "../client/describe-request.ts";
 import type { ApprovalView } from "../feature/views.ts";
 
-export type Reply =
+export type RequestReply =
   | { readonly kind: "approve" }
   | { readonly kind: "deny"; readonly reason: string | undefined }
   | { readonly kind: "answer"; readonly text: string };
 
 /**
- * Undefined: it is something else, and goes its usual way. A call is only approved by a yes and nothing beside it:
- * "yes, but …" is no yes to this call. To a question, everything but a command is an answer; where it is not
- * the agent of this chat that asks, a space before it makes it a message to that agent.
+ * Undefined: not a reply; the line is handled as usual. Only a bare yes approves a call: "yes, but …" does not approve
+ * this call. Anything but a command answers a question; if a relay step or a worker asks it, a leading space makes the
+ * line a message to the agent of this chat instead.
  */
-export function replyTo(line: string, request: ApprovalView): Reply | undefined {
+export function parseReply(line: string, request: ApprovalView): RequestReply | undefined {
   const { question, options } = request;
   const said = line.trim();
   if (question !== null) {

@@ -1,30 +1,34 @@
-/** What a chat asks its server for. The server may be another one each time: it is found anew. */
+/** The requests of a chat to its server, which is looked up for each one: it may have been restarted. */
 import type { AgentId } from "../model/ids.ts";
 import { DEFAULT_AGENT } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { QueueMode } from "../model/queue-mode.ts";
 import type { SessionKey } from "../model/session-key.ts";
-import { modeOf } from "./mode-of.ts";
+import { resolveQueue } from "../queue/settings.ts";
 import type { RelayView } from "../relay/surface/views.ts";
 import type { ApprovalView, configView, SessionView, TurnView } from "../feature/views.ts";
 import { ask, type Request } from "../client/ask.ts";
-import type { Costs } from "./chat-lists.ts";
-import type { Reply } from "./chat-requests.ts";
-import { CHANNEL, type NewMessage } from "./message.ts";
+import type { RequestReply } from "./chat-requests.ts";
+import { CHANNEL, type MessageBody } from "./send.ts";
 import { readOutput } from "../relay/surface/progress.ts";
-import type { Sent } from "./send.ts";
+import type { SendResult } from "./send.ts";
 import { needServer } from "../client/server.ts";
 
 export type ChatServer = ReturnType<typeof openChatServer>;
 
-/** So many turns and sessions are listed. */
+/** Maximum number of turns and sessions in a list. */
 const MAX_LISTED = 20;
 export const COST_DAYS = 30;
 
+export interface ChatCosts {
+  readonly costUsd: number;
+  readonly turns: number;
+  readonly items: readonly { readonly key: string; readonly turns: number; readonly costUsd: number }[];
+}
+
 export function openChatServer(home: string, signal: AbortSignal) {
   const send = async <Body>(wanted: Request): Promise<Body> => {
-    const { body } = await ask(await needServer(home), { ...wanted, signal });
-    return body as unknown as Body;
+    return (await ask<Body>(await needServer(home), { ...wanted, signal })).body;
   };
   const list = async <Item>(path: string): Promise<readonly Item[]> =>
     (await send<{ readonly items: readonly Item[] }>({ path })).items;
@@ -34,24 +38,24 @@ export function openChatServer(home: string, signal: AbortSignal) {
 
   return {
     session,
-    say: (message: NewMessage): Promise<Sent> =>
+    say: (message: MessageBody): Promise<SendResult> =>
       send({ method: "POST", path: "/api/messages", body: message }),
     abort: (key: SessionKey): Promise<Json> => send({ method: "POST", path: `${sessionPath(key)}/abort` }),
     sessions: () => list<SessionView>(`/api/sessions?limit=${MAX_LISTED}`),
-    /** The last ones, newest first. */
+    /** Newest first. */
     turns: (key: SessionKey, limit = MAX_LISTED) =>
       list<TurnView>(`${sessionPath(key)}/turns?limit=${limit}`),
     turn: (id: string): Promise<TurnView> => send({ path: `/api/turns/${encodeURIComponent(id)}` }),
-    costs: (): Promise<Costs> => send({ path: `/api/costs?by=session&days=${COST_DAYS}` }),
+    costs: (): Promise<ChatCosts> => send({ path: `/api/costs?by=session&days=${COST_DAYS}` }),
     async profiles(): Promise<readonly string[]> {
       return (await config()).profiles.map(({ name }) => name);
     },
-    /** What a message does now that finds the agent at work. A session that has not begun says nothing of its own. */
+    /** The queue mode for messages to a busy agent. A session that does not exist yet has no mode of its own. */
     async mode(key: SessionKey): Promise<QueueMode> {
-      const own = await session(key).catch(() => ({ mode: null, agent: DEFAULT_AGENT as string }));
+      const own = await session(key).catch(() => ({ mode: null, agent: DEFAULT_AGENT }));
       return modeOf({
         mode: own.mode,
-        agent: own.agent as AgentId,
+        agent: own.agent,
         channel: CHANNEL,
         config: await config(),
       });
@@ -60,7 +64,7 @@ export function openChatServer(home: string, signal: AbortSignal) {
       list<ApprovalView>(`/api/approvals?state=open&session=${encodeURIComponent(key)}`),
     request: (id: string): Promise<ApprovalView> =>
       send({ path: `/api/approvals/${encodeURIComponent(id)}` }),
-    async reply(id: string, reply: Reply): Promise<void> {
+    async reply(id: string, reply: RequestReply): Promise<void> {
       const path = encodeURIComponent(id);
       const { kind } = reply;
       if (kind === "answer")
@@ -70,11 +74,11 @@ export function openChatServer(home: string, signal: AbortSignal) {
         await send({ method: "POST", path: `/api/approvals/${path}`, body });
       }
     },
-    /** Why a message could not be answered. */
+    /** The error of a message that became a dead letter. */
     async deadReason(item: string): Promise<string> {
       return (await send<{ error: string }>({ path: `/api/dead/${encodeURIComponent(item)}` })).error;
     },
-    /** A relay, and what it has come to. */
+    /** A relay and its output. */
     async relay(id: string): Promise<{ record: RelayView; output: string | null }> {
       const record = await send<RelayView>({ path: `/api/relays/${encodeURIComponent(id)}` });
       return { record, output: await readOutput(record, await needServer(home)) };
@@ -84,4 +88,25 @@ export function openChatServer(home: string, signal: AbortSignal) {
 
 function sessionPath(key: SessionKey): string {
   return `/api/sessions/${encodeURIComponent(key)}`;
+}
+
+/** The queue mode for a person's message to a busy session, from what the API says about session and settings. */
+export function modeOf(given: {
+  /** Set on the session. */
+  readonly mode: string | null;
+  readonly agent: AgentId;
+  readonly channel: string;
+  readonly config: Pick<ReturnType<typeof configView>, "broker" | "agents">;
+}): QueueMode {
+  const { mode, agent, channel, config } = given;
+  const own = config.agents.find(({ id }) => id === agent)?.queueMode ?? null;
+  const { settings } = resolveQueue({
+    mode: undefined,
+    session: { mode },
+    channel,
+    agent,
+    sender: "person",
+    config: { broker: config.broker, agents: { [agent]: own === null ? {} : { queueMode: own } } },
+  });
+  return settings.mode;
 }

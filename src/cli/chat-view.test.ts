@@ -2,13 +2,13 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { type ChatView, IDLE, note, showEvent, typedLines, wholeText } from "./chat-view.ts";
-import type { StreamEvent } from "../client/follow-stream.ts";
+import type { SessionEvent } from "../client/follow-stream.ts";
 import { paintRow } from "../terminal/spans.ts";
 import { addPiece, EMPTY_TRANSCRIPT, type Piece, unfinishedRows } from "../terminal/transcript.ts";
 
 const COLUMNS = 200;
 
-function play(...events: StreamEvent[]): { view: ChatView; text: string } {
+function play(...events: SessionEvent[]): { view: ChatView; text: string } {
   let view = IDLE;
   const pieces: Piece[] = [];
   for (const event of events) {
@@ -33,20 +33,20 @@ function draw(pieces: readonly Piece[]): string {
   return text + unfinished.map((row) => paintRow(row, plain)).join("\n");
 }
 
-const words = (text: string, runId = "run"): StreamEvent => ({
+const words = (text: string, runId = "run"): SessionEvent => ({
   type: "message.delta",
   kind: "text",
   text,
   runId,
 });
-const whole = (content: string, runId = "run"): StreamEvent => ({
+const whole = (content: string, runId = "run"): SessionEvent => ({
   type: "message.completed",
   role: "assistant",
   content,
   runId,
 });
-const started: StreamEvent = { type: "tool.started", callId: "c", name: "Read", args: { path: "a.md" } };
-const finished: StreamEvent = {
+const started: SessionEvent = { type: "tool.started", callId: "c", name: "Read", args: { path: "a.md" } };
+const finished: SessionEvent = {
   type: "tool.finished",
   callId: "c",
   name: "Read",
@@ -113,8 +113,8 @@ test("a tool call is shown when it is over, below what was said before it", () =
 });
 
 test("the view says what the agent does", () => {
-  const at = (...events: StreamEvent[]): ChatView => play(...events).view;
-  const run = (state: string, fields: object = {}): StreamEvent => ({ type: "run.state", state, ...fields });
+  const at = (...events: SessionEvent[]): ChatView => play(...events).view;
+  const run = (state: string, fields: object = {}): SessionEvent => ({ type: "run.state", state, ...fields });
   expect(at(run("streaming"))).toMatchObject({ state: "working", calls: {} });
   expect(at(run("streaming"), started)).toMatchObject({ calls: { c: { name: "Read", args: "a.md" } } });
   expect(at(run("streaming"), started, finished)).toMatchObject({ state: "working", calls: {} });
@@ -126,7 +126,7 @@ test("the view says what the agent does", () => {
 });
 
 test("a turn that does not come to its end says so", () => {
-  const end = (outcome: string): StreamEvent => ({ type: "run.state", state: "idle", outcome });
+  const end = (outcome: string): SessionEvent => ({ type: "run.state", state: "idle", outcome });
   expect(play(words("I will"), end("aborted")).text).toBe("I will\nAborted.\n");
   expect(play(end("failed")).text).toBe("The attempt failed.\n");
   expect(play(end("completed")).text).toBe("");
@@ -144,7 +144,7 @@ test("nothing that an agent says reaches the terminal as a command", () => {
 
 test("a message that is too long to be streamed says where all of it is", () => {
   const { text } = play({ ...whole("begin"), truncated: true, turnId: "T1" });
-  expect(text).toBe("begin\nIt is longer than this; `cortex show T1` has all of it.\n");
+  expect(text).toBe("begin\nThe message is truncated; run `cortex show T1` to see all of it.\n");
 });
 
 test("a note stands above the line that is being written", () => {
@@ -177,7 +177,7 @@ test("a relay is told of with a line for each step, once", () => {
   const second = { ...relay, step: 2, agent: "coder", stage: "implement", state: "waiting" };
   const { view, text } = play(first, first, second, { ...second, state: "completed" });
   expect(text).toBe(
-    "⇢ thr_0a1b2c3d · step 1 · planner · $0.5000\n⇢ thr_0a1b2c3d · step 2 · coder:implement · $0.5000 · waits\n",
+    "⇢ thr_0a1b2c3d · step 1 · planner · $0.5000\n⇢ thr_0a1b2c3d · step 2 · coder:implement · $0.5000 · waiting\n",
   );
   expect(view).toEqual(IDLE);
 });

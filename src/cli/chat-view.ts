@@ -1,28 +1,27 @@
 /**
- * What a chat shows of what happens in its session. It knows no terminal: events in, pieces of a transcript out.
+ * Turns the events of a session into pieces of a transcript; it knows nothing about terminals.
  *
- * The words of an answer come twice: as they are written, where nothing is promised, and whole when the
- * message is complete. What was shown of a run is compared with both, so that words that come late, twice
- * or not at all make no difference to what stands there in the end.
+ * The text of an answer arrives twice: as deltas, without any guarantee, and whole when the message is complete. Both are
+ * compared with what was already shown, so deltas that arrive late, twice or never do not change the final text.
  */
 import { REPLY_TOOL, SILENCE } from "../model/reply-tool.ts";
-import type { StreamEvent } from "../client/follow-stream.ts";
-import type { Format, Line } from "../terminal/spans.ts";
+import type { SessionEvent } from "../client/follow-stream.ts";
+import type { Format, Line, Span } from "../terminal/spans.ts";
 import { harmless } from "../terminal/text.ts";
-import { describeArguments, type ToolCall, toolCard } from "./tool-card.ts";
+import { describeArguments, type CallSummary, toolCard } from "./tool-card.ts";
 import type { Piece } from "../terminal/transcript.ts";
 
 export interface ChatView {
   readonly state: "idle" | "working" | "waiting";
-  /** Whether the conversation is being summed up. */
+  /** Whether the conversation is being compacted. */
   readonly isCompacting: boolean;
-  /** For what it waits: somebody's answer, or work that it has given away (`child`). */
+  /** What it waits for: an answer, or delegated work (`child`). */
   readonly wait: string;
-  /** The words of one run, all its messages after each other. */
+  /** The text of one run, all its messages concatenated. */
   readonly words: Words;
-  /** The tools that are at work, by the id of their call. */
-  readonly calls: Readonly<Record<string, ToolCall & { readonly reply?: string }>>;
-  /** The relays that are under way, with what was said of each last. */
+  /** Running tool calls, by call id. */
+  readonly calls: Readonly<Record<string, CallSummary & { readonly reply?: string }>>;
+  /** Running relays, with the last line shown for each. */
   readonly relays: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +34,7 @@ interface Words {
 
 interface Shown {
   readonly view: ChatView;
-  /** To be added to what was shown so far. */
+  /** To append to the transcript. */
   readonly pieces: readonly Piece[];
 }
 
@@ -51,7 +50,7 @@ export const IDLE: ChatView = {
 
 const END: Piece = { kind: "end" };
 
-export function showEvent(view: ChatView, event: StreamEvent): Shown {
+export function showEvent(view: ChatView, event: SessionEvent): Shown {
   switch (event.type) {
     case "run.state":
       return showState(view, event);
@@ -68,34 +67,34 @@ export function showEvent(view: ChatView, event: StreamEvent): Shown {
     case "stream.reset":
       return {
         view,
-        pieces: [note("Some of what happened meanwhile is not shown here; `cortex log` has it.")],
+        pieces: [note("Some events are missing here; run `cortex log` to see them.")],
       };
     default:
       return nothing(view);
   }
 }
 
-/** Lines that are not the agent's. */
+/** Lines from the chat, not from the agent. */
 export function note(text: string): Piece {
   return { kind: "lines", lines: linesOf(text, "dim") };
 }
 
-/** A text of Markdown that is complete. */
+/** A complete Markdown text. */
 export function wholeText(text: string): readonly Piece[] {
   return [END, { kind: "words", text: harmless(text.trimEnd()) }, END];
 }
 
-/** What somebody has typed, set apart from what was before it. */
+/** A typed message, set off from what precedes it. */
 export function typedLines(text: string): Piece {
   const [first = "", ...others] = harmless(text).split("\n");
-  const mark = { text: "› ", format: ["bold", "cyan"] as Format };
+  const mark: Span = { text: "› ", format: ["bold", "cyan"] };
   const below = [{ text: "  " }];
   const lines = others.map((line) => ({ first: below, next: below, spans: [{ text: line }] }));
   const typed = { first: [mark], next: below, spans: [{ text: first }] };
   return { kind: "lines", lines: [{ spans: [] }, typed, ...lines] };
 }
 
-function showState(view: ChatView, event: StreamEvent): Shown {
+function showState(view: ChatView, event: SessionEvent): Shown {
   if (event["state"] === "suspended")
     return nothing({ ...view, state: "waiting", isCompacting: false, wait: textOf(event["wait"]) });
   if (event["state"] !== "idle")
@@ -107,10 +106,10 @@ function showState(view: ChatView, event: StreamEvent): Shown {
 }
 
 /**
- * Words that do not go on where the ones before ended are left out: the whole message comes later. So are those that
- * may become an answer which says that there is none.
+ * Skips deltas that do not continue the shown text: the whole message comes later. Also holds back text that may turn
+ * out to be the marker of a silent answer.
  */
-function addWords(view: ChatView, event: StreamEvent): Shown {
+function addWords(view: ChatView, event: SessionEvent): Shown {
   const words = wordsOf(view, event);
   const streamed = words.streamed + harmless(textOf(event["text"]));
   const mayBeSilent = SILENCE.startsWith(streamed.slice(words.completed.length).trim());
@@ -123,7 +122,7 @@ function addWords(view: ChatView, event: StreamEvent): Shown {
   };
 }
 
-function completeMessage(view: ChatView, event: StreamEvent): Shown {
+function completeMessage(view: ChatView, event: SessionEvent): Shown {
   const words = wordsOf(view, event);
   const content = harmless(textOf(event["content"]));
   const completed = words.completed + content;
@@ -134,19 +133,19 @@ function completeMessage(view: ChatView, event: StreamEvent): Shown {
   }
   const continues = completed.startsWith(words.shown);
   const text = continues ? completed.slice(words.shown.length) : content;
-  const where = `\`cortex show ${textOf(event["turnId"])}\` has all of it.`;
+  const where = `run \`cortex show ${textOf(event["turnId"])}\` to see all of it.`;
   return {
     view: { ...view, words: { ...words, completed, shown: completed } },
     pieces: [
       ...(continues ? [] : [END]),
       { kind: "words", text },
       END,
-      ...(event["truncated"] === true ? [note(`It is longer than this; ${where}`)] : []),
+      ...(event["truncated"] === true ? [note(`The message is truncated; ${where}`)] : []),
     ],
   };
 }
 
-function startCall(view: ChatView, event: StreamEvent): Shown {
+function startCall(view: ChatView, event: SessionEvent): Shown {
   const { name, args } = event;
   const call = {
     name: harmless(textOf(name)),
@@ -156,17 +155,17 @@ function startCall(view: ChatView, event: StreamEvent): Shown {
   return nothing({ ...view, calls: { ...view.calls, [textOf(event["callId"])]: call } });
 }
 
-/** What the agent says while it goes on. */
-function replyIn({ args, turnId }: StreamEvent): string {
-  if (args === null) return `\`cortex show ${textOf(turnId)}\` has the reply, which is too long for here.`;
-  return textOf((args as { readonly content?: string } | undefined)?.content);
+/** An interim reply: the agent keeps working. */
+function replyIn({ args, turnId }: SessionEvent): string {
+  if (args === null) return `The reply is too long to show here; run \`cortex show ${textOf(turnId)}\`.`;
+  return typeof args === "object" && "content" in args ? textOf(args.content) : "";
 }
 
-function endCall(view: ChatView, event: StreamEvent): Shown {
+function endCall(view: ChatView, event: SessionEvent): Shown {
   const id = textOf(event["callId"]);
   const { [id]: call = { name: harmless(textOf(event["name"])), args: "" }, ...calls } = view.calls;
   const { status, durationMs, result } = event;
-  // What it says to whoever sits here is what there is to see.
+  // The reply itself is shown instead of the call.
   if ("reply" in call && status === "ok") return { view: { ...view, calls }, pieces: wholeText(call.reply) };
   const lines = toolCard(call, {
     status: textOf(status),
@@ -176,20 +175,20 @@ function endCall(view: ChatView, event: StreamEvent): Shown {
   return { view: { ...view, calls }, pieces: [END, { kind: "lines", lines }] };
 }
 
-/** One line for each step: who is at work, and what it has cost so far. */
-function showRelay(view: ChatView, event: StreamEvent): Shown {
+/** One line per step: the agent and the cost so far. */
+function showRelay(view: ChatView, event: SessionEvent): Shown {
   const id = textOf(event["relayId"]);
   const { agent, stage, step, costUsd, state } = event;
   const { [id]: before, ...others } = view.relays;
   if (state !== "running" && state !== "waiting") return nothing({ ...view, relays: others });
   const place = `${textOf(agent)}${typeof stage === "string" ? `:${stage}` : ""}`;
   const cost = typeof costUsd === "number" ? ` · $${costUsd.toFixed(4)}` : "";
-  const line = `⇢ ${id} · step ${Number(step)} · ${place}${cost}${state === "waiting" ? " · waits" : ""}`;
+  const line = `⇢ ${id} · step ${Number(step)} · ${place}${cost}${state === "waiting" ? " · waiting" : ""}`;
   const after = { ...view, relays: { ...others, [id]: line } };
   return line === before ? nothing(after) : { view: after, pieces: [note(line)] };
 }
 
-function wordsOf({ words }: ChatView, event: StreamEvent): Words {
+function wordsOf({ words }: ChatView, event: SessionEvent): Words {
   const run = textOf(event["runId"]);
   return words.run === run ? words : { ...NO_WORDS, run };
 }
@@ -198,7 +197,8 @@ function linesOf(text: string, format: Format): Line[] {
   return harmless(text)
     .split("\n")
     .map((line) => {
-      const spaces = [{ text: /^ */.exec(line)![0] }];
+      const [text = ""] = /^ */.exec(line) ?? [];
+      const spaces = [{ text }];
       return { first: spaces, next: spaces, spans: [{ text: line.trimStart(), format }] };
     });
 }
@@ -207,6 +207,6 @@ function nothing(view: ChatView): Shown {
   return { view, pieces: [] };
 }
 
-function textOf(value: StreamEvent[string]): string {
+function textOf(value: SessionEvent[string]): string {
   return typeof value === "string" ? value : "";
 }

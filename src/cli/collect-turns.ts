@@ -1,12 +1,11 @@
 /**
- * Which turns a log shows: the thread that was asked for, and the branches that leave it. Both are bounded,
- * so that a thread of any length and a turn with any number of followers cost the same.
+ * Selects the turns that a log shows: the requested threads and the branches off them. Both are bounded, so the cost does
+ * not depend on the length of a thread or the number of branches.
  */
 import type { TurnId } from "../model/ids.ts";
-import type { StoredTurn } from "../client/ledger.ts";
-import type { Ledger } from "../store/store.ts";
+import type { StoredTurn, Ledger } from "../store/store.ts";
 
-/** At most `limit` turns of the threads that end with these heads, and as many of other branches; newest first. */
+/** At most `limit` turns of the threads with these heads, plus as many of other branches; newest first. */
 export async function collectTurns(
   { turns }: Pick<Ledger, "turns">,
   heads: readonly TurnId[],
@@ -28,7 +27,7 @@ export async function collectTurns(
   return inOrder([...found.values()]);
 }
 
-/** Adds what else follows the turns that were found, each branch to its end before the next. */
+/** Adds the other descendants of these turns, depth first. */
 async function addBranches(
   found: Map<TurnId, StoredTurn>,
   turns: Ledger["turns"],
@@ -51,7 +50,7 @@ function shownChildren({ id }: StoredTurn, found: ReadonlyMap<TurnId, StoredTurn
   return count;
 }
 
-/** Newest first, and never one above a turn that follows it, whatever the clocks said. */
+/** Newest first, but a parent never precedes its child, even if a clock was wrong. */
 function inOrder(turns: readonly StoredTurn[]): StoredTurn[] {
   const waiting = new Map<TurnId, number>();
   for (const { parent } of turns)
@@ -64,18 +63,18 @@ function inOrder(turns: readonly StoredTurn[]): StoredTurn[] {
     ordered.push(turn);
     const parent = turn.parent === undefined ? undefined : byId.get(turn.parent);
     if (parent === undefined) continue;
-    const left = waiting.get(parent.id)! - 1;
+    const left = (waiting.get(parent.id) ?? 1) - 1;
     waiting.set(parent.id, left);
     if (left === 0) ready.push(parent);
   }
   return ordered;
 }
 
-/** Removes it from the list. */
+/** Removes the newest turn from the list and returns it. */
 function takeNewest(turns: StoredTurn[]): StoredTurn {
-  let newest = 0;
-  for (const [at, turn] of turns.entries()) if (isNewer(turn, turns[newest]!)) newest = at;
-  return turns.splice(newest, 1)[0]!;
+  const newest = turns.reduce((best, turn) => (isNewer(turn, best) ? turn : best));
+  turns.splice(turns.indexOf(newest), 1);
+  return newest;
 }
 
 function isNewer(a: StoredTurn, b: StoredTurn): boolean {

@@ -16,18 +16,18 @@ import { asCalled, calledAs } from "./as-called.ts";
 import { createPrinter, type Printer } from "../terminal/print.ts";
 import { report } from "./report.ts";
 
-interface Asked {
+interface CommandLine {
   readonly argv: readonly string[];
   readonly environment: Invocation["environment"];
-  /** Absent: the terminal's, configured by the arguments. */
+  /** Absent: prints to the terminal, as the arguments configure it. */
   readonly print?: Printer;
 }
 
 /** Runs the command that the arguments name. Returns the exit code. */
-export async function runCommandLine(entries: readonly Command[], asked: Asked): Promise<number> {
-  const { argv, environment } = asked;
+export async function runCommandLine(entries: readonly Command[], commandLine: CommandLine): Promise<number> {
+  const { argv, environment } = commandLine;
   try {
-    return await carryOut(entries, asked);
+    return await executeCommandLine(entries, commandLine);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0; // help was requested and shown
     return report(error, { verbose: argv.includes("--verbose"), environment });
@@ -35,9 +35,9 @@ export async function runCommandLine(entries: readonly Command[], asked: Asked):
 }
 
 /** Like `runCommandLine`, but throws errors instead of reporting them. */
-export async function carryOut(
+export async function executeCommandLine(
   entries: readonly Command[],
-  { argv, environment, print }: Asked,
+  { argv, environment, print }: CommandLine,
 ): Promise<number> {
   let exitCode = 0;
   const program = buildProgram(entries, async (run, given) => {
@@ -60,7 +60,7 @@ function buildProgram(entries: readonly Command[], act: Act): Commander {
     .description("A durable switchboard for AI agents.")
     .configureHelp({
       showGlobalOptions: true,
-      // Almost every command has options: saying so on each line would only widen the list.
+      // Almost every command has options; repeating [options] on each line would only widen the list.
       subcommandTerm: (command) =>
         [command.name(), ...command.registeredArguments.map(argumentTerm)].join(" "),
       // Only the program's own options are global, not those of a parent command.
@@ -104,7 +104,7 @@ function addCommand(parent: Commander, entry: Command, act: Act): void {
   if (entry.run === undefined) command.helpCommand("help [command]", HELP);
   if (entry.group !== undefined) command.helpGroup(`${entry.group}:`);
   refuseInOurWords(command);
-  command.enablePositionalOptions(); // what follows the name of an inner command is that command's
+  command.enablePositionalOptions(); // options after the name of an inner command belong to that command
   for (const [flags, about] of entry.options ?? []) command.option(flags, about);
   for (const inner of entry.commands ?? []) addCommand(command, inner, act);
   if (entry.examples !== undefined) command.addHelpText("after", describeExamples(entry.examples));
@@ -119,10 +119,10 @@ function addCommand(parent: Commander, entry: Command, act: Act): void {
   });
 }
 
-/** `cortex relay --running cancel`: an option of the command above that means nothing to this one. */
+/** Rejects an option of the parent command that this one does not have: `cortex relay --running cancel`. */
 function checkOuterOptions(command: Commander): void {
-  const outer = command.parent!;
-  if (outer.parent === null) return;
+  const outer = command.parent;
+  if (outer === null || outer.parent === null) return;
   const own = new Set(command.options.map(({ long }) => long));
   const stray = outer.options.find(
     (option) => !own.has(option.long) && outer.getOptionValue(option.attributeName()) !== undefined,
@@ -176,7 +176,7 @@ function wrongUsage({ code, message }: CommanderError, command: Commander): Cort
   return refusal(capital(what), guess === undefined ? place + advice : `Did you mean ${guess}? ${advice}`);
 }
 
-/** The word given as a subcommand, if it is none of the command's. */
+/** The word in the place of a subcommand, if no subcommand has that name. */
 function unknownWord({ commands, args }: Commander): string | undefined {
   const word = args[0] === "help" ? args[1] : args[0];
   if (commands.length === 0 || word === undefined || word.startsWith("-")) return undefined;

@@ -1,9 +1,9 @@
-/** The commands there are. Each is imported when it is asked for, so that `--help` loads nothing but this table. */
+/** The table of commands. Each is imported on use, so that `--help` loads only this table. */
 import { type Command, LIMIT } from "../feature/command.ts";
 import type { Feature } from "../feature/feature.ts";
 import { FEATURES } from "../runtime/features.ts";
 
-/** The commands of Cortex with these features: theirs, and its own. */
+/** The core commands and those of these features. */
 export function commandsWith(features: readonly Feature[]): readonly Command[] {
   return [
     ...features.flatMap(({ commands = [] }) => commands),
@@ -87,7 +87,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
       ["--sandbox <mode>", "Sandbox for agent commands: auto, require or off (default auto)"],
       ["--yes", "Do not prompt"],
     ],
-    run: async (given) => (await import("./init.ts")).init(given, features),
+    run: async (given) => (await import("./init.ts")).initHome(given, features),
   }),
   {
     usage: "logs",
@@ -125,7 +125,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
       ["--all", "Include closed sessions of finished relays"],
       LIMIT,
     ],
-    run: async (given) => (await import("./sessions.ts")).sessions(given),
+    run: async (given) => (await import("./sessions.ts")).listSessions(given),
   },
   {
     usage: "log [session|turn]",
@@ -140,7 +140,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     about: "Show a turn in full",
     group: "Look",
     examples: ["cortex show 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
-    run: async (given) => (await import("./show.ts")).show(given),
+    run: async (given) => (await import("./show.ts")).showTurn(given),
   },
   {
     usage: "context [session]",
@@ -163,7 +163,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
       ["--session <label>", "Label of the new session"],
       ["--wait", "Wait for the answer and print it"],
     ],
-    run: async (given) => (await import("./fork.ts")).fork(given),
+    run: async (given) => (await import("./send.ts")).forkTurn(given),
   },
   {
     usage: "events",
@@ -176,7 +176,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
       ["--channel <name>", "Only events of this channel"],
       LIMIT,
     ],
-    run: async (given) => (await import("./events.ts")).events(given),
+    run: async (given) => (await import("./events.ts")).listEvents(given),
   },
   {
     usage: "queue [session]",
@@ -184,7 +184,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     group: "Work",
     examples: ["cortex queue", "cortex queue agent:main:main"],
     options: [LIMIT],
-    run: async (given) => (await import("./queue.ts")).queue(given),
+    run: async (given) => (await import("./queue.ts")).listQueue(given),
   },
   {
     usage: "runs",
@@ -192,7 +192,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     group: "Look",
     examples: ["cortex runs", "cortex runs --state failed"],
     options: [["--state <state>", "Only runs in this state"], LIMIT],
-    run: async (given) => (await import("./runs.ts")).runs(given),
+    run: async (given) => (await import("./runs.ts")).listRuns(given),
   },
   {
     usage: "approvals",
@@ -200,20 +200,20 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     group: "Work",
     examples: ["cortex approvals"],
     options: [["--all", "Include decided requests"], LIMIT],
-    run: async (given) => (await import("./approvals.ts")).list(given),
+    run: async (given) => (await import("./approvals.ts")).listApprovals(given),
     commands: [
       {
         usage: "list",
         about: "List pending requests",
         examples: ["cortex approvals list --all"],
         options: [["--all", "Include decided requests"], LIMIT],
-        run: async (given) => (await import("./approvals.ts")).list(given),
+        run: async (given) => (await import("./approvals.ts")).listApprovals(given),
       },
       {
         usage: "show <id>",
         about: "Show a request in full",
         examples: ["cortex approvals show 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
-        run: async (given) => (await import("./approvals.ts")).show(given),
+        run: async (given) => (await import("./approvals.ts")).showApproval(given),
       },
       {
         usage: "approve <id>",
@@ -231,7 +231,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
         usage: "answer <id> <text...>",
         about: "Answer an agent's question",
         examples: ['cortex approvals answer 01K5G7T9M3V8W2XQ4R6Z0B1C2D "The second one."'],
-        run: async (given) => (await import("./approvals.ts")).answer(given),
+        run: async (given) => (await import("./approvals.ts")).answerQuestion(given),
       },
     ],
   },
@@ -241,32 +241,32 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     group: "Work",
     examples: ["cortex dead"],
     options: [LIMIT],
-    run: async (given) => (await import("./dead.ts")).list(given),
+    run: async (given) => (await import("./dead.ts")).listDead(given),
     commands: [
       {
         usage: "list",
         about: "List dead letters, newest first",
         examples: ["cortex dead list"],
         options: [LIMIT],
-        run: async (given) => (await import("./dead.ts")).list(given),
+        run: async (given) => (await import("./dead.ts")).listDead(given),
       },
       {
         usage: "show <id>",
         about: "Show a dead letter and its history",
         examples: ["cortex dead show 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
-        run: async (given) => (await import("./dead.ts")).show(given),
+        run: async (given) => (await import("./dead.ts")).showDead(given),
       },
       {
         usage: "retry <id>",
         about: "Retry a dead letter",
         examples: ["cortex dead retry 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
-        run: async (given) => (await import("./dead.ts")).retry(given),
+        run: async (given) => (await import("./dead.ts")).requestRetry(given),
       },
       {
         usage: "drop <id>",
         about: "Discard a dead letter",
         examples: ["cortex dead drop 01K5G7T9M3V8W2XQ4R6Z0B1C2D"],
-        run: async (given) => (await import("./dead.ts")).drop(given),
+        run: async (given) => (await import("./dead.ts")).requestDrop(given),
       },
     ],
   },
@@ -275,25 +275,25 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     about: "List, inspect and create agents",
     group: "Set up",
     examples: ["cortex agents"],
-    run: async (given) => (await import("./agents.ts")).list(given),
+    run: async (given) => (await import("./agents.ts")).listAgents(given),
     commands: [
       {
         usage: "list",
         about: "List agents",
         examples: ["cortex agents list --json"],
-        run: async (given) => (await import("./agents.ts")).list(given),
+        run: async (given) => (await import("./agents.ts")).listAgents(given),
       },
       {
         usage: "show <id>",
         about: "Show an agent's model, files and permissions",
         examples: ["cortex agents show main"],
-        run: async (given) => (await import("./agents.ts")).show(given),
+        run: async (given) => (await import("./agents.ts")).showAgent(given),
       },
       {
         usage: "check",
         about: "Check agents and personas for problems",
         examples: ["cortex agents check"],
-        run: async (given) => (await import("./check.ts")).check(given),
+        run: async (given) => (await import("./agents.ts")).checkAgentsAndPersonas(given),
       },
       {
         usage: "create <id>",
@@ -306,7 +306,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
           ["--tools <tools>", "Comma-separated tools (default *)"],
           ["--workspace <folder>", "Its workspace folder (default workspaces/<id> in the home)"],
         ],
-        run: async (given) => (await import("./agents.ts")).create(given),
+        run: async (given) => (await import("./agents.ts")).createAgent(given),
       },
     ],
   },
@@ -315,25 +315,25 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     about: "List, inspect and create personas",
     group: "Set up",
     examples: ["cortex personas"],
-    run: async (given) => (await import("./personas.ts")).list(given),
+    run: async (given) => (await import("./personas.ts")).listPersonas(given),
     commands: [
       {
         usage: "list",
         about: "List personas and their permissions",
         examples: ["cortex personas list --json"],
-        run: async (given) => (await import("./personas.ts")).list(given),
+        run: async (given) => (await import("./personas.ts")).listPersonas(given),
       },
       {
         usage: "show <id>",
         about: "Show a persona's identity, permissions and agents",
         examples: ["cortex personas show atlas"],
-        run: async (given) => (await import("./personas.ts")).show(given),
+        run: async (given) => (await import("./personas.ts")).showPersona(given),
       },
       {
         usage: "check",
         about: "Check agents and personas for problems",
         examples: ["cortex personas check"],
-        run: async (given) => (await import("./check.ts")).check(given),
+        run: async (given) => (await import("./agents.ts")).checkAgentsAndPersonas(given),
       },
       {
         usage: "create <id>",
@@ -346,7 +346,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
           ["--deny <tools>", "Comma-separated tools to deny"],
           ["--ask <tools>", "Comma-separated tools that need approval for each call"],
         ],
-        run: async (given) => (await import("./personas.ts")).create(given),
+        run: async (given) => (await import("./personas.ts")).createPersona(given),
       },
     ],
   },
@@ -355,7 +355,7 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
     about: "Run Cortex as a systemd or launchd service",
     group: "Set up",
     examples: ["cortex service"],
-    run: async (given) => (await import("./service.ts")).status(given),
+    run: async (given) => (await import("./service.ts")).showServiceStatus(given),
     commands: [
       {
         usage: "install",
@@ -363,20 +363,20 @@ const CORE_COMMANDS: readonly (Command | ((features: readonly Feature[]) => Comm
         details: "Running it again changes nothing.",
         examples: ["cortex service install --dry-run", "cortex service install"],
         options: [["--dry-run", "Only print the service file and commands"]],
-        run: async (given) => (await import("./service.ts")).install(given),
+        run: async (given) => (await import("./service.ts")).installService(given),
       },
       {
         usage: "uninstall",
         about: "Stop and remove the service, keeping the home",
         examples: ["cortex service uninstall"],
         options: [["--dry-run", "Only print the service file and commands"]],
-        run: async (given) => (await import("./service.ts")).uninstall(given),
+        run: async (given) => (await import("./service.ts")).uninstallService(given),
       },
       {
         usage: "status",
         about: "Show whether the service is installed and running",
         examples: ["cortex service status"],
-        run: async (given) => (await import("./service.ts")).status(given),
+        run: async (given) => (await import("./service.ts")).showServiceStatus(given),
       },
     ],
   },

@@ -1,35 +1,37 @@
-/** The places on a command line at which something can be completed: one for each command, with what can follow it. */
+/** The points on a command line that can be completed: one per command, with the words that can follow it. */
 import { type Command, GLOBAL_OPTIONS } from "../feature/command.ts";
 
-export interface Place {
-  /** The words that lead here: `cortex hooks show`. */
+export interface CommandPlace {
+  /** The command path: `cortex hooks show`. */
   readonly path: string;
-  readonly commands: readonly Named[];
+  readonly commands: readonly CommandWord[];
   readonly options: readonly Option[];
   /** Whether its arguments are files. */
   readonly takesFiles: boolean;
 }
 
-export interface Named {
+export interface CommandWord {
   readonly name: string;
   readonly about: string;
 }
 
-interface Option extends Named {
-  /** Absent: it stands alone. */
+interface Option extends CommandWord {
+  /** Absent: it takes no value. */
   readonly value?: "file" | "folder" | "other";
 }
 
-export function placesOf(commands: readonly Command[]): Place[] {
+const HELP_ABOUT = "Show help for a command";
+
+export function placesOf(commands: readonly Command[]): CommandPlace[] {
   const help = {
     usage: "help [command]",
-    about: "show how a command is used",
+    about: HELP_ABOUT,
     commands: commands.map(({ usage, about }) => ({ usage: nameOf(usage), about })),
   };
   return placesBelow("cortex", { usage: "cortex", about: "", commands: [...commands, help] });
 }
 
-function placesBelow(path: string, entry: Command): Place[] {
+function placesBelow(path: string, entry: Command): CommandPlace[] {
   const { usage, options = [], commands = [] } = entry;
   return [
     {
@@ -42,33 +44,33 @@ function placesBelow(path: string, entry: Command): Place[] {
   ];
 }
 
-const HELP = ["--help", "Show help for a command"] as const;
+const HELP = ["--help", HELP_ABOUT] as const;
 
 function nameOf(usage: string): string {
-  return usage.split(" ")[0]!;
+  return usage.replace(/ .*/, "");
 }
 
-/** `--home <folder>`: what it is called, and what comes after it. */
+/** Parses `--home <folder>`. */
 function optionOf(flags: string, about: string): Option {
-  const [, name, value] = /(--[\w-]+)(?: <(.*)>)?$/.exec(flags)!;
-  const named = { name: name!, about };
+  const [, name = "", value] = /(--[\w-]+)(?: <(.*)>)?$/.exec(flags) ?? [];
+  const named = { name, about };
   if (value === undefined) return named;
   return { ...named, value: value === "file" || value === "folder" ? value : "other" };
 }
 
-/** What takes somebody from one place to another: `cortex hooks`, and `show` after it. */
-export function stepsOf(places: readonly Place[]): string[] {
+/** The paths of all commands below `cortex`, such as `cortex hooks show`. */
+export function stepsOf(places: readonly CommandPlace[]): string[] {
   return places.map(({ path }) => path).filter((path) => path.includes(" "));
 }
 
-/** What the next word is the value of: `cortex up --port`, of this kind. */
-export function valuesOf(places: readonly Place[], kind: NonNullable<Option["value"]>): string[] {
+/** The options whose value is of this kind, with their path: `cortex up --port`. */
+export function valuesOf(places: readonly CommandPlace[], kind: NonNullable<Option["value"]>): string[] {
   return places.flatMap(({ path, options }) =>
     options.filter(({ value }) => value === kind).map(({ name }) => `${path} ${name}`),
   );
 }
 
-/** As one word of a shell: all three read single quotes the same way, and leave a quote out of them. */
+/** Quotes a shell word. All three shells treat single quotes alike, and a quote cannot appear inside them. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,7 +3,7 @@ import type { Invocation } from "../feature/command.ts";
 import { FEATURES } from "../runtime/features.ts";
 import { table } from "../terminal/text.ts";
 
-/** The settings in effect as a start would find them. What may hold a secret is named and not shown. */
+/** The effective settings of the next start. Values that may contain a secret are not shown. */
 export async function config({ home, environment, print }: Invocation): Promise<void> {
   const configured = await readConfigured({ home, environment });
   const ofFeatures = FEATURES.map(async (feature) => (await feature.settings?.({ home, environment })) ?? []);

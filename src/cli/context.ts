@@ -1,4 +1,4 @@
-/** What the model of a session is given, and what each part of it takes. */
+/** The context of a session's model and the tokens of each part. */
 import { MAIN_SESSION, normalizeSessionKey } from "../model/session-key.ts";
 import { type ContextView, contextView, readContext } from "../insight/context-view.ts";
 import { openContextSources } from "../runtime/context-sources.ts";
@@ -8,7 +8,7 @@ import type { Printer } from "../terminal/print.ts";
 import { count, firstLine, harmless, indent, table } from "../terminal/text.ts";
 
 const MAX_NAME_LENGTH = 60;
-/** How many turns have a line of their own; those before them share one. `--json` has all. */
+/** Older turns share one line; `--json` prints all of them. */
 export const MAX_TURNS_SHOWN = 20;
 
 type Part = ContextView["parts"][number];
@@ -36,10 +36,8 @@ function describe(view: ContextView, full: boolean, print: Printer): string {
   const facts = table([
     ["session", `${view.session}, agent ${view.agent}, persona ${view.persona}`],
     ["model", `${view.model ?? "unnamed"}, profile ${view.profile}`],
-    ...(counted === tokens
-      ? []
-      : [["counted", `${number(counted)} tokens, as far as the provider has counted`]]),
-    ...(view.compactionDue ? [["next", "it is too long, and is shortened before the model is asked"]] : []),
+    ...(counted === tokens ? [] : [["counted", `${number(counted)} tokens, partly counted by the provider`]]),
+    ...(view.compactionDue ? [["next", "too long: it is compacted before the next model call"]] : []),
   ]);
   const wrong = view.problems.map(({ path, problem }) => `${path}: ${problem}`);
   const texts = full ? view.parts.filter(({ text }) => text !== "").map((part) => textOf(part, print)) : [];
@@ -79,7 +77,7 @@ function lines(parts: readonly Part[]): Line[] {
 }
 
 function shareOf(tokens: number, window: number | null): string {
-  if (window === null) return "the window of the model is not known";
+  if (window === null) return "context window unknown";
   return `${((100 * tokens) / window).toFixed(1)} % of ${number(window)}`;
 }
 
@@ -87,7 +85,7 @@ function textOf({ kind, name, text = "" }: Part, print: Printer): string {
   return `${print.style("bold", `${kind}: ${firstLine(name, MAX_NAME_LENGTH)}`)}\n${indent(harmless(text))}`;
 }
 
-/** For millions. */
+/** Wide enough for millions. */
 const COLUMN_WIDTH = 9;
 
 const numbers = new Intl.NumberFormat("en-US");
@@ -96,7 +94,6 @@ function number(value: number): string {
   return numbers.format(value);
 }
 
-/** Under each other. */
 function column(value: number): string {
   return number(value).padStart(COLUMN_WIDTH);
 }

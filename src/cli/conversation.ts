@@ -1,45 +1,44 @@
-/** One session in a terminal, from the greeting until another session is wanted, or none. */
+/** A chat with one session in a terminal, until the user switches to another session or leaves. */
 import { CortexError } from "../model/errors.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import type { ApprovalView } from "../feature/views.ts";
-import { type ChatCommand, complete, isForCortex, parseChatCommand } from "./chat-commands.ts";
-import { answerTo } from "./chat-answers.ts";
-import { describeSpent, queryOf } from "./chat-lists.ts";
+import { type LocalCommand, complete, isForCortex, parseChatCommand } from "./chat-commands.ts";
+import { answerTo, describeSpent, queryOf } from "./chat-lists.ts";
 import { promptOf, statusOf } from "./chat-prompt.ts";
-import { replyTo } from "./chat-requests.ts";
+import { parseReply } from "./chat-requests.ts";
 import { openChatServer } from "./chat-server.ts";
 import { type ChatView, IDLE, note, showEvent, typedLines, wholeText } from "./chat-view.ts";
 import { describeRequest } from "../client/describe-request.ts";
-import { followStream, type StreamEvent } from "../client/follow-stream.ts";
-import { messageOf, type Talk } from "./message.ts";
+import { followStream, type SessionEvent } from "../client/follow-stream.ts";
+import { messageOf, type Talk } from "./send.ts";
 import { endLine, isOver } from "../relay/surface/text.ts";
-import type { Sent } from "./send.ts";
+import type { SendResult } from "./send.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { shorten } from "../terminal/text.ts";
 import type { Piece } from "../terminal/transcript.ts";
 
-interface Left {
-  /** Where the talk goes on. */
+interface ConversationEnd {
+  /** The session to continue in. Undefined: the user has left. */
   readonly next: Talk | undefined;
   readonly isAtWork: boolean;
 }
 
-/** Of the last answer, as much is shown again to whoever comes back. */
+/** How much of the last exchange is shown again on return. */
 const MAX_RECALLED_LENGTH = 2_000;
 
-const OTHER_REQUEST = "Something else is asked than when you began to type. Nothing was decided: look again.";
+const OTHER_REQUEST = "The pending request changed while you were typing. Nothing was decided; look again.";
 
-/** What a conversation is given of the program around it. */
+/** What a conversation needs from the program around it. */
 interface ChatProgram {
   readonly terminal: Terminal;
   readonly home: string;
-  /** Puts advice into the words that work here. */
+  /** Rewrites commands in advice to work as typed. */
   readonly advice: (text: string) => string;
-  /** Keeps a line for the next time. */
+  /** Adds a line to the input history. */
   readonly keep: (line: string) => void;
 }
 
-export function converseIn(talk: Talk, program: ChatProgram): Promise<Left> {
+export function converseIn(talk: Talk, program: ChatProgram): Promise<ConversationEnd> {
   return new Conversation(talk, program).run();
 }
 
@@ -57,14 +56,14 @@ class Conversation {
   #isAborting = false;
   #isLost = false;
   #hasTyped = false;
-  /** Whether the stream has told what the agent does: that is newer than what was read before. */
+  /** Whether the stream has reported the state of the agent, which is newer than what was read at the start. */
   #hasHeard = false;
-  /** Whether the pending request changed since the line was begun. */
+  /** Whether the pending request changed since the user began to type. */
   #hasChanged = false;
-  /** Nothing is sent before the stream is open: the answer would be missed. */
+  /** Lines are sent only once the stream is open; otherwise the answer would be missed. */
   readonly #opened = Promise.withResolvers<void>();
   readonly #relaysTold = new Set<string>();
-  /** A decision may be heard before its request. */
+  /** Needed because a decision may arrive before its request. */
   readonly #decided = new Set<string>();
 
   constructor(talk: Talk, program: ChatProgram) {
@@ -81,20 +80,20 @@ class Conversation {
     return this.#talk.session;
   }
 
-  async run(): Promise<Left> {
+  async run(): Promise<ConversationEnd> {
     this.#listen();
-    this.#tell(`This is ${this.#session}. /help lists the commands, Ctrl-C aborts the agent, Ctrl-D leaves.`);
+    this.#tell(`Session ${this.#session}. /help lists commands, Ctrl-C aborts the agent, Ctrl-D quits.`);
     this.#become(IDLE);
     for await (const followed of followStream(this.#program.home, this.#session, this.#left.signal)) {
       switch (followed.kind) {
         case "open":
-          if (this.#isLost) this.#tell("Connected again.");
+          if (this.#isLost) this.#tell("Reconnected.");
           else void this.#catchUp();
           this.#isLost = false;
           this.#opened.resolve();
           break;
         case "lost":
-          if (!this.#isLost) this.#tell("The connection is lost; trying to get it back.");
+          if (!this.#isLost) this.#tell("Connection lost; reconnecting…");
           this.#isLost = true;
           break;
         case "event":
@@ -124,11 +123,11 @@ class Conversation {
           turns: async () => (await this.#server.turns(this.#session)).map(({ id }) => id),
           profiles: () => this.#server.profiles(),
           requests: () => this.#requests.map(({ id }) => id),
-        }).catch(() => ({ text, choices: [] })), // the server is away: nothing is known
+        }).catch(() => ({ text, choices: [] })), // the server is unreachable: no suggestions
     });
   }
 
-  /** Shows how things are here. The agent may be at work already, for somebody else. */
+  /** Shows the current state: the agent may already be working for someone else. */
   async #catchUp(): Promise<void> {
     void this.#readMode();
     try {
@@ -143,11 +142,11 @@ class Conversation {
       if (head !== null) await this.#recall();
       for (const request of await this.#server.requests(this.#session)) this.#tellRequest(request);
     } catch {
-      // There is no such session yet: it begins with the first message.
+      // The session does not exist yet: the first message creates it.
     }
   }
 
-  /** The last exchange, so that one knows where one was. */
+  /** Shows the last exchange, as a reminder. */
   async #recall(): Promise<void> {
     const [last] = await this.#server.turns(this.#session, 1);
     if (last === undefined || this.#hasTyped) return;
@@ -155,7 +154,7 @@ class Conversation {
     this.#show(...wholeText(shorten(last.text, MAX_RECALLED_LENGTH)));
   }
 
-  /** A line goes to whoever it is for: to what is asked, to the chat, or to the server. */
+  /** Routes a line: it answers the pending request, is a command of the chat, or goes to the server. */
   async #take(line: string): Promise<void> {
     this.#show(typedLines(line));
     this.#hasTyped = true;
@@ -163,9 +162,9 @@ class Conversation {
     this.#hasChanged = false;
     await this.#opened.promise;
     const [request] = this.#requests;
-    const reply = request === undefined ? undefined : replyTo(line, request);
-    if (reply !== undefined)
-      return wasOther ? this.#tell(OTHER_REQUEST) : this.#server.reply(request!.id, reply);
+    const reply = request && parseReply(line, request);
+    if (request !== undefined && reply !== undefined)
+      return wasOther ? this.#tell(OTHER_REQUEST) : this.#server.reply(request.id, reply);
     const command = parseChatCommand(line);
     if (command !== undefined) return this.#carryOut(command);
     const { state } = this.#view;
@@ -178,7 +177,7 @@ class Conversation {
     }
   }
 
-  async #carryOut(command: ChatCommand): Promise<void> {
+  async #carryOut(command: LocalCommand): Promise<void> {
     switch (command.kind) {
       case "help":
       case "sessions":
@@ -193,7 +192,7 @@ class Conversation {
           session: normalizeSessionKey((await this.#server.say(messageOf(command.line, this.#talk))).session),
         });
       case "abort":
-        return this.#view.state === "idle" ? this.#tell("The agent does nothing.") : this.#abort();
+        return this.#view.state === "idle" ? this.#tell("The agent is idle.") : this.#abort();
       case "quit":
         return this.#left.abort();
     }
@@ -206,24 +205,24 @@ class Conversation {
 
   async #abort(): Promise<void> {
     this.#isAborting = true;
-    this.#tell("Aborting. Ctrl-C again leaves.");
+    this.#tell("Aborting. Press Ctrl-C again to quit.");
     await this.#server.abort(this.#session).catch((error: unknown) => {
       this.#isAborting = false;
       throw error;
     });
   }
 
-  /** Says what became of a line. Where it is no message to the agent, the agent is as it was. */
-  #became({ dispatchId, text, reply, dropped }: Sent, before: ChatView["state"]): void {
+  /** Reports the result of a line. If it was not a message to the agent, restores the state shown before. */
+  #became({ dispatchId, text, reply, dropped }: SendResult, before: ChatView["state"]): void {
     const isForAgent = dispatchId !== undefined && dropped === undefined;
     if (!isForAgent && this.#view.state === "working") this.#become({ ...this.#view, state: before });
     if (isForAgent && before !== "idle")
-      this.#tell(`↳ Sent while the agent works${this.#mode === undefined ? "" : ` (${this.#mode})`}.`);
+      this.#tell(`↳ Sent while the agent is working${this.#mode === undefined ? "" : ` (${this.#mode})`}.`);
     for (const line of [text, reply]) if (line !== undefined) this.#tell(line);
-    if (dropped !== undefined) this.#tell(`Dropped by the policy "${dropped}": too many messages wait.`);
+    if (dropped !== undefined) this.#tell(`Dropped by policy "${dropped}": too many queued messages.`);
   }
 
-  #follow(event: StreamEvent): void {
+  #follow(event: SessionEvent): void {
     const { type, state, itemId, approvalId, relayId, turnId } = event;
     if (type === "run.state") this.#hasHeard = true;
     if (type === "run.state" && state === "idle") this.#isAborting = false;
@@ -236,13 +235,13 @@ class Conversation {
       void this.#tellDead(itemId);
     if (type === "relay.changed" && typeof relayId === "string") {
       if (isOver({ status: state })) void this.#tellRelay(relayId);
-      else this.#relaysTold.delete(relayId); // one that goes on after its end ends again
+      else this.#relaysTold.delete(relayId); // a resumed relay ends again
     }
     if (type === "approval.changed" && typeof approvalId === "string")
       void this.#followRequest(approvalId, state);
   }
 
-  /** The prompt and the status follow from what is known. */
+  /** Updates the prompt and the status line. */
   #become(after: ChatView): void {
     if (this.#left.signal.aborted) return;
     if (this.#view.state === "idle" && after.state !== "idle") this.#sinceMs = Date.now();
@@ -271,7 +270,7 @@ class Conversation {
     this.#show(note(text));
   }
 
-  /** Says so if something does not work. The conversation goes on. */
+  /** Shows an error; the conversation continues. */
   #attempt(done: Promise<void>): void {
     done.catch((error: unknown) =>
       this.#tell(
@@ -287,14 +286,14 @@ class Conversation {
     this.#become(this.#view);
   }
 
-  /** A yes is for what was asked when it was typed: one that another call slips under agrees to nothing. */
+  /** A yes is for the request shown when the user began to type: it must not approve another one. */
   #awaitReply(open: readonly ApprovalView[]): void {
     if (open[0]?.id !== this.#requests[0]?.id && this.#terminal.isTyping()) this.#hasChanged = true;
     this.#requests = open;
     this.#become(this.#view);
   }
 
-  async #followRequest(id: string, state: StreamEvent[string]): Promise<void> {
+  async #followRequest(id: string, state: SessionEvent[string]): Promise<void> {
     if (state !== "open") {
       this.#decided.add(id);
       return this.#awaitReply(this.#requests.filter((request) => request.id !== id));
@@ -302,11 +301,11 @@ class Conversation {
     try {
       this.#tellRequest(await this.#server.request(id));
     } catch {
-      this.#tell(this.#program.advice(`\`cortex approvals show ${id}\` says what is asked.`)); // the server is gone
+      this.#tell(this.#program.advice(`A request is pending: run \`cortex approvals show ${id}\`.`)); // the server is gone
     }
   }
 
-  /** Says what the agent asks, and how to decide it here. */
+  /** Shows a request and how to reply to it. */
   #tellRequest(request: ApprovalView): void {
     if (request.status !== "open" || this.#decided.has(request.id)) return;
     if (this.#requests.some(({ id }) => id === request.id)) return;
@@ -322,7 +321,7 @@ class Conversation {
     if (line !== undefined) this.#tell(line);
   }
 
-  /** Says what a relay has come to. The end of one is told of more than once. */
+  /** Shows the result of a relay, once: its end may be reported repeatedly. */
   async #tellRelay(id: string): Promise<void> {
     if (this.#relaysTold.has(id)) return;
     this.#relaysTold.add(id);
@@ -331,18 +330,19 @@ class Conversation {
       if (output !== null) this.#show(...wholeText(output));
       this.#tell(endLine(record, Date.now()));
     } catch {
-      this.#tell(this.#program.advice(`\`cortex relay show ${id}\` says what came of it.`)); // the server is gone
+      this.#tell(
+        this.#program.advice(`Relay ${id} has ended: run \`cortex relay show ${id}\` to see its result.`),
+      ); // the server is gone
     }
   }
 
-  /** Says why a message could not be answered. */
+  /** Shows why a message became a dead letter. */
   async #tellDead(item: string): Promise<void> {
     try {
-      this.#tell(
-        `${await this.#server.deadReason(item)}. ${this.#program.advice(`\`cortex dead retry ${item}\` tries it again.`)}`,
-      );
+      const hint = this.#program.advice(`Run \`cortex dead retry ${item}\` to retry.`);
+      this.#tell(`${await this.#server.deadReason(item)}. ${hint}`);
     } catch {
-      this.#tell(this.#program.advice(`\`cortex dead show ${item}\` says why.`)); // the server is gone, or the letter is
+      this.#tell(this.#program.advice(`The message failed: run \`cortex dead show ${item}\`.`)); // the server or the letter is gone
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Dead letters: messages whose turn failed for good, and deliveries that did not leave. */
+/** Dead letters: messages whose turn failed permanently, and deliveries that could not be sent. */
 import { readDead } from "../insight/dead.ts";
 import { deadView } from "../feature/views.ts";
 import { pageOf } from "../feature/page.ts";
@@ -12,7 +12,7 @@ const MAX_ERROR_LENGTH = 100;
 
 type DeadView = ReturnType<typeof deadView>;
 
-export async function list(given: Invocation): Promise<void> {
+export async function listDead(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   await using ledger = await openLedger(given.home);
   const page = pageOf(await ledger.dead.list({ limit }), deadView);
@@ -30,8 +30,8 @@ export async function list(given: Invocation): Promise<void> {
   });
 }
 
-export async function show({ home, args, print }: Invocation): Promise<void> {
-  const id = args[0]!;
+export async function showDead({ home, args, print }: Invocation): Promise<void> {
+  const [id = ""] = args;
   await using ledger = await openLedger(home);
   const view = await readDead(id, ledger);
   print.data(view, () =>
@@ -43,31 +43,35 @@ export async function show({ home, args, print }: Invocation): Promise<void> {
         ["event", view.eventId ?? "none"],
         ["died", `${moment(view.diedAt)}, after ${count(view.attempts, "attempt")}`],
       ]),
-      `The message:\n${indent(harmless(view.item?.content ?? view.delivery?.content ?? "nothing"))}`,
-      `The error:\n${indent(harmless(view.error))}`,
+      `Message:\n${indent(harmless(view.item?.content ?? view.delivery?.content ?? "none"))}`,
+      `Error:\n${indent(harmless(view.error))}`,
       print.advice(
-        `\`cortex dead retry ${id}\` tries it again, \`cortex dead drop ${id}\` gives it up, \`cortex why ${id}\` tells all.`,
+        `Run \`cortex dead retry ${id}\` to retry, \`cortex dead drop ${id}\` to discard, \`cortex why ${id}\` to trace it.`,
       ),
     ].join("\n\n"),
   );
 }
 
-export async function retry({ home, args, print }: Invocation): Promise<void> {
+export async function requestRetry({ home, args, print }: Invocation): Promise<void> {
   const server = await needServer(home);
-  const path = `/api/dead/${encodeURIComponent(args[0]!)}/retry`;
-  const { body } = await ask(server, { method: "POST", path });
-  const { state } = body as { state: string };
-  print.data(body, () => `${args[0]} is ${state === "queued" ? "queued" : "to be sent"} again.`);
+  const [id = ""] = args;
+  const path = `/api/dead/${encodeURIComponent(id)}/retry`;
+  const { body } = await ask<{ readonly state: string }>(server, { method: "POST", path });
+  print.data(
+    body,
+    () => `Retrying ${id}: ${body.state === "queued" ? "message queued" : "delivery pending"}.`,
+  );
 }
 
-export async function drop({ home, args, print }: Invocation): Promise<void> {
+export async function requestDrop({ home, args, print }: Invocation): Promise<void> {
   const server = await needServer(home);
-  const path = `/api/dead/${encodeURIComponent(args[0]!)}`;
+  const [id = ""] = args;
+  const path = `/api/dead/${encodeURIComponent(id)}`;
   const { body } = await ask(server, { method: "DELETE", path });
-  print.data(body, () => `${args[0]} is given up.`);
+  print.data(body, () => `Discarded ${id}.`);
 }
 
-/** A message died in its session, a delivery on its way to a place. */
+/** The session of a message, or the address of a delivery. */
 function whereOf({ session, target }: DeadView): string {
   return harmless(target === null ? (session ?? "") : `${target.channel} ${target.place}`);
 }

@@ -1,4 +1,4 @@
-/** The home of a demo: a folder of its own, in which everything is real but for the words of the model. */
+/** The temporary home of the demo: everything in it is real except the model, which follows a script. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,18 +14,18 @@ const SECRET_VARIABLE = "SHOP_SECRET";
 
 export interface DemoHome {
   readonly path: string;
-  /** Of the agent `main`. */
+  /** The workspace of the agent `main`. */
   readonly workspace: string;
   readonly hookFile: string;
   readonly teamFolder: string;
-  /** What a member of the team works on. */
+  /** The project of the team's member. */
   readonly project: string;
-  /** What both ends of the webhook know. */
+  /** The secret of the webhook. */
   readonly secret: string;
   readonly environment: Invocation["environment"];
 }
 
-/** Makes the folder, with nothing in it yet. */
+/** Creates an empty folder. */
 export function makeDemoFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), "cortex-demo-")));
 }
@@ -34,7 +34,7 @@ export function fillDemoHome(
   path: string,
   given: {
     readonly environment: Invocation["environment"];
-    /** Without a sandbox, each command would need a yes. Those of the demo are written in it. */
+    /** Without one, the sandbox is off: each command would need approval, and the demo knows its commands. */
     readonly hasSandbox: boolean;
     readonly script: ScriptOptions;
   },
@@ -61,17 +61,16 @@ export function fillDemoHome(
   return home;
 }
 
-/** What the model says from now on. */
+/** Replaces the script of the model. */
 export function writeDemoScript(path: string, options: ScriptOptions): void {
   write(scriptPath(path), demoScript(options));
 }
 
-/** Made by the build when it has begun, and by the demo when it may end. */
+/** The demo creates this file to let the build finish. */
 export const BUILD_MAY_END = "may-end";
 
 /**
- * Nothing of the user's is known in a demo: no key, no setting, and no other home. What is left is what a program
- * needs to run.
+ * The demo sees nothing of the user's: no keys, settings or homes. Only variables that programs need to run are kept.
  */
 export function demoEnvironment(
   home: string,
@@ -87,7 +86,7 @@ export function demoEnvironment(
 
 const KEPT_VARIABLES = ["PATH", "TMPDIR", "TZ", "LANG", "LC_ALL", "NODE_COMPILE_CACHE", "SYSTEMROOT"];
 
-/** How long whoever stops the server waits for what runs. */
+/** How long stopping the server waits for running turns. */
 const SHUTDOWN_MS = 1_000;
 
 function settings(hasSandbox: boolean): object {
@@ -118,7 +117,7 @@ const NOTES = `# Launch
 - [ ] Tell the newspaper
 `;
 
-/** It takes as long as the demo needs to say something meanwhile, and half a minute at most. */
+/** Runs until the demo has sent its message, at most half a minute. */
 const BUILD = `rm -rf site && mkdir site
 for page in home shop blog; do
   echo "<h1>$page</h1>" > site/$page.html

@@ -1,26 +1,21 @@
-/** A demo from its first line to its last: what there is to know before, the steps, and what to try next. */
+/** Plays the demo: the introduction, the steps, and what to try next. */
 import { findBubblewrap } from "../turns/sandbox.ts";
 import { calledAs } from "./as-called.ts";
 import type { Command, Invocation } from "../feature/command.ts";
 import { fillDemoHome } from "./demo-home.ts";
-import { KILL, VERIFY } from "./demo-lasting.ts";
-import { NEVER_MS } from "./demo-script.ts";
+import { KILLED_CALL_DELAY_MS } from "./demo-script.ts";
 import type { DemoServer } from "./demo-server.ts";
-import { openStage, pause, type Stage } from "./demo-stage.ts";
-import type { DemoStep } from "./demo-step.ts";
-import { CHAT, FORK, STEER } from "./demo-talking.ts";
-import { RELAY, TEAM, WEBHOOK_AND_HOOK } from "./demo-working.ts";
+import { DemoStage, pause } from "./demo-stage.ts";
+import { STEPS } from "./demo-steps.ts";
 import { duration } from "../terminal/text.ts";
 
-const STEPS: readonly DemoStep[] = [CHAT, STEER, FORK, WEBHOOK_AND_HOOK, RELAY, TEAM, KILL, VERIFY];
-
 const NEXT = [
-  ["init", "make a home of your own, and choose a model"],
+  ["init", "create your own home and choose a model"],
   ["chat --start", "talk to your agent"],
-  ["help", "see what else there is"],
+  ["help", "list all commands"],
 ] as const;
 
-/** For whoever looks at it: how long a step can be read, and how long the model seems to think. */
+/** Pacing for a viewer: time to read a step, and simulated thinking time of the model. */
 const READ_MS = 6_000;
 const THINK_MS = 700;
 
@@ -30,7 +25,7 @@ interface DemoOptions {
   readonly server: DemoServer;
   readonly given: Invocation;
   readonly commands: readonly Command[];
-  /** Nothing is said from then on. */
+  /** Silences the output. */
   readonly signal: AbortSignal;
 }
 
@@ -48,11 +43,11 @@ export async function playDemo(parts: DemoOptions): Promise<void> {
   const home = fillDemoHome(parts.home, {
     environment,
     hasSandbox: "bubblewrap" in found,
-    script: { thinkMs, receiptMs: NEVER_MS },
+    script: { thinkMs, receiptMs: KILLED_CALL_DELAY_MS },
   });
   const isSilent = isQuiet || print.json;
   const program = calledAs(given.environment);
-  const stage = openStage({ home: home.path, program, environment, commands, style, isSilent, signal });
+  const stage = new DemoStage({ home: home.path, program, environment, commands, style, isSilent, signal });
   introduce(stage, found);
   stage.shell(`export CORTEX_HOME=${home.path}`);
   stage.takeCommands();
@@ -74,21 +69,19 @@ export async function playDemo(parts: DemoOptions): Promise<void> {
     print.data(told, () => `${isQuiet ? `${heading}: ` : "\n"}${style("green", "✓")} ${shown}`);
     if (isPaced && at < STEPS.length - 1) await pause(READ_MS, style);
   }
-  stage.say(`\nThat took ${duration(performance.now() - beganMs)}. Now try:`);
+  stage.say(`\nFinished in ${duration(performance.now() - beganMs)}. Now try:`);
   stage.say(
     NEXT.map(([command, about]) => `  ${program} ${command.padEnd(12)}  ${about}`).join("\n"),
     "bold",
   );
 }
 
-function introduce(stage: Stage, found: Awaited<ReturnType<typeof findBubblewrap>>): void {
-  stage.say("Cortex, in eight steps.", "bold");
-  stage.say(
-    "Server, tools and files are real; the words of the model are from a script, so no key is needed.",
-  );
+function introduce(stage: DemoStage, found: Awaited<ReturnType<typeof findBubblewrap>>): void {
+  stage.say("Cortex in eight steps.", "bold");
+  stage.say("The server, tools and files are real. Only the model follows a script, so no key is needed.");
   if ("problem" in found)
     stage.say(
-      `Its few commands run without a sandbox, for ${found.problem}; in a home of yours, each would need your yes.`,
+      `Its commands run without a sandbox, because ${found.problem}; in your own home, each would need your approval.`,
     );
-  stage.say("All of it happens in a home of its own. To type along, in another terminal:");
+  stage.say("It uses a temporary home. To type along in another terminal:");
 }

@@ -1,16 +1,16 @@
-/** What the model of a demo says. A script in place of a model: the same words each time, and no key. */
+/** The script of the demo's model: the same answers every time, without a key. */
 
 export interface ScriptOptions {
-  /** How long it takes before it says something, so that one can follow. */
+  /** Delay before each answer, so that a viewer can follow. */
   readonly thinkMs: number;
-  /** How long before the second call of the turn that is killed. */
+  /** Delay before the second call of the turn that is killed. */
   readonly receiptMs: number;
 }
 
-/** Long enough for any machine to kill a server meanwhile. Nobody waits for it: the script is another one then. */
-export const NEVER_MS = 600_000;
+/** Long enough to kill the server first on any machine. Nothing waits for it: the script is replaced by then. */
+export const KILLED_CALL_DELAY_MS = 600_000;
 
-/** The messages of the demo, which the script knows. */
+/** The messages of the demo, which the script recognizes. */
 export const MESSAGES = {
   chat: "What is left to do before the launch?",
   build: "Build the site.",
@@ -20,7 +20,7 @@ export const MESSAGES = {
   charge: "Charge order 17, then send the receipt.",
 } as const;
 
-/** The files in which calls leave one line each. */
+/** Each call appends a line to one of these files. */
 export const CHARGES = "charges.txt";
 const RECEIPTS = "receipts.txt";
 
@@ -70,7 +70,7 @@ export function demoScript({ thinkMs, receiptMs }: ScriptOptions): string {
     },
   ];
   const paced = entries.map((entry) => withPauses(entry, thinkMs));
-  return `${JSON.stringify(paced, null, 2)}\n`; // which is YAML too
+  return `${JSON.stringify(paced, null, 2)}\n`; // JSON is valid YAML
 }
 
 interface Entry {
@@ -94,7 +94,7 @@ function withPauses({ plays, ...entry }: Entry, delayMs: number): Entry {
   return { ...entry, plays: plays.map((play) => ({ delayMs, ...play })) };
 }
 
-/** An agent of a relay finds the path of the artifact in what it is asked. */
+/** The prompt of a relay agent contains the path of the artifact. */
 function relayStep(agent: string, say: string, call: Call): Entry {
   return { when: "(/\\S+/artifact\\.md)", agent, plays: [{ calls: [call] }, { say }] };
 }

@@ -1,12 +1,12 @@
-/** The server of a demo: a process of its own, which does not outlive the demo, however that ends. */
+/** The server process of the demo. It never outlives the demo, however that ends. */
 import { once } from "node:events";
 
 import type { ChildProcess } from "../programs/launch.ts";
 import type { Invocation } from "../feature/command.ts";
-import type { Server } from "../client/server.ts";
+import type { RunningServer } from "../client/server.ts";
 import { startServer } from "../client/start-server.ts";
 
-/** One that has not stopped by then is killed. */
+/** Killed if still running by then. */
 const STOP_LIMIT_MS = 5_000;
 
 export class DemoServer implements AsyncDisposable {
@@ -20,27 +20,27 @@ export class DemoServer implements AsyncDisposable {
     this.#environment = environment;
   }
 
-  /** Resolves when it answers. */
-  async start(): Promise<Server> {
+  /** Resolves once it responds. */
+  async start(): Promise<RunningServer> {
     if (this.#isClosed) throw new Error("The demo is over");
     const { child, ready } = startServer(this.#home, { environment: this.#environment, isTied: true });
     this.#child = child;
     return ready;
   }
 
-  /** `kill -9`: it is gone when this resolves. */
+  /** `kill -9`; resolves once it has exited. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }
 
-  /** Stops it; a second call, while it stops, kills it. No other is started from then on. */
+  /** Stops it for good; a second call meanwhile kills it. */
   async [Symbol.asyncDispose](): Promise<void> {
     const signal = this.#isClosed ? "SIGKILL" : "SIGTERM";
     this.#isClosed = true;
     await this.#end(signal);
   }
 
-  /** For the last moment of this process, in which nothing can be waited for. */
+  /** For the exit handler, which cannot wait. */
   killNow(): void {
     this.#isClosed = true;
     this.#child?.kill("SIGKILL");

@@ -1,29 +1,29 @@
-/** A session, read along and shown as a chat shows it. Unlike a chat, it waits for what happens. */
+/** A session shown as in a chat; unlike a chat, it can wait for events. */
+import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 
 import type { SessionKey } from "../model/session-key.ts";
 import { type ChatView, IDLE, note, showEvent, typedLines } from "./chat-view.ts";
 import { openChatServer } from "./chat-server.ts";
-import type { Stage } from "./demo-stage.ts";
-import { followStream, type StreamEvent } from "../client/follow-stream.ts";
-import { messageOf } from "./message.ts";
+import type { DemoStage } from "./demo-stage.ts";
+import { followStream, type SessionEvent } from "../client/follow-stream.ts";
+import { messageOf } from "./send.ts";
 
 interface DemoTalk extends AsyncDisposable {
-  /** Says something, as somebody who types it. */
+  /** Sends a message, shown as if typed. */
   say(text: string, mode?: string): Promise<void>;
-  /** The next event of this type, after the one that was waited for last. */
-  until(type: string): Promise<StreamEvent>;
-  /** The id of the next turn that is complete. */
+  /** Waits for the next event of this type. */
+  until(type: string): Promise<SessionEvent>;
+  /** Waits for the next completed turn and returns its id. */
   turn(): Promise<string>;
 }
 
-/** What takes longer does not happen at all. */
 const WAIT_LIMIT_MS = 60_000;
 
-/** Resolves when the stream is open: what is said before would be answered unseen. */
+/** Resolves once the stream is open: an earlier message would be answered unseen. */
 export async function openTalk(
   session: SessionKey,
-  { home, stage }: { readonly home: string; readonly stage: Stage },
+  { home, stage }: { readonly home: string; readonly stage: DemoStage },
 ): Promise<DemoTalk> {
   const talk = new StagedTalk(session, home, stage);
   await talk.opened;
@@ -33,17 +33,17 @@ export async function openTalk(
 class StagedTalk implements DemoTalk {
   readonly #session: SessionKey;
   readonly #home: string;
-  readonly #stage: Stage;
+  readonly #stage: DemoStage;
   readonly #left = new AbortController();
   readonly #server: ReturnType<typeof openChatServer>;
   readonly #opened = Promise.withResolvers<void>();
-  readonly #events: StreamEvent[] = [];
+  readonly #events: SessionEvent[] = [];
   readonly #following: Promise<void>;
   #arrived = Promise.withResolvers<void>();
   #view: ChatView = IDLE;
   #isLost = false;
 
-  constructor(session: SessionKey, home: string, stage: Stage) {
+  constructor(session: SessionKey, home: string, stage: DemoStage) {
     this.#session = session;
     this.#home = home;
     this.#stage = stage;
@@ -53,7 +53,7 @@ class StagedTalk implements DemoTalk {
       (error: unknown) => {
         this.#opened.reject(error);
         this.#arrived.reject(error);
-        this.#arrived.promise.catch(() => {}); // nobody may be waiting
+        this.#arrived.promise.catch(() => {}); // perhaps nothing is waiting for it
       },
     );
   }
@@ -65,11 +65,13 @@ class StagedTalk implements DemoTalk {
   async say(text: string, mode?: string): Promise<void> {
     this.#stage.add(typedLines(text));
     await this.#server.say(messageOf(text, { session: this.#session, profile: undefined }, mode));
-    if (mode !== undefined) this.#stage.add(note(`↳ Sent while the agent works (${mode}).`));
+    if (mode !== undefined) this.#stage.add(note(`↳ Sent while the agent is working (${mode}).`));
   }
 
   async turn(): Promise<string> {
-    return (await this.until("turn.committed"))["turnId"] as string;
+    const { turnId } = await this.until("turn.committed");
+    assert(typeof turnId === "string");
+    return turnId;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -77,12 +79,12 @@ class StagedTalk implements DemoTalk {
     await this.#following;
   }
 
-  async until(type: string): Promise<StreamEvent> {
+  async until(type: string): Promise<SessionEvent> {
     const limit = new AbortController();
     const late = wait(WAIT_LIMIT_MS, undefined, { signal: limit.signal }).then(() => {
       throw new Error(`No ${type} in ${this.#session} within ${WAIT_LIMIT_MS / 1_000} seconds`);
     });
-    late.catch(() => {}); // it came in time
+    late.catch(() => {}); // the event came in time
     try {
       for (;;) {
         for (let event = this.#events.shift(); event !== undefined; event = this.#events.shift())
@@ -98,12 +100,12 @@ class StagedTalk implements DemoTalk {
     for await (const followed of followStream(this.#home, this.#session, this.#left.signal)) {
       switch (followed.kind) {
         case "open":
-          if (this.#isLost) this.#stage.add(note("Connected again."));
+          if (this.#isLost) this.#stage.add(note("Reconnected."));
           this.#isLost = false;
           this.#opened.resolve();
           break;
         case "lost":
-          if (!this.#isLost) this.#stage.add(note("The connection is lost; trying to get it back."));
+          if (!this.#isLost) this.#stage.add(note("Connection lost; reconnecting…"));
           this.#isLost = true;
           break;
         case "event":
@@ -113,7 +115,7 @@ class StagedTalk implements DemoTalk {
     }
   }
 
-  #take(event: StreamEvent): void {
+  #take(event: SessionEvent): void {
     const shown = showEvent(this.#view, event);
     this.#view = shown.view;
     this.#stage.add(...shown.pieces);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { parseScript } from "../agents/offline/script.ts";
 import { demo } from "./demo.ts";
 import { demoEnvironment } from "./demo-home.ts";
-import { demoScript, NEVER_MS } from "./demo-script.ts";
+import { demoScript, KILLED_CALL_DELAY_MS } from "./demo-script.ts";
 import { typed } from "./demo-stage.ts";
 import { createPrinter } from "../terminal/print.ts";
 
@@ -44,10 +44,10 @@ test("a demo takes no other home", async () => {
 
 test("what the model of a demo says is a script that can be played, hurried or not", async () => {
   for (const thinkMs of [0, 700]) {
-    const script = await parseScript(demoScript({ thinkMs, receiptMs: NEVER_MS }), "demo.yaml");
+    const script = await parseScript(demoScript({ thinkMs, receiptMs: KILLED_CALL_DELAY_MS }), "demo.yaml");
     const waits = script.flatMap(({ plays }) => plays.map(({ delayMs }) => delayMs));
-    expect(new Set(waits)).toEqual(new Set([thinkMs, NEVER_MS]));
-    expect(waits.filter((ms) => ms === NEVER_MS)).toHaveLength(1);
+    expect(new Set(waits)).toEqual(new Set([thinkMs, KILLED_CALL_DELAY_MS]));
+    expect(waits.filter((ms) => ms === KILLED_CALL_DELAY_MS)).toHaveLength(1);
   }
 });
 

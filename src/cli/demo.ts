@@ -1,6 +1,6 @@
 /**
- * Shows what Cortex does, on a real server with a home of its own. However a demo ends, nothing of it stays: no
- * process, and no file unless that was asked for.
+ * A tour of Cortex on a real server with a temporary home. However it ends, it leaves no process behind, and no file
+ * without `--keep`.
  */
 import { rmSync } from "node:fs";
 
@@ -11,12 +11,12 @@ import { playDemo } from "./demo-play.ts";
 import { DemoServer } from "./demo-server.ts";
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
-/** What a shell adds to the number of the signal that has ended a program. */
+/** Shells report a signal as this plus its number. */
 const ENDED_BY_SIGNAL = 128;
 
 export async function demo(given: Invocation, commands: readonly Command[]): Promise<void> {
   const { options, print } = given;
-  if (options["home"] !== undefined) throw homeNamed();
+  if (options["home"] !== undefined) throw homeNotAllowed();
   const isKept = options["keep"] === true;
   const home = makeDemoFolder();
   const environment = demoEnvironment(home, given.environment);
@@ -29,16 +29,16 @@ export async function demo(given: Invocation, commands: readonly Command[]): Pro
   for (const [signal, number] of Object.entries(SIGNALS))
     process.on(signal, () => {
       signalled.resolve(number);
-      if (left.signal.aborted) void server.kill(); // it is waited for already: not any longer
+      if (left.signal.aborted) void server.kill(); // the second signal: stop waiting for it
     });
-  // Whoever reads has gone away, or something went very wrong: there is no time to wait for anything.
+  // The reader has gone away, or a fatal error occurred: nothing can be awaited here.
   process.on("exit", () => {
     server.killNow();
     remove();
   });
 
   const playing = playDemo({ home, environment, server, given, commands, signal: left.signal });
-  playing.catch(() => {}); // of one that is left in the middle, nobody asks how it ended
+  playing.catch(() => {}); // if interrupted, its outcome does not matter
   let signal: number | void;
   try {
     signal = await Promise.race([playing, signalled.promise]);
@@ -46,16 +46,16 @@ export async function demo(given: Invocation, commands: readonly Command[]): Pro
     left.abort();
     await server[Symbol.asyncDispose]();
     remove();
-    if (isKept) print.data({ name: "kept", home }, () => `The home is kept: ${home}`);
+    if (isKept) print.data({ name: "kept", home }, () => `Home kept: ${home}`);
   }
   if (signal === undefined) return;
-  const below = process.stderr.isTTY ? "\n" : ""; // of the ^C that the terminal has written
-  if (!isKept && !print.json) print.note(`${below}The demo was left, and nothing of it stays.`);
-  process.exit(ENDED_BY_SIGNAL + signal); // at once: what was being played must not go on
+  const below = process.stderr.isTTY ? "\n" : ""; // below the ^C that the terminal echoed
+  if (!isKept && !print.json) print.note(`${below}Demo stopped; its home was deleted.`);
+  process.exit(ENDED_BY_SIGNAL + signal); // at once: the current step must not continue
 }
 
-function homeNamed(): CortexError {
-  return new CortexError("usage", "A demo has a home of its own, and takes no other", {
-    hint: "Leave --home out; --keep keeps the home of the demo, and says where it is.",
+function homeNotAllowed(): CortexError {
+  return new CortexError("usage", "The demo always uses a temporary home", {
+    hint: "Remove --home. To keep the demo home, use --keep.",
   });
 }

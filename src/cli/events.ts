@@ -1,12 +1,19 @@
 import { type EventView, eventView } from "../feature/views.ts";
 import { pageOf } from "../feature/page.ts";
 import { type Invocation, text } from "../feature/command.ts";
-import { eventCells, eventLine, followEvents, madeLines, readMade } from "./follow-events.ts";
+import {
+  eventCells,
+  eventLine,
+  followEvents,
+  type EventOutcome,
+  outcomeLines,
+  readOutcome,
+} from "./follow-events.ts";
 import { limitOf, openLedger } from "../client/ledger.ts";
 import type { Ledger } from "../store/store.ts";
 import { table } from "../terminal/text.ts";
 
-export async function events(given: Invocation): Promise<void> {
+export async function listEvents(given: Invocation): Promise<void> {
   const { home, options, print } = given;
   const limit = limitOf(given);
   const channel = text(given, "channel");
@@ -17,27 +24,28 @@ export async function events(given: Invocation): Promise<void> {
     await ledger.events.list({ limit, ...(channel === undefined ? {} : { channel }) }),
     eventView,
   );
-  const items = why ? await Promise.all(page.items.map((event) => explained(event, ledger))) : page.items;
+  const items = why ? await Promise.all(page.items.map((event) => explain(event, ledger))) : page.items;
   if (options["follow"] !== true) {
     print.data({ ...page, items }, () => (items.length === 0 ? "No events." : describe(items)));
     return;
   }
   for (const event of items.toReversed()) print.data(event, () => describe([event]));
-  for await (const told of followEvents(ledger, { from: seen, why })) {
-    if (channel === undefined || told.channel === channel) print.data(told.value, () => told.line);
+  for await (const followed of followEvents(ledger, { from: seen, why })) {
+    if (channel === undefined || followed.channel === channel)
+      print.data(followed.value, () => followed.line);
   }
 }
 
-type Explained = EventView & Partial<Awaited<ReturnType<typeof readMade>>>;
+type ExplainedEvent = EventView & Partial<EventOutcome>;
 
-async function explained(event: EventView, ledger: Ledger): Promise<Explained> {
-  return { ...event, ...(await readMade(ledger, event.id)) };
+async function explain(event: EventView, ledger: Ledger): Promise<ExplainedEvent> {
+  return { ...event, ...(await readOutcome(ledger, event.id)) };
 }
 
-/** In columns, but for what is made of them, which goes below each. */
-function describe(events: readonly Explained[]): string {
+/** A table; with hooks and dispatches, these are listed below each event instead. */
+function describe(events: readonly ExplainedEvent[]): string {
   if (events.every(({ hooks }) => hooks === undefined)) return table(events.map(eventCells));
   return events
-    .flatMap((event) => [eventLine(event), ...madeLines(event).map((line) => `  ${line}`)])
+    .flatMap((event) => [eventLine(event), ...outcomeLines(event).map((line) => `  ${line}`)])
     .join("\n");
 }

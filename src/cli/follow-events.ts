@@ -1,4 +1,4 @@
-/** What is taken in, and what hooks make of it, as it happens. */
+/** Follows events and their outcomes as they happen. */
 import { setTimeout as wait } from "node:timers/promises";
 
 import type { EventId } from "../model/ids.ts";
@@ -9,26 +9,26 @@ import { firstLine, moment } from "../terminal/text.ts";
 
 const MAX_CONTENT_LENGTH = 80;
 const MAX_ERROR_LENGTH = 100;
-/** How often the ledger is asked for more. Reading it needs no server, and survives one that is restarted. */
+/** Polls the ledger: this needs no server and survives its restart. */
 const POLL_MS = 250;
 
-interface Told {
-  /** Of the event that it is about. */
+interface FollowedChange {
+  /** The channel of the event. */
   readonly channel: string;
   readonly value: unknown;
   readonly line: string;
 }
 
-/** What comes after a change, oldest first, until the process ends. Why: also which hooks fire, and where events go. */
+/** Yields the changes after `from`, oldest first, forever. With `why`, also hook runs and dispatches. */
 export async function* followEvents(
   ledger: Ledger,
   { from, why }: { readonly from: number; readonly why: boolean },
-): AsyncGenerator<Told> {
+): AsyncGenerator<FollowedChange> {
   for (let seen = from; ;) {
     const { changes, seq } = await ledger.changes.since(seen);
     for (const change of changes.toSorted(byCause)) {
-      const told = change.kind === "event" || why ? await tell(change, ledger) : undefined;
-      if (told !== undefined) yield told;
+      const followed = change.kind === "event" || why ? await describeChange(change, ledger) : undefined;
+      if (followed !== undefined) yield followed;
     }
     if (seq === seen) await wait(POLL_MS);
     seen = seq;
@@ -37,12 +37,12 @@ export async function* followEvents(
 
 type Change = Awaited<ReturnType<Ledger["changes"]["since"]>>["changes"][number];
 
-/** What is told in one entry of the feed happened at once; that a hook fired is why its message was sent. */
+/** Changes of one entry are simultaneous; a hook run is shown before the dispatch that it caused. */
 function byCause(a: Change, b: Change): number {
   return a.seq - b.seq || Number(b.kind === "hook_run") - Number(a.kind === "hook_run");
 }
 
-async function tell(change: Change, ledger: Ledger): Promise<Told | undefined> {
+async function describeChange(change: Change, ledger: Ledger): Promise<FollowedChange | undefined> {
   if (change.kind !== "event" && change.kind !== "hook_run" && change.kind !== "dispatch") return undefined;
   const event = await ledger.events.get(change.event);
   if (event === undefined) return undefined;
@@ -67,8 +67,10 @@ async function tell(change: Change, ledger: Ledger): Promise<Told | undefined> {
   }
 }
 
-/** The hooks that fired or failed, and where the event went. */
-export async function readMade(ledger: Ledger, event: EventId) {
+export type EventOutcome = Awaited<ReturnType<typeof readOutcome>>;
+
+/** The hooks that fired or failed, and the sessions that the event was dispatched to. */
+export async function readOutcome(ledger: Ledger, event: EventId) {
   const [runs, dispatches] = await Promise.all([
     ledger.hooks.ofEvent(event),
     ledger.events.dispatches(event),
@@ -79,10 +81,7 @@ export async function readMade(ledger: Ledger, event: EventId) {
   };
 }
 
-export function madeLines({
-  hooks = [],
-  dispatches = [],
-}: Partial<Awaited<ReturnType<typeof readMade>>>): string[] {
+export function outcomeLines({ hooks = [], dispatches = [] }: Partial<EventOutcome>): string[] {
   return [...hooks.map(describeRun), ...dispatches.map(describeDispatch)];
 }
 
@@ -100,8 +99,8 @@ function describeRun({ hook, error }: HookRunView): string {
   return error === null ? `hook ${hook} fired` : `hook ${hook} failed: ${firstLine(error, MAX_ERROR_LENGTH)}`;
 }
 
-function describeDispatch({ hook, session, outcome }: Sent): string {
-  return `hook ${hook} sent it to ${session}: ${outcome}`;
+function describeDispatch({ hook, session, outcome }: DispatchFacts): string {
+  return `hook ${hook} dispatched it to ${session}: ${outcome}`;
 }
 
-type Sent = { readonly hook: string; readonly session: string; readonly outcome: string };
+type DispatchFacts = { readonly hook: string; readonly session: string; readonly outcome: string };

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
-import { drawGraph, type Node } from "./graph.ts";
+import { drawGraph, type GraphNode } from "./graph.ts";
 
 /** `child>parent`, newest first; a name alone is a root. */
 function draw(...edges: string[]): string {
-  const nodes = edges.map((edge): Node => {
+  const nodes = edges.map((edge): GraphNode => {
     const [id, parent] = edge.split(">");
     return { id: id!, parent, label: id! };
   });

@@ -1,18 +1,18 @@
 /**
- * Draws a tree of turns as git draws one of commits: newest first, a column for each branch.
+ * Draws a tree of turns like `git log --graph`: newest first, one column per branch.
  *
- * Reading down is going back in time, so branches never split, they only join: each column waits for the
- * parent of the turn that was drawn in it last, and where several wait for the same turn they become one.
+ * Downwards is back in time, so branches only join: each column waits for the parent of the last turn drawn in it, and
+ * columns that wait for the same turn merge.
  */
 
-export interface Node {
+export interface GraphNode {
   readonly id: string;
   readonly parent: string | undefined;
   readonly label: string;
 }
 
-/** The nodes come in an order in which none stands above one that follows it. */
-export function drawGraph(nodes: readonly Node[]): string[] {
+/** Children come before their parents. */
+export function drawGraph(nodes: readonly GraphNode[]): string[] {
   const lines: string[] = [];
   let columns: string[] = [];
   const known = new Set(nodes.map(({ id }) => id));
@@ -28,7 +28,7 @@ export function drawGraph(nodes: readonly Node[]): string[] {
       columns[own] = parent;
       continue;
     }
-    if (parent !== undefined) lines.push(row(columns.length, own, ":")); // it goes on, and is not shown
+    if (parent !== undefined) lines.push(row(columns.length, own, ":")); // the parent is not shown
     if (own < columns.length - 1) lines.push(closeColumn(own, { width: columns.length }));
     columns = columns.toSpliced(own, 1);
   }
@@ -39,7 +39,7 @@ function row(width: number, own: number, mark: string): string {
   return Array.from({ length: width }, (_, at) => (at === own ? mark : "|")).join(" ");
 }
 
-/** `|/ /`: a column ends, in another or in nothing, and those to its right move up. */
+/** `|/ /`: a column ends or joins another, and the columns to its right move left. */
 function closeColumn(column: number, { into, width }: { into?: number; width: number }): string {
   const line = Array.from({ length: 2 * width }, () => " ");
   for (let at = 0; at < width; at++) {

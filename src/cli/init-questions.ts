@@ -1,4 +1,4 @@
-/** What a new home is asked for: the model that answers, and the sandbox. Each can be left as it is. */
+/** The prompts of `cortex init`: the model and the sandbox. Enter keeps the default. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline/promises";
@@ -7,26 +7,29 @@ import { CortexError } from "../model/errors.ts";
 import { chooseModel } from "../config/choose-model.ts";
 import { starterProfile } from "../runtime/starter-profile.ts";
 import type { Invocation } from "../feature/command.ts";
-import { readAnswer } from "../terminal/read-answer.ts";
-import { isSandbox, SANDBOXES, type Wishes } from "./starter-files.ts";
+import { readAnswer } from "../terminal/read-input.ts";
+import { isSandbox, SANDBOXES, type InitChoices } from "./starter-files.ts";
 import { harmless } from "../terminal/text.ts";
 
-interface Place {
+interface InitPlace {
   readonly folder: string;
   readonly environment: Invocation["environment"];
 }
 
-/** Only for what was not said already, and for files that are not there yet. Undefined: the terminal was closed. */
-export async function askForWishes(asked: Wishes, place: Place): Promise<Wishes | undefined> {
+/** Asks only for what no flag chose and no existing file decides. Undefined: the prompt was closed. */
+export async function askForChoices(
+  fromFlags: InitChoices,
+  place: InitPlace,
+): Promise<InitChoices | undefined> {
   const isNew = (name: string): boolean => !existsSync(join(place.folder, name));
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    let wishes: Wishes | undefined = asked;
-    if (wishes.starter === undefined && isNew("profiles.json"))
-      wishes = await askForModel(lines, wishes, place);
-    if (wishes?.sandbox === undefined && isNew("cortex.json"))
-      wishes = wishes && (await askForSandbox(lines, wishes));
-    return wishes;
+    let choices: InitChoices | undefined = fromFlags;
+    if (choices.starter === undefined && isNew("profiles.json"))
+      choices = await askForModel(lines, choices, place);
+    if (choices?.sandbox === undefined && isNew("cortex.json"))
+      choices = choices && (await askForSandbox(lines, choices));
+    return choices;
   } finally {
     lines.close();
   }
@@ -34,63 +37,63 @@ export async function askForWishes(asked: Wishes, place: Place): Promise<Wishes 
 
 async function askForModel(
   lines: Interface,
-  wishes: Wishes,
-  { environment }: Place,
-): Promise<Wishes | undefined> {
+  choices: InitChoices,
+  { environment }: InitPlace,
+): Promise<InitChoices | undefined> {
   const { profile, why } = await chooseModel((name) => environment[name], fetch);
   process.stdout.write(
     harmless(
       [
-        "Which model answers?",
-        "  anthropic/claude-sonnet-4-5  of a provider, with a key; or openai/gpt-5.1, …",
-        "  http://127.0.0.1:11434/v1    of a server of your own, such as Ollama",
-        "  offline                      the one that comes along, to try things out",
-        "  Enter                        whatever is found at each start",
-        `Found now: ${profile.model ?? profile.name}, because ${why}.`,
+        "Which model do you want to use?",
+        "  anthropic/claude-sonnet-4-5  a provider's model, with an API key; or openai/gpt-5.1, …",
+        "  http://127.0.0.1:11434/v1    your own model server, such as Ollama",
+        "  offline                      the built-in model, to try things out",
+        "  Enter                        detect it at each start",
+        `Detected now: ${profile.model ?? profile.name}, because ${why}.`,
         "",
       ].join("\n"),
     ),
   );
-  return askUntil(lines, "Model [whatever is found]: ", wishes, async (answer) => {
+  return askUntil(lines, "Model [detect]: ", choices, async (answer) => {
     const isAddress = /^https?:\/\//.test(answer);
-    const wish = {
+    const model = {
       model: isAddress ? undefined : answer,
       baseUrl: isAddress ? answer : undefined,
       keyEnv: undefined,
     };
-    return { ...wishes, starter: await starterProfile(wish, fetch) };
+    return { ...choices, starter: await starterProfile(model, fetch) };
   });
 }
 
-async function askForSandbox(lines: Interface, wishes: Wishes): Promise<Wishes | undefined> {
+async function askForSandbox(lines: Interface, choices: InitChoices): Promise<InitChoices | undefined> {
   process.stdout.write(
     [
-      "How do commands of agents run?",
-      "  auto     in a sandbox where there is one, else each asks you",
-      "  require  in a sandbox or not at all",
-      "  off      as they are; they can do all that you can",
+      "How should agents run commands?",
+      "  auto     in a sandbox if available, else with your approval",
+      "  require  only in a sandbox",
+      "  off      without a sandbox: they can do whatever you can",
       "",
     ].join("\n"),
   );
-  return askUntil(lines, "Sandbox [auto]: ", wishes, async (answer) => {
-    if (isSandbox(answer)) return { ...wishes, sandbox: answer };
-    throw new CortexError("usage", `"${answer}" is no setting of the sandbox`, {
-      hint: `The settings are ${SANDBOXES.join(", ")}.`,
+  return askUntil(lines, "Sandbox [auto]: ", choices, async (answer) => {
+    if (isSandbox(answer)) return { ...choices, sandbox: answer };
+    throw new CortexError("usage", `Unknown sandbox mode "${answer}"`, {
+      hint: `Modes: ${SANDBOXES.join(", ")}.`,
     });
   });
 }
 
-/** Asked again until the answer can be used. */
+/** Repeats the question until the answer is valid. */
 async function askUntil(
   lines: Interface,
   question: string,
-  unless: Wishes,
-  use: (answer: string) => Promise<Wishes>,
-): Promise<Wishes | undefined> {
+  defaults: InitChoices,
+  use: (answer: string) => Promise<InitChoices>,
+): Promise<InitChoices | undefined> {
   for (;;) {
     const answer = await readAnswer(lines, question);
     if (answer === undefined) return undefined;
-    if (answer === "") return unless;
+    if (answer === "") return defaults;
     try {
       return await use(answer);
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Makes a home with everything in it, commented: what is there is left alone. Asks, where there is somebody to ask. */
+/** Creates a home with commented starter files; existing files are kept. Prompts in a terminal. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,24 +9,24 @@ import { findMissingKey, starterProfile } from "../runtime/starter-profile.ts";
 import { calledAs } from "./as-called.ts";
 import { type Invocation, text } from "../feature/command.ts";
 import type { Feature, StarterFiles } from "../feature/feature.ts";
-import { askForWishes } from "./init-questions.ts";
-import { isSandbox, SANDBOXES, starterFiles, type StarterFile, type Wishes } from "./starter-files.ts";
+import { askForChoices } from "./init-questions.ts";
+import { isSandbox, SANDBOXES, starterFiles, type StarterFile, type InitChoices } from "./starter-files.ts";
 import { indent, table } from "../terminal/text.ts";
 
-/** False: a wish was not written, or whoever was asked went away. */
-export async function init(given: Invocation, features: readonly Feature[]): Promise<void | false> {
+/** False: a choice could not be written, or the prompt was closed. */
+export async function initHome(given: Invocation, features: readonly Feature[]): Promise<void | false> {
   const { home, environment, options, print } = given;
   const folder = join(home, "config");
   refuseFile(home);
-  const asked = await wishesOf(given);
+  const fromFlags = await choicesOf(given);
   const isAsking = process.stdin.isTTY && process.stdout.isTTY && !print.json && options["yes"] !== true;
-  const wishes = isAsking ? await askForWishes(asked, { folder, environment }) : asked;
-  if (wishes === undefined) {
+  const choices = isAsking ? await askForChoices(fromFlags, { folder, environment }) : fromFlags;
+  if (choices === undefined) {
     print.note("\nNothing was written.");
     return false;
   }
   makeConfigFolder(home, folder);
-  const files = starterFiles(wishes).map((file) => writeNew(folder, file));
+  const files = starterFiles(choices).map((file) => writeNew(folder, file));
   const ofFeatures: StarterFiles[] = [];
   for (const { writeStarterFiles } of features) {
     if (writeStarterFiles !== undefined) ofFeatures.push(await writeStarterFiles(home));
@@ -35,7 +35,7 @@ export async function init(given: Invocation, features: readonly Feature[]): Pro
     ...files,
     ...ofFeatures.flatMap(({ paths }) => paths.map((path) => ({ path, written: true }))),
   ];
-  const advice = await adviceOnKey(wishes, given);
+  const advice = await adviceOnKey(choices, given);
   print.data({ home, files: all.map(({ path, written }) => ({ path, written })) }, () =>
     [
       ...files.map(({ path, written }) => `${written ? "Wrote" : "Kept"} ${path}`),
@@ -46,16 +46,16 @@ export async function init(given: Invocation, features: readonly Feature[]): Pro
       indent(table(NEXT.map(([command, about]) => [nextCommand(command, given), about]))),
     ].join("\n"),
   );
-  const unmet = files.filter(({ isWished }) => !isWished);
+  const unmet = files.filter(({ hasContent }) => !hasContent);
   for (const { path } of unmet)
-    print.note(`${path} was there and is kept: what you asked for is not in it. Edit it.`);
+    print.note(`${path} already existed and was kept without your choice; edit it.`);
   if (unmet.length > 0) return false;
 }
 
 const NEXT = [
-  ["up", "start the server; it prints a link to open in a browser"],
+  ["up", "start the server; it prints a login link"],
   ["chat", "talk to your agent, in another terminal"],
-  ["status", "see what is going on"],
+  ["status", "show server health and pending work"],
 ] as const;
 
 function nextCommand(command: string, { options, environment }: Invocation): string {
@@ -63,42 +63,45 @@ function nextCommand(command: string, { options, environment }: Invocation): str
   return `${calledAs(environment)} ${command}${typeof home === "string" ? ` --home ${home}` : ""}`;
 }
 
-async function wishesOf(given: Invocation): Promise<Wishes> {
+async function choicesOf(given: Invocation): Promise<InitChoices> {
   const wish = {
     model: text(given, "model"),
     baseUrl: text(given, "baseUrl"),
     keyEnv: text(given, "keyEnv"),
   };
   if (wish.keyEnv !== undefined && wish.model === undefined && wish.baseUrl === undefined)
-    throw new CortexError("usage", "--key-env says nothing without --model or --base-url", {
-      hint: "Write `--model openai/gpt-5.1 --key-env MY_KEY`, say.",
+    throw new CortexError("usage", "--key-env needs --model or --base-url", {
+      hint: "For example: `--model openai/gpt-5.1 --key-env MY_KEY`.",
     });
   const sandbox = text(given, "sandbox");
   if (sandbox !== undefined && !isSandbox(sandbox))
-    throw new CortexError("usage", `"${sandbox}" is no setting of the sandbox`, {
-      hint: `The settings are ${SANDBOXES.join(", ")}.`,
+    throw new CortexError("usage", `Unknown sandbox mode "${sandbox}"`, {
+      hint: `Modes: ${SANDBOXES.join(", ")}.`,
     });
   return { starter: await starterProfile(wish, fetch), sandbox };
 }
 
-async function adviceOnKey({ starter }: Wishes, { home, environment }: Invocation): Promise<string[]> {
+async function adviceOnKey({ starter }: InitChoices, { home, environment }: Invocation): Promise<string[]> {
   if (starter === undefined) return [];
   const missing = await findMissingKey(starter, (name) => environment[name]);
   return missing === undefined
     ? []
-    : ["", `${missing.message}.`, missing.hint, `${home}/config/.env is a place for it.`];
+    : ["", `${missing.message}.`, missing.hint, `You can put it into ${home}/config/.env.`];
 }
 
-/** `isWished`: it holds what was asked for, be it new or not. */
-function writeNew(folder: string, file: StarterFile): { path: string; written: boolean; isWished: boolean } {
+/** `hasContent`: the file has the wanted content, whether it is new or not. */
+function writeNew(
+  folder: string,
+  file: StarterFile,
+): { path: string; written: boolean; hasContent: boolean } {
   const path = join(folder, file.name);
   try {
     writeFileSync(path, file.content, { flag: "wx", mode: file.mode });
-    return { path, written: true, isWished: true };
+    return { path, written: true, hasContent: true };
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw unwritable(path, error);
-    const isWished = !file.wished || readFileSync(path, "utf8") === file.content;
-    return { path, written: false, isWished };
+    const hasContent = !file.hasChoice || readFileSync(path, "utf8") === file.content;
+    return { path, written: false, hasContent };
   }
 }
 
@@ -112,8 +115,8 @@ function makeConfigFolder(home: string, folder: string): void {
 }
 
 function unwritable(path: string, cause: unknown): CortexError {
-  return new CortexError("home_unwritable", `${path} cannot be written`, {
-    hint: "Check its permissions, or name another home with --home or CORTEX_HOME.",
+  return new CortexError("home_unwritable", `Cannot write ${path}`, {
+    hint: "Check its permissions, or set another home with --home or CORTEX_HOME.",
     cause,
   });
 }

@@ -1,4 +1,4 @@
-/** What the server has said, and goes on saying. Read from its file: it needs no server. */
+/** Prints and follows the log file of the server; works without a running server. */
 import { closeSync, existsSync, fstatSync, readSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 
@@ -9,7 +9,7 @@ import { logPath } from "../client/log-file.ts";
 import { harmless, moment } from "../terminal/text.ts";
 
 const POLL_MS = 250;
-/** In place of an inode. */
+/** Stands for a missing inode. */
 const NO_FILE = 0;
 
 interface Entry {
@@ -25,25 +25,25 @@ export async function logs(given: Invocation): Promise<void> {
   const older = entriesOf(seen.text).length < limit ? read(`${path}.1`, 0).text : "";
   const items = entriesOf(older + seen.text).slice(-limit);
   if (options["follow"] !== true) {
-    const nothing = print.advice("Nothing was said yet; `cortex up` starts a server.");
+    const empty = print.advice("The log is empty. Run `cortex up` to start a server.");
     return print.data({ items, next: null }, () =>
-      items.length === 0 ? nothing : items.map(describe).join("\n"),
+      items.length === 0 ? empty : items.map(describe).join("\n"),
     );
   }
   for (const entry of items) print.data(entry, () => describe(entry));
   for (;;) {
     await wait(POLL_MS);
     const next = read(path, seen.end);
-    if (next.inode === NO_FILE) continue; // none yet, or it was just put aside and the next one is about to be made
+    if (next.inode === NO_FILE) continue; // no file yet, or it was just rotated
     const isSame = next.inode === seen.inode;
-    // What came before it was put aside.
+    // The end of the rotated file.
     const rest = isSame || seen.inode === NO_FILE ? "" : read(`${path}.1`, seen.end).text;
     seen = isSame ? next : read(path, 0);
     for (const entry of entriesOf(rest + seen.text)) print.data(entry, () => describe(entry));
   }
 }
 
-/** What is in a file from a place on, up to the end of its last line that is whole. */
+/** Reads a file from an offset to the end of its last complete line. */
 function read(path: string, from: number): { text: string; end: number; inode: number } {
   if (!existsSync(path)) return { text: "", end: 0, inode: NO_FILE };
   const file = openPrivate(path);
@@ -58,7 +58,7 @@ function read(path: string, from: number): { text: string; end: number; inode: n
   }
 }
 
-/** An entry begins with its time; lines that are indented belong to the one before. */
+/** An entry begins with its time; indented lines continue it. */
 function entriesOf(text: string): Entry[] {
   return text
     .split(/\n(?! {2})/)

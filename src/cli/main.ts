@@ -1,15 +1,16 @@
 /**
- * Where the command line begins. `commands.ts` has the table of commands; `version` and `sub-agent run`, which
- * programs ask for, do not even load that.
+ * The entry point. `commands.ts` has the table of commands; `version` and `sub-agent run`, which programs call, do not
+ * even load that.
  */
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<number> {
-  if (argv.length === 1 && ["version", "--version", "-V", "-v"].includes(argv[0]!)) {
+  const [first = "", second] = argv;
+  if (argv.length === 1 && ["version", "--version", "-V", "-v"].includes(first)) {
     (await import("./version.ts")).version(false);
     return 0;
   }
-  if (argv.length === 2 && argv[0] === "sub-agent" && argv[1] === "run") {
+  if (argv.length === 2 && first === "sub-agent" && second === "run") {
     await (await import("../delegation/surface/run-command.ts")).runAsSubAgent();
   }
   const [{ COMMANDS }, { runCommandLine }] = await Promise.all([
@@ -20,7 +21,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return runCommandLine(COMMANDS, { argv, environment: process.env });
 }
 
-/** `cortex events | head` has all that it wanted once head is gone. */
+/** `cortex events | head` is done once head has exited. */
 function endQuietlyWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {

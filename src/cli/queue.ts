@@ -7,14 +7,14 @@ import { firstLine, moment, table } from "../terminal/text.ts";
 
 const MAX_CONTENT_LENGTH = 60;
 
-export async function queue(given: Invocation): Promise<void> {
+export async function listQueue(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   const [session] = given.args;
   await using ledger = await openLedger(given.home);
   const where = session === undefined ? {} : { session: normalizeSessionKey(session) };
   const page = pageOf(await ledger.queue.list({ limit, ...where }), itemView);
   given.print.data(page, () => {
-    if (page.items.length === 0) return "Nothing waits.";
+    if (page.items.length === 0) return "The queue is empty.";
     return table(
       page.items.map(({ id, queuedAt, session, mode, content }) => [
         id,

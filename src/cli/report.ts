@@ -16,7 +16,7 @@ export const EXIT_CODES: readonly (readonly [code: number, means: string])[] = [
   [REFUSES_TO_START, "the server cannot start until its configuration is fixed; do not retry"],
 ];
 
-/** Prints an error on two lines: what happened and what to do. Returns the exit code. */
+/** Prints an error on two lines: the message and the hint. Returns the exit code. */
 export function report(
   error: unknown,
   { verbose, environment }: { verbose: boolean; environment: Invocation["environment"] },
@@ -33,7 +33,7 @@ function exitCode(error: unknown): number {
   return error.code === "server_missing" ? NO_SERVER : FAILED;
 }
 
-/** Not a CortexError: a bug in Cortex, or an error of the operating system. */
+/** Not a CortexError: a bug in Cortex, or a system error. */
 function unforeseen(error: unknown): { message: string; hint: string } {
   return {
     message: error instanceof Error ? error.message : String(error),

@@ -8,7 +8,7 @@ import { CortexError } from "../model/errors.ts";
 const STATES = ["running", "suspended", "resumable", "failed", "completed", "aborted"] as const;
 const MAX_ERROR_LENGTH = 80;
 
-export async function runs(given: Invocation): Promise<void> {
+export async function listRuns(given: Invocation): Promise<void> {
   const limit = limitOf(given);
   const state = stateOf(text(given, "state"));
   await using ledger = await openLedger(given.home);
@@ -31,7 +31,7 @@ function stateOf(word: string | undefined): (typeof STATES)[number] | undefined 
   if (word === undefined) return undefined;
   const state = STATES.find((candidate) => candidate === word);
   if (state !== undefined) return state;
-  throw new CortexError("usage", `"${word}" is not a state of a run`, {
-    hint: `The states are ${STATES.join(", ")}.`,
+  throw new CortexError("usage", `Unknown run state "${word}"`, {
+    hint: `States: ${STATES.join(", ")}.`,
   });
 }

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 
-import { described, type Sent } from "./send.ts";
+import { described, type SendResult } from "./send.ts";
 
-const SENT: Sent = { eventId: "cli:1", dispatchId: "d1", session: "work" };
+const SENT: SendResult = { eventId: "cli:1", dispatchId: "d1", session: "work" };
 
-test.each<[string, Partial<Sent>]>([
+test.each<[string, Partial<SendResult>]>([
   ["Sent to work.", {}],
   ["Done.", { text: "Done." }],
   ["The agent gave no reply.", { text: "" }],
   ["Queue mode: collect.\nDone.", { text: "Done.", reply: "Queue mode: collect." }],
-  ['Dropped by the policy "new".', { dropped: "new" }],
+  ['Dropped by policy "new".', { dropped: "new" }],
   [
     "Aborted: interrupted by a newer message (http:2).",
     { text: "", aborted: { reason: "interrupted by a newer message", by: "http:2" } },

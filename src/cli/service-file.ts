@@ -1,32 +1,32 @@
 /**
- * The files by which systemd and launchd know of Cortex. They hold no secret: keys are in `config/.env` of the home.
- * Their first lines say who wrote them, so that nothing of anybody else's is replaced or removed.
+ * The unit file for systemd and the property list for launchd. They contain no secrets: keys are in `config/.env` of the
+ * home. A mark at the top identifies our files, so that no other file is replaced or removed.
  */
 import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 
 import { REFUSES_TO_START } from "../feature/command.ts";
 
-/** In every file of ours. */
+/** Marks our files. */
 export const MARK = "Written by `cortex service install`";
 
 export interface ServiceDefinition {
   readonly platform: "linux" | "darwin";
   readonly home: string;
-  /** Whether it is the home that is used where none is named. */
+  /** Whether this is the default home. */
   readonly isDefaultHome: boolean;
-  /** Of the user. */
+  /** The user's home directory. */
   readonly userFolder: string;
-  /** Where the user's configuration is, if not in `.config`. */
+  /** XDG_CONFIG_HOME, if set. */
   readonly configFolder: string | undefined;
-  /** Node, and our program. */
+  /** The paths of Node and of our program. */
   readonly program: readonly string[];
-  /** For the commands of agents. */
+  /** The PATH for commands that agents run. */
   readonly path: string;
 }
 
 export interface ServiceFile {
-  /** As the service manager knows it. */
+  /** The name in the service manager. */
   readonly name: string;
   readonly path: string;
   readonly content: string;
@@ -47,7 +47,7 @@ export function serviceFile(parts: ServiceDefinition): ServiceFile {
   }
 }
 
-/** Each home has a service of its own. */
+/** One service per home. */
 function serviceName({ home, isDefaultHome }: ServiceDefinition): string {
   if (isDefaultHome) return "cortex";
   const hash = createHash("sha256").update(home).digest("hex").slice(0, 6);
@@ -58,13 +58,13 @@ function serviceName({ home, isDefaultHome }: ServiceDefinition): string {
   }-${hash}`;
 }
 
-/** It stops as Ctrl-C does: turns are suspended and go on at the next start, which takes longer than usual programs do. */
+/** Stopping suspends running turns, which takes longer than stopping most programs. */
 const STOP_SECONDS = 60;
 const RESTART_SECONDS = 3;
 
 function systemdUnit({ home, program, path }: ServiceDefinition): string {
   const start = [...program, "up", "--quiet", "--home", home]
-    .map((word) => systemdWord(word.replaceAll("$", "$$$$"))) // in commands, dollars mean variables
+    .map((word) => systemdWord(word.replaceAll("$", "$$$$"))) // a dollar sign in a command starts a variable
     .join(" ");
   return `# ${MARK}; \`cortex service uninstall\` removes it.
 [Unit]
@@ -75,7 +75,7 @@ ExecStart=${start}
 Environment=${systemdWord(`PATH=${path}`)}
 Restart=on-failure
 RestartSec=${RESTART_SECONDS}
-# It refuses to start until somebody changes something: trying again is of no use.
+# The configuration must be fixed first: restarting does not help.
 RestartPreventExitStatus=${REFUSES_TO_START}
 KillMode=mixed
 TimeoutStopSec=${STOP_SECONDS}
@@ -86,17 +86,17 @@ WantedBy=default.target
 `;
 }
 
-/** Quoted as systemd reads it. */
+/** Quotes a word for systemd. */
 function systemdWord(word: string): string {
   return `"${systemdText(word).replaceAll(/["\\]/g, "\\$&")}"`;
 }
 
-/** Percent signs mean something to systemd, and a line ends what is said. */
+/** Escapes percent signs, which start specifiers, and removes line breaks. */
 function systemdText(text: string): string {
   return text.replaceAll("%", "%%").replaceAll(/[\n\r]/g, " ");
 }
 
-/** launchd restarts after every failure and knows no code that means never: it waits between two starts instead. */
+/** launchd restarts after every failure and has no exit code for "do not restart", so it waits between starts. */
 const LAUNCHD_WAIT_SECONDS = 30;
 
 function launchdPlist({ home, program, path }: ServiceDefinition, label: string): string {

@@ -1,4 +1,4 @@
-/** systemd and launchd as they are asked: which commands start, stop and look at a service, and how they end. */
+/** The commands of systemd and launchd that start, stop and query a service, and their outcomes. */
 
 import { serviceEnvironment } from "../programs/environment.ts";
 import { type RunEnd, runToEnd } from "../programs/run-to-end.ts";
@@ -7,12 +7,12 @@ import type { ServiceFile, ServiceDefinition } from "./service-file.ts";
 type Command = readonly [program: string, ...args: string[]];
 
 export interface Manager {
-  /** Have the file read, and the service started now and at each login. */
+  /** Load the file; start the service now and at each login. */
   readonly start: readonly Command[];
   readonly stop: readonly Command[];
-  /** After the file is gone. */
+  /** After the file was removed. */
   readonly forget: readonly Command[];
-  /** Succeeds where the service runs. */
+  /** Succeeds if the service is running. */
   readonly look: Command;
 }
 
@@ -42,38 +42,44 @@ function systemctl(...args: string[]): Command {
   return ["systemctl", "--user", ...args];
 }
 
-export type Outcome =
+export type ManagerOutcome =
   | { readonly kind: "done" }
-  /** The program is not there, or there is no session of this user that it could talk to. */
+  /** The program is missing, or this user has no session that it could connect to. */
   | { readonly kind: "absent"; readonly why: string }
   | { readonly kind: "failed"; readonly why: string };
 
-/** A manager that is busy starting what we asked for takes a while. */
+/** Starting the service may take a while. */
 const TIMEOUT_MS = 60_000;
-/** systemd without a session of this user, as in a container or over `su`. */
+/** systemd without a user session, as in a container or with `su`. */
 const NO_SESSION = /Failed to connect to (user scope )?bus|not been booted with systemd|No medium found/;
 
-/** One after the other, until one fails. */
-export async function runAll(commands: readonly Command[], environment: NodeJS.ProcessEnv): Promise<Outcome> {
+/** Runs commands in order until one fails. */
+export async function runAll(
+  commands: readonly Command[],
+  environment: NodeJS.ProcessEnv,
+): Promise<ManagerOutcome> {
   for (const command of commands) {
-    const outcome = await run(command, environment);
+    const outcome = await runCommand(command, environment);
     if (outcome.kind !== "done") return outcome;
   }
   return { kind: "done" };
 }
 
-export async function run([program, ...args]: Command, environment: NodeJS.ProcessEnv): Promise<Outcome> {
+export async function runCommand(
+  [program, ...args]: Command,
+  environment: NodeJS.ProcessEnv,
+): Promise<ManagerOutcome> {
   let end: RunEnd;
   try {
     const given = { file: program, args, environment: serviceEnvironment(environment) };
     end = await runToEnd({ ...given, timeoutMs: TIMEOUT_MS });
   } catch (error) {
     const isAbsent = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (isAbsent) return { kind: "absent", why: `${program} is not there` };
+    if (isAbsent) return { kind: "absent", why: `${program} is not installed` };
     return { kind: "failed", why: `${program}: ${String(error)}` };
   }
   if (end.exitCode === 0) return { kind: "done" };
-  const why = end.errors.trim().split("\n")[0] || `it ended with ${end.exitCode ?? end.signal}`;
+  const why = end.errors.trim().split("\n")[0] || `exit code ${end.exitCode ?? end.signal}`;
   return { kind: NO_SESSION.test(why) ? "absent" : "failed", why: `${program}: ${why}` };
 }
 

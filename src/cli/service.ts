@@ -1,4 +1,4 @@
-/** Cortex as a service of the user: started at login, restarted when it fails. */
+/** Cortex as a user service: started at login, restarted on failure. */
 import { realpathSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -10,70 +10,77 @@ import { findHome } from "../config/home.ts";
 import type { Invocation } from "../feature/command.ts";
 import { findServer } from "../client/server.ts";
 import { MARK, type ServiceFile, serviceFile, type ServiceDefinition } from "./service-file.ts";
-import { asLine, type Manager, managerOf, type Outcome, run, runAll } from "./service-manager.ts";
+import {
+  asLine,
+  type Manager,
+  managerOf,
+  type ManagerOutcome,
+  runAll,
+  runCommand,
+} from "./service-manager.ts";
 import { table } from "../terminal/text.ts";
 
-export async function install(given: Invocation): Promise<void | false> {
+export async function installService(given: Invocation): Promise<void | false> {
   const { print, environment, home } = given;
-  refusePassing(programPath());
+  refuseNpxCache(programPath());
   const { file, manager } = describeService(given);
   const before = await readOurs(file);
   const isNew = before !== file.content;
   if (given.options["dryRun"] === true) {
     const commands = manager.start.map(asLine);
     return print.data({ ...file, isNew, commands }, () =>
-      [`${isNew ? "Would write" : "Is as it should be:"} ${file.path}`, "", file.content, ...commands].join(
-        "\n",
-      ),
+      [`${isNew ? "Would write" : "Up to date:"} ${file.path}`, "", file.content, ...commands].join("\n"),
     );
   }
   const server = await findServer(home);
   const outcome = await runAll([manager.look], environment);
   if (!isNew && outcome.kind === "done")
-    return print.data({ ...file, isNew, outcome }, () => `It is installed, and runs: ${file.path}`);
+    return print.data({ ...file, isNew, outcome }, () => `Already installed and running: ${file.path}`);
   if (server !== undefined && outcome.kind !== "done") throw serverInTheWay(server.pid, home);
   if (isNew) await writeWhole(file);
-  if (outcome.kind === "done") await runAll(manager.stop, environment); // launchd does not start what runs
+  if (outcome.kind === "done") await runAll(manager.stop, environment); // launchd does not restart a running service
   const started = await runAll(manager.start, environment);
   print.data({ ...file, isNew, outcome: started }, () =>
     [
       `${isNew ? "Wrote" : "Kept"} ${file.path}`,
-      `It does not see the variables of this shell: keys of models belong into ${home}/config/.env.`,
+      `The service does not see the variables of this shell; put API keys into ${home}/config/.env.`,
       ...afterStart(started, manager).map(print.advice),
     ].join("\n"),
   );
   if (started.kind === "failed") return false;
 }
 
-export async function uninstall(given: Invocation): Promise<void | false> {
+export async function uninstallService(given: Invocation): Promise<void | false> {
   const { print, environment } = given;
   const { file, manager } = describeService(given);
   const isThere = (await readOurs(file)) !== undefined;
   if (given.options["dryRun"] === true) {
     const commands = [...manager.stop, ...manager.forget].map(asLine);
     return print.data({ ...file, isThere, commands }, () =>
-      isThere ? [`Would remove ${file.path}`, ...commands].join("\n") : `There is no ${file.path}`,
+      isThere
+        ? [`Would remove ${file.path}`, ...commands].join("\n")
+        : `Not installed: ${file.path} does not exist`,
     );
   }
-  if (!isThere) return print.data({ ...file, isThere }, () => `There is no ${file.path}`);
+  if (!isThere) return print.data({ ...file, isThere }, () => `Not installed: ${file.path} does not exist`);
   const stopped = await runAll(manager.stop, environment);
   await rm(file.path, { force: true });
   await runAll(manager.forget, environment);
   print.data({ ...file, isThere, outcome: stopped }, () =>
     [
       `Removed ${file.path}`,
-      ...(stopped.kind === "failed" ? [`It was not stopped: ${stopped.why}`] : []),
+      ...(stopped.kind === "failed" ? [`Could not stop the service: ${stopped.why}`] : []),
     ].join("\n"),
   );
   if (stopped.kind === "failed") return false;
 }
 
-export async function status(given: Invocation): Promise<void> {
+export async function showServiceStatus(given: Invocation): Promise<void> {
   const { print, environment, home } = given;
   const { file, manager } = describeService(given);
   const [content, look, server] = await Promise.all([
     readOurs(file),
-    run(manager.look, environment),
+    runCommand(manager.look, environment),
     findServer(home),
   ]);
   const installed = content === undefined ? "no" : content === file.content ? "yes" : "outdated";
@@ -84,15 +91,15 @@ export async function status(given: Invocation): Promise<void> {
       ["service", print.advice(`${name}, ${INSTALLED[installed]}`)],
       ["file", path],
       ["state", look.kind === "absent" ? `unknown: ${look.why}` : state],
-      ["server", server === undefined ? "none runs on this home" : `process ${server.pid}`],
+      ["server", server === undefined ? "not running on this home" : `process ${server.pid}`],
     ]),
   );
 }
 
 const INSTALLED = {
-  no: "not installed; `cortex service install` does",
+  no: "not installed; run `cortex service install`",
   yes: "installed",
-  outdated: "installed by another version or for other folders; `cortex service install` renews it",
+  outdated: "outdated (other version or folders); run `cortex service install` to update it",
 } as const;
 
 function describeService({ home, environment }: Invocation): { file: ServiceFile; manager: Manager } {
@@ -111,7 +118,7 @@ function describeService({ home, environment }: Invocation): { file: ServiceFile
 
 const OF_NPM = /\/(?:node_modules\/\.bin|node-gyp-bin)$/;
 
-/** What npx and `npm run` put before the PATH is for the one command that they call. */
+/** npx and `npm run` add folders to the PATH for a single command only. */
 function withoutNpm(path: string): string {
   return path
     .split(delimiter)
@@ -119,27 +126,27 @@ function withoutNpm(path: string): string {
     .join(delimiter);
 }
 
-/** In a clone, npx calls it by a link among its copies. */
+/** In a clone, npx calls the program through a link. */
 function programPath(): string {
-  return realpathSync(process.argv[1]!);
+  return realpathSync(process.argv[1] ?? "");
 }
 
-/** What npx fetches is removed some day. */
-function refusePassing(program: string): void {
+/** npx deletes its cached packages at some point. */
+function refuseNpxCache(program: string): void {
   if (!program.split(sep).includes("_npx")) return;
-  throw new CortexError("usage", `${program} is a copy that npx keeps for a while`, {
-    hint: "Install it first, `npm install --global cortexd`, and then `cortex service install`.",
+  throw new CortexError("usage", `${program} is in the cache of npx, which may delete it`, {
+    hint: "Run `npm install --global cortexd`, then `cortex service install`.",
   });
 }
 
 function supported(platform: string): ServiceDefinition["platform"] {
   if (platform === "linux" || platform === "darwin") return platform;
-  throw new CortexError("usage", `There are no services of Cortex on ${platform}`, {
-    hint: "There are on Linux (systemd) and macOS (launchd). `cortex up` runs anywhere.",
+  throw new CortexError("usage", `Services are not supported on ${platform}`, {
+    hint: "Supported: Linux (systemd) and macOS (launchd). `cortex up` works anywhere.",
   });
 }
 
-/** Undefined: there is none. A file of somebody else is `state_conflict`. */
+/** Undefined: no file. Throws `state_conflict` for a file that we did not write. */
 async function readOurs({ path }: ServiceFile): Promise<string | undefined> {
   let content: string;
   try {
@@ -150,11 +157,11 @@ async function readOurs({ path }: ServiceFile): Promise<string | undefined> {
   }
   if (content.includes(MARK)) return content;
   throw new CortexError("state_conflict", `${path} was not written by Cortex`, {
-    hint: "Move it away first, if it is not needed.",
+    hint: "Move it away if you do not need it, then try again.",
   });
 }
 
-/** Beside it and moved into place: a manager never reads half of it. */
+/** Writes a draft and renames it, so that the manager never reads half a file. */
 async function writeWhole({ path, content }: ServiceFile): Promise<void> {
   const draft = `${path}.${process.pid}.new`;
   try {
@@ -167,33 +174,28 @@ async function writeWhole({ path, content }: ServiceFile): Promise<void> {
 }
 
 function unwritable(path: string, cause: unknown): CortexError {
-  return new CortexError("home_unwritable", `${path} cannot be read or written`, {
-    hint: "Check its permissions, and those of the folder.",
+  return new CortexError("home_unwritable", `Cannot read or write ${path}`, {
+    hint: "Check the permissions of the file and its folder.",
     cause,
   });
 }
 
 function serverInTheWay(pid: number, home: string): CortexError {
-  return new CortexError("state_conflict", `Process ${pid} serves ${home} already`, {
-    hint: `Stop it first, \`kill ${pid}\`, so that the service can take over. Nothing is lost.`,
+  return new CortexError("state_conflict", `Process ${pid} is already serving ${home}`, {
+    hint: `Stop it with \`kill ${pid}\` first, so that the service can take over. Nothing is lost.`,
   });
 }
 
-function afterStart(outcome: Outcome, { start }: Manager): string[] {
+function afterStart(outcome: ManagerOutcome, { start }: Manager): string[] {
   switch (outcome.kind) {
     case "done":
       return [
-        "It runs, and starts again at each login. `cortex status` says how it does.",
-        ...(process.platform === "linux"
-          ? ["To have it run without a login: `loginctl enable-linger`."]
-          : []),
+        "Running, and starts at each login. `cortex status` shows its health.",
+        ...(process.platform === "linux" ? ["To run it without a login: `loginctl enable-linger`."] : []),
       ];
     case "absent":
-      return [
-        `It was not started: ${outcome.why}. Where it can be:`,
-        ...start.map((line) => `  ${asLine(line)}`),
-      ];
+      return [`Not started: ${outcome.why}. To start it later:`, ...start.map((line) => `  ${asLine(line)}`)];
     case "failed":
-      return [`It was not started: ${outcome.why}`, "`cortex doctor` may say why."];
+      return [`Not started: ${outcome.why}`, "`cortex doctor` may show the cause."];
   }
 }

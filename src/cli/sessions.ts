@@ -5,7 +5,7 @@ import type { Invocation } from "../feature/command.ts";
 import { limitOf, openLedger } from "../client/ledger.ts";
 import { count, moment, table } from "../terminal/text.ts";
 
-export async function sessions(given: Invocation): Promise<void> {
+export async function listSessions(given: Invocation): Promise<void> {
   const { home, options, print } = given;
   const limit = limitOf(given);
   const open = options["all"] !== true;
@@ -20,7 +20,7 @@ export async function sessions(given: Invocation): Promise<void> {
   print.data(page, () => describe(page.items.map(cells)));
 }
 
-/** `⤷` stands before a session that an agent opened. */
+/** `⤷` marks a session that an agent opened. */
 function drawTree(node: SessionNode, depth = 0): string[][] {
   const mark = depth === 0 ? "" : `${"  ".repeat(depth - 1)}⤷ `;
   const { turns, costUsd, unpriced, total, children } = node;
@@ -31,7 +31,7 @@ function drawTree(node: SessionNode, depth = 0): string[][] {
     node.agent,
     count(turns, "turn"),
     usd(costUsd, unpriced),
-    children.length === 0 ? "" : `${usd(total.costUsd, total.unpriced)} with those below`,
+    children.length === 0 ? "" : `${usd(total.costUsd, total.unpriced)} including workers`,
   ];
   return [row, ...children.flatMap((child) => drawTree(child, depth + 1))];
 }
@@ -39,18 +39,18 @@ function drawTree(node: SessionNode, depth = 0): string[][] {
 function cells(session: SessionView): string[] {
   const { key, agent, head, usedAt, childCount } = session;
   const workers = childCount === 0 ? "" : `  ⤷ ${count(childCount, "worker")}`;
-  return [key, stateOf(session), agent, moment(usedAt), `${head ?? "no turn yet"}${workers}`];
+  return [key, stateOf(session), agent, moment(usedAt), `${head ?? "no turns yet"}${workers}`];
 }
 
 function stateOf({ state, closed, wait, queued, limitReached }: SessionView): string {
   if (closed && state === "idle") return "closed";
   const waiting = queued === 0 ? "" : `, ${queued} queued`;
   const ended = limitReached && state === "idle" ? ", limit reached" : "";
-  return `${wait === null ? state : `waits for ${wait === "child" ? "workers" : wait}`}${ended}${waiting}`;
+  return `${wait === null ? state : `waiting for ${wait === "child" ? "workers" : wait}`}${ended}${waiting}`;
 }
 
 function usd(amount: number, unpriced: number): string {
-  const unknown = unpriced === 0 ? "" : ` + ${unpriced} without a price`;
+  const unknown = unpriced === 0 ? "" : ` + ${unpriced} unpriced`;
   return `${amount.toFixed(4)} USD${unknown}`;
 }
 

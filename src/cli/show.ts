@@ -2,23 +2,22 @@ import type { TurnId } from "../model/ids.ts";
 import type { UserBody } from "../model/message.ts";
 import { fullTurnView } from "../feature/views.ts";
 import type { Invocation } from "../feature/command.ts";
-import { openLedger } from "../client/ledger.ts";
+import { openLedger, turnMissing } from "../client/ledger.ts";
 import type { Printer } from "../terminal/print.ts";
 import { count, duration, harmless, indent, moment, shorten, table } from "../terminal/text.ts";
-import { turnUnknown } from "../client/unknown.ts";
 
-/** What is shown of the arguments and the result of a tool call, in characters. `--json` has all of it. */
+/** Longer arguments and results of tool calls are cut; `--json` prints them in full. */
 export const MAX_CALL_LENGTH = 2_000;
 
 type FullTurnView = ReturnType<typeof fullTurnView>;
 type CallView = FullTurnView["toolCalls"][number];
 type MessageView = FullTurnView["messages"][number];
 
-export async function show({ home, args, print }: Invocation): Promise<void> {
-  const id = args[0]!;
+export async function showTurn({ home, args, print }: Invocation): Promise<void> {
+  const [id = ""] = args;
   await using ledger = await openLedger(home);
   const content = await ledger.turns.read(id as TurnId);
-  if (content === undefined) throw turnUnknown(id);
+  if (content === undefined) throw turnMissing(id);
   const view = fullTurnView(content);
   print.data(view, () => describe(view, print));
 }
@@ -27,18 +26,18 @@ function describe(view: FullTurnView, print: Printer): string {
   const { usage } = view;
   const facts = table([
     ["turn", print.style("yellow", view.id)],
-    ["follows", view.parentId ?? "nothing"],
-    ["followed by", count(view.childCount, "turn")],
+    ["parent", view.parentId ?? "none"],
+    ["children", count(view.childCount, "turn")],
     ["session", view.session],
     ["agent", `${view.agent} (${view.role}, persona ${view.persona})`],
-    ["model", `${view.model} of ${view.provider}, profile ${view.profile}`],
+    ["model", `${view.provider}/${view.model}, profile ${view.profile}`],
     ["status", statusOf(view)],
-    ["began", moment(view.startedAt)],
+    ["started", moment(view.startedAt)],
     ["took", duration(Date.parse(view.completedAt) - Date.parse(view.startedAt))],
-    ["tokens", `${usage.input} in, ${usage.output} out, ${usage.cacheRead} from the cache`],
-    ["cost", view.costUsd === null ? "not known" : `$${view.costUsd}`],
+    ["tokens", `${usage.input} in, ${usage.output} out, ${usage.cacheRead} cached`],
+    ["cost", view.costUsd === null ? "unknown" : `$${view.costUsd}`],
     ["event", view.sourceEventId ?? "none"],
-    ...(view.prunedAt === null ? [] : [["pruned", `${moment(view.prunedAt)}: what was said in it is gone`]]),
+    ...(view.prunedAt === null ? [] : [["pruned", `${moment(view.prunedAt)}: its content was deleted`]]),
     ["hash", view.hash],
   ]);
   const said = view.messages.map((message) => describeMessage(message, print));
@@ -47,11 +46,11 @@ function describe(view: FullTurnView, print: Printer): string {
 }
 
 function statusOf({ status, type, limitReached }: FullTurnView): string {
-  if (type === "compaction") return `${status}, a compaction`;
-  return limitReached ? "ended at a limit: its answer is not complete" : status;
+  if (type === "compaction") return `${status}, compaction`;
+  return limitReached ? "limit reached: its answer is incomplete" : status;
 }
 
-/** Of a message that only calls tools, the calls are shown. */
+/** Empty for a message that only calls tools: the calls are shown separately. */
 function describeMessage({ role, content, body, at }: MessageView, print: Printer): string {
   if (content === "") return "";
   const { memory, envelope, extracted, attachments } = (role === "user" ? (body ?? {}) : {}) as UserBody;

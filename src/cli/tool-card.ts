@@ -1,26 +1,26 @@
-/** A tool call in a chat: whether it worked, with what it was called, how long it took, what came of it. */
+/** A tool call as a chat shows it: outcome, arguments, duration and result. */
 import type { Json } from "../model/json.ts";
 import type { Line } from "../terminal/spans.ts";
 import { count, duration, harmless, shorten } from "../terminal/text.ts";
 
-export interface ToolCall {
+export interface CallSummary {
   readonly name: string;
   readonly args: string;
 }
 
 interface ToolEnd {
-  /** `ok`, or what is wrong. */
+  /** `ok`, or the error. */
   readonly status: string;
   readonly durationMs: number | undefined;
   readonly result: string;
 }
 
 const MAX_ARGUMENTS_LENGTH = 120;
-/** So many lines of a result are shown, and so much of each. */
+/** Longer results are truncated. */
 const MAX_RESULT_LINES = 3;
 const MAX_RESULT_LINE_LENGTH = 200;
 
-export function toolCard({ name, args }: ToolCall, { status, durationMs, result }: ToolEnd): Line[] {
+export function toolCard({ name, args }: CallSummary, { status, durationMs, result }: ToolEnd): Line[] {
   const isOk = status === "ok";
   const facts = [isOk ? "" : status, durationMs === undefined ? "" : duration(durationMs)];
   const after = facts.filter((fact) => fact !== "").map((fact) => ` · ${fact}`);
@@ -37,11 +37,12 @@ export function toolCard({ name, args }: ToolCall, { status, durationMs, result 
   ];
 }
 
-/** `path: a.md, limit: 20`; a single text stands for itself. */
+/** `path: a.md, limit: 20`; a single string is shown without its name. */
 export function describeArguments(args: Json | undefined): string {
   if (typeof args !== "object" || args === null || Array.isArray(args)) return shortened(args ?? "");
   const entries = Object.entries(args);
-  if (entries.length === 1 && typeof entries[0]![1] === "string") return shortened(entries[0]![1]);
+  const [[, only] = []] = entries;
+  if (entries.length === 1 && typeof only === "string") return shortened(only);
   return shortened(entries.map(([name, value]) => `${name}: ${valueText(value)}`).join(", "));
 }
 

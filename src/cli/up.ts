@@ -14,7 +14,7 @@ import { readVersion } from "../config/version.ts";
 
 const ENDED_BY_INTERRUPT = 130;
 
-/** What no second try changes. A port or a database that another process has may be free in a moment. */
+/** Errors that a retry cannot fix. A busy port or a locked database, in contrast, may become free. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "config_invalid",
   "file_unsafe",
@@ -27,7 +27,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "token_unsafe",
 ]);
 
-/** Serves a home until it is told to stop. */
+/** Serves a home until it is stopped. */
 export async function up(
   given: Invocation,
   features: readonly Feature[],
@@ -38,12 +38,12 @@ export async function up(
     toFile(line);
   };
   try {
-    requireOwnFile(logPath(given.home)); // what it says would be lost
+    requireOwnFile(logPath(given.home)); // otherwise its output would be lost
     await serveHome(given, features, { log, toFile });
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
-    // A home that is not there yet is not made to say that it cannot be.
-    if (existsSync(given.home)) toFile(`Cortex has ended: ${error.message}`);
+    // Writing the log must not create a missing home.
+    if (existsSync(given.home)) toFile(`Cortex exited: ${error.message}`);
     if (!REFUSALS.has(error.code)) throw error;
     report(error, { verbose: given.options["verbose"] === true, environment: given.environment });
     return REFUSES_TO_START;
@@ -52,7 +52,7 @@ export async function up(
 
 type Log = (line: string) => void;
 
-/** What `log` is told is said aloud too. */
+/** `log` writes to the file and to standard error. */
 async function serveHome(
   given: Invocation,
   features: readonly Feature[],
@@ -61,7 +61,7 @@ async function serveHome(
   const { home, environment, options, print } = given;
   using signal = stopSignal({
     isTied: options["tied"] === true,
-    onFirst: () => log("Cortex is stopping. A second signal ends it at once."),
+    onFirst: () => log("Cortex is stopping. Send a second signal to quit immediately."),
   });
   const flags = {
     port: text(given, "port"),
@@ -82,7 +82,7 @@ async function serveHome(
       flags,
       features,
       log,
-      // A server that is refused its port has sent nobody anything.
+      // Before any delivery: a server that cannot get its port must not send anything.
       beforeWork: async ({ server }) => void (port = opened.use(await openPort(home, { ...server, log }))),
     }),
   );
@@ -93,17 +93,17 @@ async function serveHome(
   const loginLink = server.loginLink();
   const sandbox = cortex.sandbox();
   const model = { profile: profile.name, why };
-  toFile(`Cortex ${readVersion()} is up at ${url}, process ${process.pid}, with ${describeModel(profile)}.`);
+  toFile(`Cortex ${readVersion()} is up at ${url}, process ${process.pid}, model ${describeModel(profile)}.`);
   print.data({ url, loginLink, home, pid: process.pid, model, sandbox, resumed }, () =>
     [
-      `Cortex is up at ${print.style("bold", url)}, on ${home}.`,
-      `Open it in a browser, once, with ${loginLink}`,
-      `It answers with ${describeModel(profile)}, because ${why}.`,
+      `Cortex is up at ${print.style("bold", url)}, home ${home}.`,
+      `One-time login link: ${loginLink}`,
+      `Model: ${describeModel(profile)}, because ${why}.`,
       keyMissing === undefined
-        ? `Another model: set ANTHROPIC_API_KEY, or "defaultProfile" in ${home}/config/profiles.json.`
-        : `It has no key yet, and cannot answer: set ${keyMissing} in ${home}/config/.env.`,
+        ? `To change it, set ANTHROPIC_API_KEY, or "defaultProfile" in ${home}/config/profiles.json.`
+        : `Missing API key: set ${keyMissing} in ${home}/config/.env.`,
       describeSandbox(sandbox),
-      ...(resumed === 0 ? [] : [`It is back, and has resumed ${count(resumed, "turn")}.`]),
+      ...(resumed === 0 ? [] : [`Resumed ${count(resumed, "turn")}.`]),
       "Ctrl-C stops it.",
     ].join("\n"),
   );
@@ -111,10 +111,10 @@ async function serveHome(
 }
 
 function describeModel({ name, model }: { readonly name: string; readonly model?: string }): string {
-  return model === undefined ? `the profile "${name}"` : `${model} (the profile "${name}")`;
+  return model === undefined ? `profile "${name}"` : `${model} (profile "${name}")`;
 }
 
-/** Is over with the first signal; the second ends the process. Where it is tied, the end of the input is a signal too. */
+/** `stopped` resolves on the first signal; a second one exits. If tied, the end of standard input counts as a signal. */
 function stopSignal({
   isTied,
   onFirst,
@@ -124,7 +124,7 @@ function stopSignal({
 }): Disposable & { readonly stopped: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let isStopping = false;
-  /** An input that is read keeps the process from ending. */
+  /** A stream that is being read keeps the process alive. */
   const untie = (): void => void (isTied && process.stdin.pause());
   const onSignal = (): void => {
     if (isStopping) process.exit(ENDED_BY_INTERRUPT);

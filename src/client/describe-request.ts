@@ -1,19 +1,20 @@
 import type { ApprovalView } from "../feature/views.ts";
 import { firstLine, shorten } from "../terminal/text.ts";
 
-/** A command that is longer is looked at with `cortex approvals show`. */
+/** `cortex approvals show` prints longer arguments in full. */
 const MAX_ARGUMENTS_LENGTH = 600;
 const MAX_REQUEST_LENGTH = 100;
 
-/** What an agent asks, in a chat, and what to type. It may be a step of a relay that asks, or a worker. */
+/** A request as a chat shows it, and what to type. It may come from a relay step or a worker. */
 export function describeRequest(request: ApprovalView): string {
   const { id, session, tool, args, reason, question, options } = request;
   const who = isElsewhere(request) ? session : "The agent";
   if (question !== null) {
     const choices = options === null ? [] : options.map((option, at) => `  ${at + 1}. ${option}`);
-    const how = options === null ? "Your next line answers it" : "Your next line, or a number, answers it";
+    const how =
+      options === null ? "Your next line is the answer" : "Your next line, or a number, is the answer";
     const other = isElsewhere(request)
-      ? " A line that begins with a space goes to the agent of this chat."
+      ? " Start a line with a space to send it to the agent of this chat instead."
       : "";
     return [`${who} asks: ${question}`, ...choices, `${how} (${id}).${other}`].join("\n");
   }
@@ -21,29 +22,29 @@ export function describeRequest(request: ApprovalView): string {
   return [
     `${who} wants to call ${tool ?? "a tool"} ${shorten(whole, MAX_ARGUMENTS_LENGTH)}`,
     ...(whole.length > MAX_ARGUMENTS_LENGTH
-      ? [`This is the beginning of ${whole.length} characters. \`cortex approvals show ${id}\` shows all.`]
+      ? [`Truncated: ${whole.length} characters in all. Run \`cortex approvals show ${id}\` to see them.`]
       : []),
-    `You are asked because ${reason ?? "it was configured so"}.`,
-    `Type yes, or no and why; /approve and /deny do the same (${id}).`,
+    `Approval needed because ${reason ?? "it is configured"}.`,
+    `Type yes, or no with a reason; /approve and /deny do the same (${id}).`,
   ].join("\n");
 }
 
-/** In one line. */
-export function what({ tool, args, question }: ApprovalView): string {
+/** The request in one line. */
+export function summarizeRequest({ tool, args, question }: ApprovalView): string {
   return firstLine(question ?? `${tool ?? ""} ${JSON.stringify(args)}`, MAX_REQUEST_LENGTH);
 }
 
-/** The commands that answer it, from anywhere. */
+/** The commands that answer it from any terminal. */
 export function howTo({ kind, id }: ApprovalView): string {
   return kind === "question"
-    ? `\`cortex approvals answer ${id} <text>\` answers it.`
-    : `\`cortex approvals approve ${id}\` or \`cortex approvals deny ${id} [reason]\` decides it.`;
+    ? `Run \`cortex approvals answer ${id} <text>\` to answer.`
+    : `Run \`cortex approvals approve ${id}\` or \`cortex approvals deny ${id} [reason]\` to decide.`;
 }
 
 /** The request and the commands that answer it. */
 export function describeWaiting(request: ApprovalView): string {
-  const wanted = request.kind === "question" ? "answer to" : "yes to";
-  return `${request.session} waits for your ${wanted}: ${what(request)}\n${howTo(request)}`;
+  const wanted = request.kind === "question" ? "answer" : "approval";
+  return `${request.session} is waiting for your ${wanted}: ${summarizeRequest(request)}\n${howTo(request)}`;
 }
 
 /** Whether the request comes from a relay step or a worker instead of the chat's own agent. */

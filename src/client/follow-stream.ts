@@ -4,21 +4,21 @@ import type { Json } from "../model/json.ts";
 import { isConnectionLost, listen } from "./ask.ts";
 import { findServer, needServer, serverMissing } from "./server.ts";
 
-export type StreamEvent = { readonly type: string } & { readonly [field: string]: Json | undefined };
+export type SessionEvent = { readonly type: string } & { readonly [field: string]: Json | undefined };
 
 type Followed =
   | { readonly kind: "open" }
-  | { readonly kind: "event"; readonly event: StreamEvent }
+  | { readonly kind: "event"; readonly event: SessionEvent }
   | { readonly kind: "lost" };
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** A server that is restarted is back by then. */
+/** Enough for a server to restart. */
 const GIVE_UP_MS = 5 * 60_000;
 
 /**
- * Reads along what happens in a session, and goes on after a loss of connection with what came after the
- * last change that was seen. Also a server that was started anew, on another port, is found again.
+ * Streams the events of a session. After a lost connection it reconnects, also to a server restarted on another port, and
+ * continues after the last change seen.
  */
 export async function* followStream(
   home: string,
@@ -35,7 +35,7 @@ export async function* followStream(
       yield { kind: "open" };
       for await (const { id, data } of events) {
         seen = id ?? seen;
-        if (data !== undefined) yield { kind: "event", event: JSON.parse(data) as StreamEvent };
+        if (data !== undefined) yield { kind: "event", event: parseEvent(data) };
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -49,11 +49,15 @@ export async function* followStream(
   }
 }
 
-/** Undefined: the signal came first. */
+function parseEvent(data: string): SessionEvent {
+  return JSON.parse(data);
+}
+
+/** Undefined: aborted. */
 async function findAgain(home: string, signal: AbortSignal): ReturnType<typeof findServer> {
   let pauseMs = FIRST_PAUSE_MS;
   for (let waitedMs = 0; waitedMs < GIVE_UP_MS; waitedMs += pauseMs) {
-    await wait(pauseMs, undefined, { signal }).catch(() => {}); // looked at in the next line
+    await wait(pauseMs, undefined, { signal }).catch(() => {}); // checked on the next line
     if (signal.aborted) return undefined;
     const server = await findServer(home);
     if (server !== undefined) return server;

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { MAX_LINE_LENGTH, readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
+import { MAX_SSE_LINE_LENGTH, readServerSentEvents, type ServerSentEvent } from "./server-sent-events.ts";
 
 async function read(...chunks: string[]): Promise<ServerSentEvent[]> {
   const events: ServerSentEvent[] = [];
@@ -45,5 +45,5 @@ test("how the stream is cut into pieces makes no difference", async () => {
 });
 
 test("a line without end is refused before it fills the memory", async () => {
-  await expect(read(`data: ${"x".repeat(MAX_LINE_LENGTH)}`)).rejects.toThrow("more than");
+  await expect(read(`data: ${"x".repeat(MAX_SSE_LINE_LENGTH)}`)).rejects.toThrow("more than");
 });

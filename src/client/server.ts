@@ -1,11 +1,11 @@
-/** The server of a home, and where it is. */
+/** Finds the server of a home. */
 import { codeOf, hasCode } from "../model/error-code.ts";
 import { CortexError } from "../model/errors.ts";
 import { readPrivate } from "../model/private-file.ts";
 import { findHome, serverNotePath, tokenPath } from "../config/home.ts";
 import { isAlive } from "../programs/is-alive.ts";
 
-export interface Server {
+export interface RunningServer {
   readonly home: string;
   readonly pid: number;
   readonly startedAt: string;
@@ -14,11 +14,11 @@ export interface Server {
   readonly token: string;
 }
 
-/** The server that runs on this home. A note that a dead process left behind counts as none. */
-export async function findServer(home: string): Promise<Server | undefined> {
+/** The running server of this home. Ignores the note of a dead process. */
+export async function findServer(home: string): Promise<RunningServer | undefined> {
   try {
     const note = readPrivate(serverNotePath(home));
-    const server = JSON.parse(note) as Omit<Server, "home" | "token"> | null;
+    const server: Omit<RunningServer, "home" | "token"> | null = JSON.parse(note);
     if (server === null || !isAlive(server.pid)) return undefined;
     return { ...server, home, token: await readToken(home, urlOf(server)) };
   } catch (error) {
@@ -28,36 +28,36 @@ export async function findServer(home: string): Promise<Server | undefined> {
   }
 }
 
-export function urlOf({ host, port }: Pick<Server, "host" | "port">): string {
+export function urlOf({ host, port }: Pick<RunningServer, "host" | "port">): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** One that was deleted is made anew by the server when it is asked for anything. */
+/** A server recreates a deleted token on the next request. */
 async function readToken(home: string, url: string): Promise<string> {
   const read = (): string => readPrivate(tokenPath(home)).trim();
   try {
     return read();
   } catch (error) {
     if (!hasCode(error, "ENOENT")) throw error;
-    await fetch(`${url}/api/sessions`).catch(() => {}); // nobody listens there: then there is still no token
+    await fetch(`${url}/api/sessions`).catch(() => {}); // not listening: then the token stays missing
     return read();
   }
 }
 
-/** Throws `server_missing` where none runs. */
-export async function needServer(home: string): Promise<Server> {
+/** Throws `server_missing` if none is running. */
+export async function needServer(home: string): Promise<RunningServer> {
   const server = await findServer(home);
   if (server === undefined) throw serverMissing(home);
   return server;
 }
 
 export function serverMissing(home: string): CortexError {
-  return new CortexError("server_missing", `No server runs on ${home}`, { hint: howToStart(home) });
+  return new CortexError("server_missing", `No server is running on ${home}`, { hint: howToStart(home) });
 }
 
 export function serverGone(home: string, cause: unknown): CortexError {
-  return new CortexError("server_missing", `The server on ${home} does not answer`, {
-    hint: `What it has accepted is kept. ${howToStart(home)}`,
+  return new CortexError("server_missing", `The server on ${home} is not responding`, {
+    hint: `Accepted messages are not lost. ${howToStart(home)}`,
     cause,
   });
 }

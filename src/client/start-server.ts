@@ -11,14 +11,19 @@ import { logFolder } from "../config/home.ts";
 import type { Invocation } from "../feature/command.ts";
 import { ask } from "./ask.ts";
 import { logPath } from "./log-file.ts";
-import { findServer, type Server, serverMissing } from "./server.ts";
+import { findServer, type RunningServer, serverMissing } from "./server.ts";
 
 /** A start takes about a second; recovering a large home a few. */
 const START_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
-/** The server of this home; with `--start`, one is started in the background where none runs. */
-export async function needOrStartServer({ home, options, print, environment }: Invocation): Promise<Server> {
+/** The server of this home; with `--start`, starts one in the background if none is running. */
+export async function needOrStartServer({
+  home,
+  options,
+  print,
+  environment,
+}: Invocation): Promise<RunningServer> {
   const running = await findServer(home);
   if (options["start"] !== true) {
     if (running === undefined) throw serverMissing(home);
@@ -28,32 +33,32 @@ export async function needOrStartServer({ home, options, print, environment }: I
   const { child, ready } = startServer(home, { environment });
   const server = await ready;
   child.unref();
-  print.note(`Started a server in the background, process ${server.pid}.`);
+  print.note(`Started a background server, process ${server.pid}.`);
   return server;
 }
 
 interface Starting {
   readonly environment: Invocation["environment"];
-  /** Whether it stops when this process ends, however that happens. */
+  /** Whether it stops when this process ends, even if killed. */
   readonly isTied?: boolean;
 }
 
 interface Started {
   readonly child: ChildProcess;
-  /** Resolves when it answers. */
-  readonly ready: Promise<Server>;
+  /** Resolves once it responds. */
+  readonly ready: Promise<RunningServer>;
 }
 
 export function startServer(home: string, { environment, isTied = false }: Starting): Started {
   const logs = logFolder(home);
   mkdirSync(logs, { recursive: true, mode: 0o700 });
-  const log = join(logs, "up.log"); // of this start; what the server says later is in cortex.log
+  const log = join(logs, "up.log"); // only of this start; the server itself logs to cortex.log
   const output = createPrivate(log);
   const tie = isTied ? ["--tied"] : [];
   const child = launch(
     {
       file: process.execPath,
-      args: [process.argv[1]!, "up", "--quiet", "--home", home, ...tie],
+      args: [process.argv[1] ?? "", "up", "--quiet", "--home", home, ...tie],
       environment: wholeEnvironment(environment),
     },
     [isTied ? "pipe" : "ignore", output, output],
@@ -62,7 +67,7 @@ export function startServer(home: string, { environment, isTied = false }: Start
   return { child, ready: awaitReady(child, home, log) };
 }
 
-async function awaitReady(child: ChildProcess, home: string, log: string): Promise<Server> {
+async function awaitReady(child: ChildProcess, home: string, log: string): Promise<RunningServer> {
   const stop = new AbortController();
   const ended = once(child, "exit", { signal: stop.signal }).then(() => "ended" as const);
   const late = wait(START_LIMIT_MS, "late" as const, { signal: stop.signal });
@@ -73,7 +78,7 @@ async function awaitReady(child: ChildProcess, home: string, log: string): Promi
   return outcome;
 }
 
-async function find(home: string, signal: AbortSignal): Promise<Server> {
+async function find(home: string, signal: AbortSignal): Promise<RunningServer> {
   for (;;) {
     const server = await findServer(home);
     if (server !== undefined && (await answers(server))) return server;
@@ -81,7 +86,7 @@ async function find(home: string, signal: AbortSignal): Promise<Server> {
   }
 }
 
-async function answers(server: Server): Promise<boolean> {
+async function answers(server: RunningServer): Promise<boolean> {
   try {
     return (await ask(server, { path: "/api/health" })).status === 200;
   } catch {
@@ -92,13 +97,13 @@ async function answers(server: Server): Promise<boolean> {
 function endedEarly(log: string): CortexError {
   const last = readFileSync(log, "utf8").trimEnd().split("\n").slice(-2).join(" ");
   return new CortexError("server_missing", `The server did not start: ${last}`, {
-    hint: `All that it said is in ${log}.`,
+    hint: `See ${log} for its full output.`,
   });
 }
 
 function notReady(log: string): CortexError {
   const seconds = START_LIMIT_MS / 1_000;
-  return new CortexError("server_missing", `The server was not ready after ${seconds} seconds`, {
-    hint: `It may still be at work; what it says is in ${log}.`,
+  return new CortexError("server_missing", `The server was not ready within ${seconds} seconds`, {
+    hint: `It may still be starting; see ${log}.`,
   });
 }

@@ -1,4 +1,4 @@
-/** The configuration, the keys of the models, the agents with their folders, and the sandbox. */
+/** Checks the configuration, API keys, agents and their folders, and the sandbox. */
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 
@@ -12,19 +12,19 @@ import { type Configured, readConfigured } from "../config/configured.ts";
 import { type Check, fail, ok, refusalBy, warn } from "../feature/check.ts";
 import type { CheckedHome, Feature } from "../feature/feature.ts";
 import { pingProfile, type PingProblem } from "./ping.ts";
-import { checkPort } from "./check-port.ts";
+import { checkPort } from "./check-machine.ts";
 import { describeSandbox, findBubblewrap, sandboxMode, type SandboxMode } from "../turns/sandbox.ts";
 import { describeUnset, isSet, unsetVariables } from "../config/unset-variables.ts";
 
-interface Sources extends CheckedHome {
+interface ConfigCheck extends CheckedHome {
   readonly features: readonly Feature[];
-  /** How servers of models are asked whether they are there. Undefined: none is asked. */
+  /** How to reach model servers. Undefined: they are not contacted. */
   readonly request: typeof fetch | undefined;
   readonly isServed: boolean;
 }
 
-/** With a configuration that is wrong, there is nothing more to look at. */
-export async function checkConfig(sources: Sources): Promise<Check[]> {
+/** Stops at an invalid configuration: nothing else can be checked then. */
+export async function checkConfig(sources: ConfigCheck): Promise<Check[]> {
   let configured: Configured;
   try {
     configured = await readConfigured(sources);
@@ -40,7 +40,7 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
   return [
     ok("config", "valid"),
     ...profiles,
-    // Keys were looked at with the profiles.
+    // Keys were checked with the profiles.
     ...agents
       .filter(({ path }) => !path.endsWith(".profile"))
       .map(({ level, path, message, hint }) =>
@@ -56,7 +56,7 @@ export async function checkConfig(sources: Sources): Promise<Check[]> {
   ];
 }
 
-/** Whether each has what it needs, and whether its server is there and takes the key. */
+/** Checks that each profile has what it needs, and that its server responds and accepts the key. */
 async function checkProfiles(
   { config, variable }: Configured,
   request: typeof fetch | undefined,
@@ -81,8 +81,8 @@ async function checkProfiles(
 
 const NO_MODEL = warn(
   "model",
-  "No model is configured and no key is set: without a model server on this machine, the offline model answers",
-  'Set ANTHROPIC_API_KEY, say, or "defaultProfile" in config/profiles.json, or start a server such as Ollama.',
+  "No model is configured and no API key is set; without a local model server, the offline model answers",
+  'Set ANTHROPIC_API_KEY, set "defaultProfile" in config/profiles.json, or start a model server such as Ollama.',
 );
 
 async function findProblem(
@@ -104,12 +104,12 @@ async function findProblem(
   return request === undefined ? undefined : pingProfile(profile, { variable, request });
 }
 
-/** In place of the network, where nothing is to be asked: looking for a model server is left to the start. */
+/** Replaces the network with `--offline`: only `cortex up` looks for a model server. */
 async function unreachable(): Promise<never> {
-  throw new Error("No server is asked.");
+  throw new Error("Model servers are not contacted");
 }
 
-/** File tools read what is in an allowed folder, and the home holds the token and the keys. */
+/** File tools can read an allowed folder, and the home contains the token and the keys. */
 function checkRoots(home: string, { personas }: Config): Check[] {
   return Object.entries(personas).flatMap(([id, { permissions }]) =>
     permissions.roots
@@ -117,14 +117,14 @@ function checkRoots(home: string, { personas }: Config): Check[] {
       .map((root) =>
         warn(
           "agents",
-          `personas.${id}.permissions.roots: ${root} holds the home, with its token and keys`,
-          "Name narrower folders: agents of this persona can read all of it.",
+          `personas.${id}.permissions.roots: ${root} contains the home, with its token and keys`,
+          "Use narrower folders: agents with this persona can read all of it.",
         ),
       ),
   );
 }
 
-/** What is named to protect something is needed; what is only passed on may be missing. */
+/** A variable that protects something must be set; one that is only passed on may be missing. */
 function checkVariables(config: Config, variable: Configured["variable"]): Check[] {
   return [
     ...unsetVariables(config, variable).map((unset) => {
@@ -136,14 +136,14 @@ function checkVariables(config: Config, variable: Configured["variable"]): Check
       .map(([setting, name]) =>
         warn(
           "variables",
-          `${setting}: ${name} is not set, so what runs there does without it`,
-          "Set it, or write it to config/.env, or take it off the list.",
+          `${setting}: ${name} is not set, so programs do not get it`,
+          "Set it in the environment or in config/.env, or remove it from the list.",
         ),
       ),
   ];
 }
 
-/** The variables that programs are given, by the setting that says so. */
+/** The variables passed to programs, with the setting that lists them. */
 function passedOn({ hooks, toolHooks, subAgents }: Config): (readonly [setting: string, name: string])[] {
   const lists: readonly (readonly [setting: string, env: readonly string[]])[] = [
     ["hooks.env", hooks.env],
@@ -159,14 +159,19 @@ function checkFolders({ channels }: Config): Check[] {
   return Object.entries(channels.files)
     .filter(([, { folder }]) => !existsSync(folder))
     .map(([name, { folder }]) =>
-      warn("files", `channels.files.${name}: ${folder} is not there`, "Make the folder, or name another.", {
-        kind: "folder",
-        path: folder,
-      }),
+      warn(
+        "files",
+        `channels.files.${name}: missing folder ${folder}`,
+        "Create the folder, or configure another one.",
+        {
+          kind: "folder",
+          path: folder,
+        },
+      ),
     );
 }
 
-/** A secret as short as this is not taken out of texts. */
+/** Short secrets are not redacted. */
 function checkCredentials({ personas }: Config, variable: Configured["variable"]): Check[] {
   const names = new Set(Object.values(personas).flatMap(({ permissions }) => permissions.credentials));
   return [...names]
@@ -174,8 +179,8 @@ function checkCredentials({ personas }: Config, variable: Configured["variable"]
     .map((name) =>
       warn(
         "secrets",
-        `${name} is shorter than ${MIN_SECRET_LENGTH} characters, so it is not taken out of what is recorded`,
-        "Use a longer one.",
+        `${name} is shorter than ${MIN_SECRET_LENGTH} characters, so it is not redacted from the records`,
+        "Use a longer secret.",
       ),
     );
 }

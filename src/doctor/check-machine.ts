@@ -1,6 +1,8 @@
-/** Node, the folder of the home, who can read what is private in it, and the room on its disk. */
+/** Checks Node, the home and its permissions, free disk space, and the port. */
+import { once } from "node:events";
 import { closeSync } from "node:fs";
 import { access, constants, readFile, realpath, stat } from "node:fs/promises";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 
 import { codeOf } from "../model/error-code.ts";
@@ -11,7 +13,7 @@ import { type Check, ok, refusal, refusalBy, warn } from "../feature/check.ts";
 import { LARGE_WAL_BYTES, LOW_DISK_BYTES } from "../insight/health.ts";
 import { chatHistoryPath, databasePath, logFolder, refuseFile, tokenPath } from "../config/home.ts";
 import { openElsewhere } from "../programs/open-elsewhere.ts";
-import { readVitals } from "../insight/vitals.ts";
+import { readVitals } from "../insight/measure.ts";
 
 /** As in package.json. */
 const LEAST_NODE = 24;
@@ -26,7 +28,7 @@ export async function checkMachine(home: string, nodeVersion: string): Promise<C
   }
   const mode = await modeOf(home);
   if (mode === undefined)
-    return [checkNode(nodeVersion), ok("home", `${home} is not there yet; \`cortex up\` makes it`)];
+    return [checkNode(nodeVersion), ok("home", `${home} does not exist yet; \`cortex up\` creates it`)];
   const [writable, disk, ...secrets] = await Promise.all([
     checkWritable(home),
     checkDisk(home),
@@ -42,8 +44,8 @@ export async function checkMachine(home: string, nodeVersion: string): Promise<C
     isOpen && writable.state === "ok"
       ? warn(
           "home",
-          `Others can ${(mode & OTHERS_WRITE) === 0 ? "read" : "write to"} ${home}`,
-          `\`chmod go-rwx ${quoted(home)}\` closes it to them.`,
+          `Other users can ${(mode & OTHERS_WRITE) === 0 ? "read" : "write to"} ${home}`,
+          `Run \`chmod go-rwx ${quoted(home)}\`.`,
           changeMode(home, mode, { without: OTHERS }),
         )
       : writable,
@@ -55,7 +57,7 @@ export async function checkMachine(home: string, nodeVersion: string): Promise<C
 function checkNode(version: string): Check {
   const major = Number.parseInt(version, 10);
   if (major >= LEAST_NODE) return ok("node", version);
-  return refusal("node", `This is Node ${version}`, `Cortex needs Node ${LEAST_NODE} or newer.`);
+  return refusal("node", `Unsupported Node ${version}`, `Cortex needs Node ${LEAST_NODE} or newer.`);
 }
 
 async function checkWritable(home: string): Promise<Check> {
@@ -65,17 +67,13 @@ async function checkWritable(home: string): Promise<Check> {
     } catch (error) {
       const code = codeOf(error);
       if (code !== "ENOENT")
-        return refusal(
-          "home",
-          `${folder} cannot be written to (${code})`,
-          "Check its owner and its permissions.",
-        );
+        return refusal("home", `Cannot write to ${folder} (${code})`, "Check its owner and permissions.");
     }
   }
   return ok("home", home);
 }
 
-/** A link, or somebody else's file, is not read. */
+/** Reports a link, or a file of another user. */
 async function checkSecret(name: string, path: string): Promise<Check[]> {
   try {
     closeSync(openPrivate(path));
@@ -85,29 +83,29 @@ async function checkSecret(name: string, path: string): Promise<Check[]> {
   return checkPrivate(name, path);
 }
 
-/** What holds secrets, or what was said, is for its owner alone. */
+/** Secrets and conversations must be readable only by their owner. */
 async function checkPrivate(name: string, path: string): Promise<Check[]> {
   const mode = await modeOf(path);
   if (mode === undefined) return [];
-  if ((mode & OTHERS) === 0) return [ok(name, "only its owner can read it")];
+  if ((mode & OTHERS) === 0) return [ok(name, "readable only by its owner")];
   return [
     warn(
       name,
-      `Others can read ${path}`,
-      `\`chmod go-rwx ${quoted(path)}\` closes it to them.`,
+      `Other users can read ${path}`,
+      `Run \`chmod go-rwx ${quoted(path)}\`.`,
       changeMode(path, mode, { without: OTHERS }),
     ),
   ];
 }
 
-/** The log begins anew only when nobody reads what was there before it: whoever never stops reading lets it grow. */
+/** SQLite restarts its log only when no reader needs the old part: a reader that never stops lets it grow. */
 export async function checkDisk(home: string, largeWalBytes = LARGE_WAL_BYTES): Promise<Check[]> {
   const { freeBytes, databaseBytes, walBytes } = (await readVitals(home)).disk;
-  const message = `${mebibytes(freeBytes)} are free; the database has ${mebibytes(databaseBytes)}`;
+  const message = `${mebibytes(freeBytes)} free; database ${mebibytes(databaseBytes)}`;
   return [
     freeBytes >= LOW_DISK_BYTES
       ? ok("disk", message)
-      : warn("disk", message, "Make room: when the disk is full, nothing new is accepted."),
+      : warn("disk", message, "Free up space: on a full disk, Cortex accepts nothing new."),
     ...(walBytes <= largeWalBytes ? [] : [await checkWal(home, walBytes)]),
   ];
 }
@@ -120,15 +118,42 @@ async function checkWal(home: string, walBytes: number): Promise<Check> {
   return warn(
     "wal",
     `The write-ahead log of the database has grown to ${mebibytes(walBytes)}${who}`,
-    `A program that never stops reading keeps it from shrinking: end it, and the log shrinks by itself. \`lsof ${quoted(path)}\` lists who has it open.`,
+    `A long-running reader keeps it from shrinking. Stop that program; \`lsof ${quoted(path)}\` lists all that have it open.`,
   );
 }
 
 function pidOf(note: string): number[] {
   try {
-    return [(JSON.parse(note) as { readonly pid: number }).pid];
+    const { pid }: { readonly pid: number } = JSON.parse(note);
+    return [pid];
   } catch {
-    return []; // cut off while it was written
+    return []; // truncated by a crash
+  }
+}
+
+/** Listens there for a moment. Call it only if no server is running. */
+export async function checkPort({ host, port }: { host: string; port: number }): Promise<Check> {
+  const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const server = createServer();
+  try {
+    const listening = once(server, "listening");
+    server.listen({ host, port, exclusive: true });
+    await listening;
+    server.close();
+    return ok("port", port === 0 ? "any free port" : `${address} is free`);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "EADDRINUSE")
+      return refusal(
+        "port",
+        `Port in use by another process: ${address}`,
+        "Stop it, or set `server.port` in cortex.json.",
+      );
+    return refusal(
+      "port",
+      `Cannot listen on ${address} (${code})`,
+      "Check `server.host` and `server.port` in cortex.json.",
+    );
   }
 }
 
@@ -142,7 +167,7 @@ async function modeOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** For a shell. */
+/** Quotes a path for a shell. */
 function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

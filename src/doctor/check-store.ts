@@ -1,4 +1,4 @@
-/** The ledger: whether it opens and is whole, who has it, whether its clock is ours, and how its hooks do. */
+/** Checks the ledger: its integrity, its lock, the clock, and the state of hooks. */
 import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
 
@@ -11,13 +11,13 @@ import { openLedger } from "../client/ledger.ts";
 import { isAlive } from "../programs/is-alive.ts";
 import { MAX_HOOKS_NAMED } from "../insight/measure.ts";
 
-/** A large database takes longer to be read, and is then not read to its end. */
+/** A check of a large database is cut off after this. */
 const QUICK_CHECK_MS = 10_000;
-/** Of what went wrong with a hook. */
+/** Longer errors of hooks are cut. */
 const MAX_ERROR_LENGTH = 200;
-/** Clocks of machines that talk to each other may differ by this. */
+/** Clocks of different machines may differ by this. */
 export const CLOCK_DOUBT_MS = 5 * 60_000;
-/** No clock that is right shows a time before Cortex was written. */
+/** No correct clock shows a time before Cortex was written. */
 export const EARLIEST_MS = Date.UTC(2026, 0, 1);
 
 export async function checkStore(home: string, nowMs: number): Promise<Check[]> {
@@ -46,7 +46,7 @@ async function checkWhole(ledger: Ledger): Promise<Check> {
     if (problem === "ok")
       return ok(
         "store",
-        `whole; ${count(events, "event")}, ${count(turns, "turn")}, ${count(sessions, "session")}`,
+        `intact; ${count(events, "event")}, ${count(turns, "turn")}, ${count(sessions, "session")}`,
       );
     return damaged(problem);
   } catch (error) {
@@ -55,17 +55,17 @@ async function checkWhole(ledger: Ledger): Promise<Check> {
     const seconds = QUICK_CHECK_MS / 1_000;
     return warn(
       "store",
-      `The database was not read to its end in ${seconds} s`,
-      "`cortex verify` takes its time.",
+      `The check did not finish within ${seconds} s`,
+      "Run `cortex verify` for a full check.",
     );
   }
 }
 
 function damaged(problem: string): Check {
-  return refusal("store", `The database is damaged: ${problem}`, "Restore a backup; docs/store.md says how.");
+  return refusal("store", `The database is damaged: ${problem}`, "Restore a backup; see docs/store.md.");
 }
 
-/** Notes of who has the database and where its server is. What holds others off is no note, so one that was left does no harm. */
+/** Notes on who has the database open and where the server is. The real lock is held by the system, so a stale note is harmless. */
 async function checkNotes(home: string): Promise<Check[]> {
   const paths = [`${databasePath(home)}.lock`, serverNotePath(home)];
   const [lock, ...others] = await Promise.all(paths.map((path) => checkNote(home, path)));
@@ -76,12 +76,12 @@ async function checkNote(home: string, path: string): Promise<Check[]> {
   const content = await readFile(path, "utf8").catch(() => undefined);
   if (content === undefined) return [];
   const { pid, startedAt } = readNote(content);
-  if (isAlive(pid)) return [ok("lock", `process ${pid} has the database since ${startedAt}`)];
+  if (isAlive(pid)) return [ok("lock", `held by process ${pid} since ${startedAt}`)];
   return [
     warn(
       "lock",
-      `${relative(home, path)} is of process ${pid}, which is gone: it was killed, or the machine stopped`,
-      "`cortex up` takes over from where it was.",
+      `Stale ${relative(home, path)} of process ${pid}, which was killed or went down with the machine`,
+      "Harmless: `cortex up` recovers and continues.",
       { kind: "remove", path, content },
     ),
   ];
@@ -89,9 +89,9 @@ async function checkNote(home: string, path: string): Promise<Check[]> {
 
 function readNote(text: string): { pid: number; startedAt: string } {
   try {
-    return JSON.parse(text) as ReturnType<typeof readNote>;
+    return JSON.parse(text);
   } catch {
-    return { pid: NaN, startedAt: "" }; // cut off while it was written
+    return { pid: NaN, startedAt: "" }; // truncated by a crash
   }
 }
 
@@ -102,8 +102,8 @@ async function checkClock(ledger: Ledger, nowMs: number): Promise<Check> {
   const minutes = Math.round(aheadMs / 60_000);
   return warn(
     "clock",
-    `The newest event is from ${count(minutes, "minute")} in the future: the clock was wrong then, or is now`,
-    "Set the clock; what is due by then waits until then.",
+    `The newest event is ${count(minutes, "minute")} in the future: the clock was or is wrong`,
+    "Set the clock; anything scheduled by it waits until then.",
   );
 }
 
@@ -113,21 +113,20 @@ function checkYear(nowMs: number): Check {
   return fail(
     "clock",
     `The clock shows ${shown}`,
-    "Set it: with a wrong time, certificates and timers fail.",
+    "Set the clock: with a wrong time, certificates and timers fail.",
   );
 }
 
-/** Those that cannot be loaded, and those that are paused after repeated failures. */
+/** Reports hooks that failed to load and hooks paused after repeated failures. */
 function checkHooks(hooks: readonly StoredHook[]): Check[] {
   const present = hooks.filter((hook) => hook.present);
   if (present.length === 0) return [];
   const broken = present.filter(({ state }) => state === "errored" || state === "open");
   const active = present.filter(({ state }) => state === "active").length;
-  if (broken.length === 0)
-    return [ok("hooks", `${present.length}, of which ${active} ${active === 1 ? "is" : "are"} active`)];
+  if (broken.length === 0) return [ok("hooks", `${active} of ${present.length} active`)];
   return broken.slice(0, MAX_HOOKS_NAMED).map(({ name, state, error = "" }) => {
-    const what = state === "errored" ? "cannot be loaded" : "is paused after repeated failures";
-    const why = error.split("\n")[0]!.slice(0, MAX_ERROR_LENGTH);
-    return warn("hooks", `${name} ${what}: ${why}`, `\`cortex hooks show ${name}\` shows it.`);
+    const what = state === "errored" ? "failed to load" : "is paused after repeated failures";
+    const [why = ""] = error.slice(0, MAX_ERROR_LENGTH).split("\n");
+    return warn("hooks", `${name} ${what}: ${why}`, `Run \`cortex hooks show ${name}\` for details.`);
   });
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a home and its machine, what would put it right, and, with `--fix`, putting it right. */
+/** `cortex doctor`: problems of a home and its machine, and their fixes; `--fix` applies them. */
 import {
   applyChange,
   type Change,
@@ -15,7 +15,7 @@ import type { Feature } from "../feature/feature.ts";
 import { count, harmless, table } from "../terminal/text.ts";
 import { readVersion } from "../config/version.ts";
 
-/** False: something does not work. REFUSES_TO_START: because of it, `cortex up` would not start. */
+/** False: a check failed. REFUSES_TO_START: `cortex up` would refuse to start. */
 export async function doctor(
   given: Invocation,
   features: readonly Feature[],
@@ -48,34 +48,32 @@ async function look(
   });
 }
 
-/** Those that were made: what is not any more as it was is left for the next look. */
+/** Returns the applied changes; a file that changed meanwhile is left for the next run. */
 async function fix({ checks }: Diagnosis): Promise<Change[]> {
   const made: Change[] = [];
   for (const { change } of checks) if (change !== null && (await applyChange(change))) made.push(change);
   return made;
 }
 
-/** One that does not answer counts as none. */
+/** A server that does not respond counts as none. */
 async function askServer(home: string): Promise<{ url: string; version: string } | undefined> {
   const server = await findServer(home);
   if (server === undefined) return undefined;
   try {
-    const { body } = await ask(server, { path: "/api/health" });
-    return { url: urlOf(server), version: (body as { version: string }).version };
+    const { body } = await ask<{ readonly version: string }>(server, { path: "/api/health" });
+    return { url: urlOf(server), version: body.version };
   } catch {
     return undefined;
   }
 }
-
-const COLOURS = { ok: "green", warn: "yellow", fail: "red" } as const;
 
 function describe({ checks, canStart }: Diagnosis, style: Invocation["print"]["style"]): string {
   const rows = checks.flatMap(({ state, name, message, hint }) => [
     ...lines(message).map((line, at) => (at === 0 ? [state, name, line] : ["", "", line])),
     ...(hint === null ? [] : lines(hint).map((line) => ["", "", `  ${line}`])),
   ]);
-  const list = table(rows).replaceAll(/^(ok|warn|fail)\b/gm, (word) =>
-    style(COLOURS[word as Check["state"]], word),
+  const list = table(rows).replaceAll(/^(?:ok|warn|fail)\b/gm, (word) =>
+    style(word === "ok" ? "green" : word === "warn" ? "yellow" : "red", word),
   );
   const wanted = checks.flatMap(({ change }) => (change === null ? [] : describeChange(change)));
   return [
@@ -83,22 +81,21 @@ function describe({ checks, canStart }: Diagnosis, style: Invocation["print"]["s
     ...(wanted.length === 0
       ? []
       : [`\`cortex doctor --fix\` would change:\n${wanted.map(harmless).join("\n")}`]),
-    canStart ? summary(checks) : `${summary(checks)} Cortex does not start like this.`,
+    canStart ? summary(checks) : `${summary(checks)} Cortex cannot start until the failures are fixed.`,
   ].join("\n\n");
 }
 
 function describeFixed(fixed: readonly Change[] | undefined): string[] {
   if (fixed === undefined) return [];
-  if (fixed.length === 0) return ["There was nothing to change."];
+  if (fixed.length === 0) return ["Nothing to change."];
   return [["Changed:", ...fixed.flatMap(describeChange).map(harmless)].join("\n")];
 }
 
 function summary(checks: readonly Check[]): string {
-  const [fails, warns] = (["fail", "warn"] as const).map(
-    (state) => checks.filter((check) => check.state === state).length,
-  );
-  if (fails === 0 && warns === 0) return "All is well.";
-  return `${count(fails!, "failure")}, ${count(warns!, "warning")}.`;
+  const fails = checks.filter(({ state }) => state === "fail").length;
+  const warns = checks.filter(({ state }) => state === "warn").length;
+  if (fails === 0 && warns === 0) return "No problems found.";
+  return `${count(fails, "failure")}, ${count(warns, "warning")}.`;
 }
 
 function lines(text: string): string[] {

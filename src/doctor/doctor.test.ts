@@ -35,7 +35,10 @@ describe("the machine", () => {
     using folder = temporaryFolder();
     const { state, one } = await check(join(folder.path, "new"));
     expect(state).toBe("warn"); // there is no sandbox and no model
-    expect(one("home")).toMatchObject({ state: "ok", message: expect.stringContaining("not there yet") });
+    expect(one("home")).toMatchObject({
+      state: "ok",
+      message: expect.stringContaining("does not exist yet"),
+    });
     expect(one("store")).toMatchObject({ state: "ok", message: "none yet" });
     expect(one("server")).toMatchObject({ state: "ok" });
   });
@@ -57,7 +60,7 @@ describe("the machine", () => {
     expect(one(".env")).toMatchObject({ state: "ok" });
     expect(one("token")).toMatchObject({
       state: "warn",
-      hint: `\`chmod go-rwx ${home.path}/data/token\` closes it to them.`,
+      hint: `Run \`chmod go-rwx ${home.path}/data/token\`.`,
     });
   });
 
@@ -79,7 +82,7 @@ describe("the machine", () => {
     using folder = temporaryFolder();
     chmodSync(folder.path, mode);
     const found = (await check(folder.path)).one("home");
-    expect(found).toMatchObject({ state: "warn", message: `Others can ${verb} ${folder.path}` });
+    expect(found).toMatchObject({ state: "warn", message: `Other users can ${verb} ${folder.path}` });
     await applyChange(found.change!);
     expect(statSync(folder.path).mode & 0o777).toBe(0o700);
   });
@@ -164,7 +167,7 @@ describe("the configuration", () => {
     const { named } = await check(home.path, { environment: { ...NO_SANDBOX, PIN: "1234" } });
     expect(named("agents").map(({ state, message }) => `${state} ${message}`)).toEqual([
       expect.stringMatching(/^fail agents\.main\.workspace: .*file is not a folder$/),
-      `warn personas.atlas.permissions.roots: ${home.path} holds the home, with its token and keys`,
+      `warn personas.atlas.permissions.roots: ${home.path} contains the home, with its token and keys`,
     ]);
     expect(named("secrets")).toMatchObject([{ state: "warn", message: expect.stringContaining("PIN") }]);
   });
@@ -193,9 +196,9 @@ describe("the configuration", () => {
       "fail channels.webhooks.pay.secretEnv: PAY is not set, so requests to this webhook are rejected",
       "fail channels.webhooks.out.deliverTo.secretEnv: OUT is not set, so deliveries to this webhook fail",
       "fail webSearch.apiKeyEnv: SEARCH is not set, so WebSearch fails",
-      "warn hooks.env[1]: CITY is not set, so what runs there does without it",
-      "warn toolHooks[0].env[0]: POLICY is not set, so what runs there does without it",
-      "warn subAgents.types.own.env[0]: OWN is not set, so what runs there does without it",
+      "warn hooks.env[1]: CITY is not set, so programs do not get it",
+      "warn toolHooks[0].env[0]: POLICY is not set, so programs do not get it",
+      "warn subAgents.types.own.env[0]: OWN is not set, so programs do not get it",
     ]);
     expect(named("files")).toMatchObject([
       { state: "warn", message: expect.stringContaining("files.inbox: ") },
@@ -223,7 +226,7 @@ describe("the ledger", () => {
     expect(one("store")).toEqual({
       name: "store",
       state: "ok",
-      message: "whole; 0 events, 0 turns, 0 sessions",
+      message: "intact; 0 events, 0 turns, 0 sessions",
       hint: null,
       change: null,
       stopsStart: false,
@@ -289,7 +292,7 @@ describe("what keeps Cortex from starting", () => {
     const environment = { PATH: "/nonexistent" };
     const { canStart, one } = await check(home.path, { environment });
     expect(canStart).toBe(false);
-    expect(one("port")).toMatchObject({ message: `Another process listens on 127.0.0.1:${other.port}` });
+    expect(one("port")).toMatchObject({ message: `Port in use by another process: 127.0.0.1:${other.port}` });
     const served = await check(home.path, { environment, server: { version: "1.0.0" } });
     expect([served.canStart, served.named("port")]).toEqual([true, []]);
   });
@@ -314,7 +317,7 @@ test("hooks that cannot be loaded are named, and those that can are counted", as
   const cortex = await openTestCortex({}, { home: home.path });
   await cortex.stop();
   expect((await check(home.path)).named("hooks")).toMatchObject([
-    { state: "warn", message: expect.stringMatching(/^bad cannot be loaded: /) },
+    { state: "warn", message: expect.stringMatching(/^bad failed to load: /) },
   ]);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Looks at everything that Cortex needs, finds fault with it, and says what to do. Changes nothing; asks nothing of
- * other machines unless it is told how.
+ * Checks everything that Cortex needs and suggests fixes. Changes nothing, and contacts no other machine without
+ * `request`.
  */
 import type { Feature } from "../feature/feature.ts";
 import { FEATURES, toolNamesOf } from "../runtime/features.ts";
@@ -15,26 +15,26 @@ export { applyChange, type Change, describeChange } from "../feature/changes.ts"
 export interface DoctorOptions {
   readonly home: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Those that are asked for checks. */
+  /** The features whose checks are included. */
   readonly features?: readonly Feature[];
   readonly nowMs: number;
-  /** Of this Cortex. */
+  /** The version of this program. */
   readonly version: string;
-  /** Undefined: none runs. */
+  /** Undefined: not running. */
   readonly server: { readonly version: string; readonly url?: string } | undefined;
-  /** How the servers of models are asked for the list of their models, which is free. Undefined: they are not. */
+  /** Used to list the models of model servers, which is free. Undefined: they are not contacted. */
   readonly request?: typeof fetch;
 }
 
 export interface Diagnosis {
-  /** The worst of them. */
+  /** The worst state of all checks. */
   readonly state: Check["state"];
-  /** Whether nothing was found because of which Cortex would not start. */
+  /** Whether no failure prevents a start. */
   readonly canStart: boolean;
   readonly checks: readonly Check[];
 }
 
-/** In JSON. */
+/** The diagnosis as JSON. */
 export function diagnosisView({ state, canStart, checks }: Diagnosis) {
   return { state, canStart, checks: checks.map(checkView) };
 }
@@ -43,7 +43,7 @@ export async function examine(parts: DoctorOptions): Promise<Diagnosis> {
   const { home, environment = process.env, features = FEATURES, nowMs, request } = parts;
   const isServed = parts.server !== undefined;
   const machine = await checkMachine(home, process.versions.node);
-  // On a home that cannot be one, there is nothing more to look at.
+  // If the home is unusable, nothing else can be checked.
   const rest = machine.some(({ name, stopsStart }) => name === "home" && stopsStart)
     ? []
     : await Promise.all([
@@ -55,9 +55,9 @@ export async function examine(parts: DoctorOptions): Promise<Diagnosis> {
 }
 
 function checkServer({ server, version }: DoctorOptions): Check {
-  if (server === undefined) return ok("server", "none runs; `cortex up` starts one");
+  if (server === undefined) return ok("server", "not running; start it with `cortex up`");
   const message = [server.url, `version ${server.version}`].filter(Boolean).join(", ");
   if (server.version === version) return ok("server", message);
-  const hint = "Restart it: it still runs what was installed before.";
-  return warn("server", `${message}, but this is ${version}`, hint);
+  const hint = "Restart the server to run the installed version.";
+  return warn("server", `${message}, but version ${version} is installed`, hint);
 }

@@ -1,23 +1,23 @@
 /**
- * Asks the server of a profile for the list of its models. That costs nothing, and shows that it is there, that it
- * takes the key, and whether a server of one's own has the model.
+ * Requests the model list of a profile's server. This is free and shows that the server responds and accepts the key, and
+ * whether a self-hosted one has the model.
  */
+import { codeOf } from "../model/error-code.ts";
 import type { Profile } from "../model/profile.ts";
 
 type Environment = (name: string) => string | undefined;
 
 export interface PingProblem {
-  /** refused: it will not work until somebody changes something. silent: it may later. */
+  /** refused: the configuration must be fixed. silent: a later attempt may succeed. */
   readonly kind: "refused" | "silent";
   readonly message: string;
   readonly hint: string;
 }
 
-/** A server that takes longer for a list is of little use. */
 const PING_MS = 5_000;
 const MODELS_NAMED = 5;
 
-/** Undefined: nothing is wrong, or nothing can be asked. The key must have been found before. */
+/** Undefined: no problem, or the protocol has no model list. The key must be set. */
 export async function pingProfile(
   profile: Profile,
   { variable, request }: { variable: Environment; request: typeof fetch },
@@ -29,26 +29,26 @@ export async function pingProfile(
   try {
     response = await request(url, { headers, signal: AbortSignal.timeout(PING_MS) });
   } catch (error) {
-    const message = `Profile "${profile.name}": ${new URL(url).host} does not answer (${reasonOf(error)})`;
-    return { kind: "silent", message, hint: "Check that it runs and that this machine can reach it." };
+    const message = `Profile "${profile.name}": no response from ${new URL(url).host} (${reasonOf(error)})`;
+    return { kind: "silent", message, hint: "Check that it is running and reachable from this machine." };
   }
   const { status } = response;
   if (status === 401 || status === 403) {
-    const message = `Profile "${profile.name}": ${new URL(url).host} refuses the key (${status})`;
+    const message = `Profile "${profile.name}": ${new URL(url).host} rejected the API key (${status})`;
     const hint =
       keyName === undefined
-        ? "Name the variable with the key in `apiKeyEnv`."
-        : `Set ${keyName} to one that is valid.`;
+        ? "Set `apiKeyEnv` to the variable with the key."
+        : `Set ${keyName} to a valid key.`;
     return { kind: "refused", message, hint };
   }
   if (status >= 500) {
-    const message = `Profile "${profile.name}": ${new URL(url).host} answers with ${status}`;
-    return { kind: "silent", message, hint: "Try again later; profiles can name others to fall back on." };
+    const message = `Profile "${profile.name}": ${new URL(url).host} returned status ${status}`;
+    return { kind: "silent", message, hint: "Try again later; a profile can have fallbacks." };
   }
   return missesModel(profile, await idsIn(response));
 }
 
-/** Undefined: not every protocol has such a list. */
+/** Undefined: the protocol has no model list. */
 async function listRequest(profile: Profile, variable: Environment) {
   const [{ openBackend }, { findCredentials }] = await Promise.all([
     import("../agents/pi/provider.ts"),
@@ -75,7 +75,7 @@ interface ModelList {
 
 const OF_OPENAI: ModelList = { path: "/models", headers: (key) => ({ authorization: `Bearer ${key}` }) };
 
-/** By what pi calls the protocols. */
+/** By pi's names of the protocols. */
 const LISTS: Readonly<Record<string, ModelList>> = {
   "anthropic-messages": {
     path: "/v1/models",
@@ -86,12 +86,12 @@ const LISTS: Readonly<Record<string, ModelList>> = {
   "openai-responses": OF_OPENAI,
 };
 
-/** Large providers list their models in pages and by aliases; a server of one's own has what it lists. */
+/** Large providers paginate and use aliases; only a self-hosted server lists exactly the models it has. */
 function missesModel({ name, provider, model }: Profile, ids: readonly string[]): PingProblem | undefined {
   if (provider !== "openai-compatible" || model === undefined || ids.length === 0) return undefined;
   if (ids.some((id) => id === model || id === `${model}:latest`)) return undefined;
-  const message = `Profile "${name}": its server has no model "${model}"`;
-  return { kind: "refused", message, hint: `It has ${ids.slice(0, MODELS_NAMED).join(", ")}.` };
+  const message = `Profile "${name}": model "${model}" not found on its server`;
+  return { kind: "refused", message, hint: `Available: ${ids.slice(0, MODELS_NAMED).join(", ")}.` };
 }
 
 async function idsIn(response: Response): Promise<string[]> {
@@ -99,13 +99,12 @@ async function idsIn(response: Response): Promise<string[]> {
     const { data } = (await response.json()) as { data?: readonly { id?: unknown }[] };
     return (data ?? []).map(({ id }) => id).filter((id) => typeof id === "string");
   } catch {
-    return []; // it has no such list, and is there
+    return []; // no model list, but it responds
   }
 }
 
-/** Without the address, which may hold what is nobody's business. */
+/** Without the address, which may contain credentials. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
-  const cause = error.cause as NodeJS.ErrnoException | undefined;
-  return cause?.code ?? (error.name === "TimeoutError" ? `${PING_MS / 1_000} s` : error.name);
+  return codeOf(error.cause) ?? (error.name === "TimeoutError" ? `${PING_MS / 1_000} s` : error.name);
 }

@@ -6,7 +6,7 @@ export const INSIGHT: readonly Command[] = [
     about: "Show server health and pending work",
     group: "Look",
     examples: ["cortex status", "cortex status --json"],
-    run: async (given) => (await import("./status-command.ts")).status(given),
+    run: async (given) => (await import("./status-command.ts")).showStatus(given),
   },
   {
     usage: "top",

@@ -1,40 +1,44 @@
-/** Two threads beside each other: where they part, and what was said in each since then. */
+/** Compares two threads: where they fork, and the turns of each branch since then. */
+import assert from "node:assert/strict";
+
 import type { TurnId } from "../model/ids.ts";
 import type { Ledger } from "../store/store.ts";
 import { unifiedDiff } from "../relay/artifact/file-changes.ts";
 import { type TurnView, turnView } from "../feature/views.ts";
 
 export interface Comparison {
-  /** The last turn that both threads have. Null: they have none in common. */
+  /** The last common turn. Null: none. */
   readonly common: TurnView | null;
   readonly left: Branch;
   readonly right: Branch;
-  /** From what was said on the left to what was said on the right, unified. Empty: the same was said. */
+  /** A unified diff from the left branch to the right one. Empty: identical content. */
   readonly diff: string;
 }
 
 export interface Branch {
-  /** The turn that it ends with. */
+  /** The last turn. */
   readonly head: TurnId;
-  /** Those that the other thread does not have, oldest first. */
+  /** The turns that the other thread does not have, oldest first. */
   readonly turns: readonly TurnView[];
-  /** How many more there are after them. */
+  /** The number of further turns, which were not read. */
   readonly more: number;
 }
 
-/** Both turns must exist. Of each branch, the first turns are read, at most `limit`. */
+/** Both turns must exist. Reads at most the first `limit` turns of each branch. */
 export async function compareTurns(
   [left, right]: readonly [TurnId, TurnId],
   { turns }: Pick<Ledger, "turns">,
   limit: number,
 ): Promise<Comparison> {
-  const depths = await Promise.all([left, right].map(async (id) => (await turns.get(id))!.depth));
-  const fork = await findFork([left, right], Math.min(...depths), turns);
-  const branches = await Promise.all(
-    [left, right].map((head, side) => readBranch(head, { depth: depths[side]!, fork, limit }, turns)),
-  );
-  const [here, there] = branches as [Branch, Branch];
-  const common = fork === -1 ? undefined : await turns.read((await turns.ancestor(left, fork))!);
+  const depthOf = async (id: TurnId): Promise<number> => (await turns.get(id))?.depth ?? 0;
+  const [leftDepth, rightDepth] = await Promise.all([depthOf(left), depthOf(right)]);
+  const fork = await findFork([left, right], Math.min(leftDepth, rightDepth), turns);
+  const [here, there] = await Promise.all([
+    readBranch(left, { depth: leftDepth, fork, limit }, turns),
+    readBranch(right, { depth: rightDepth, fork, limit }, turns),
+  ]);
+  const parent = fork === -1 ? undefined : await turns.ancestor(left, fork);
+  const common = parent && (await turns.read(parent));
   return {
     common: common === undefined ? null : turnView(common),
     left: here,
@@ -43,20 +47,20 @@ export async function compareTurns(
   };
 }
 
-/** What was said on a branch, as one text: questions are quoted. */
+/** The content of a branch as one text, with queries quoted. */
 function transcript({ turns }: Branch): string {
-  return turns.map(spoken).join("\n");
+  return turns.map(transcriptOf).join("\n");
 }
 
-/** A turn as lines. */
-export function spoken({ id, query, text, prunedAt }: TurnView): string {
-  // With its id: whether two that are pruned said the same, nobody knows.
+/** A turn as text, its query quoted. */
+export function transcriptOf({ id, query, text, prunedAt }: TurnView): string {
+  // With its id, because two pruned turns cannot be compared.
   if (prunedAt !== null) return `(${id}, pruned ${prunedAt})\n`;
   const asked = query.flatMap(({ content }) => content.split("\n").map((line) => `> ${line}`.trimEnd()));
   return [...asked, "", text, ""].join("\n");
 }
 
-/** The depth of the last turn that both have; -1 where there is none. They have the same turns up to there. */
+/** The depth of the last common turn; -1 if there is none. Threads are identical up to it, so a binary search works. */
 async function findFork(
   [left, right]: readonly [TurnId, TurnId],
   shorter: number,
@@ -81,8 +85,10 @@ async function readBranch(
   const length = depth - fork;
   const shown = Math.min(length, limit);
   if (shown === 0) return { head, turns: [], more: 0 };
-  const last = (await turns.ancestor(head, fork + shown))!;
+  const last = await turns.ancestor(head, fork + shown);
+  assert(last !== undefined, "a turn has an ancestor at every depth");
   const thread = (await turns.thread(last, { limit: shown })).toReversed();
-  const views = await Promise.all(thread.map(async ({ id }) => turnView((await turns.read(id))!)));
+  const read = await Promise.all(thread.map(({ id }) => turns.read(id)));
+  const views = read.filter((turn) => turn !== undefined).map(turnView);
   return { head, turns: views, more: length - shown };
 }

@@ -106,6 +106,6 @@ test("a session that is not there is unknown", async () => {
   await using cortex = await openTestCortex();
   await expect(look(cortex, { session: normalizeSessionKey("nobody") })).rejects.toMatchObject({
     code: "session_unknown",
-    hint: "`cortex sessions` lists the sessions there are.",
+    hint: "Run `cortex sessions` to list sessions.",
   });
 });

@@ -1,10 +1,10 @@
 /**
- * What the model of a session is given, and what each part of it takes: of the turn that is under way, else of the one
- * that the next message begins. It is read the way a run reads it, and changes nothing.
+ * The model's context of a session and the tokens of each part: for the running turn, else for the turn of the next
+ * message. Assembled exactly like for a run; read-only.
  */
+import { nameUnknown } from "../client/ledger.ts";
 import type { ToolDescription } from "../agents/agent.ts";
 import type { Config } from "../config/config.ts";
-import { CortexError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { allowsTool } from "../model/permissions.ts";
 import type { Profile } from "../model/profile.ts";
@@ -27,9 +27,9 @@ export interface ContextInput {
   readonly ledger: Pick<Ledger, "sessions" | "queue" | "runs" | "turns">;
   readonly home: string;
   readonly config: Config;
-  /** A profile by its name, `__active__` included. */
+  /** Looks up a profile by name, `__active__` included. */
   readonly profile: (name: string) => Profile;
-  /** How many tokens the model of a profile takes. Undefined: unknown. */
+  /** The context window of a profile's model, in tokens. Undefined: unknown. */
   readonly window: (profile: Profile) => Promise<number | undefined>;
   readonly tools: readonly (ToolDescription & Pick<Tool, "isReserved" | "guidance">)[];
 }
@@ -41,17 +41,17 @@ interface ContextReading {
   readonly profile: Profile;
   readonly window: number | undefined;
   readonly parts: readonly ContextPart[];
-  /** As far as the provider has counted. */
+  /** Tokens, partly as counted by the provider. */
   readonly counted: number;
   readonly isLong: boolean;
   readonly skills: Skills;
 }
 
-/** Throws `session_unknown`, and what is wrong with the agent or its profile. */
+/** Throws `session_unknown`, or an error of the agent or its profile. */
 export async function readContext(key: SessionKey, sources: ContextInput): Promise<ContextReading> {
   const { ledger, home, config } = sources;
   const session = await ledger.sessions.get(key);
-  if (session === undefined) throw sessionUnknown(key);
+  if (session === undefined) throw nameUnknown(key);
   const worker = readWorker(session.worker);
   const setup = asWorker(setupOf(config, session, worker), worker);
   const { items, journal } = await readCurrent(session, ledger);
@@ -97,7 +97,7 @@ interface Current {
   readonly journal?: Journal;
 }
 
-/** The turn that is under way, else the message that is next. */
+/** The running turn, else the next message. */
 async function readCurrent({ key, run }: StoredSession, ledger: ContextInput["ledger"]): Promise<Current> {
   const running = run === undefined ? undefined : await ledger.runs.get(run);
   if (running === undefined) return { items: await ledger.queue.pending(key, { limit: 1 }) };
@@ -128,7 +128,7 @@ function toolsFor(
   return pinned === undefined ? allowed : allowed.filter(({ name }) => pinned.tools.includes(name));
 }
 
-/** A run keeps the prompt that it began with; where that would be another one now, its parts are not known. */
+/** A run keeps its initial prompt. If the prompt would differ now, its parts are unknown. */
 function asPinned(text: string, now: SystemPrompt): SystemPrompt {
   return text === now.text ? now : { text, parts: [{ name: "as this turn began", text }] };
 }
@@ -141,7 +141,7 @@ interface PartView extends Pick<ContextPart, "kind" | "name" | "tokens"> {
 
 const MAX_NAME_LENGTH = 80;
 
-/** The same for the HTTP interface and for `--json`. With `full`, the texts are in it. */
+/** Used by the HTTP API and `--json`. With `full`, includes the texts. */
 export function contextView(reading: ContextReading, { full }: { readonly full: boolean }) {
   const { session, profile, window, parts, counted, isLong, skills } = reading;
   const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
@@ -151,13 +151,13 @@ export function contextView(reading: ContextReading, { full }: { readonly full: 
     persona: session.persona,
     profile: profile.name,
     model: profile.model ?? null,
-    /** Null: nobody knows. */
+    /** Null: unknown. */
     window: window ?? null,
     /** The sum of the parts. */
     tokens,
-    /** The same, where the provider has counted all but the end of it. */
+    /** The same, with the provider's count for all but the end. */
     counted,
-    /** Whether it is shortened before the model is asked. */
+    /** Whether the context is compacted before the next model call. */
     compactionDue: isLong,
     sums: CONTEXT_KINDS.map((kind) => ({
       kind,
@@ -182,10 +182,4 @@ function firstWords(text: string): string {
     .replaceAll(/\s+/g, " ")
     .trim();
   return line.length <= MAX_NAME_LENGTH ? line : `${line.slice(0, MAX_NAME_LENGTH - 1).toWellFormed()}…`;
-}
-
-function sessionUnknown(key: SessionKey): CortexError {
-  return new CortexError("session_unknown", `No session is called "${key}"`, {
-    hint: "`cortex sessions` lists the sessions there are.",
-  });
 }

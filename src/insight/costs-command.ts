@@ -20,13 +20,13 @@ export async function costs(given: Invocation): Promise<void> {
         usd(costUsd),
         count(turns, "turn"),
         `${usage.input + usage.cacheRead + usage.cacheWrite} in, ${usage.output} out`,
-        unpriced === 0 ? "" : `${unpriced} without a price`,
+        unpriced === 0 ? "" : `${unpriced} unpriced`,
       ]);
     const total = `${usd(view.costUsd)} in ${count(days, "day")}, ${count(view.turns, "turn")}`;
     const { calls, tokens, limits } = view.today;
     const today = `Today: ${calls} of ${limits.callsPerDay} model calls, ${tokens} of ${limits.tokensPerDay} tokens.`;
     return rows.length === 0
-      ? `Nothing in ${count(days, "day")}.\n${today}`
+      ? `No turns in ${count(days, "day")}.\n${today}`
       : `${table(rows)}\n\n${total}\n${today}`;
   });
 }
@@ -34,8 +34,8 @@ export async function costs(given: Invocation): Promise<void> {
 function groupOf(word: string): (typeof COST_GROUPS)[number] {
   const group = COST_GROUPS.find((candidate) => candidate === word);
   if (group !== undefined) return group;
-  throw new CortexError("usage", `Costs are not counted by "${word}"`, {
-    hint: `They are by ${COST_GROUPS.join(", ")}.`,
+  throw new CortexError("usage", `Unknown cost group "${word}"`, {
+    hint: `Groups: ${COST_GROUPS.join(", ")}.`,
   });
 }
 
@@ -43,7 +43,7 @@ function daysOf(word: string | undefined): number {
   if (word === undefined) return DEFAULT_COST_DAYS;
   const days = Number(word);
   if (Number.isInteger(days) && days >= 1 && days <= MAX_COST_DAYS) return days;
-  throw new CortexError("usage", `"${word}" is not a number of days`, {
-    hint: `Give a whole number from 1 to ${MAX_COST_DAYS}.`,
+  throw new CortexError("usage", `Invalid number of days "${word}"`, {
+    hint: `Use a whole number from 1 to ${MAX_COST_DAYS}.`,
   });
 }

@@ -1,4 +1,4 @@
-/** What turns have cost: by session, agent, persona, model or day. */
+/** The costs of turns by session, agent, persona, model or day. */
 import type { Config } from "../config/config.ts";
 import { dateOf, dayStart, dayStarts } from "../model/day.ts";
 import type { CostQuery, CostRow, Ledger, ModelUse } from "../store/store.ts";
@@ -7,19 +7,19 @@ export const COST_GROUPS = ["day", "session", "agent", "persona", "model"] as co
 export const DEFAULT_COST_DAYS = 30;
 export const MAX_COST_DAYS = 366;
 
-interface CostsWanted {
+interface CostsRequest {
   readonly by: CostQuery["by"];
-  /** Today and as many days before it as make this number. */
+  /** Number of days, including today. */
   readonly days: number;
 }
 
 export async function readCosts(
-  { by, days }: CostsWanted,
+  { by, days }: CostsRequest,
   { ledger, nowMs, config }: { readonly ledger: Ledger; readonly nowMs: number; readonly config: Config },
 ) {
   const { timezone } = config;
   const dayStartsMs = dayStarts(nowMs, days, timezone);
-  const sinceMs = dayStartsMs[0]!;
+  const [sinceMs = nowMs] = dayStartsMs;
   const range = { sinceMs, untilMs: nowMs + 1 };
   const rows = await ledger.turns.costs({ ...range, by, ...(by === "day" && { dayStartsMs }) });
   const name = (key: string): string => (by === "day" ? dateOf(Number(key), timezone) : key);
@@ -39,7 +39,7 @@ export async function readCosts(
       unpriced,
     })),
     next: null,
-    /** Since midnight, whatever it cost, and what may be. */
+    /** Usage since midnight, free calls included, and the limits. */
     today: { ...usageOf(used), limits: config.usage },
   };
 }

@@ -5,7 +5,7 @@ import { alice, delivery, turnFor } from "../../test/support/sample.ts";
 import { begin } from "../../test/support/stores.ts";
 import type { DeliveryId, ItemId } from "../model/ids.ts";
 import type { Store } from "../store/store.ts";
-import { dropDead, readDead, retryDead } from "./dead.ts";
+import { dropDeadLetter, readDead, retryDeadLetter } from "./dead.ts";
 
 /** A message `item-a` that could not be answered, and an answer `delivery-b` that did not leave. */
 async function openGraveyard() {
@@ -45,8 +45,8 @@ test("a dead letter is shown with its message, or with what did not leave", asyn
 test("each kind is tried again where it died", async () => {
   await using opened = await openGraveyard();
   const { store } = opened;
-  expect(await retryDead("item-a", store)).toBe("queued");
-  expect(await retryDead("delivery-b", store)).toBe("pending");
+  expect(await retryDeadLetter("item-a", store)).toBe("queued");
+  expect(await retryDeadLetter("delivery-b", store)).toBe("pending");
   expect(await store.queue.outcome("item-a" as ItemId)).toMatchObject({ state: "queued" });
   expect(await store.outbox.get("delivery-b" as DeliveryId)).toMatchObject({ state: "pending" });
 });
@@ -55,10 +55,10 @@ test("each kind can be given up, and is no dead letter any more", async () => {
   await using opened = await openGraveyard();
   const { store } = opened;
   for (const id of ["item-a", "delivery-b"]) {
-    await dropDead(id, store);
-    await expect(retryDead(id, store)).rejects.toMatchObject({
+    await dropDeadLetter(id, store);
+    await expect(retryDeadLetter(id, store)).rejects.toMatchObject({
       code: "state_conflict",
-      message: `${id} is dropped, and no dead letter`,
+      message: `${id} is dropped, not a dead letter`,
     });
   }
   expect((await store.dead.list()).items).toEqual([]);

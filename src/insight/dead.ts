@@ -1,10 +1,10 @@
-/** Dead letters by the id of their queue item or of their delivery: looked at, tried again, given up. */
+/** Reads, retries and drops dead letters, by the id of their queue item or delivery. */
 import { CortexError } from "../model/errors.ts";
 import type { DeliveryId, ItemId } from "../model/ids.ts";
 import type { DeadLetter, Ledger, Store } from "../store/store.ts";
 import { deadView, deliveryView, itemView } from "../feature/views.ts";
 
-/** A dead letter with the message that was not answered, or the delivery that did not leave. */
+/** A dead letter with its message or delivery. */
 export async function readDead(id: string, ledger: Ledger) {
   const letter = await findDead(id, ledger);
   const view = { ...deadView(letter), item: null, delivery: null };
@@ -16,8 +16,8 @@ export async function readDead(id: string, ledger: Ledger) {
   return { ...view, delivery: delivery === undefined ? null : deliveryView(delivery) };
 }
 
-/** Returns the state that it is in then. */
-export async function retryDead(id: string, store: Store): Promise<"queued" | "pending"> {
+/** Returns the new state. */
+export async function retryDeadLetter(id: string, store: Store): Promise<"queued" | "pending"> {
   const letter = await findDead(id, store);
   if (letter.kind === "message") {
     await store.queue.retryDead(letter.item);
@@ -27,7 +27,7 @@ export async function retryDead(id: string, store: Store): Promise<"queued" | "p
   return "pending";
 }
 
-export async function dropDead(id: string, store: Store): Promise<void> {
+export async function dropDeadLetter(id: string, store: Store): Promise<void> {
   const letter = await findDead(id, store);
   if (letter.kind === "message") await store.queue.dropDead(letter.item);
   else await store.outbox.dropDead(letter.delivery);
@@ -45,13 +45,13 @@ async function findDead(id: string, ledger: Ledger): Promise<DeadLetter> {
 }
 
 function letterUnknown(id: string): CortexError {
-  return new CortexError("item_unknown", `No queue item and no delivery has the id "${id.slice(0, 80)}"`, {
-    hint: "`cortex dead list` or GET /api/dead lists the dead letters.",
+  return new CortexError("item_unknown", `Unknown queue item or delivery "${id.slice(0, 80)}"`, {
+    hint: "`cortex dead list` or GET /api/dead lists dead letters.",
   });
 }
 
 function notDead(id: string, state: string): CortexError {
-  return new CortexError("state_conflict", `${id} is ${state}, and no dead letter`, {
-    hint: "`cortex dead list` or GET /api/dead lists those there are.",
+  return new CortexError("state_conflict", `${id} is ${state}, not a dead letter`, {
+    hint: "`cortex dead list` or GET /api/dead lists dead letters.",
   });
 }

@@ -1,4 +1,4 @@
-/** All that is to be known of one agent or persona, and where it comes from: for the command line and over HTTP. */
+/** The details of an agent or persona and the origin of each value, for the command line and the HTTP API. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Config, profile as profileOf } from "../config/config.ts";
@@ -16,7 +16,7 @@ import { agentView, personaView, profileView } from "../feature/views.ts";
 interface DescribedHome {
   readonly home: string;
   readonly config: Config;
-  /** What `__active__` means. */
+  /** The model of the profile `__active__`. */
   readonly model: ModelChoice;
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
@@ -75,7 +75,7 @@ function permissionView({ field, value, path, origin }: ExplainedPermission) {
   return { field, value, path, origin };
 }
 
-/** Those that are there, with how large they are, and what is wrong with them. */
+/** Existing identity files with their size and problem. */
 async function identityFiles(workspace: string) {
   const files = await readIdentityFiles(workspace);
   return Promise.all(
@@ -91,6 +91,6 @@ async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;
   } catch {
-    return undefined; // it is not there, or nobody may look at it
+    return undefined; // missing or not accessible
   }
 }

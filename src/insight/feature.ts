@@ -1,7 +1,7 @@
 import type { Feature } from "../feature/feature.ts";
 import { INSIGHT } from "./commands.ts";
 
-/** What a ledger tells: why something happened, what it cost, what a model is given, how Cortex is doing. */
+/** Insight from the ledger: traces, costs, model contexts, health and metrics. */
 export const insight: Feature = {
   name: "insight",
   commands: INSIGHT,

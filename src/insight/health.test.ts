@@ -17,7 +17,7 @@ import {
   SLOW_LOOP_P99_MS,
   STILL_RUN_MS,
 } from "./health.ts";
-import { MAX_HOOKS_NAMED, measure, type Measures } from "./measure.ts";
+import { MAX_HOOKS_NAMED, readMeasures, type Measures } from "./measure.ts";
 
 const still = (stillMs: number, session = "work") => ({ runId: "r", turnId: "t", session, stillMs });
 
@@ -51,59 +51,59 @@ test.each<[string, Partial<Measures>, RegExp]>([
   [
     "a run that is still",
     { runs: { ...FINE.runs, stillest: [still(20 * 60_000, "agent:main:main")] } },
-    /^A run of agent:main:main has not moved for 20 min$/,
+    /^A run of agent:main:main has made no progress for 20 min$/,
   ],
   [
     "a message that has waited long",
     { queue: { ...FINE.queue, oldestWaitingMs: 3 * 3_600_000 } },
-    /waited for 3 h; 2 sessions wait while 1 run is at work/,
+    /queued for 3 h; 2 sessions waiting, 1 run in progress/,
   ],
-  ["dead messages", { dead: { messages: 1, deliveries: 0 } }, /^1 dead letter waits.* 1 message and 0 del/],
-  ["dead deliveries", { dead: { messages: 2, deliveries: 1 } }, /^3 dead letters wait.* 2 .* 1 delivery$/],
+  ["dead messages", { dead: { messages: 1, deliveries: 0 } }, /^1 dead letter: 1 message and 0 del/],
+  ["dead deliveries", { dead: { messages: 2, deliveries: 1 } }, /^3 dead letters: 2 .* 1 delivery$/],
   [
     "a delivery that may have arrived",
     { deliveries: { ...FINE.deliveries, oldestUnknownMs: 3 * 86_400_000 } },
-    /^Of 1 delivery nobody knows.* 3 days ago$/,
+    /^1 delivery with unknown outcome.* 3 days ago$/,
   ],
   [
     "a hook that cannot be loaded",
     {
       hooks: { ...FINE.hooks, errored: 1, broken: [{ name: "bell", status: "errored", error: "oops\nat" }] },
     },
-    /^The hook bell cannot be loaded: oops$/,
+    /^Hook bell failed to load: oops$/,
   ],
   [
     "a hook that is paused",
     { hooks: { ...FINE.hooks, open: 1, broken: [{ name: "bell", status: "open", error: "no wire" }] } },
-    /^The hook bell is paused .*: no wire$/,
+    /^Hook bell is paused .*: no wire$/,
   ],
-  [
-    "many such hooks",
-    { hooks: { ...FINE.hooks, errored: 7 } },
-    /^7 more hooks cannot be loaded, or are paused$/,
-  ],
+  ["many such hooks", { hooks: { ...FINE.hooks, errored: 7 } }, /^7 more hooks failed to load or paused$/],
   [
     "an event that nobody judges",
     { hooks: { ...FINE.hooks, oldestUnjudgedMs: LONG_WAIT_MS } },
-    /^An event has waited for 10 min to be judged/,
+    /^An event has been waiting for its hooks for 10 min/,
   ],
   [
     "a limit on models that is reached",
     {
       usageReached: [{ what: "atlas has made 2 model calls today", setting: "personaCallsPerDay", limit: 2 }],
     },
-    /^A daily limit is reached: atlas has made 2 model calls today$/,
+    /^Daily limit reached: atlas has made 2 model calls today$/,
   ],
   [
     "a variable that a setting names and nobody has set",
     { unsetVariables: [{ setting: "webSearch.apiKeyEnv", variable: "KEY", effect: "WebSearch fails" }] },
     /^webSearch\.apiKeyEnv: KEY is not set, so WebSearch fails$/,
   ],
-  ["a slow loop", { loop: { ...FINE.loop, p99Ms: SLOW_LOOP_P99_MS } }, /main thread.* by 250 ms one time/],
-  ["a stall", { loop: { ...FINE.loop, maxMs: LOOP_STALL_MS } }, /main thread.* by 5000 ms at worst/],
-  ["a full disk", { disk: { ...FINE.disk, freeBytes: LOW_DISK_BYTES - 1_048_576 } }, /^Only 511 MiB/],
+  ["a slow loop", { loop: { ...FINE.loop, p99Ms: SLOW_LOOP_P99_MS } }, /main thread.* p99 250 ms/],
+  ["a stall", { loop: { ...FINE.loop, maxMs: LOOP_STALL_MS } }, /main thread.* maximum 5000 ms/],
+  [
+    "a full disk",
+    { disk: { ...FINE.disk, freeBytes: LOW_DISK_BYTES - 1_048_576 } },
+    /^Low disk space: 511 MiB/,
+  ],
   ["a long log", { disk: { ...FINE.disk, walBytes: 300 * 1_048_576 } }, /write-ahead log .* 300 MiB$/],
-  ["full memory", { memory: { ...FINE.memory, heapUsedBytes: 901 } }, /of memory are in use$/],
+  ["full memory", { memory: { ...FINE.memory, heapUsedBytes: 901 } }, /heap in use$/],
 ])("%s is a problem, with a hint", (_, measures, words) => {
   const problems = findProblems({ ...FINE, ...measures });
   expect(problems).toEqual([{ problem: expect.stringMatching(words), hint: expect.stringMatching(/\.$/) }]);
@@ -113,7 +113,7 @@ test("of many runs that are still, some are named and the rest counted", () => {
   const runs = Array.from({ length: MAX_RUNS_NAMED + 2 }, (_, i) => still(STILL_RUN_MS, `s${i}`));
   const problems = findProblems({ ...FINE, runs: { ...FINE.runs, stillest: runs } });
   expect(problems).toHaveLength(MAX_RUNS_NAMED + 1);
-  expect(problems.at(-1)!.problem).toBe("2 more runs have not moved for 10 min or longer");
+  expect(problems.at(-1)!.problem).toBe("2 more runs have made no progress for 10 min or longer");
 });
 
 test("of many hooks that are broken, some are named", async () => {
@@ -126,7 +126,7 @@ test("of many hooks that are broken, some are named", async () => {
   await store.hooks.sync([...broken, fine]);
   await store.events.accept(event("a"), { judge: true });
   clock.advance(1_000);
-  const { hooks } = await measure({
+  const { hooks } = await readMeasures({
     ledger: store,
     config: CONFIG,
     home: folder.path,
@@ -189,8 +189,8 @@ test("health tells the ages of what waits, runs and may have arrived", async () 
   });
   expect(health.problems.map(({ problem }) => problem)).toEqual(
     expect.arrayContaining([
-      "A run of two has not moved for 10 min",
-      expect.stringContaining("A message has waited for 10 min"),
+      "A run of two has made no progress for 10 min",
+      expect.stringContaining("A message has been queued for 10 min"),
       expect.stringContaining("11 min ago"),
     ]),
   );

@@ -1,12 +1,16 @@
-/** The measures of a running Cortex: what waits, what does not move, what it takes of the machine. */
+/** The measures of a running Cortex: queues, stuck runs, deliveries, hooks, memory and disk. */
+import { stat, statfs } from "node:fs/promises";
+import { getHeapStatistics } from "node:v8";
+
 import type { Config } from "../config/config.ts";
+import { databasePath } from "../config/home.ts";
+import { hasCode } from "../model/error-code.ts";
 import { dayStart } from "../model/day.ts";
 import type { Counts, HookState, Ledger, Pulse, StoredHook } from "../store/store.ts";
 import type { CoolDown } from "../turns/choose-profile.ts";
 import { limitsReached, type UsageReached } from "../turns/limits.ts";
 import type { LoopDelay } from "../feature/route.ts";
 import type { UnsetVariable } from "../config/unset-variables.ts";
-import { readVitals, type Vitals } from "./vitals.ts";
 
 export interface Measures extends Vitals {
   readonly uptimeMs: number;
@@ -20,32 +24,32 @@ export interface Measures extends Vitals {
   readonly runs: {
     readonly running: number;
     readonly suspended: number;
-    /** Those at work; the ones that have been still for longest come first. */
+    /** Running ones, the least recently active first. */
     readonly stillest: readonly StillRun[];
   };
   readonly deliveries: Counts["deliveries"] & { readonly oldestUnknownMs: number | null };
   readonly dead: { readonly messages: number; readonly deliveries: number };
   readonly hooks: Readonly<Record<HookState, number>> & {
     readonly oldestUnjudgedMs: number | null;
-    /** Those that cannot be loaded, and those that are paused, by name; at most MAX_HOOKS_NAMED. */
+    /** Hooks that failed to load or are paused, by name; at most MAX_HOOKS_NAMED. */
     readonly broken: readonly BrokenHook[];
   };
-  /** How many follow what happens. */
+  /** Open event streams. */
   readonly streams: number;
-  /** Profiles that failed and are left alone for now. */
+  /** Profiles that failed and are not used for now. */
   readonly coolDowns: readonly CoolingProfile[];
-  /** Limits on the use of models that this day has reached. */
+  /** Daily limits on model usage that were reached. */
   readonly usageReached: readonly UsageReached[];
-  /** Variables that settings name and that are not set. */
+  /** Variables that settings refer to but that are not set. */
   readonly unsetVariables: readonly UnsetVariable[];
 }
 
 export interface CoolingProfile {
   readonly profile: string;
-  /** In a row. */
+  /** Consecutive failures. */
   readonly failures: number;
   readonly leftMs: number;
-  /** Of the last one. */
+  /** The error of the last failure. */
   readonly error: string;
 }
 
@@ -55,10 +59,10 @@ interface BrokenHook {
   readonly error: string;
 }
 
-/** Of the hooks with which something is wrong, so many are named. */
+/** Maximum number of broken hooks to list. */
 export const MAX_HOOKS_NAMED = 5;
 
-/** A run at work, and for how long nothing has entered its journal. */
+/** A running run and the time since its last journal entry. */
 interface StillRun {
   readonly runId: string;
   readonly turnId: string;
@@ -78,7 +82,7 @@ export interface MeasuredCortex {
   readonly unsetVariables: readonly UnsetVariable[];
 }
 
-export async function measure(parts: MeasuredCortex): Promise<Measures> {
+export async function readMeasures(parts: MeasuredCortex): Promise<Measures> {
   const { ledger, config, home, nowMs, startedAtMs, loop, streams, coolDowns, unsetVariables } = parts;
   const [counts, pulse, hooks, used, vitals] = await Promise.all([
     ledger.counts(),
@@ -88,7 +92,7 @@ export async function measure(parts: MeasuredCortex): Promise<Measures> {
     readVitals(home),
   ]);
   return {
-    uptimeMs: ageOf(startedAtMs, nowMs)!,
+    uptimeMs: ageOf(startedAtMs, nowMs),
     loop,
     ...vitals,
     ledger: { events: counts.events, turns: counts.turns, sessions: counts.sessions },
@@ -121,17 +125,45 @@ function countHooks(hooks: readonly StoredHook[]): Omit<Measures["hooks"], "olde
   return { ...states, broken };
 }
 
-/** Before it was started, this process could move nothing: that a run was still then says nothing about it. */
+/** Counts from the start of this process at the earliest: before, it could not make progress. */
 function stillRuns({ runs }: Pulse, { nowMs, startedAtMs }: MeasuredCortex): StillRun[] {
   return runs.map(({ run, turn, session, movedAtMs }) => ({
     runId: run,
     turnId: turn,
     session,
-    stillMs: ageOf(Math.max(movedAtMs, startedAtMs), nowMs)!,
+    stillMs: ageOf(Math.max(movedAtMs, startedAtMs), nowMs),
   }));
 }
 
-/** A clock that was set back makes nothing younger than new. */
-function ageOf(sinceMs: number | undefined, nowMs: number): number | null {
+/** Never negative, even if the clock was set back. */
+export function ageOf(sinceMs: number, nowMs: number): number;
+export function ageOf(sinceMs: number | undefined, nowMs: number): number | null;
+export function ageOf(sinceMs: number | undefined, nowMs: number): number | null {
   return sinceMs === undefined ? null : Math.max(0, nowMs - sinceMs);
+}
+
+type Vitals = Awaited<ReturnType<typeof readVitals>>;
+
+export async function readVitals(home: string) {
+  const path = databasePath(home);
+  const [databaseBytes, walBytes, disk] = await Promise.all([
+    sizeOf(path),
+    sizeOf(`${path}-wal`),
+    statfs(home),
+  ]);
+  const { rss, heapUsed } = process.memoryUsage();
+  return {
+    memory: { rssBytes: rss, heapUsedBytes: heapUsed, heapLimitBytes: getHeapStatistics().heap_size_limit },
+    disk: { databaseBytes, walBytes, freeBytes: disk.bavail * disk.bsize },
+  };
+}
+
+/** 0 if missing: the write-ahead log comes and goes. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return 0;
+    throw error;
+  }
 }

@@ -1,14 +1,16 @@
-/** What goes on in a home at this moment: its server, what runs, what waits, what does not move, what it costs. */
+/** A snapshot of a home: server, runs, queue, pending requests and costs. */
 import { DAY_MS, HOUR_MS } from "../model/durations.ts";
 import { CortexError, type ErrorCode } from "../model/errors.ts";
 import { type Health, STILL_RUN_MS } from "./health.ts";
 import { usageOf } from "./costs.ts";
+import { ageOf } from "./measure.ts";
+import type { CostRow } from "../store/store.ts";
 import { approvalView, itemView, runView } from "../feature/views.ts";
 import { ask } from "../client/ask.ts";
 import { openLedger } from "../client/ledger.ts";
 import { findServer, urlOf } from "../client/server.ts";
 
-/** Of each kind, those that have been there for longest are named. */
+/** Maximum number of items of each kind, the oldest first. */
 const MAX_NAMED = 20;
 
 export type Overview = Awaited<ReturnType<typeof readOverview>>;
@@ -23,12 +25,12 @@ export async function readOverview(home: string, nowMs: number) {
     home,
     ...(running ?? { server: null, model: null, health: null }),
     ...rest,
-    runs: runs.map((run) => moving(run, { startedAt: running?.server.startedAt, nowMs })),
+    runs: runs.map((run) => withProgress(run, { startedAt: running?.server.startedAt, nowMs })),
   };
 }
 
-/** Before its server was started, nothing could move a run; without one, nothing can: it is not stuck then. */
-function moving(
+/** A run can only be stuck while its server is running; time before the start does not count. */
+function withProgress(
   { run, movedAtMs }: { run: ReturnType<typeof runView>; movedAtMs: number | undefined },
   { startedAt, nowMs }: { startedAt: string | undefined; nowMs: number },
 ) {
@@ -36,8 +38,17 @@ function moving(
     movedAtMs === undefined || startedAt === undefined
       ? undefined
       : Math.max(movedAtMs, Date.parse(startedAt));
-  const stillMs = age(sinceMs, nowMs);
-  return { ...run, stillMs, isStuck: stillMs !== null && stillMs >= STILL_RUN_MS };
+  const stillMs = ageOf(sinceMs, nowMs);
+  return stillMs !== null && stillMs >= STILL_RUN_MS
+    ? { ...run, stillMs, isStuck: true as const }
+    : { ...run, stillMs, isStuck: false as const };
+}
+
+interface ConfigAnswer {
+  readonly model: {
+    readonly profile: { readonly name: string; readonly model: string | null };
+    readonly why: string;
+  };
 }
 
 async function readServer(home: string) {
@@ -45,16 +56,13 @@ async function readServer(home: string) {
   if (server === undefined) return undefined;
   const { pid, startedAt, host, port } = server;
   const [config, health] = await Promise.all([
-    ask(server, { path: "/api/config" }),
-    ask(server, { path: "/api/health?full=1" }),
+    ask<ConfigAnswer>(server, { path: "/api/config" }),
+    ask<Health>(server, { path: "/api/health?full=1" }),
   ]);
-  const { model } = config.body as unknown as {
-    model: { profile: { name: string; model: string | null }; why: string };
-  };
   return {
     server: { url: urlOf(server), pid, startedAt, host, port },
-    model,
-    health: health.body as unknown as Health,
+    model: config.body.model,
+    health: health.body,
   };
 }
 
@@ -77,7 +85,7 @@ async function readLedger(home: string, nowMs: number) {
     runs: active.map((run) => ({ run: runView(run), movedAtMs: movedAtMs.get(run.id) })),
     waiting: {
       sessions: pulse.sessionsWaiting,
-      oldestMs: age(pulse.waitingSinceMs, nowMs),
+      oldestMs: ageOf(pulse.waitingSinceMs, nowMs),
       items: queued.items.map(itemView),
     },
     approvals: open.items.map(approvalView),
@@ -85,9 +93,7 @@ async function readLedger(home: string, nowMs: number) {
   };
 }
 
-type CostRows = Awaited<ReturnType<Awaited<ReturnType<typeof openLedger>>["turns"]["costs"]>>;
-
-function sumUp(rows: CostRows, hourMs: number) {
+function sumUp(rows: readonly CostRow[], hourMs: number) {
   const hour = rows.find(({ key }) => Number(key) === hourMs);
   return {
     dayUsd: rows.reduce((sum, { costUsd }) => sum + costUsd, 0),
@@ -97,11 +103,7 @@ function sumUp(rows: CostRows, hourMs: number) {
   };
 }
 
-function age(sinceMs: number | undefined, nowMs: number): number | null {
-  return sinceMs === undefined ? null : Math.max(0, nowMs - sinceMs);
-}
-
-/** Undefined where there is nothing to read, which is no failure here. */
+/** Undefined if reading fails with this code. */
 async function unless<T>(code: ErrorCode, reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;

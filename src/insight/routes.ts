@@ -11,7 +11,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/health",
-    summary: "Whether Cortex is up and its store answers; with `full` and the token, how it is doing",
+    summary: "Check that Cortex is up; with `full` and the token, show metrics and problems",
     open: ({ full }) => full !== "1",
     query: HealthQuery,
     answers: { 200: schemas.Health },
@@ -26,7 +26,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/agents",
-    summary: "The agents that are configured",
+    summary: "List agents",
     answers: { 200: schemas.Agents },
     async handle(_, { cortex }) {
       const items = Object.entries(cortex.config().agents).map(([id, agent]) => agentView(id, agent));
@@ -36,7 +36,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/personas",
-    summary: "The personas that are configured",
+    summary: "List personas",
     answers: { 200: schemas.Personas },
     async handle(_, { cortex }) {
       const items = Object.entries(cortex.config().personas).map(([id, persona]) => personaView(id, persona));
@@ -46,7 +46,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/agents/:id",
-    summary: "All of an agent: its model, its files, and what it may do with where each rule comes from",
+    summary: "Show an agent: its model, files, and permissions with their origins",
     answers: { 200: schemas.AgentDetails },
     async handle({ params }, { cortex }) {
       const parts = { home: cortex.home, config: cortex.config(), model: cortex.model() };
@@ -56,8 +56,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/personas/:id",
-    summary:
-      "All of a persona: who it is, what it may do and where that comes from, and the agents that have it",
+    summary: "Show a persona: its identity, permissions with their origins, and agents",
     answers: { 200: schemas.PersonaDetails },
     async handle({ params }, { cortex }) {
       return { status: 200, body: describePersona(params.id, { config: cortex.config() }) };
@@ -66,7 +65,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/config",
-    summary: "What is configured, without what may be secret, and the model that answers",
+    summary: "Show the configuration, without possible secrets, and the default model",
     answers: { 200: schemas.Config },
     async handle(_, { cortex }) {
       const { profile, why } = cortex.model();
@@ -77,7 +76,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/metrics",
-    summary: "Numbers for Prometheus",
+    summary: "Metrics for Prometheus",
     answers: { 200: METRICS_TYPE },
     async handle(_, context) {
       const { version, startedAtMs } = context;
@@ -88,7 +87,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/costs",
-    summary: "What turns have cost in the last days",
+    summary: "Costs of turns in the last days",
     query: CostsQuery,
     answers: { 200: schemas.Costs },
     async handle({ query }, { cortex, clock }) {
@@ -99,7 +98,7 @@ export const insightRoutes = [
   route({
     method: "get",
     path: "/api/events/:id/why",
-    summary: "All that was made of an event, or of the event behind a turn, a delivery or a queue item",
+    summary: "Trace an event, or the event behind a turn, a delivery or a queue item",
     answers: { 200: schemas.Explanation },
     query: WhyQuery,
     async handle({ params, query }, { cortex }) {

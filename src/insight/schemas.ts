@@ -1,4 +1,4 @@
-/** What goes over the wire about health, costs, agents and personas, and what became of an event. */
+/** The API schemas of health, costs, agents, personas and traces. */
 import { z } from "zod";
 
 import { Delivery, Dispatch, Event, ITEM_STATES, Run, time, Usage } from "../feature/api.ts";
@@ -13,10 +13,7 @@ export const CostsQuery = z.strictObject({
   days: z.coerce.number().int().min(1).max(MAX_COST_DAYS).default(DEFAULT_COST_DAYS),
 });
 export const WhyQuery = z.strictObject({
-  live: z
-    .enum(["0", "1"])
-    .optional()
-    .describe("1: timings also from the server's memory, if they are there."),
+  live: z.enum(["0", "1"]).optional().describe("1: include timings from the server's memory, if available."),
 });
 export const HealthQuery = z.strictObject({
   full: z.enum(["0", "1"]).optional().describe("1: include all metrics and problems; requires the token."),
@@ -24,12 +21,12 @@ export const HealthQuery = z.strictObject({
 
 const Explanation = z.object({
   id: z.string(),
-  kind: z.enum(["event", "turn", "delivery", "item"]).describe("What the id is of."),
+  kind: z.enum(["event", "turn", "delivery", "item"]).describe("What the id belongs to."),
   event: Event.nullable(),
   chain: z
     .array(z.object({ id: z.string(), channel: z.string(), depth: z.number() }))
-    .describe("The event and what led to it, the event first."),
-  hooks: z.array(HookRun).describe("The hooks that were asked about it, and what they said."),
+    .describe("The event and its causes, the event first."),
+  hooks: z.array(HookRun).describe("The hooks that judged it, with their verdicts."),
   dispatches: z.array(Dispatch),
   items: z.array(
     z.object({
@@ -40,25 +37,25 @@ const Explanation = z.object({
       queuedAt: time,
       dueAt: time,
       settledAt: time.nullable(),
-      policy: z.string().nullable().describe("By which it was dropped."),
+      policy: z.string().nullable().describe("The policy that dropped it."),
       error: z.string().nullable(),
-      caller: z.string().nullable().describe("The session that gave it as work, and is told how it ends."),
-      turnId: z.string().nullable().describe("The turn that it is part of."),
+      caller: z.string().nullable().describe("The session that delegated it and is notified of its end."),
+      turnId: z.string().nullable().describe("Its turn."),
       formerTurnId: z
         .string()
         .nullable()
-        .describe("Of one that was dropped: the turn that was told of it, or that was given up."),
+        .describe("If dropped: the turn that was notified of it, or that was abandoned."),
       waitsFor: z
         .object({ turnId: z.string(), state: z.enum(RUN_STATES), error: z.string().nullable() })
         .nullable()
-        .describe("The turn before it in its session, where that is under way or to be tried again."),
+        .describe("The earlier turn of its session, if it is running or will be retried."),
     }),
   ),
   turns: z.array(
     z.object({
       id: z.string(),
-      hooks: z.array(HookRun).describe("The hooks that were asked about its answer, and what they said."),
-      dispatches: z.array(Dispatch).describe("What was made of its answer."),
+      hooks: z.array(HookRun).describe("The hooks that judged its answer, with their verdicts."),
+      dispatches: z.array(Dispatch).describe("The dispatches of its answer."),
       turn: z
         .object({
           session: z.string(),
@@ -77,16 +74,13 @@ const Explanation = z.object({
           completedAt: time,
         })
         .nullable()
-        .describe("Null while it is under way, and if it has failed."),
+        .describe("Null while it is running, and if it failed."),
       items: z
         .array(z.object({ id: z.string(), eventId: z.string(), state: z.enum(ITEM_STATES) }))
-        .describe("All messages that are part of it."),
+        .describe("All its messages."),
       runs: z.array(
         Run.extend({
-          fallback: z
-            .string()
-            .nullable()
-            .describe("Why it has another profile than the one that was wished for."),
+          fallback: z.string().nullable().describe("Why it used another profile than requested."),
         }),
       ),
       deliveries: z.array(Delivery),
@@ -94,15 +88,15 @@ const Explanation = z.object({
         .array(
           z.object({
             stage: z.enum(STAGES),
-            atMs: z.number().describe("Since the message was received."),
-            tookMs: z.number().describe("Since the stage before."),
+            atMs: z.number().describe("Time since the message was received."),
+            tookMs: z.number().describe("Time since the previous stage."),
             cpuMs: z
               .number()
               .nullable()
-              .describe("CPU time of the server meanwhile, for all its work. Null: not measured."),
+              .describe("CPU time of the whole server meanwhile. Null: not measured."),
           }),
         )
-        .describe("When each stage ended, from the message to the delivery of the answer."),
+        .describe("The end of each stage, from the message to the delivery of the answer."),
     }),
   ),
 });
@@ -119,7 +113,7 @@ const Health = Alive.extend({
   uptimeMs: z.number(),
   loop: z
     .object({ p50Ms: z.number(), p99Ms: z.number(), maxMs: z.number() })
-    .describe("How late the main thread was, in this minute or the one before."),
+    .describe("Delay of the main thread, in this minute or the previous one."),
   ledger: z.object({ events: z.number(), turns: z.number(), sessions: z.number() }),
   queue: z.object({
     waiting: z.number(),
@@ -132,7 +126,7 @@ const Health = Alive.extend({
     stillest: z
       .array(z.object({ runId: z.string(), turnId: z.string(), session: z.string(), stillMs: z.number() }))
       .readonly()
-      .describe("The runs at work, with how long nothing has entered their journals; the stillest first."),
+      .describe("Running runs with the time since their last journal entry, longest first."),
   }),
   deliveries: z.object({
     pending: z.number(),
@@ -151,7 +145,7 @@ const Health = Alive.extend({
     broken: z
       .array(z.object({ name: z.string(), status: z.enum(["errored", "open"]), error: z.string() }))
       .readonly()
-      .describe("Some of those that cannot be loaded, or are paused."),
+      .describe("Some of the hooks that failed to load or are paused."),
   }),
   memory: z.object({ rssBytes: z.number(), heapUsedBytes: z.number(), heapLimitBytes: z.number() }),
   disk: z.object({ databaseBytes: z.number(), walBytes: z.number(), freeBytes: z.number() }),
@@ -159,19 +153,15 @@ const Health = Alive.extend({
   coolDowns: z
     .array(z.object({ profile: z.string(), failures: z.number(), leftMs: z.number(), error: z.string() }))
     .readonly()
-    .describe(
-      "Profiles whose models failed and that are left alone for now. Their fallbacks are used meanwhile.",
-    ),
+    .describe("Profiles paused after failures of their models. Their fallbacks are used meanwhile."),
   usageReached: z
     .array(z.object({ what: z.string(), setting: z.string(), limit: z.number() }))
     .readonly()
-    .describe(
-      "The limits of `usage` that this day has reached: no model is asked beyond them until midnight.",
-    ),
+    .describe("Daily limits of `usage` that were reached: no further model calls until midnight."),
   unsetVariables: z
     .array(z.object({ setting: z.string(), variable: z.string(), effect: z.string() }))
     .readonly()
-    .describe("Variables that settings name and that are not set, and what does not work without them."),
+    .describe("Variables that settings refer to but that are not set, and the effect."),
 });
 
 const Costs = z.object({
@@ -179,7 +169,7 @@ const Costs = z.object({
   since: time,
   costUsd: z.number(),
   turns: z.number(),
-  unpriced: z.number().describe("Turns whose price is not known."),
+  unpriced: z.number().describe("Turns with unknown price."),
   items: z.array(
     z.object({
       key: z.string(),
@@ -196,7 +186,7 @@ const Costs = z.object({
       tokens: z.number(),
       personas: z.array(
         z.object({
-          persona: z.string().nullable().describe("Null: hooks have asked."),
+          persona: z.string().nullable().describe("Null: used by hooks."),
           calls: z.number(),
           tokens: z.number(),
         }),
@@ -208,7 +198,7 @@ const Costs = z.object({
         personaTokensPerDay: z.number(),
       }),
     })
-    .describe("Model calls and tokens since midnight, whatever they cost, and what may be."),
+    .describe("Model calls and tokens since midnight, free ones included, and the limits."),
 });
 
 const Agent = z.object({
@@ -246,15 +236,15 @@ const Persona = z.object({
 });
 
 const ExplainedPermission = z.object({
-  field: z.string().describe("What it is about, such as `hosts`. All rules about the same must agree."),
+  field: z.string().describe("The subject, such as `hosts`. All rules on one subject must allow a call."),
   value: z.unknown(),
-  path: z.string().describe("Where it is set, such as `personas.atlas.permissions.hosts`."),
-  origin: z.string().describe("Whether it is: `cortex.json` with the line, or `default`."),
+  path: z.string().describe("The setting, such as `personas.atlas.permissions.hosts`."),
+  origin: z.string().describe("Where it is set: `cortex.json` with the line, or `default`."),
 });
 const AgentDetails = Agent.extend({
-  name: z.string().describe("Of its persona."),
+  name: z.string().describe("The name of its persona."),
   model: z.object({ profile: z.record(z.string(), z.unknown()), why: z.string() }),
-  memory: z.boolean().describe("Whether it is reminded of what the ledger holds."),
+  memory: z.boolean().describe("Whether relevant turns are recalled from the ledger."),
   workspaceExists: z.boolean(),
   identityFiles: z.array(
     z.object({ name: z.string(), bytes: z.number().nullable(), problem: z.string().nullable() }),
@@ -275,7 +265,7 @@ const AgentDetails = Agent.extend({
 });
 const PersonaDetails = Persona.extend({
   mainSession: z.string().nullable(),
-  agents: z.array(z.string()).describe("Those that have it."),
+  agents: z.array(z.string()).describe("The agents with this persona."),
   permissions: z.array(ExplainedPermission),
 });
 

@@ -1,28 +1,28 @@
-/** Each session below the one whose agent opened it, with what its turns have cost and what all below it have. */
+/** The tree of sessions, each below the one that opened it, with its own costs and the total of its subtree. */
 import type { SessionKey } from "../model/session-key.ts";
 import { type Ledger, MAX_PAGE } from "../store/store.ts";
 import { type SessionView, sessionView } from "../feature/views.ts";
 
-/** As many sessions as a tree is made of: those that were used last. */
+/** Limits a tree to the most recently used sessions. */
 const MAX_TREE_SESSIONS = 10_000;
 
-/** Turns that are committed. */
+/** The costs of committed turns. */
 interface Spent {
   readonly turns: number;
   readonly costUsd: number;
-  /** Turns whose price is not known: they are not in `costUsd`. */
+  /** Turns with unknown price, which are not in `costUsd`. */
   readonly unpriced: number;
 }
 
 export interface SessionNode extends SessionView, Spent {
-  /** Of the session with all below it. */
+  /** Of the whole subtree. */
   readonly total: Spent;
   readonly children: SessionNode[];
 }
 
 /**
- * Those at the top come most recently used first, workers in the order in which they were opened. With `open`, those
- * that are closed are left out, with all below them.
+ * Top-level sessions are sorted by last use, newest first, and workers by creation. With `open`, omits closed sessions and
+ * everything below them.
  */
 export async function readSessionTree(
   ledger: Pick<Ledger, "sessions" | "turns">,
@@ -34,7 +34,7 @@ export async function readSessionTree(
 }
 
 async function allSessions({ sessions }: Pick<Ledger, "sessions">, max: number): Promise<SessionView[]> {
-  const found = new Map<string, SessionView>(); // one that is used between two pages comes twice
+  const found = new Map<string, SessionView>(); // a session used between two pages appears twice
   let cursor: string | undefined;
   do {
     const page = await sessions.list({ limit: MAX_PAGE, ...(cursor === undefined ? {} : { cursor }) });
@@ -58,7 +58,7 @@ async function readSpent(
   return spent;
 }
 
-/** One whose parent is not there stands at the top. */
+/** A session without its parent becomes a root. */
 function asTree(sessions: readonly SessionView[], spent: ReadonlyMap<SessionKey, Spent>): SessionNode[] {
   const keys = new Set(sessions.map(({ key }) => key));
   const below = Map.groupBy(sessions, ({ parentSession }) =>
@@ -83,7 +83,7 @@ function add(one: Spent, other: Spent): Spent {
   };
 }
 
-/** Those of the same millisecond by their keys, so that the order is always the same. */
+/** Uses the key for sessions of the same millisecond, for a stable order. */
 function byCreation(one: SessionView, other: SessionView): number {
   return compare(one.createdAt, other.createdAt) || compare(one.key, other.key);
 }

@@ -3,7 +3,7 @@ import type { Invocation } from "../feature/command.ts";
 import { type Overview, readOverview } from "./overview.ts";
 import { count, duration, harmless, moment, table, usd } from "../terminal/text.ts";
 
-export async function status({ home, print }: Invocation): Promise<void> {
+export async function showStatus({ home, print }: Invocation): Promise<void> {
   const overview = await readOverview(home, Date.now());
   print.data(overview, () =>
     print.advice(table([["home", home], ...describeServer(overview), ...describeLedger(overview)])),
@@ -11,11 +11,11 @@ export async function status({ home, print }: Invocation): Promise<void> {
 }
 
 function describeServer({ server, model, health }: Overview): string[][] {
-  if (server === null) return [["server", "none; `cortex up` starts one"]];
+  if (server === null) return [["server", "not running; start it with `cortex up`"]];
   return [
     ["server", `${server.url}, process ${server.pid}, up since ${moment(server.startedAt)}`],
     ["model", `${model.profile.model ?? model.profile.name}, because ${model.why}`],
-    ...health.coolDowns.map((cooling) => ["cools down", describeCoolDown(cooling)]),
+    ...health.coolDowns.map((cooling) => ["cooling down", describeCoolDown(cooling)]),
     ["health", health.status],
     ...health.problems.flatMap(({ problem, hint }) => [
       ["", harmless(`${problem}.`)],
@@ -27,7 +27,7 @@ function describeServer({ server, model, health }: Overview): string[][] {
 export function describeCoolDown(cooling: CoolingProfile): string {
   const { profile, failures, leftMs, error } = cooling;
   const after = failures === 1 ? "" : ` after ${failures} failures in a row`;
-  return harmless(`profile ${profile} for another ${duration(leftMs)}${after}: ${error}`);
+  return harmless(`profile ${profile}, for another ${duration(leftMs)}${after}: ${error}`);
 }
 
 function describeLedger({ counts, runs, waiting, approvals, costs }: Overview): string[][] {
@@ -39,14 +39,14 @@ function describeLedger({ counts, runs, waiting, approvals, costs }: Overview): 
     ["work", `${running} running, ${suspended} suspended, ${queued} queued, ${dead} dead`],
     ...runs.map(({ session, state, isCompacting, startedAt, stillMs, isStuck }) => [
       "",
-      `${session}: ${isCompacting ? "compacting" : state} since ${moment(startedAt)}${isStuck ? `, and still for ${duration(stillMs!)}` : ""}`,
+      `${session}: ${isCompacting ? "compacting" : state} since ${moment(startedAt)}${isStuck ? `, no progress for ${duration(stillMs)}` : ""}`,
     ]),
     ...(waiting.oldestMs === null
       ? []
-      : [["waits", `${count(waiting.sessions, "session")}, the longest for ${duration(waiting.oldestMs)}`]]),
+      : [["waiting", `${count(waiting.sessions, "session")}, the oldest for ${duration(waiting.oldestMs)}`]]),
     ...(approvals.length === 0
       ? []
-      : [["asks", `${count(approvals.length, "request")} for you: \`cortex approvals\``]]),
+      : [["requests", `${count(approvals.length, "request")} pending: run \`cortex approvals\``]]),
     ...(costs.dayTurns === 0
       ? []
       : [

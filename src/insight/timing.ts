@@ -1,15 +1,15 @@
-/** Where the time of a turn went: the marks that were committed with it, and what the ledger knows beside them. */
+/** The timing of a turn, stage by stage, from the marks committed with it and the times in the ledger. */
 import { type Stage, STAGES, type Timing } from "../model/spans.ts";
 import type { HookRun, QueueItem, StoredDelivery, StoredRun, StoredTurn } from "../store/store.ts";
 
 /** The end of a stage. */
 export interface StageTime {
   readonly stage: Stage;
-  /** Since the message was received. */
+  /** Time since the message was received. */
   readonly atMs: number;
-  /** Since the stage before. */
+  /** Time since the previous stage. */
   readonly tookMs: number;
-  /** CPU time of the process since the stage before that has some, for this and for other work. Null: not measured. */
+  /** CPU time of the whole process since the last measured stage. Null: not measured. */
   readonly cpuMs: number | null;
 }
 
@@ -22,7 +22,7 @@ export interface LedgerTimes {
   readonly deliveries: readonly StoredDelivery[];
 }
 
-/** In the order of time. Without marks, to the millisecond, as the ledger has it. */
+/** In chronological order. Without marks, with the millisecond resolution of the ledger. */
 export function stageTimes(times: LedgerTimes, timing: Timing | undefined): StageTime[] {
   const marks = new Map(timing?.marks.map(([stage, ms, cpuMs]) => [stage, { ms: timing.atMs + ms, cpuMs }]));
   const ledger = ledgerTimes(times);
@@ -32,18 +32,19 @@ export function stageTimes(times: LedgerTimes, timing: Timing | undefined): Stag
     const isSameCommit = stage === "queued" && ledger.queued === ledger.accepted;
     const ms = mark?.ms ?? (isSameCommit ? marks.get("accepted")?.ms : undefined) ?? ledger[stage];
     if (ms === undefined) continue;
-    // The ledger has whole milliseconds: within the same one, stages are in their order.
+    // Ledger times are whole milliseconds: within one millisecond, keep the order of the stages.
     const before = ended.at(-1)?.ms ?? 0;
     ended.push({ stage, ms: Math.floor(before) === ms ? before : ms, cpuMs: mark?.cpuMs ?? null });
   }
   const inOrder = ended.toSorted((one, other) => one.ms - other.ms);
+  const startMs = inOrder[0]?.ms ?? 0;
   let measuredMs: number | null = null;
   return inOrder.map(({ stage, ms, cpuMs }, at) => {
     const usedMs = cpuMs === null || measuredMs === null ? null : rounded(cpuMs - measuredMs);
     measuredMs = cpuMs ?? measuredMs;
     return {
       stage,
-      atMs: rounded(ms - inOrder[0]!.ms),
+      atMs: rounded(ms - startMs),
       tookMs: rounded(ms - (inOrder[at - 1]?.ms ?? ms)),
       cpuMs: usedMs,
     };

@@ -1,4 +1,4 @@
-/** What became of an event, step by step, with the time between two steps and the reasons. */
+/** `cortex why`: the path of an event, step by step, with times and reasons. */
 import { explain, type Explanation } from "./why.ts";
 import type { Invocation } from "../feature/command.ts";
 import { openLedger } from "../client/ledger.ts";
@@ -10,7 +10,7 @@ const MAX_HOOKS_NAMED = 10;
 const MAX_LINKS_NAMED = 8;
 
 interface Step {
-  /** Null: it is so now. */
+  /** Null: the current state. */
   readonly at: string | null;
   readonly what: string;
 }
@@ -23,7 +23,8 @@ type Delivery = Turn["deliveries"][number];
 
 export async function why({ home, args, options, print }: Invocation): Promise<void> {
   await using ledger = await openLedger(home);
-  const explanation = await explain(ledger, args[0]!);
+  const [id = ""] = args;
+  const explanation = await explain(ledger, id);
   const draw = options["timing"] === true ? drawTiming : drawTimeline;
   print.data(explanation, () => print.advice(draw(explanation)));
 }
@@ -44,7 +45,7 @@ function drawTiming({ turns }: Explanation): string {
     .join("\n\n");
 }
 
-/** In the order of time; what happened at the same moment keeps the order of the pipeline. */
+/** In chronological order; simultaneous steps keep the order of the pipeline. */
 function timelineOf(explanation: Explanation): Step[] {
   return [...stepsOf(explanation)].toSorted((a, b) => timeOf(a) - timeOf(b));
 }
@@ -66,7 +67,7 @@ function drawTimeline(explanation: Explanation): string {
   const steps = timelineOf(explanation);
   return table(
     steps.map(({ at, what }, place) => {
-      const before = place === 0 ? null : steps[place - 1]!.at;
+      const before = steps[place - 1]?.at ?? null;
       const passed =
         at === null || before === null ? "" : `+${duration(Date.parse(at) - Date.parse(before))}`;
       return [at === null ? "now" : moment(at), passed, harmless(what).replaceAll("\n", " ")];
@@ -78,49 +79,49 @@ function* eventSteps({ event, chain, hooks, dispatches, items }: Explanation): G
   if (event === null) return;
   const { sender, channel, content, receivedAt, timestamp, differing, prunedAt } = event;
   const words = content === null ? "" : `: ${firstLine(content, MAX_CONTENT_LENGTH)}`;
-  const said = prunedAt === null ? words : `, and pruned ${moment(prunedAt)}`;
-  if (Date.parse(timestamp) < Date.parse(receivedAt) - 1_000) yield { at: timestamp, what: "it happened" };
+  const said = prunedAt === null ? words : `, pruned ${moment(prunedAt)}`;
+  if (Date.parse(timestamp) < Date.parse(receivedAt) - 1_000) yield { at: timestamp, what: "event time" };
   yield {
     at: receivedAt,
-    what: `event ${event.id} accepted from ${sender ?? "nobody"} on ${channel}${said}`,
+    what: `event ${event.id} accepted from ${sender ?? "unknown sender"} on ${channel}${said}`,
   };
   if (differing > 0) {
     const times = count(differing, "redelivery had", "redeliveries had");
-    yield { at: receivedAt, what: `${times} other content; the first was kept` };
+    yield { at: receivedAt, what: `${times} different content; the first was kept` };
   }
   if (chain.length > 1) {
     const names = chain.slice(1, 1 + MAX_LINKS_NAMED).map(({ id }) => id);
     const more = chain.length > 1 + names.length ? " ← …" : "";
     yield {
       at: receivedAt,
-      what: `it is ${count(event.depth, "link")} deep in its chain: ${event.id} ← ${names.join(" ← ")}${more}`,
+      what: `${count(event.depth, "link")} deep in its chain: ${event.id} ← ${names.join(" ← ")}${more}`,
     };
   }
   yield* hookSteps(hooks);
   yield* dispatchSteps(dispatches, hooks, items);
   const reply = replyOf(event);
   if (reply !== undefined)
-    yield { at: receivedAt, what: `Cortex answered it itself: ${firstLine(reply, MAX_ERROR_LENGTH)}` };
+    yield { at: receivedAt, what: `Cortex answered: ${firstLine(reply, MAX_ERROR_LENGTH)}` };
   else if (dispatches.length === 0 && hooks.every(({ relayId }) => relayId === null))
-    yield { at: null, what: `nothing was made of it: ${whyNothing(event, hooks)}` };
+    yield { at: null, what: `no further processing: ${whyNothing(event, hooks)}` };
 }
 
-/** What Cortex itself answered: to a command, or to the reply to a question. */
+/** Cortex's own answer to a command or to the reply to a question. */
 function replyOf({ metadata }: NonNullable<Explanation["event"]>): string | undefined {
   const reply = (metadata as { reply?: unknown } | null)?.reply;
   return typeof reply === "string" ? reply : undefined;
 }
 
-/** Only owners, sources and people who are paired are answered. */
+/** Only owners, sources and paired people are answered. */
 function whyNothing(
   { channel, sender }: NonNullable<Explanation["event"]>,
   hooks: readonly HookRun[],
 ): string {
-  if (hooks.every(({ fired }) => !fired)) return "no hook wanted it";
+  if (hooks.every(({ fired }) => !fired)) return "no hook fired";
   const entry = JSON.stringify({ channel, sender });
   return (
     `${sender ?? "its sender"} on ${channel} is not paired; ` +
-    `to have such messages answered, add ${entry} to channels.paired in config/cortex.json`
+    `to answer such messages, add ${entry} to channels.paired in config/cortex.json`
   );
 }
 
@@ -131,7 +132,7 @@ function* dispatchSteps(
 ): Generator<Step> {
   for (const { hook, session, outcome, itemId, createdAt } of dispatches) {
     const item = items.find(({ id }) => id === itemId);
-    yield { at: createdAt, what: `hook ${hook} sent it to ${session}: ${inWords(outcome, item)}` };
+    yield { at: createdAt, what: `hook ${hook} dispatched it to ${session}: ${inWords(outcome, item)}` };
   }
   const exclusive = hooks.find((run) => run.exclusive && run.fired);
   if (exclusive === undefined) return;
@@ -140,11 +141,11 @@ function* dispatchSteps(
     const asked = dispatches.find((dispatch) => dispatch.hook === hook);
     const at = asked?.createdAt ?? startedAt;
     if (asked === undefined || asked.outcome === "silenced")
-      yield { at, what: `hook ${hook} is silenced by ${exclusive.hook}, which is exclusive` };
+      yield { at, what: `hook ${hook} silenced by exclusive hook ${exclusive.hook}` };
     else
       yield {
         at: exclusive.startedAt,
-        what: `hook ${exclusive.hook} is exclusive, and came too late to silence ${hook}: its turn had begun`,
+        what: `exclusive hook ${exclusive.hook} was too late to silence ${hook}: its turn had started`,
       };
   }
 }
@@ -155,19 +156,19 @@ function inWords(outcome: Explanation["dispatches"][number]["outcome"], item: It
     case "dropped":
       return outcome;
     case "joined":
-      return "joined, as part of the same turn";
+      return "joined the same turn";
     case "merged":
-      return "merged, it has nothing to add to the turn that had begun";
+      return "merged, nothing to add to the running turn";
     case "silenced":
-      return "silenced, and taken back";
+      return "silenced and withdrawn";
     case "late":
       if (item?.state === "merged") return `late, steered into turn ${item.turnId}`;
       if (item?.state === "done") return `late, as a follow-up: turn ${item.turnId}`;
-      return "late, after its turn had begun: it steers that turn, or follows it";
+      return "late, after its turn had started: it will steer or follow that turn";
   }
 }
 
-/** Those that did not fire are one step: there may be a thousand of them. */
+/** Groups hooks that did not fire into one step: there may be a thousand of them. */
 function* hookSteps(runs: readonly HookRun[]): Generator<Step> {
   for (const { hook, fired, error, skipped, durationMs, startedAt, relayId } of runs) {
     if (skipped !== null) yield { at: startedAt, what: `hook ${hook} ${reason(skipped)}` };
@@ -177,11 +178,12 @@ function* hookSteps(runs: readonly HookRun[]): Generator<Step> {
     if (relayId !== null) yield { at: startedAt, what: `hook ${hook} started the relay ${relayId}` };
   }
   const silent = runs.filter(({ fired, error, skipped }) => !fired && error === null && skipped === null);
-  if (silent.length === 0) return;
+  const [firstSilent] = silent;
+  if (firstSilent === undefined) return;
   const names = silent.slice(0, MAX_HOOKS_NAMED).map(({ hook }) => hook);
   const more = silent.length > names.length ? ", …" : "";
   const hooks = silent.length === 1 ? "hook" : "hooks";
-  yield { at: silent[0]!.startedAt, what: `${hooks} ${names.join(", ")}${more} did not fire` };
+  yield { at: firstSilent.startedAt, what: `${hooks} ${names.join(", ")}${more} did not fire` };
 }
 
 function queuedStep({ id, session, mode, queuedAt, dueAt }: Item): Step {
@@ -193,47 +195,47 @@ function* endOfItem(item: Item): Generator<Step> {
   const { id, state, settledAt } = item;
   switch (state) {
     case "queued":
-      yield { at: null, what: `message ${id} waits${waitOf(item)}` };
+      yield { at: null, what: `message ${id} is waiting${waitOf(item)}` };
       break;
     case "claimed":
     case "done":
-      break; // the turn tells
+      break; // covered by the turn
     case "merged":
-      yield { at: settledAt, what: `message ${id} became part of turn ${item.turnId}, which was at work` };
+      yield { at: settledAt, what: `message ${id} joined the running turn ${item.turnId}` };
       break;
     case "dropped": {
       const told = item.formerTurnId === null ? "" : `; see turn ${item.formerTurnId}`;
-      yield { at: settledAt, what: `message ${id} dropped by the policy "${item.policy}"${told}` };
+      yield { at: settledAt, what: `message ${id} dropped by policy "${item.policy}"${told}` };
       break;
     }
     case "dead":
       if (item.caller !== null)
         yield {
           at: settledAt,
-          what: `message ${id} failed, and ${item.caller}, which gave the work, is told`,
+          what: `message ${id} failed; ${item.caller}, which delegated it, is notified`,
         };
       else
         yield {
           at: settledAt,
-          what: `message ${id} is a dead letter; \`cortex dead retry ${id}\` tries it again`,
+          what: `message ${id} is a dead letter; retry it with \`cortex dead retry ${id}\``,
         };
   }
 }
 
 function waitOf({ turnId, waitsFor }: Item): string {
-  if (turnId !== null) return " to be tried again";
+  if (turnId !== null) return " for its next attempt";
   if (waitsFor === null) return "";
-  const failed = waitsFor.state === "failed" ? `, which is to be tried again: ${reason(waitsFor.error)}` : "";
+  const failed = waitsFor.state === "failed" ? `, which will be retried: ${reason(waitsFor.error)}` : "";
   return ` for turn ${waitsFor.turnId} of its session${failed}`;
 }
 
 function* turnSteps({ id, turn, deliveries, hooks, dispatches }: Turn): Generator<Step> {
   if (turn !== null) {
     const { model, provider, costUsd, toolCalls } = turn;
-    const status = turn.limitReached ? "ended at a limit, made" : turn.status;
-    const cost = costUsd === null ? "cost not known" : `$${costUsd}`;
+    const status = turn.limitReached ? "ended at a limit," : turn.status;
+    const cost = costUsd === null ? "cost unknown" : `$${costUsd}`;
     const calls = toolCalls === 0 ? "" : `, ${count(toolCalls, "tool call")}`;
-    const by = model === "none" ? "before a model was asked" : `by ${model} of ${provider}`;
+    const by = model === "none" ? "before any model call" : `by ${provider}/${model}`;
     yield { at: turn.completedAt, what: `turn ${id} ${status} ${by}${calls}, ${cost}` };
   }
   for (const delivery of deliveries) yield* deliverySteps(delivery);
@@ -244,19 +246,22 @@ function* turnSteps({ id, turn, deliveries, hooks, dispatches }: Turn): Generato
 
 function* runSteps(run: Run): Generator<Step> {
   const { id, attempt, state, interruptions, startedAt, endedAt, fallback } = run;
-  const cut = interruptions === 0 ? "" : `, cut off ${count(interruptions, "time")}`;
-  yield { at: startedAt, what: `attempt ${attempt} began, run ${id}` };
+  const cut = interruptions === 0 ? "" : `, interrupted ${count(interruptions, "time")}`;
+  yield { at: startedAt, what: `attempt ${attempt} started, run ${id}` };
   if (fallback !== null)
-    yield { at: startedAt, what: `attempt ${attempt} has a fallback, because profile ${reason(fallback)}` };
+    yield { at: startedAt, what: `attempt ${attempt} uses a fallback, because profile ${reason(fallback)}` };
   switch (state) {
     case "running":
-      yield { at: null, what: `attempt ${attempt} is at work${cut}` };
+      yield { at: null, what: `attempt ${attempt} is running${cut}` };
       break;
     case "resumable":
-      yield { at: null, what: `attempt ${attempt} is to go on${cut}` };
+      yield { at: null, what: `attempt ${attempt} will resume${cut}` };
       break;
     case "suspended":
-      yield { at: null, what: `attempt ${attempt} waits for an answer (${run.wait?.kind ?? "other"})${cut}` };
+      yield {
+        at: null,
+        what: `attempt ${attempt} is waiting for an answer (${run.wait?.kind ?? "other"})${cut}`,
+      };
       break;
     case "failed":
       yield { at: endedAt, what: `attempt ${attempt} failed${cut}: ${reason(run.error)}` };
@@ -280,7 +285,7 @@ function* deliverySteps(delivery: Delivery): Generator<Step> {
 }
 
 function reason(text: string | null): string {
-  return text === null ? "no reason is known" : firstLine(text, MAX_ERROR_LENGTH);
+  return text === null ? "reason unknown" : firstLine(text, MAX_ERROR_LENGTH);
 }
 
 function by({ abortedBy }: Run): string {

@@ -182,6 +182,6 @@ test("an id that nothing has is told with all that was looked for", async () => 
   await using opened = await openTestStore();
   await expect(explain(opened.store, "nothing")).rejects.toMatchObject({
     code: "event_unknown",
-    message: 'No event, turn, delivery or queue item has the id "nothing"',
+    message: 'Unknown event, turn, delivery or queue item "nothing"',
   });
 });

@@ -1,7 +1,9 @@
 /**
- * Why: everything that was made of one event, from the moment it was accepted to the deliveries of the answer,
- * with times and reasons. It is read from the rows that the steps of the pipeline have left behind.
+ * Traces one event, from its acceptance to the deliveries of the answer, with times and reasons, from the rows that the
+ * steps of the pipeline wrote.
  */
+import assert from "node:assert/strict";
+
 import { CortexError } from "../model/errors.ts";
 import { ANSWER_ADAPTER, HOOK_ADAPTER, splitEventId } from "../model/event.ts";
 import { endedAtLimit } from "../model/message.ts";
@@ -16,16 +18,16 @@ import { deliveryView, dispatchView, eventView, isoTime, runView } from "../feat
 
 export type Explanation = Awaited<ReturnType<typeof explain>>;
 
-/** What an id turned out to be, and the event or the turn that it leads to. */
-interface Found {
+/** The kind of an id, and the event or turn that it leads to. */
+interface TraceStart {
   readonly kind: "event" | "turn" | "delivery" | "item";
   readonly event: EventId | undefined;
   readonly turn: TurnId | undefined;
 }
 
 /**
- * Explains an event, or the event behind a turn, a delivery or a queue item. With the spans of the running server, also
- * to the microsecond what is not committed with a turn.
+ * Explains an event, or the event behind a turn, a delivery or a queue item. The spans of a running server add exact times
+ * for what is not committed with a turn.
  */
 export async function explain(ledger: Ledger, id: string, spans?: Spans) {
   const found = await find(ledger, id);
@@ -36,20 +38,19 @@ export async function explain(ledger: Ledger, id: string, spans?: Spans) {
     event === undefined ? { hooks: [], dispatches: [] } : explainJudgement(ledger, event.id),
   ]);
   const items = await readItems(ledger, [...new Set(dispatches.map(({ itemId }) => itemId))]);
-  const turns = new Set(items.map(({ turnId, formerTurnId }) => turnId ?? formerTurnId));
-  turns.add(found.turn ?? null);
-  turns.delete(null);
+  const ofItems = items.map(({ turnId, formerTurnId }) => turnId ?? formerTurnId);
+  const turns = new Set([...ofItems, found.turn ?? null].filter((turn) => turn !== null));
   return {
     id,
     kind: found.kind,
     event: event === undefined ? null : eventView(event),
-    /** The event and what led to it, the event first. */
+    /** The event and its causes, the event first. */
     chain,
-    /** The hooks that were asked about it, and what they said. */
+    /** The hooks that judged it. */
     hooks,
     dispatches,
     items,
-    turns: await Promise.all([...turns].map((turn) => explainTurn(ledger, turn!, spans))),
+    turns: await Promise.all([...turns].map((turn) => explainTurn(ledger, turn, spans))),
   };
 }
 
@@ -66,14 +67,14 @@ async function explainJudgement(ledger: Ledger, event: EventId) {
 
 async function explainHookRun(ledger: Ledger, event: EventId, run: HookRun) {
   const relay = run.fired ? await findStartedWith(keyOfHook(event, run.hook), ledger.relays) : undefined;
-  /** With the relay that it has started. */
+  /** With the relay that it started. */
   return { ...hookRunView(run), relayId: relay ?? null };
 }
 
-async function find(ledger: Ledger, id: string): Promise<Found | undefined> {
+async function find(ledger: Ledger, id: string): Promise<TraceStart | undefined> {
   const event = await ledger.events.get(id as EventId);
   if (event !== undefined) {
-    // What a hook has said late is part of what became of the event that it was asked about.
+    // A late verdict belongs to the event that the hook judged.
     if (isLate(event.id) && event.cause !== undefined)
       return { kind: "event", event: event.cause, turn: undefined };
     const turn = answeredBy(event.id);
@@ -92,7 +93,7 @@ async function find(ledger: Ledger, id: string): Promise<Found | undefined> {
   return item === undefined ? undefined : { kind: "item", event: item.event.id, turn: undefined };
 }
 
-/** An answer is an event of its own; what made it is its turn, whose id it carries. */
+/** An answer is an event, too; its id contains the id of its turn. */
 function answeredBy(event: EventId): TurnId | undefined {
   return event.startsWith("cortex:") ? (event.slice("cortex:".length) as TurnId) : undefined;
 }
@@ -101,8 +102,11 @@ function isLate(event: EventId): boolean {
   return splitEventId(event).adapter === HOOK_ADAPTER;
 }
 
-/** A turn has runs before it is there, and also when it never will be. */
-async function findTurn(ledger: Ledger, turn: TurnId): Promise<Pick<Found, "event" | "turn"> | undefined> {
+/** Looks at runs: a turn has them before it is committed, and even if it never is. */
+async function findTurn(
+  ledger: Ledger,
+  turn: TurnId,
+): Promise<Pick<TraceStart, "event" | "turn"> | undefined> {
   const [first] = await ledger.runs.ofTurn(turn);
   if (first === undefined) return undefined;
   const source = first.sourceEvent;
@@ -111,20 +115,18 @@ async function findTurn(ledger: Ledger, turn: TurnId): Promise<Pick<Found, "even
 }
 
 async function readItems(ledger: Ledger, ids: readonly ItemId[]) {
-  const read = await Promise.all(
-    ids.map(async (id) => [await ledger.queue.item(id), await ledger.queue.outcome(id)] as const),
-  );
-  return Promise.all(
-    read.map(async ([item, outcome]) =>
-      explainItem(item!, outcome!, await findWait(item!, outcome!, ledger)),
-    ),
-  );
+  const read = ids.map(async (id) => {
+    const [item, outcome] = [await ledger.queue.item(id), await ledger.queue.outcome(id)];
+    assert(item !== undefined && outcome !== undefined, "a dispatch has an item");
+    return explainItem(item, outcome, await findWait(item, outcome, ledger));
+  });
+  return Promise.all(read);
 }
 
-/** What a message waits for that is none of its own: a turn before it in its session, and why that one failed, if it has. */
+/** The earlier turn of its session that a message waits for, with its error. */
 async function findWait({ session }: QueueItem, { state, turn }: ItemOutcome, ledger: Ledger) {
   if (state !== "queued" || turn !== undefined) return null;
-  const { run } = (await ledger.sessions.get(session))!;
+  const run = (await ledger.sessions.get(session))?.run;
   const before = run === undefined ? undefined : await ledger.runs.get(run);
   return before === undefined
     ? null
@@ -163,11 +165,11 @@ async function explainTurn(ledger: Ledger, id: TurnId, spans: Spans | undefined)
   const times = { item, hooks, run, turn: content?.turn, deliveries };
   return {
     id,
-    /** The hooks that were asked about its answer, and what was made of it. */
+    /** The hooks that judged its answer, and its dispatches. */
     ...answer,
-    /** Null while it is under way, and if it has failed. */
+    /** Null while it is running, and if it failed. */
     turn: content === undefined ? null : factsOf(content),
-    /** All messages that are part of it. */
+    /** All its messages. */
     items: items.map((item) => ({ id: item.id, eventId: item.event.id, state: item.state })),
     runs: await Promise.all(runs.map((run) => explainRun(run, ledger))),
     deliveries: deliveries.map(deliveryView),
@@ -178,7 +180,7 @@ async function explainTurn(ledger: Ledger, id: TurnId, spans: Spans | undefined)
 async function explainRun(run: StoredRun, ledger: Ledger) {
   const { pinned } = await ledger.runs.readJournal(run.id);
   const { fallback = null } = (pinned ?? {}) as Pick<Pinned, "fallback">;
-  /** Why it had another profile than the one that was wished for, as it noted when it began. */
+  /** Why it used another profile than requested, as recorded when it started. */
   return { ...runView(run), fallback };
 }
 
@@ -204,9 +206,9 @@ function factsOf({ turn, messages }: TurnContent) {
 function nothingFound(id: string): CortexError {
   return new CortexError(
     "event_unknown",
-    `No event, turn, delivery or queue item has the id "${id.slice(0, 80)}"`,
+    `Unknown event, turn, delivery or queue item "${id.slice(0, 80)}"`,
     {
-      hint: "`cortex events`, `cortex log` and `cortex dead list` show ids, and so do GET /api/events and others.",
+      hint: "`cortex events`, `cortex log` and `cortex dead list` show ids, as do GET /api/events and others.",
     },
   );
 }

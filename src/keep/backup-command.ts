@@ -8,17 +8,18 @@ import { describeVerdict } from "./verify-command.ts";
 
 const STEPS = {
   copying: "Copying the database…",
-  adding: "Adding the files of the home…",
+  adding: "Adding the home's files…",
   checking: "Checking the copy…",
 };
 
-/** Of what was left out, so many are named. */
+/** Maximum number of skipped files to list. */
 const MAX_NAMED = 10;
 
 export async function backup({ home, args, options, print }: Invocation): Promise<void> {
+  const [file = ""] = args;
   const made = backUp({
     home,
-    file: resolve(args[0]!),
+    file: resolve(file),
     withKeys: options["keys"] === true,
     nowMs: Date.now(),
     onStep: (step) => {
@@ -28,7 +29,7 @@ export async function backup({ home, args, options, print }: Invocation): Promis
   const { verdict, madeAtMs, ...rest } = made;
   const view = {
     ...rest,
-    madeAt: new Date(madeAtMs!).toISOString(),
+    madeAt: new Date(madeAtMs).toISOString(),
     turns: verdict.turns,
     pruned: verdict.pruned,
   };
@@ -37,25 +38,25 @@ export async function backup({ home, args, options, print }: Invocation): Promis
 
 function describe({ file, bytes, files, verdict, leftOut, madeAtMs }: Backup): string {
   return [
-    `${file}, ${size(bytes)}, is what there was on ${moment(madeAtMs!)}: the database and ${count(files, "file")}.`,
+    `Wrote ${file}, ${size(bytes)}: the database and ${count(files, "file")} as of ${moment(madeAtMs)}.`,
     describeVerdict(verdict),
     ...describeLeftOut(leftOut),
-    "Not in it: logs, the history of what was typed in chats, what is outside of the home, and the token, which is made anew.",
-    `\`cortex restore ${file} --home <folder>\` makes a home of it.`,
+    "Not included: logs, the chat input history, files outside the home, and the token, which is created anew.",
+    `Run \`cortex restore ${file} --home <folder>\` to restore it.`,
   ].join("\n");
 }
 
 function describeLeftOut(leftOut: readonly LeftOut[]): string[] {
   const named = leftOut
     .slice(0, MAX_NAMED)
-    .map(({ name, why }) => `Left out: ${harmless(name)}, ${WHY[why]}.`);
+    .map(({ name, why }) => `Skipped: ${harmless(name)}, ${WHY[why]}.`);
   const more = leftOut.length - named.length;
-  return more === 0 ? named : [...named, `Left out: ${more} more; --json lists them.`];
+  return more === 0 ? named : [...named, `Skipped: ${more} more; --json lists them.`];
 }
 
 const WHY: Readonly<Record<LeftOut["why"], string>> = {
-  keys: "which has your keys; --keys takes it along",
-  large: "because it is large",
-  special: "because it is neither file nor folder",
-  unreadable: "because it may not be read",
+  keys: "which contains your API keys; use --keys to include it",
+  large: "too large",
+  special: "not a file or folder",
+  unreadable: "not readable",
 };

@@ -31,8 +31,8 @@ import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.
 import { type Backup, backUp } from "./backup.ts";
 import { databasePath } from "../config/home.ts";
 
-import { inspectBackup, restore } from "./restore.ts";
-import { verifyHome } from "./verify.ts";
+import { inspectBackup, restoreHome } from "./restore.ts";
+import { verifyHome } from "./verify-command.ts";
 
 const NOW = Date.UTC(2026, 2, 1);
 
@@ -77,7 +77,7 @@ function make({ home, beside }: Place, { withKeys = false, file = beside("a.back
 }
 
 function restoreTo(file: string, home: string) {
-  return restore({ file, home, onStep: () => {} });
+  return restoreHome({ file, home, onStep: () => {} });
 }
 
 function filesIn(folder: string): string[] {

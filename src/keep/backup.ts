@@ -1,6 +1,6 @@
 /**
- * A backup: everything that makes a home this home, in one file. It is made beside a Cortex that runs, checked as it
- * would be before it is restored, and has its name only then.
+ * Backs up a home to a single file, also while a server is running. The backup is verified as for a restore before it gets
+ * its name.
  */
 import { existsSync, linkSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
@@ -10,28 +10,28 @@ import { CortexError } from "../model/errors.ts";
 import { addFiles, checkBackup, type CheckedBackup } from "../store/sqlite/backup-archive.ts";
 import { copyDatabase, syncPath } from "../store/sqlite/copy-database.ts";
 import { storeMissing } from "../store/sqlite/failure.ts";
-import { archivedChecker } from "./check-archived.ts";
+import { archivedChecker, homeFiles, type LeftOut } from "./home-files.ts";
 import { draftBeside } from "./draft.ts";
 import { databasePath } from "../config/home.ts";
-import { homeFiles, type LeftOut } from "./home-files.ts";
 
 export interface Backup extends CheckedBackup {
   readonly file: string;
   readonly bytes: number;
   readonly leftOut: readonly LeftOut[];
+  readonly madeAtMs: number;
 }
 
 interface BackupRequest {
   readonly home: string;
   readonly file: string;
-  /** With the keys to accounts in `config/.env`. */
+  /** Whether to include `config/.env` with its API keys. */
   readonly withKeys: boolean;
   readonly nowMs: number;
-  /** Told what is being done. */
+  /** Reports progress. */
   readonly onStep: (step: "copying" | "adding" | "checking") => void;
 }
 
-/** Blocks until it is done: for a process that does nothing else. Never overwrites a file. */
+/** Blocks the process until done. Never overwrites a file. */
 export function backUp({ home, file, withKeys, nowMs, onStep }: BackupRequest): Backup {
   if (existsSync(file)) throw fileExists(file);
   if (!existsSync(dirname(file))) throw folderMissing(file);
@@ -43,20 +43,20 @@ export function backUp({ home, file, withKeys, nowMs, onStep }: BackupRequest): 
     onStep("copying");
     copyDatabase(databasePath(home), draft);
     onStep("adding");
-    // After the database: what its rows speak of is then there.
+    // After the database, so that files its rows refer to exist.
     const files = homeFiles(home, { withKeys, leaveOut: (left) => void leftOut.push(left) });
     addFiles(draft, files, nowMs);
     onStep("checking");
     const checked = checkBackup(draft, archivedChecker(draft));
     syncPath(draft);
     giveName(draft, file);
-    return { ...checked, file, bytes: statSync(file).size, leftOut };
+    return { ...checked, madeAtMs: nowMs, file, bytes: statSync(file).size, leftOut };
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-/** A rename would take the place of a file that somebody has made meanwhile. */
+/** Uses a link, because a rename would overwrite a file created meanwhile. */
 function giveName(draft: string, file: string): void {
   try {
     linkSync(draft, file);
@@ -64,31 +64,31 @@ function giveName(draft: string, file: string): void {
   } catch (error) {
     const code = codeOf(error) ?? "";
     if (code === "EEXIST") throw fileExists(file);
-    // A disk without links: then it is a rename after all.
+    // A file system without links: fall back to a rename.
     if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(code)) throw error;
     renameSync(draft, file);
   }
 }
 
-/** Whether a path leads out of where it begins. */
+/** Whether a relative path leads outside. */
 function isAbove(path: string): boolean {
   return path === ".." || path.startsWith(`..${sep}`);
 }
 
 function fileExists(file: string): CortexError {
-  return new CortexError("state_conflict", `There is a file at ${file} already`, {
-    hint: "Name another one: a backup never takes the place of a file.",
+  return new CortexError("state_conflict", `${file} already exists`, {
+    hint: "Choose another name: a backup never overwrites a file.",
   });
 }
 
 function folderMissing(file: string): CortexError {
-  return new CortexError("state_conflict", `There is no folder ${dirname(file)}`, {
-    hint: "Make it, or name a file in a folder that is there.",
+  return new CortexError("state_conflict", `Missing folder ${dirname(file)}`, {
+    hint: "Create the folder, or choose an existing one.",
   });
 }
 
 function insideHome(file: string): CortexError {
-  return new CortexError("state_conflict", `${file} is in the home that is to be backed up`, {
-    hint: "Name a file outside of it, best on another disk: each backup would hold those before it.",
+  return new CortexError("state_conflict", `${file} is inside the home to be backed up`, {
+    hint: "Choose a file outside the home, preferably on another disk: otherwise each backup would include the previous ones.",
   });
 }

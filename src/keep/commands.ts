@@ -20,7 +20,7 @@ export const KEEP: readonly Command[] = [
       "cortex restore ~/cortex.backup --home ~/.cortex-restored",
     ],
     options: [["--check", "Verify the backup without restoring it"]],
-    run: async (given) => (await import("./restore-command.ts")).restore(given),
+    run: async (given) => (await import("./restore-command.ts")).restoreBackup(given),
   },
   {
     usage: "prune",
@@ -32,7 +32,7 @@ export const KEEP: readonly Command[] = [
       ["--before <moment>", "Prune content older than this: 2026-03-01, 90d, 12w (at least a day)"],
       ["--yes", "Prune; without it, only report what would go"],
     ],
-    run: async (given) => (await import("./prune-command.ts")).prune(given),
+    run: async (given) => (await import("./prune-command.ts")).pruneOldContent(given),
   },
   {
     usage: "verify",

@@ -1,16 +1,17 @@
-/** Which files of a home belong into a backup, beside the database. */
+/** The files that a backup contains besides the database. */
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 
 import { codeOf } from "../model/error-code.ts";
+import { CortexError } from "../model/errors.ts";
 import { type ArchivedFile, MAX_ARCHIVED_BYTES } from "../store/sqlite/backup-archive.ts";
 
-/** What is made anew, belongs to a process, or can be fetched again: paths below the home, or a name at any depth. */
+/** Files that are recreated, belong to a process or can be downloaded: by path below the home, or by name at any depth. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["data", "logs", "tmp"]);
 const LEFT_OUT_ANYWHERE: ReadonlySet<string> = new Set(["node_modules"]);
-/** Below those: what came with events, and what relays keep and go on with. */
+/** Exceptions: attachments of events, and files of relays. */
 const KEPT = ["data/artifacts", "data/attachments", "data/relay-files", "tmp/threads"];
-/** Keys to the accounts of others. */
+/** API keys. */
 const KEYS_FILE = "config/.env";
 
 export interface LeftOut {
@@ -19,8 +20,8 @@ export interface LeftOut {
 }
 
 /**
- * Reads the files one after the other. A file that is gone by then is left out without a word: so it is when agents
- * are at work. `leaveOut` is told of what somebody may miss.
+ * Reads the files one by one. Silently skips files that were deleted meanwhile, as agents may be running. `leaveOut` is
+ * called for other skipped files.
  */
 export function* homeFiles(
   home: string,
@@ -49,20 +50,42 @@ export function* homeFiles(
   }
 }
 
-/** Whether a backup may hold what is at a path below the home. */
-export function belongsToBackup(name: string): boolean {
-  if (!LEFT_OUT.has(name.split("/", 1)[0]!)) return true;
+/** Whether a backup may contain this path below the home. */
+function belongsToBackup(name: string): boolean {
+  if (!LEFT_OUT.has(name.replace(/\/.*$/s, ""))) return true;
   return KEPT.some((kept) => name === kept || name.startsWith(`${kept}/`));
 }
 
-type Found =
+/**
+ * Returns a check for the files of one backup, in the order of their names. Backups are untrusted: they must not write
+ * outside of a home, through their own links, or over files that Cortex creates itself, such as the token.
+ */
+export function archivedChecker(backup: string): (file: ArchivedFile) => void {
+  const names = new Set<string>();
+  return ({ name }) => {
+    const parts = name.split("/");
+    const above = parts.slice(1).map((_, at) => parts.slice(0, at + 1).join("/"));
+    const isPath = parts.every((part) => !["", ".", ".."].includes(part)) && !name.includes("\0");
+    const isFree = [name, ...above].every((taken) => !names.has(taken));
+    if (!isPath || !isFree || !belongsToBackup(name)) throw forbidden(backup, name);
+    names.add(name);
+  };
+}
+
+function forbidden(backup: string, name: string): CortexError {
+  return new CortexError("path_forbidden", `${backup} contains a forbidden path: ${JSON.stringify(name)}`, {
+    hint: "The backup was modified after Cortex wrote it. Use another one; nothing was changed.",
+  });
+}
+
+type HomeEntry =
   | { readonly kind: "folder"; readonly names: readonly string[] }
   | { readonly kind: "left out"; readonly why: LeftOut["why"] }
   | Omit<Extract<ArchivedFile, { kind: "file" }>, "name">
   | Omit<Extract<ArchivedFile, { kind: "link" }>, "name">;
 
-/** Undefined: it is gone. */
-function look(path: string): Found | undefined {
+/** Undefined: deleted meanwhile. */
+function look(path: string): HomeEntry | undefined {
   try {
     const stats = lstatSync(path);
     const { mode, mtimeMs } = stats;

@@ -21,8 +21,8 @@ import { memoryParent, temporaryFolder } from "../../test/support/temporary.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 import type { Claim } from "../store/store.ts";
 import { databasePath } from "../config/home.ts";
-import { MIN_PRUNED_AGE_MS, pruneHome, pruneStore, readPrunable } from "./prune.ts";
-import { verifyHome } from "./verify.ts";
+import { MIN_PRUNED_AGE_MS, pruneHome, pruneStore, countPrunable } from "./prune.ts";
+import { verifyHome } from "./verify-command.ts";
 
 const refusal = (code: string) =>
   expect.objectContaining({ name: "CortexError", code, hint: expect.any(String) });
@@ -40,7 +40,7 @@ test("a home that nobody has open is pruned to the last row, and only once", asy
   using folder = temporaryFolder(memoryParent());
   await makeHome(folder.path, 230); // more than two steps
   const expected = { turns: 230, events: 230, deliveries: 0, approvals: 0, relays: 0 };
-  expect(await readPrunable(folder.path, when)).toMatchObject(expected);
+  expect(await countPrunable(folder.path, when)).toMatchObject(expected);
   expect(await pruneHome(folder.path, when)).toEqual({ pruned: expected, isRewritten: true });
   expect(await pruneHome(folder.path, when)).toMatchObject({ pruned: { turns: 0, events: 0 } });
   expect(verifyHome(folder.path)).toEqual({ ok: true, turns: 230, pruned: 230 });
@@ -114,7 +114,7 @@ test("a moment that is less than a day ago is refused, and so is none", async ()
   await makeHome(folder.path, 1);
   for (const beforeMs of [nowMs - MIN_PRUNED_AGE_MS + 1, nowMs + 1, Number.NaN]) {
     await expect(pruneHome(folder.path, { beforeMs, nowMs })).rejects.toEqual(refusal("limit_invalid"));
-    await expect(readPrunable(folder.path, { beforeMs, nowMs })).rejects.toEqual(refusal("limit_invalid"));
+    await expect(countPrunable(folder.path, { beforeMs, nowMs })).rejects.toEqual(refusal("limit_invalid"));
   }
 });
 
@@ -143,7 +143,7 @@ test("killed after any step, it leaves a ledger that is good, and the next one g
     pruned = verdict.ok ? verdict.pruned : 0;
   }
   expect(pruned).toBe(120);
-  expect(await readPrunable(home, when)).toMatchObject({ turns: 0, events: 0 });
+  expect(await countPrunable(home, when)).toMatchObject({ turns: 0, events: 0 });
 });
 
 test.runIf(canMountSmallDisk())("a disk that is nearly full is not filled by pruning", async () => {

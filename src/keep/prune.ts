@@ -1,4 +1,4 @@
-/** Forgetting what is old: in a store that is open, or in one that nobody has open. */
+/** Deletes old content, in an open store or in a home without a server. */
 import { statfsSync, statSync } from "node:fs";
 
 import { DAY_MS } from "../model/durations.ts";
@@ -10,19 +10,19 @@ import { PRUNE_KINDS, type PruneKind, type Store } from "../store/store.ts";
 import { attachmentsFolder, databasePath } from "../config/home.ts";
 import { openLedger } from "../client/ledger.ts";
 
-/** What is younger is not pruned: somebody may be in the middle of it. */
+/** Younger content is never pruned: it may still be in use. */
 export const MIN_PRUNED_AGE_MS = DAY_MS;
-/** What one step takes: some milliseconds of the writer, so that others need not wait long. */
+/** Rows per step: a few milliseconds of the writer, so that others do not wait long. */
 const STEP_ROWS = 100;
-/** What the log of writes may grow to before anything is freed, where the database is not smaller. */
+/** How much the write-ahead log may grow before any space is freed, unless the database is smaller. */
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
 
 export type Pruned = Readonly<Record<PruneKind, number>>;
 
-/** How far it is: so many of a kind are done. */
+/** Reports the number of pruned rows of a kind so far. */
 export type OnPruned = (kind: PruneKind, pruned: number) => void;
 
-/** Prunes in steps. One that is cut off leaves what it has done, and is gone on with by the next. */
+/** Prunes in steps. If interrupted, completed steps remain and the next run continues. */
 export async function pruneStore(
   store: Pick<Store, "prune" | "forgetPruned" | "events">,
   { home, beforeMs, nowMs }: { readonly home: string; readonly beforeMs: number; readonly nowMs: number },
@@ -46,8 +46,8 @@ export async function pruneStore(
 }
 
 /**
- * Opens the store of a home that no Cortex runs on, and writes its file anew. Throws `store_locked` where one does.
- * `isRewritten`: false where one was started meanwhile, or there was no room, so that traces may stay in the file.
+ * Prunes a home without a server and rewrites the database file. Throws `store_locked` if a server is running.
+ * `isRewritten`: false if one was started meanwhile or there was not enough space; traces may remain in the file then.
  */
 export async function pruneHome(
   home: string,
@@ -55,7 +55,7 @@ export async function pruneHome(
   onPruned?: OnPruned,
 ): Promise<{ pruned: Pruned; isRewritten: boolean }> {
   checkMoment(when.beforeMs, when.nowMs);
-  await (await openLedger(home))[Symbol.asyncDispose](); // makes no home where there is none
+  await (await openLedger(home))[Symbol.asyncDispose](); // never creates a home
   checkRoom(databasePath(home));
   const pruned = await openAndPrune(home, when, onPruned);
   return { pruned, isRewritten: rewrite(databasePath(home)) };
@@ -70,7 +70,7 @@ async function openAndPrune(
   return await pruneStore(store, { home, ...when }, onPruned);
 }
 
-/** One that began without it would fill the disk, and leave it so. */
+/** Without enough space, pruning would fill the disk and leave it full. */
 function checkRoom(path: string): void {
   const needed = Math.min(statSync(path).size, MAX_LOG_BYTES);
   const { bavail, bsize } = statfsSync(path);
@@ -78,9 +78,9 @@ function checkRoom(path: string): void {
   const size = Math.ceil(needed / 1024 / 1024);
   throw new CortexError(
     "store_full",
-    `There is no room to prune: it takes ${size} MiB beside ${path} before it frees any`,
+    `Not enough disk space to prune: it needs ${size} MiB next to ${path} before it frees any`,
     {
-      hint: "Free as much space, then do it again. Nothing was changed.",
+      hint: "Free up that much space, then prune again. Nothing was changed.",
     },
   );
 }
@@ -95,8 +95,8 @@ function rewrite(path: string): boolean {
   }
 }
 
-/** Counts what would go, beside a Cortex that runs or without one. */
-export async function readPrunable(home: string, when: { beforeMs: number; nowMs: number }) {
+/** Counts prunable rows, with or without a running server. */
+export async function countPrunable(home: string, when: { beforeMs: number; nowMs: number }) {
   checkMoment(when.beforeMs, when.nowMs);
   await using ledger = await openLedger(home);
   return await ledger.prunable(when.beforeMs);
@@ -105,7 +105,7 @@ export async function readPrunable(home: string, when: { beforeMs: number; nowMs
 function checkMoment(beforeMs: number, nowMs: number): void {
   if (Number.isSafeInteger(beforeMs) && beforeMs <= nowMs - MIN_PRUNED_AGE_MS) return;
   const when = Number.isFinite(beforeMs) ? new Date(beforeMs).toISOString() : String(beforeMs);
-  throw new CortexError("limit_invalid", `What is from just before ${when} cannot be pruned`, {
-    hint: "Name a moment that is at least a day ago: what is newer may still be needed.",
+  throw new CortexError("limit_invalid", `Content from just before ${when} cannot be pruned`, {
+    hint: "Use a time at least a day ago: newer content may still be needed.",
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Makes a home from a backup. It grows beside the place where it is to be, and gets its name when it is whole: however
- * this is cut off, there is no home there, or all of it.
+ * Restores a home from a backup. The home is built as a draft next to its destination and renamed when complete, so an
+ * interrupted restore leaves no home or a complete one.
  */
 import {
   chmodSync,
@@ -27,7 +27,7 @@ import {
   readFiles,
 } from "../store/sqlite/backup-archive.ts";
 import { syncPath } from "../store/sqlite/copy-database.ts";
-import { archivedChecker } from "./check-archived.ts";
+import { archivedChecker } from "./home-files.ts";
 import { draftBeside } from "./draft.ts";
 import { databasePath } from "../config/home.ts";
 
@@ -37,14 +37,14 @@ interface RestoreRequest {
   readonly onStep: (step: "checking" | "writing") => void;
 }
 
-/** Looks at a backup and changes nothing. Throws `store_corrupt`, `store_newer`, `store_foreign`. */
+/** Verifies a backup without changes. Throws `store_corrupt`, `store_newer` or `store_foreign`. */
 export function inspectBackup(file: string): CheckedBackup {
   if (!existsSync(file)) throw fileMissing(file);
   return check(file);
 }
 
-/** The home must not be there, or be empty. A plain copy of a database is taken too. */
-export function restore({ file, home, onStep }: RestoreRequest): CheckedBackup {
+/** The home must be missing or empty. Also accepts a plain copy of a database. */
+export function restoreHome({ file, home, onStep }: RestoreRequest): CheckedBackup {
   if (!existsSync(file)) throw fileMissing(file);
   if (!isFree(home)) throw homeExists(home);
   onStep("checking");
@@ -52,12 +52,12 @@ export function restore({ file, home, onStep }: RestoreRequest): CheckedBackup {
   onStep("writing");
   const place = existsSync(home) ? realpathSync(home) : home;
   mkdirSync(dirname(place), { recursive: true });
-  const growing = draftBeside(place);
+  const draft = draftBeside(place);
   try {
-    writeHome(file, growing);
-    giveName(growing, place);
+    writeHome(file, draft);
+    giveName(draft, place);
   } finally {
-    rmSync(growing, { recursive: true, force: true });
+    rmSync(draft, { recursive: true, force: true });
   }
   return checked;
 }
@@ -66,7 +66,7 @@ function writeHome(file: string, home: string): void {
   const path = databasePath(home);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   copyFileSync(file, path);
-  chmodSync(path, 0o600); // whatever became of the file on other disks
+  chmodSync(path, 0o600); // whatever mode the file had
   const check = archivedChecker(file);
   const links: (ArchivedFile & { kind: "link" })[] = [];
   readFiles(path, (archived) => {
@@ -74,7 +74,7 @@ function writeHome(file: string, home: string): void {
     if (archived.kind === "link") links.push(archived);
     else writeArchived(join(home, archived.name), archived);
   });
-  // Last, so that nothing is written through one of them.
+  // Last, so that no file is written through a link.
   for (const { name, target } of links) {
     mkdirSync(dirname(join(home, name)), { recursive: true });
     symlinkSync(target, join(home, name));
@@ -99,23 +99,19 @@ function isFree(home: string): boolean {
   }
 }
 
-/** An empty folder cannot always be replaced: not one on which a disk is mounted. */
-function giveName(growing: string, home: string): void {
+/** An empty folder cannot be replaced if it is a mount point. */
+function giveName(draft: string, home: string): void {
   try {
-    renameSync(growing, home);
+    renameSync(draft, home);
     syncPath(dirname(home));
   } catch (error) {
     const code = codeOf(error);
     if (code === "ENOTEMPTY" || code === "EEXIST") throw homeExists(home);
     if (code !== "EBUSY" && code !== "EXDEV") throw error;
-    throw new CortexError(
-      "home_unwritable",
-      `${home} is a place of its own, which a home cannot be moved to`,
-      {
-        hint: `Restore to a folder in it: \`--home ${join(home, "cortex")}\`.`,
-        cause: error,
-      },
-    );
+    throw new CortexError("home_unwritable", `${home} is a mount point, which cannot be replaced`, {
+      hint: `Restore to a folder inside it: \`--home ${join(home, "cortex")}\`.`,
+      cause: error,
+    });
   }
 }
 
@@ -123,26 +119,26 @@ function check(file: string): CheckedBackup {
   try {
     return checkBackup(file, archivedChecker(file));
   } catch (error) {
-    const { cause } = error as { readonly cause?: NodeJS.ErrnoException };
-    throw /^SQLITE_(NOTADB|CANTOPEN|IOERR)/.test(cause?.code ?? "") ? noBackup(file, error) : error;
+    const code = error instanceof Error ? codeOf(error.cause) : undefined;
+    throw /^SQLITE_(NOTADB|CANTOPEN|IOERR)/.test(code ?? "") ? noBackup(file, error) : error;
   }
 }
 
 function noBackup(file: string, cause: unknown): CortexError {
-  return new CortexError("store_corrupt", `${file} is not a backup of Cortex`, {
-    hint: "Name the file that `cortex backup <file>` has made. Nothing was changed.",
+  return new CortexError("store_corrupt", `${file} is not a Cortex backup`, {
+    hint: "Use a file written by `cortex backup <file>`. Nothing was changed.",
     cause,
   });
 }
 
 function fileMissing(file: string): CortexError {
-  return new CortexError("store_missing", `There is no backup at ${file}`, {
-    hint: "`cortex backup <file>` makes one.",
+  return new CortexError("store_missing", `Missing backup ${file}`, {
+    hint: "Create one with `cortex backup <file>`.",
   });
 }
 
 function homeExists(home: string): CortexError {
   return new CortexError("state_conflict", `${home} is not empty`, {
-    hint: "Restore to a new place with --home, or move that folder away first. Nothing was changed.",
+    hint: "Restore to a new folder with --home, or move that folder away first. Nothing was changed.",
   });
 }

@@ -1,25 +1,23 @@
 import { CortexError } from "../model/errors.ts";
-import { verifyHome } from "./verify.ts";
+import { databasePath, refuseFile } from "../config/home.ts";
+import { verifyDatabase } from "../store/sqlite/verify.ts";
+import type { Verdict } from "../store/store.ts";
 import type { Invocation } from "../feature/command.ts";
 import { count } from "../terminal/text.ts";
 
 export async function verify({ home, print }: Invocation): Promise<void | false> {
-  if (process.stderr.isTTY) print.note("Checking every turn…");
+  if (process.stderr.isTTY) print.note("Verifying every turn…");
   const verdict = verifyHome(home);
   if (verdict.ok || print.json) {
     print.data(verdict, () => (verdict.ok ? describeVerdict(verdict) : ""));
     return verdict.ok ? undefined : false;
   }
-  throw new CortexError(
-    "store_corrupt",
-    `Turn ${verdict.turn} is not as it was written: ${verdict.problem}`,
-    {
-      hint: "Somebody changed the ledger, or the disk did: compare it with a backup.",
-    },
-  );
+  throw new CortexError("store_corrupt", `Turn ${verdict.turn} was modified: ${verdict.problem}`, {
+    hint: "The ledger was edited, or the disk is failing. Compare it with a backup.",
+  });
 }
 
-/** Of what was pruned there is only the hash, on which those of the turns after it rest. */
+/** Pruned turns only have their hash, on which the later hashes depend. */
 export function describeVerdict({
   turns,
   pruned,
@@ -27,10 +25,12 @@ export function describeVerdict({
   readonly turns: number;
   readonly pruned: number;
 }): string {
-  if (pruned === 0 && turns === 1) return "The one turn is as it was written.";
-  if (pruned === 0) return `All ${turns} turns are as they were written.`;
-  const rest = turns - pruned;
-  const are = rest === 1 ? "is as it was" : "are as they were";
-  const kept = pruned === 1 ? "hash is" : "hashes are";
-  return `${count(rest, "turn")} ${are} written; of ${count(pruned, "turn")}, pruned, the ${kept} kept.`;
+  const intact = `${count(turns - pruned, "turn")} verified`;
+  return pruned === 0 ? `${intact}.` : `${intact}, ${pruned} pruned (hashes kept).`;
+}
+
+/** Verifies the ledger of a home read-only, also while a server is running. */
+export function verifyHome(home: string): Verdict {
+  refuseFile(home);
+  return verifyDatabase(databasePath(home));
 }

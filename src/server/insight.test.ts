@@ -233,7 +233,7 @@ test("a dead letter is a problem that health tells of", async () => {
   const { json } = await server.send("/api/health?full=1");
   expect(json).toMatchObject({ status: "degraded", dead: { messages: 1, deliveries: 0 } });
   expect(json.problems).toContainEqual({
-    problem: "1 dead letter waits for a decision: 1 message and 0 deliveries",
+    problem: "1 dead letter: 1 message and 0 deliveries",
     hint: expect.stringContaining("cortex dead list"),
   });
 });

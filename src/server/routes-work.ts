@@ -2,7 +2,7 @@ import { CortexError } from "../model/errors.ts";
 import type { DeliveryId, ItemId } from "../model/ids.ts";
 import { normalizeSessionKey } from "../model/session-key.ts";
 import { present } from "../model/present.ts";
-import { dropDead, readDead, retryDead } from "../insight/dead.ts";
+import { dropDeadLetter, readDead, retryDeadLetter } from "../insight/dead.ts";
 import { deadView, deliveryView, itemView, runView } from "../feature/views.ts";
 import { coreSchemas as schemas } from "../feature/api.ts";
 import { pageOf } from "../feature/page.ts";
@@ -73,7 +73,7 @@ export const workRoutes = [
     summary: "Retry a dead letter without repeating finished work or sent parts",
     answers: { 202: schemas.Settled },
     async handle({ params: { id } }, { cortex }) {
-      return { status: 202, body: { id, state: await retryDead(id, cortex.store) } };
+      return { status: 202, body: { id, state: await retryDeadLetter(id, cortex.store) } };
     },
   }),
   route({
@@ -82,7 +82,7 @@ export const workRoutes = [
     summary: "Discard a dead letter",
     answers: { 200: schemas.Settled },
     async handle({ params: { id } }, { cortex }) {
-      await dropDead(id, cortex.store);
+      await dropDeadLetter(id, cortex.store);
       return { status: 200, body: { id, state: "dropped" as const } };
     },
   }),

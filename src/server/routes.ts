@@ -2,8 +2,7 @@
 import { coreSchemas } from "../feature/api.ts";
 import type { Feature } from "../feature/feature.ts";
 import { type Route, route, type RouteTable } from "../feature/route.ts";
-import { doctorRoutes } from "../doctor/routes.ts";
-import { doctorSchemas } from "../doctor/schemas.ts";
+import { doctorRoutes, doctorSchemas } from "../doctor/routes.ts";
 import { describeApi } from "./openapi.ts";
 import { messageRoutes } from "./routes-messages.ts";
 import { contextRoute, sessionRoutes } from "./routes-sessions.ts";

@@ -1,24 +1,23 @@
 /**
- * The text that is being typed: one line or several, and what keys do to it. It knows no terminal: a key in, a
- * text out. The keys are those of shells (Emacs), since hands know them.
+ * A multi-line input editor without a terminal: a key in, a text out. The key bindings are those of shells (Emacs).
  */
 import { graphemes } from "./text-width.ts";
 
 export interface Editor {
   readonly text: string;
-  /** Where the cursor is: before this place of the text. */
+  /** The cursor: an offset into the text. */
   readonly at: number;
-  /** What was entered before, oldest first. */
+  /** Earlier entries, oldest first. */
   readonly history: readonly string[];
-  /** The entry that is shown; its length: none, but the text that was typed. */
+  /** The index of the shown entry; the length of the history: the text being typed. */
   readonly place: number;
-  /** What was typed before the history was looked at. */
+  /** The text typed before browsing the history. */
   readonly typed: string;
-  /** What is being pasted: no key in it is a command. Undefined: nothing is. */
+  /** The text pasted so far: no key in it is a command. Undefined: not pasting. */
   readonly pasted: string | undefined;
-  /** What was cut last. */
+  /** The last text that was cut. */
   readonly cut: string;
-  /** What is looked for in the history. Undefined: nothing is. */
+  /** The search term in the history. Undefined: not searching. */
   readonly search: string | undefined;
 }
 
@@ -30,9 +29,9 @@ export interface Key {
   readonly meta?: boolean | undefined;
 }
 
-interface Pressed {
+interface KeyResult {
   readonly editor: Editor;
-  /** What the key asks for beyond the text. */
+  /** An action beyond editing. */
   readonly asks?: "enter" | "complete" | "interrupt" | "leave" | "clear" | "suspend";
 }
 
@@ -44,7 +43,7 @@ export function newEditor(history: readonly string[]): Editor {
   return { ...nothing, history: kept, place: kept.length };
 }
 
-/** An empty line, after the text was entered. */
+/** Adds the text to the history and clears the line. */
 export function entered(editor: Editor): Editor {
   const { history } = editor;
   const text = editor.text.trimEnd();
@@ -56,18 +55,18 @@ export function withText(editor: Editor, text: string, at: number = text.length)
   return { ...editor, text, at };
 }
 
-export function press(editor: Editor, key: Key): Pressed {
+export function press(editor: Editor, key: Key): KeyResult {
   const found = editor.search === undefined ? undefined : pressInSearch(editor, editor.search, key);
   return found === undefined ? pressInText({ ...editor, search: undefined }, key) : { editor: found };
 }
 
-function pressInText(editor: Editor, key: Key): Pressed {
+function pressInText(editor: Editor, key: Key): KeyResult {
   const { text, at, pasted } = editor;
   if (key.name === "paste-start") return { editor: { ...editor, pasted: "" } };
   if (key.name === "paste-end")
     return { editor: { ...insert(editor, harmlessPaste(pasted ?? "")), pasted: undefined } };
   if (pasted !== undefined) return { editor: { ...editor, pasted: pasted + (key.sequence ?? "") } };
-  // What is typed before the terminal is ours ends with a line feed.
+  // Input typed before raw mode ends with a line feed.
   if ((key.name === "return" || key.name === "enter") && key.meta !== true) {
     if (text[at - 1] !== "\\") return { editor, asks: "enter" };
     return { editor: insert(withText(editor, text.slice(0, at - 1) + text.slice(at), at - 1), "\n") };
@@ -77,7 +76,7 @@ function pressInText(editor: Editor, key: Key): Pressed {
   return key.name === "tab" ? { editor, asks: "complete" } : { editor: pressPlain(editor, key) };
 }
 
-function pressControl(editor: Editor, name = ""): Pressed {
+function pressControl(editor: Editor, name = ""): KeyResult {
   const { text, at } = editor;
   switch (name) {
     case "c":
@@ -170,7 +169,7 @@ function pressPlain(editor: Editor, { name = "", sequence = "" }: Key): Editor {
 
 const CONTROL = /\p{Cc}/u;
 
-/** What terminals send for the end of a line is a carriage return; other controls would move the cursor. */
+/** Terminals send a carriage return at the end of a line; other controls would move the cursor. */
 function harmlessPaste(text: string): string {
   return text
     .replaceAll(/\r\n?/g, "\n")
@@ -191,7 +190,7 @@ function cut(editor: Editor, from: number, to: number): Editor {
   return { ...remove(editor, from, to), cut: editor.text.slice(from, to) };
 }
 
-/** To the line above; from the first one, to what was entered before. */
+/** To the line above; from the first line, to the previous entry. */
 function goUp(editor: Editor): Editor {
   const { text, at, history, place } = editor;
   const start = lineStart(text, at);
@@ -199,15 +198,16 @@ function goUp(editor: Editor): Editor {
     const above = lineStart(text, start - 1);
     return { ...editor, at: Math.min(above + at - start, start - 1) };
   }
-  if (place === 0) return editor;
-  return { ...withText(editor, history[place - 1]!), place: place - 1, typed: typedOf(editor) };
+  const previous = history[place - 1];
+  if (previous === undefined) return editor;
+  return { ...withText(editor, previous), place: place - 1, typed: typedOf(editor) };
 }
 
 function typedOf({ text, typed, history, place }: Editor): string {
   return place === history.length ? text : typed;
 }
 
-/** What a key does while the history is searched. Undefined: what it always does, to the text that was found. */
+/** Handles a key during a search. Undefined: the key ends the search and edits the found text. */
 function pressInSearch(
   editor: Editor,
   search: string,
@@ -226,14 +226,15 @@ function pressInSearch(
   return find(editor, search + sequence, place);
 }
 
-/** The last entry from this place back that holds the words; where there is none, what is there stays. */
+/** Shows the last entry up to this index that contains the term; if none does, the text stays. */
 function find(editor: Editor, search: string, from: number): Editor {
   const wanted = search.toLowerCase();
   const place = editor.history.findLastIndex(
     (entry, at) => at <= from && entry.toLowerCase().includes(wanted),
   );
-  if (search === "" || place === -1) return { ...editor, search };
-  return { ...withText(editor, editor.history[place]!), place, search };
+  const entry = editor.history[place];
+  if (search === "" || entry === undefined) return { ...editor, search };
+  return { ...withText(editor, entry), place, search };
 }
 
 function goDown(editor: Editor): Editor {
@@ -271,5 +272,6 @@ function previousWord(text: string, at: number): number {
 }
 
 function nextWord(text: string, at: number): number {
-  return at + /^\s*\S*/.exec(text.slice(at))![0].length;
+  const [word = ""] = /^\s*\S*/.exec(text.slice(at)) ?? [];
+  return at + word.length;
 }

@@ -1,19 +1,18 @@
 /**
- * The blocks of a Markdown text, laid out for a terminal. Line ends are kept where they were written: models end a line
- * where they mean it.
+ * Lays out the blocks of a Markdown text for a terminal. Line breaks are kept as written: models break lines on purpose.
  */
 import { type MarkdownToken, parseBlocks, parseInline } from "../model/markdown.ts";
 import { layoutTable } from "./markdown-table.ts";
-import { type Format, type Line, type Row, type Span, widthOfRow, wrapLine } from "./spans.ts";
+import { type Format, type Line, type TextRow, type Span, widthOfRow, wrapLine } from "./spans.ts";
 
-/** A block that holds no others: a paragraph, a heading, code, a table, a rule or an empty line. */
+/** A leaf block: a paragraph, heading, code, table, rule or empty line. */
 export interface MarkdownBlock extends SourceLines {
-  /** Whether its lines stay as they are, whatever follows. */
+  /** Whether its layout is final, whatever follows. */
   readonly isSettled: boolean;
-  /** The end of code that the source has not closed. */
+  /** The bottom edge of an unclosed code block. */
   readonly openEnd?: Line;
-  /** The rows of each line of the source. */
-  readonly layout: (columns: number) => readonly (readonly Row[])[];
+  /** The rows of each source line. */
+  readonly layout: (columns: number) => readonly (readonly TextRow[])[];
 }
 
 interface SourceLines {
@@ -22,16 +21,16 @@ interface SourceLines {
 }
 
 interface MarkdownLayout {
-  /** In order, without a gap. */
+  /** In order, without gaps. */
   readonly blocks: readonly MarkdownBlock[];
   /** The first line of the last top-level block; the number of lines if there is no block. */
   readonly lastTop: number;
 }
 
-/** A block with a longer line is shown as it was written. */
+/** A block with a longer line is shown as written. */
 export const MAX_MARKUP_LENGTH = 4_000;
 const TAB = "    ";
-const RULE: Row = [{ text: "─".repeat(24), format: "dim" }];
+const RULE: TextRow = [{ text: "─".repeat(24), format: "dim" }];
 const MAX_INDENT = 24;
 
 export function layoutMarkdown(text: string): MarkdownLayout {
@@ -45,7 +44,7 @@ export function layoutMarkdown(text: string): MarkdownLayout {
 
 const MARKED_UP = new Set(["paragraph_open", "heading_open", "table_open", "hr"]);
 
-/** What blocks are nested in. The sign of an item stands before the first of its blocks. */
+/** A container of blocks. The sign of an item precedes its first block. */
 type Container =
   | { readonly kind: "quote" }
   | { readonly kind: "item"; readonly line: number; sign: string; isMarked: boolean };
@@ -133,9 +132,9 @@ class BlockReader {
     );
   }
 
-  /** Without its empty lines, which only belong to it if more code follows. */
+  /** Skips empty lines, which belong to the block only if more code follows. */
   #code({ from, count }: SourceLines, content: string): void {
-    const edge: Row = [{ text: TAB }];
+    const edge: TextRow = [{ text: TAB }];
     for (const [at, text] of content.split("\n").slice(0, count).entries())
       if (text !== "")
         this.#add({ from: from + at, count: 1, isSettled: !text.includes("|") }, [
@@ -143,18 +142,18 @@ class BlockReader {
         ]);
   }
 
-  /** In a frame, the first and last lines of which stand for those of the source. */
+  /** In a frame whose edges replace the fence lines. */
   #fence({ from, count }: SourceLines, { content, info }: MarkdownToken): void {
-    const edge: Row = [{ text: "│ ", format: "dim" }];
+    const edge: TextRow = [{ text: "│ ", format: "dim" }];
     const code = content === "" ? [] : content.replace(/\n$/, "").split("\n");
     const isClosed = code.length + 2 === count;
-    const end: Row = [{ text: "╰─", format: "dim" }];
+    const end: TextRow = [{ text: "╰─", format: "dim" }];
     const lines: Line[] = [
       { spans: [{ text: `╭─ ${info}`.trimEnd(), format: "dim" }] },
       ...code.map((text) => ({ first: edge, next: edge, spans: [{ text }] })),
       ...(isClosed ? [{ spans: end }] : []),
     ];
-    const isSettled = count > 1 || !info.includes("|"); // Otherwise it is a table if a ruler follows.
+    const isSettled = count > 1 || !info.includes("|"); // otherwise, a following ruler would make it a table
     this.#add({ from, count, isSettled }, lines, isClosed ? undefined : end);
   }
 
@@ -171,7 +170,7 @@ class BlockReader {
     });
   }
 
-  #add(block: Omit<MarkdownBlock, "layout">, lines: readonly Line[], openEnd?: Row): void {
+  #add(block: Omit<MarkdownBlock, "layout">, lines: readonly Line[], openEnd?: TextRow): void {
     const edges = this.#begin(block.from);
     const layout: MarkdownBlock["layout"] = (columns) =>
       lines.map(({ first = [], next = [], spans }, at) => {
@@ -194,14 +193,14 @@ class BlockReader {
     this.#blocks.push({ from, count, isSettled: false, layout });
   }
 
-  /** What stands before the first row of a block that begins here, and before all others. */
-  #begin(line: number): { readonly first: Row; readonly next: Row } {
+  /** The prefixes of the first row and the other rows of a block that begins here. */
+  #begin(line: number): { readonly first: TextRow; readonly next: TextRow } {
     this.#markItems(line);
     this.#fillUpTo(line);
     return { first: this.#edge(), next: this.#edge() };
   }
 
-  /** An item with nothing on its first line is a line of its own, unless the line is nested too deep to be parsed. */
+  /** An item with an empty first line gets its own row, unless the line is nested too deep to be parsed. */
   #markItems(before: number): void {
     const item = this.#containers.find((each) => each.kind === "item" && !each.isMarked);
     if (
@@ -213,7 +212,7 @@ class BlockReader {
     this.#add({ from: item.line, count: 1, isSettled: false }, [{ spans: [] }]);
   }
 
-  /** Lines that belong to no block: empty ones, and those nested too deep to be parsed. */
+  /** Adds lines outside of any block: empty ones, and those nested too deep to be parsed. */
   #fillUpTo(line: number): void {
     const last = this.#blocks.at(-1);
     for (let from = last === undefined ? 0 : last.from + last.count; from < line; from++) {
@@ -225,8 +224,8 @@ class BlockReader {
     }
   }
 
-  /** The first call in an item gives its sign, later ones as many spaces. */
-  #edge(): Row {
+  /** The first call in an item returns its sign, later calls as many spaces. */
+  #edge(): TextRow {
     return this.#containers.map((container) => {
       if (container.kind === "quote") return { text: QUOTE, format: "dim" };
       const text = container.isMarked ? " ".repeat(container.sign.length) : container.sign;
@@ -235,7 +234,7 @@ class BlockReader {
     });
   }
 
-  #indentOf(line: number): Row {
+  #indentOf(line: number): TextRow {
     const [indent = ""] = /^ */.exec(this.#source[line] ?? "") ?? [];
     return [{ text: indent.slice(0, MAX_INDENT) }];
   }
@@ -243,8 +242,8 @@ class BlockReader {
 
 const QUOTE = "▏ ";
 
-function cellsOf(tokens: readonly MarkdownToken[]): Row[][] {
-  const rows: Row[][] = [];
+function cellsOf(tokens: readonly MarkdownToken[]): TextRow[][] {
+  const rows: TextRow[][] = [];
   for (const { type, content } of tokens) {
     if (type === "table_close") break;
     if (type === "tr_open") rows.push([]);
@@ -263,8 +262,8 @@ const FORMATS: Readonly<Record<string, Formats[number]>> = {
   a: "underline",
 };
 
-/** A row of any length for each line. */
-function layoutInline(text: string, base: Formats = []): Row[] {
+/** Returns one unwrapped row per line. */
+function layoutInline(text: string, base: Formats = []): TextRow[] {
   const rows: Span[][] = [[]];
   const formats = [...base];
   let label = "";
@@ -273,7 +272,7 @@ function layoutInline(text: string, base: Formats = []): Row[] {
     label += text;
     if (text !== "") rows.at(-1)?.push(format.length === 0 ? { text } : { text, format: [...format] });
   };
-  /** Nobody should follow a link blindly, and not every terminal can be clicked on. */
+  /** Shows the address of a link: users should see it, and not every terminal supports links. */
   const addAddress = (): void => {
     if (label === "") add(address, [...formats, "underline"]);
     else if (label !== address) add(` (${address})`, ["dim"]);

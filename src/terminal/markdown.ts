@@ -1,31 +1,31 @@
 /**
- * Markdown for a terminal, as it arrives: a block is final when the next one begins, a line of code at once.
- * Final rows are never drawn again.
+ * Renders streaming Markdown: a block is final when the next one begins, a line of code at once. Final rows are never
+ * drawn again.
  */
 import { layoutMarkdown, type MarkdownBlock } from "./markdown-layout.ts";
-import { type Row, wrapLine } from "./spans.ts";
+import { type TextRow, wrapLine } from "./spans.ts";
 
 export interface MarkdownState {
-  /** The source from the last top-level block on, with the line that is being written. */
+  /** The source from the last top-level block on, including the incomplete last line. */
   readonly source: string;
-  /** How many of its lines are final. */
+  /** The number of its lines that are final. */
   readonly shown: number;
 }
 
 export const MARKDOWN_START: MarkdownState = { source: "", shown: 0 };
 
-/** A longer top-level block is shown in parts, since it is parsed again with every line that arrives. */
+/** A longer top-level block is split, because it is parsed again with every new line. */
 export const MAX_BLOCK_LENGTH = 20_000;
 export const MAX_BLOCK_LINES = 200;
 
-interface Rendered {
+interface MarkdownUpdate {
   readonly state: MarkdownState;
-  readonly rows: readonly Row[];
+  readonly rows: readonly TextRow[];
 }
 
-/** Adds text, and returns the rows that are final. Text in any pieces gives the same rows in the end. */
-export function addMarkdown({ source, shown }: MarkdownState, text: string, columns: number): Rendered {
-  const rows: Row[] = [];
+/** Adds text and returns the rows that became final. How the text is split into pieces does not matter. */
+export function addMarkdown({ source, shown }: MarkdownState, text: string, columns: number): MarkdownUpdate {
+  const rows: TextRow[] = [];
   let rest = source + text;
   let from = shown;
   for (;;) {
@@ -54,15 +54,15 @@ export function addMarkdown({ source, shown }: MarkdownState, text: string, colu
   }
 }
 
-/** The rows that are not final, as they look if nothing more arrives. */
-export function renderRest({ source, shown }: MarkdownState, columns: number): readonly Row[] {
+/** The rows that are not final, as they would look at the end of the text. */
+export function renderRest({ source, shown }: MarkdownState, columns: number): readonly TextRow[] {
   if (source === "") return [];
   const { blocks } = layoutMarkdown(source);
   const rows = rowsOf(blocks, { from: shown, to: Infinity }, columns);
   return [...rows, ...endOf(blocks.at(-1), columns)];
 }
 
-/** The complete lines of a text, as many as are parsed at once. */
+/** The complete lines of a text, up to the parsing limit. */
 function completeLines(text: string): { readonly part: string; readonly isFull: boolean } {
   let end = 0;
   for (let lines = 1; ; lines++) {
@@ -80,7 +80,7 @@ function finalLines(blocks: readonly MarkdownBlock[]): number {
   return last.isSettled ? last.from + last.count : last.from;
 }
 
-/** The line that opened the code at the end of a part, for the part after it. */
+/** The fence that opened the code at the end of a part, to reopen it in the next part. */
 function openingOf(blocks: readonly MarkdownBlock[], part: string): string {
   const last = blocks.at(-1);
   if (last?.openEnd === undefined || last.count === 1) return "";
@@ -98,7 +98,7 @@ function rowsOf(
   blocks: readonly MarkdownBlock[],
   { from, to }: { readonly from: number; readonly to: number },
   columns: number,
-): Row[] {
+): TextRow[] {
   return blocks.flatMap((block, at) => {
     if (block.from + block.count <= from || block.from >= to) return [];
     const start = Math.max(from - block.from, 0);
@@ -110,6 +110,6 @@ function rowsOf(
   });
 }
 
-function endOf(block: MarkdownBlock | undefined, columns: number): Row[] {
+function endOf(block: MarkdownBlock | undefined, columns: number): TextRow[] {
   return block?.openEnd === undefined ? [] : wrapLine(block.openEnd, columns);
 }

@@ -1,19 +1,19 @@
 import { styleText } from "node:util";
 
-import { harmlessInColour } from "./text.ts";
+import { harmless, harmlessWithColors } from "./text.ts";
 
-/** In colour, where the output is a terminal and nobody objects. */
+/** Styles text, if the output is a terminal and colors are enabled. */
 export type Style = (format: Parameters<typeof styleText>[0], words: string) => string;
 
-/** How a command speaks: data on standard output, everything else on standard error. */
+/** The output of a command: data on standard output, everything else on standard error. */
 export interface Printer {
-  /** Whether programs read along: data is JSON, and nothing else is said. */
+  /** Whether data is printed as JSON, and nothing else on standard output. */
   readonly json: boolean;
-  /** The data that was asked for: one JSON value, or what a person reads. */
+  /** Prints the requested data: one JSON value, or text for people. */
   data(value: unknown, forPeople: () => string): void;
-  /** What somebody may want to know beside the data. */
+  /** Prints additional information; silent with `--quiet`. */
   note(sentence: string): void;
-  /** Advice, in words that work where it is read: for what is said among the data. */
+  /** Rewrites commands in advice to work as typed; for advice within data. */
   readonly advice: (text: string) => string;
   readonly style: Style;
 }
@@ -22,7 +22,7 @@ interface PrinterOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly color: boolean;
-  /** Puts what is advised into the words that work here. */
+  /** Rewrites commands in advice to work as typed. */
   readonly inWords: (advice: string) => string;
 }
 
@@ -30,13 +30,23 @@ export function createPrinter({ json, quiet, color, inWords }: PrinterOptions): 
   return {
     json,
     data(value, forPeople) {
-      const said = json ? JSON.stringify(value) : harmlessInColour(forPeople());
+      const said = json ? JSON.stringify(value) : harmlessWithColors(forPeople());
       if (said !== "") process.stdout.write(`${said}\n`);
     },
     note(sentence) {
-      if (!quiet) process.stderr.write(`${harmlessInColour(inWords(sentence))}\n`);
+      if (!quiet) process.stderr.write(`${harmlessWithColors(inWords(sentence))}\n`);
     },
     advice: inWords,
     style: (format, words) => (color ? styleText(format, words, { stream: process.stdout }) : words),
   };
+}
+
+/** Additions in green, deletions in red. */
+export function coloredDiff(diff: string, { style }: Pick<Printer, "style">): string {
+  return harmless(diff)
+    .split("\n")
+    .map((line) =>
+      line.startsWith("+") ? style("green", line) : line.startsWith("-") ? style("red", line) : line,
+    )
+    .join("\n");
 }

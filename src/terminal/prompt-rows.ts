@@ -1,5 +1,5 @@
-/** The text that is being typed, as rows with a cursor among them. */
-import type { Row } from "./spans.ts";
+/** Lays out the input text as rows with a cursor. */
+import type { TextRow } from "./spans.ts";
 import { widthOfRow } from "./spans.ts";
 import { graphemes, widthOf } from "./text-width.ts";
 
@@ -9,16 +9,16 @@ export interface Cursor {
 }
 
 interface PromptRows {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TextRow[];
   readonly cursor: Cursor;
 }
 
-/** Further rows begin below the text of the first, but not further to the right than this. */
+/** Further rows are indented like the first one's text, at most this far. */
 const MAX_INDENT = 4;
 
-/** Of more rows than fit, those around the cursor are shown. */
+/** If there are too many rows, shows those around the cursor. */
 export function layoutPrompt(given: {
-  readonly prompt: Row;
+  readonly prompt: TextRow;
   readonly text: string;
   readonly at: number;
   readonly columns: number;

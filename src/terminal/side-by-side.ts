@@ -2,19 +2,20 @@
 import { graphemes, widthOf } from "./text-width.ts";
 
 const BETWEEN = " │ ";
-/** A column is never narrower: on a smaller terminal, the terminal breaks the lines. */
+/** Minimum column width: a narrower terminal wraps the lines itself. */
 export const MIN_COLUMN = 20;
 
 export function sideBySide(left: readonly string[], right: readonly string[], columns: number): string[] {
   const width = Math.max(MIN_COLUMN, Math.floor((columns - BETWEEN.length) / 2));
-  const [here, there] = [left, right].map((lines) => lines.flatMap((line) => breakLine(line, width)));
-  return Array.from({ length: Math.max(here!.length, there!.length) }, (_, at) => {
-    const cell = here![at] ?? "";
-    return `${cell}${" ".repeat(Math.max(0, width - widthOf(cell)))}${BETWEEN}${there![at] ?? ""}`.trimEnd();
+  const here = left.flatMap((line) => breakLine(line, width));
+  const there = right.flatMap((line) => breakLine(line, width));
+  return Array.from({ length: Math.max(here.length, there.length) }, (_, at) => {
+    const cell = here[at] ?? "";
+    return `${cell}${" ".repeat(Math.max(0, width - widthOf(cell)))}${BETWEEN}${there[at] ?? ""}`.trimEnd();
   });
 }
 
-/** Where a word ends if it can be, else anywhere. */
+/** Breaks a line between words; a word only if it is too long. */
 function breakLine(line: string, width: number): string[] {
   const rows: string[] = [];
   let row = "";

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { paintRow, type Row, widthOfRow, wrapLine } from "./spans.ts";
+import { paintRow, type TextRow, widthOfRow, wrapLine } from "./spans.ts";
 
-function textOf(row: Row): string {
+function textOf(row: TextRow): string {
   return row.map(({ text }) => text).join("");
 }
 

@@ -1,4 +1,4 @@
-/** Text with colours that is broken into rows first and painted afterwards, so that no colour counts as a column. */
+/** Styled text, wrapped into rows before it is painted, so that styles do not count as columns. */
 import type { Style } from "./print.ts";
 import { graphemes, widthOf } from "./text-width.ts";
 
@@ -9,25 +9,25 @@ export interface Span {
   readonly format?: Format | undefined;
 }
 
-/** What fits into one row of a terminal. */
-export type Row = readonly Span[];
+/** One row of a terminal. */
+export type TextRow = readonly Span[];
 
-/** A line of any length, with what stands before its first row and before all others. */
+/** A line of any length, with the prefixes of its first row and of the others. */
 export interface Line {
-  readonly first?: Row;
-  readonly next?: Row;
-  readonly spans: Row;
+  readonly first?: TextRow;
+  readonly next?: TextRow;
+  readonly spans: TextRow;
 }
 
-/** Where no more room would be left than this, what stands before a row is left out. */
+/** A prefix that would leave less room than this is omitted. */
 const MIN_ROOM = 8;
 
-/** Breaks a line between its words, and a word only where it is longer than a row. */
-export function wrapLine({ first = [], next = [], spans }: Line, columns: number): Row[] {
+/** Wraps a line between words; a word only if it is longer than a row. */
+export function wrapLine({ first = [], next = [], spans }: Line, columns: number): TextRow[] {
   const cells = spans.flatMap(({ text, format }) =>
     graphemes(text).map((text) => ({ text, width: widthOf(text), format })),
   );
-  const rows: Row[] = [];
+  const rows: TextRow[] = [];
   for (let start = 0; start < cells.length || rows.length === 0;) {
     const wanted = rows.length === 0 ? first : next;
     const before = widthOfRow(wanted) + MIN_ROOM > columns ? [] : wanted;
@@ -38,11 +38,11 @@ export function wrapLine({ first = [], next = [], spans }: Line, columns: number
   return rows;
 }
 
-export function widthOfRow(row: Row): number {
+export function widthOfRow(row: TextRow): number {
   return row.reduce((width, { text }) => width + widthOf(text), 0);
 }
 
-export function paintRow(row: Row, style: Style): string {
+export function paintRow(row: TextRow, style: Style): string {
   return row.map(({ text, format }) => (format === undefined ? text : style(format, text))).join("");
 }
 
@@ -54,15 +54,14 @@ function breakAt(cells: readonly Cell[], start: number, room: number): { end: nu
   let space = -1;
   let used = 0;
   let end = start;
-  for (; end < cells.length; end++) {
-    const { text, width } = cells[end]!;
-    used += width;
-    if (text === " ") space = end; // one that does not fit is where the row ends
+  for (let cell = cells[end]; cell !== undefined; cell = cells[++end]) {
+    used += cell.width;
+    if (cell.text === " ") space = end; // even one that does not fit can end the row
     if (used > room) break;
   }
   if (end === cells.length) return { end, resume: end };
   if (space > start) return { end: space, resume: space + 1 };
-  const cut = Math.max(end, start + 1); // a row that is too narrow for a character has it all the same
+  const cut = Math.max(end, start + 1); // at least one character per row, even if it does not fit
   return { end: cut, resume: cut };
 }
 

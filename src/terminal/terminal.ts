@@ -1,30 +1,30 @@
 /**
- * A terminal in which one types while something else is being written. The transcript scrolls above; below it stand
- * what is being written, what is going on, and the line that is being typed. Those rows are drawn again in place:
- * nothing is erased before something else is there, so nothing flickers. All that knows about cursors is here.
+ * A terminal for typing while output streams in. The transcript scrolls above; below it are the unfinished output, the
+ * status line and the input line. These rows are redrawn in place, without erasing first, so nothing flickers. All cursor
+ * handling is here.
  */
 import { emitKeypressEvents } from "node:readline";
 
 import { type Editor, entered, type Key, newEditor, press, withText } from "./editor.ts";
 import type { Style } from "./print.ts";
 import { type Cursor, layoutPrompt } from "./prompt-rows.ts";
-import { paintRow, type Row, widthOfRow } from "./spans.ts";
+import { paintRow, type TextRow, widthOfRow } from "./spans.ts";
 import { cutToWidth } from "./text-width.ts";
 import { addPiece, EMPTY_TRANSCRIPT, type Piece, type Transcript, unfinishedRows } from "./transcript.ts";
 
 export interface TerminalEvents {
   onLine(line: string): void;
-  /** Ctrl-C, where nothing is being typed. */
+  /** Ctrl-C on an empty line. */
   onInterrupt(): void;
-  /** Ctrl-D, or the terminal is gone. */
+  /** Ctrl-D on an empty line, or the terminal is gone. */
   onEnd(): void;
-  /** Tab: how the text before the cursor may go on. Whole texts, in place of the one before the cursor. */
+  /** Tab: returns the replacement for the text before the cursor. */
   complete(text: string): Promise<Completion>;
 }
 
 export interface Completion {
   readonly text: string;
-  /** What may follow, where it is more than one. */
+  /** The candidates, if there is more than one. */
   readonly choices: readonly string[];
 }
 
@@ -37,11 +37,11 @@ interface TerminalOptions {
 
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
-/** What is written faster than this is drawn together. */
+/** Faster updates are drawn together. */
 const FRAME_MS = 33;
 const SPIN_MS = 100;
 
-/** Until the second: drawn at once by terminals that can, and without a next row for what is wider than it seems. */
+/** Synchronized update (where supported), without line wrap. */
 const BEGIN = "\x1b[?2026h\x1b[?7l";
 const END = "\x1b[?7h\x1b[?2026l";
 const PASTES = { on: "\x1b[?2004h", off: "\x1b[?2004l" };
@@ -58,16 +58,16 @@ export class Terminal implements Disposable {
   #events: TerminalEvents | undefined;
   #editor: Editor;
   #transcript: Transcript = EMPTY_TRANSCRIPT;
-  /** Rows that are final and not drawn yet. */
-  #final: Row[] = [];
-  #prompt: Row = [];
-  #status: (() => Row) | undefined;
+  /** Final rows, not yet drawn. */
+  #final: TextRow[] = [];
+  #prompt: TextRow = [];
+  #status: (() => TextRow) | undefined;
   #hint: readonly string[] = [];
-  /** How wide the rows are that may be drawn over, and where the cursor stands among them. */
+  /** The widths of the rows to be redrawn, and the cursor among them. */
   #drawn: { widths: readonly number[]; cursor: Cursor } = { widths: [], cursor: { row: 0, column: 0 } };
   #drawnAtMs = -Infinity;
   #drawnColumns = 0;
-  /** Keys that were pressed while it is looked up how the text goes on. */
+  /** Keys pressed while a completion is being looked up. */
   #early: Key[] | undefined;
   #frame: NodeJS.Timeout | undefined;
   #spin: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export class Terminal implements Disposable {
     this.#enter();
   }
 
-  /** Who is told of what is typed from now on. */
+  /** Sets the receiver of input events. */
   listen(events: TerminalEvents): void {
     this.#events = events;
   }
@@ -100,14 +100,14 @@ export class Terminal implements Disposable {
     return this.#editor.text !== "";
   }
 
-  /** What stands before the line that is being typed. */
-  prompt(prompt: Row): void {
+  /** Sets the prompt of the input line. */
+  prompt(prompt: TextRow): void {
     this.#prompt = prompt;
     this.#paintSoon();
   }
 
-  /** What is going on; asked for again and again. Undefined: nothing is. */
-  status(status: (() => Row) | undefined): void {
+  /** Sets the status line, which is called for every frame. Undefined: hidden. */
+  status(status: (() => TextRow) | undefined): void {
     this.#status = status;
     clearInterval(this.#spin);
     this.#spin = status === undefined ? undefined : setInterval(() => this.#paint(), SPIN_MS);
@@ -137,7 +137,7 @@ export class Terminal implements Disposable {
     this.#paint();
   }
 
-  /** The transcript stays, and whatever comes next begins below it. */
+  /** Keeps the transcript; later output begins below it. */
   #leave(): void {
     const { input, output } = this.#given;
     this.#draw([], { row: 0, column: 0 });
@@ -147,12 +147,12 @@ export class Terminal implements Disposable {
   }
 
   #press(key: Key): void {
-    const givesUp = key.ctrl === true && key.name === "c"; // a server that hangs must not hold whoever types
-    if (this.#early !== undefined && !givesUp) return void this.#early.push(key);
+    const cancels = key.ctrl === true && key.name === "c"; // a hanging server must not block the user
+    if (this.#early !== undefined && !cancels) return void this.#early.push(key);
     this.#early = undefined;
     const { editor, asks } = press(this.#editor, key);
     this.#editor = editor;
-    this.#hint = editor.search === undefined ? [] : [`in what was typed before: ${editor.search}`];
+    this.#hint = editor.search === undefined ? [] : [`history search: ${editor.search}`];
     switch (asks) {
       case "enter":
         this.#editor = entered(editor);
@@ -185,7 +185,7 @@ export class Terminal implements Disposable {
     const { text, at } = this.#editor;
     const early: Key[] = (this.#early = []);
     const found = await this.#events?.complete(text.slice(0, at));
-    if (this.#early !== early) return; // given up, or the terminal is left
+    if (this.#early !== early) return; // canceled or closed
     this.#early = undefined;
     if (found !== undefined) {
       this.#editor = withText(this.#editor, found.text + text.slice(at), found.text.length);
@@ -216,7 +216,7 @@ export class Terminal implements Disposable {
     this.#draw([...above, ...typed.rows, ...hint], { row: above.length + row, column });
   }
 
-  #draw(rows: readonly Row[], cursor: Cursor): void {
+  #draw(rows: readonly TextRow[], cursor: Cursor): void {
     clearTimeout(this.#frame);
     this.#frame = undefined;
     this.#drawnAtMs = performance.now();
@@ -224,7 +224,7 @@ export class Terminal implements Disposable {
     const columns = this.#columns();
     const painted = [...this.#final, ...rows].map((row) => fitted(row, columns, style) + CLEAR_ROW);
     const up = rowsAbove(this.#drawn, columns + 1);
-    // A row that was broken is remembered as one by the terminal, which joins it again, unless it was erased.
+    // After a resize, the terminal rejoins wrapped rows unless they are erased.
     const erase = columns === this.#drawnColumns ? "" : CLEAR_BELOW;
     this.#drawnColumns = columns;
     const back = Math.max(rows.length - 1, 0) - cursor.row;
@@ -237,13 +237,13 @@ export class Terminal implements Disposable {
     this.#drawn = { widths: rows.map((row) => Math.min(widthOfRow(row), columns)), cursor };
   }
 
-  /** One less than there are: what a terminal does after its last column, terminals do not agree on. */
+  /** One less than the terminal has: terminals differ in what they do after the last column. */
   #columns(): number {
     return Math.max((this.#given.output.columns || DEFAULT_COLUMNS) - 1, 1);
   }
 }
 
-/** How far up the first row is. A terminal that has become narrower has broken the rows that were too long for it. */
+/** How far up the first row is. A narrowed terminal has wrapped rows that became too long. */
 function rowsAbove(
   { widths, cursor }: { readonly widths: readonly number[]; readonly cursor: Cursor },
   columns: number,
@@ -252,14 +252,14 @@ function rowsAbove(
   return above.reduce((sum, height) => sum + height, Math.floor(cursor.column / columns));
 }
 
-/** A row that is too long all the same is cut, and loses its colours. */
-function fitted(row: Row, columns: number, style: Style): string {
+/** Cuts a row that is still too long; it loses its styles. */
+function fitted(row: TextRow, columns: number, style: Style): string {
   if (widthOfRow(row) <= columns) return paintRow(row, style);
   return cutToWidth(row.map(({ text }) => text).join(""), columns);
 }
 
-/** Choices side by side, as many as fit into one row. */
-function hintRows(choices: readonly string[], columns: number): Row[] {
+/** As many choices as fit into one row. */
+function hintRows(choices: readonly string[], columns: number): TextRow[] {
   if (choices.length === 0) return [];
   return [[{ text: cutToWidth(choices.join("  "), columns), format: "dim" }]];
 }

@@ -6,7 +6,7 @@ import {
   duration,
   firstLine,
   harmless,
-  harmlessInColour,
+  harmlessWithColors,
   indent,
   shorten,
   size,
@@ -24,7 +24,7 @@ test("of a text in colour the colours stay, and nothing else that a terminal wou
   const own = styleText(["bold", "yellow"], "id", { validateStream: false });
   expect(own).not.toBe("id");
   const theirs = "\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u009b31mx\u001b[8mhidden\u001b]0;a\u001b[0mb\u001b\\";
-  expect(harmlessInColour(`${own} ${theirs}`)).toBe(`${own} xhidden;a\u001b[0mb\\`);
+  expect(harmlessWithColors(`${own} ${theirs}`)).toBe(`${own} xhidden;a\u001b[0mb\\`);
 });
 
 test("the first line is the first that says something, cut where it is long", () => {

@@ -1,25 +1,25 @@
-/** Texts of others on a terminal: nothing in them may move the cursor, and long ones are cut. */
+/** Formats untrusted text for a terminal: removes control sequences and truncates. */
 import { withoutSequences } from "../model/control-sequences.ts";
 
 import { count } from "../model/count.ts";
 
 export { count };
 
-/** Both sets of controls, but for tab and newline; and what turns writing around, so that a call looks like another. */
+/** C0 and C1 controls except tab and newline, and bidirectional overrides, which can disguise a call as another. */
 const CONTROLS = /(?![\t\n])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
-/** The text without what a terminal would obey. */
+/** Removes everything that a terminal would interpret. */
 export function harmless(text: string): string {
   return withoutSequences(text).replaceAll("\r\n", "\n").replaceAll(CONTROLS, "");
 }
 
-/** Colours and the like, as `styleText` writes them; nothing that hides. */
-const COLOURS = new RegExp(String.raw`(\u001B\[(?:[0-47]|9|2[2-9]|3[0-79]|9[0-7])m)`);
+/** Styles as `styleText` writes them, except those that hide text. */
+const STYLES = new RegExp(String.raw`(\u001B\[(?:[0-47]|9|2[2-9]|3[0-79]|9[0-7])m)`);
 
-/** As `harmless`, for what is coloured already: ids and names of others come everywhere, and no place can forget them. */
-export function harmlessInColour(text: string): string {
+/** Like `harmless`, but keeps styles: the last line of defense for all output, whatever ids and names it contains. */
+export function harmlessWithColors(text: string): string {
   return text
-    .split(COLOURS)
+    .split(STYLES)
     .map((part, at) => (at % 2 === 1 ? part : harmless(part)))
     .join("");
 }
@@ -28,7 +28,7 @@ export function shorten(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1).toWellFormed()}…`;
 }
 
-/** The first line that says something. */
+/** The first line that is not blank. */
 export function firstLine(text: string, maxLength: number): string {
   const line = harmless(text)
     .split("\n")
@@ -40,30 +40,29 @@ export function indent(text: string): string {
   return text.replaceAll(/^(?=.)/gm, "  ");
 }
 
-/** Cells under each other, in colour or not; the last of each row is as long as it is. */
+/** Aligns cells in columns; cells may be styled. The last cell of a row is not padded. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [at, cell] of row.slice(0, -1).entries()) widths[at] = Math.max(widths[at] ?? 0, seen(cell));
+    for (const [at, cell] of row.slice(0, -1).entries())
+      widths[at] = Math.max(widths[at] ?? 0, visibleLength(cell));
   }
   return rows
-    .map((row) =>
-      row.map((cell, at) => (at === row.length - 1 ? cell : padded(cell, widths[at]!))).join("  "),
-    )
+    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : padded(cell, widths[at]))).join("  "))
     .map((line) => line.trimEnd())
     .join("\n");
 }
 
-function padded(cell: string, width: number): string {
-  return cell + " ".repeat(width - seen(cell));
+function padded(cell: string, width = 0): string {
+  return cell + " ".repeat(width - visibleLength(cell));
 }
 
-/** How long it is without its colours. */
-function seen(cell: string): number {
+/** Its length without styles. */
+function visibleLength(cell: string): number {
   return withoutSequences(cell).length;
 }
 
-/** A moment as the clock on the wall shows it. */
+/** Formats a time in the local time zone. */
 export function moment(at: string | number): string {
   const date = new Date(at);
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
@@ -81,7 +80,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Of a file. */
+/** Formats a file size. */
 export function size(bytes: number): string {
   if (bytes < 1_024) return count(bytes, "byte");
   if (bytes < 1_024 ** 2) return `${Math.round(bytes / 1_024)} KiB`;

@@ -1,42 +1,40 @@
 /**
- * What a conversation shows, as rows. What is final is given away, to scroll out of sight some day; the line that is
- * being written is drawn again and again until it ends. Text in any pieces gives the same rows in the end.
+ * The transcript of a conversation as rows. Final rows are handed out once; the unfinished text is redrawn until it ends.
+ * How the text is split into pieces does not matter.
  */
 import { addMarkdown, MARKDOWN_START, type MarkdownState, renderRest } from "./markdown.ts";
-import { type Line, type Row, wrapLine } from "./spans.ts";
+import { type Line, type TextRow, wrapLine } from "./spans.ts";
 
 export type Piece =
-  /** Markdown, to be added to what was written before. */
+  /** Markdown to append. */
   | { readonly kind: "words"; readonly text: string }
-  /** The words before it are complete. */
+  /** The text so far is complete. */
   | { readonly kind: "end" }
-  /** What others say. It stands above a line that is being written. */
+  /** Other lines; they appear above unfinished text. */
   | { readonly kind: "lines"; readonly lines: readonly Line[] };
 
 export type Transcript = MarkdownState;
 
 export const EMPTY_TRANSCRIPT: Transcript = MARKDOWN_START;
 
-interface Added {
+interface TranscriptUpdate {
   readonly transcript: Transcript;
-  /** Those that are final. */
-  readonly rows: readonly Row[];
+  /** The rows that became final. */
+  readonly rows: readonly TextRow[];
 }
 
-export function addPiece(transcript: Transcript, piece: Piece, columns: number): Added {
+export function addPiece(transcript: Transcript, piece: Piece, columns: number): TranscriptUpdate {
   switch (piece.kind) {
     case "words": {
       const { state, rows } = addMarkdown(transcript, piece.text, columns);
       return { transcript: state, rows };
     }
     case "end":
-      return { transcript: EMPTY_TRANSCRIPT, rows: unfinishedRows(transcript, columns) };
+      return { transcript: EMPTY_TRANSCRIPT, rows: renderRest(transcript, columns) };
     case "lines":
       return { transcript, rows: piece.lines.flatMap((line) => wrapLine(line, columns)) };
   }
 }
 
-/** What is not final yet, as it would be if nothing more came. */
-export function unfinishedRows(transcript: Transcript, columns: number): readonly Row[] {
-  return renderRest(transcript, columns);
-}
+/** The rows that are not final, as they would look at the end of the text. */
+export { renderRest as unfinishedRows };

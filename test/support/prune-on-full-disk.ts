@@ -19,6 +19,6 @@ const before = room();
 const nowMs = Date.now();
 await rejects(pruneHome(disk, { beforeMs: Math.floor(nowMs / 2), nowMs }), {
   code: "store_full",
-  message: /no room to prune/,
+  message: /Not enough disk space to prune/,
 });
 ok(room() >= before - 100_000, `${before} bytes were free, now ${room()}`);

@@ -8,11 +8,11 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CortexError } from "../../model/errors.ts";
 import type { RelayView } from "./views.ts";
 import type { ApprovalView } from "../../feature/views.ts";
-import { howTo, what } from "../../client/describe-request.ts";
+import { howTo, summarizeRequest } from "../../client/describe-request.ts";
 import { ask, isConnectionLost } from "../../client/ask.ts";
 import type { Invocation } from "../../feature/command.ts";
 import { endLine, isOver, progressLine, stepLine } from "./text.ts";
-import { findServer, type Server } from "../../client/server.ts";
+import { findServer, type RunningServer } from "../../client/server.ts";
 import { shorten } from "../../terminal/text.ts";
 
 /** How often the server is asked. */
@@ -25,7 +25,11 @@ export interface Awaited {
   readonly output: string | null;
 }
 
-export async function awaitRelay(begun: RelayView, server: Server, given: Invocation): Promise<Awaited> {
+export async function awaitRelay(
+  begun: RelayView,
+  server: RunningServer,
+  given: Invocation,
+): Promise<Awaited> {
   const path = `/api/relays/${encodeURIComponent(begun.id)}`;
   const shown = new Progress(begun, given);
   let record = begun;
@@ -47,7 +51,7 @@ export async function awaitRelay(begun: RelayView, server: Server, given: Invoca
 }
 
 /** What its steps ask people, and wait for. */
-async function requestsOf({ id }: RelayView, server: Server): Promise<readonly ApprovalView[]> {
+async function requestsOf({ id }: RelayView, server: RunningServer): Promise<readonly ApprovalView[]> {
   try {
     const { body } = await ask(server, { path: "/api/approvals?state=open&limit=100" });
     const { items } = body as unknown as { readonly items: readonly ApprovalView[] };
@@ -59,7 +63,7 @@ async function requestsOf({ id }: RelayView, server: Server): Promise<readonly A
 }
 
 /** What a relay has come to. */
-export async function readOutput(record: RelayView, server: Server): Promise<string | null> {
+export async function readOutput(record: RelayView, server: RunningServer): Promise<string | null> {
   try {
     const { body } = await ask(server, { path: `/api/relays/${encodeURIComponent(record.id)}/artifact` });
     const { content } = body as { content: string };
@@ -109,7 +113,7 @@ class Progress {
     for (const request of requests.filter(({ id }) => !this.#asked.has(id))) {
       this.#asked.add(request.id);
       if (this.#isLive) this.#clear();
-      this.#note(`${what(request)}\n${this.#advice(howTo(request))}`);
+      this.#note(`${summarizeRequest(request)}\n${this.#advice(howTo(request))}`);
     }
   }
 

@@ -8,9 +8,9 @@ import type { DryRun } from "../relays.ts";
 import { ask } from "../../client/ask.ts";
 import { type Invocation, text } from "../../feature/command.ts";
 import { awaitRelay } from "./progress.ts";
-import { readMessage } from "../../terminal/read-message.ts";
+import { readMessage } from "../../terminal/read-input.ts";
 import { describeDryRun, isGood } from "./text.ts";
-import { needServer, type Server } from "../../client/server.ts";
+import { needServer, type RunningServer } from "../../client/server.ts";
 import { needOrStartServer } from "../../client/start-server.ts";
 import { harmless } from "../../terminal/text.ts";
 
@@ -90,7 +90,7 @@ async function change(given: Invocation, id: string, verb: string, body?: object
 }
 
 /** With `--wait`, follows the relay to its end. False: that was no good one. */
-async function tellBegun(begun: RelayView, server: Server, given: Invocation): Promise<void | false> {
+async function tellBegun(begun: RelayView, server: RunningServer, given: Invocation): Promise<void | false> {
   const { options, print } = given;
   if (options["wait"] !== true) {
     print.data(begun, () =>

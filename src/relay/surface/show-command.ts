@@ -10,7 +10,7 @@ import {
   type RelayView,
 } from "./views.ts";
 import { pageOf } from "../../feature/page.ts";
-import { colouredDiff } from "../../terminal/coloured-diff.ts";
+import { coloredDiff } from "../../terminal/print.ts";
 import { type Invocation, text } from "../../feature/command.ts";
 import { limitOf, openLedger } from "../../client/ledger.ts";
 import type { Ledger } from "../../store/store.ts";
@@ -88,7 +88,7 @@ async function showChanges(view: RelayView, { home, print }: Invocation): Promis
                 ? "(it is not kept)"
                 : diff === ""
                   ? "(nothing changed)"
-                  : colouredDiff(diff, print);
+                  : coloredDiff(diff, print);
             return `${stepLine({ ...step, output: null })}\n${indent(said)}`;
           })
           .join("\n\n"),

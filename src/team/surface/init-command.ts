@@ -4,7 +4,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import { CortexError } from "../../model/errors.ts";
 import { setUpTeam, type SetupLocation } from "../members/setup.ts";
 import type { Invocation } from "../../feature/command.ts";
-import { readAnswer } from "../../terminal/read-answer.ts";
+import { readAnswer } from "../../terminal/read-input.ts";
 import { readTeamSettings, teamLocation } from "./flags.ts";
 import { harmless } from "../../terminal/text.ts";
 

@@ -8,7 +8,7 @@ import type { BeatView } from "./schemas.ts";
 import { withNulls } from "./views.ts";
 import { ask } from "../../client/ask.ts";
 import { type Invocation, text } from "../../feature/command.ts";
-import { findServer, type Server } from "../../client/server.ts";
+import { findServer, type RunningServer } from "../../client/server.ts";
 import { needOrStartServer } from "../../client/start-server.ts";
 import { openTeam } from "./look-commands.ts";
 import { harmless, table } from "../../terminal/text.ts";
@@ -66,7 +66,7 @@ export async function housekeeping(given: Invocation): Promise<void | false> {
 }
 
 /** The server has its own settings: --team-dir does not change where it works. */
-async function requireSameTeam(given: Invocation, server: Server): Promise<void> {
+async function requireSameTeam(given: Invocation, server: RunningServer): Promise<void> {
   if (text(given, "teamDir") === undefined) return;
   const [{ root }, reply] = await Promise.all([
     openTeam(given),

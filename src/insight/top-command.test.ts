@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Overview } from "./overview.ts";
-import { describeTop, topView, withoutTime } from "./top-text.ts";
+import { describeTop, topView, withoutTime } from "./top-command.ts";
 
 const NOW_MS = Date.UTC(2026, 2, 1, 12);
 const plain = (_: unknown, words: string): string => words;
@@ -55,21 +55,21 @@ const BUSY: Overview = {
 
 test("a home without anything says so, and how to begin", () => {
   expect(describeTop(topView(EMPTY, NOW_MS), plain)).toBe(
-    "Cortex on /home/me/.cortex: no server runs; `cortex up` starts one\nNothing is on record yet.",
+    "Cortex on /home/me/.cortex: no server is running; start one with `cortex up`\nThe ledger is empty.",
   );
 });
 
 test("what runs, what is stuck and what it costs is told", () => {
   const told = describeTop(topView(BUSY, NOW_MS), plain);
   expect(told).toContain("1 running · 0 suspended · 1 queued · 2 dead · 1.5000 USD in 24 hours (3 turns)");
-  expect(told).toContain("agent:main:main  running, attempt 2  15 min 0 s  turn  still for 11 min 0 s");
+  expect(told).toContain("agent:main:main  running, attempt 2  15 min 0 s  turn  no progress for 11 min 0 s");
 });
 
 test("a model that cools down is told of, and for how long", () => {
   const coolDowns = [{ profile: "busy", failures: 2, leftMs: 90_000, error: "429" }];
   const view = { ...topView(BUSY, NOW_MS), coolDowns };
   expect(describeTop(view, plain)).toContain(
-    "Cools down\nprofile busy for another 1 min 30 s after 2 failures in a row: 429",
+    "Cooling down\nprofile busy, for another 1 min 30 s after 2 failures in a row: 429",
   );
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { DEFAULT_AGENT } from "../model/ids.ts";
-import { modeOf } from "./mode-of.ts";
+import { modeOf } from "./chat-server.ts";
 
 type Given = Parameters<typeof modeOf>[0];
 
