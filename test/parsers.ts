@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import { parseStreamingJson } from "@earendil-works/pi-ai/utils/json-parse";
 
 import { readToolLines } from "../src/agents/offline/tool-lines.ts";
-import { Arriving } from "../src/agents/pi/from-pi.ts";
+import { AnswerStream } from "../src/agents/pi/translate.ts";
 import { readFields } from "../src/agents/process/fields.ts";
 import { LineReader } from "../src/agents/process/lines.ts";
 import { makeReadable } from "../src/agents/tools/command-output.ts";
@@ -455,7 +455,7 @@ export const PARSERS: readonly Parser[] = [
     read: (text) => {
       const block = { type: "toolCall", id: "a", name: "b", arguments: {}, partialJson: "" } as const;
       const gathered: { partialJson: string; arguments: unknown } = block;
-      const answer = new Arriving(() => {});
+      const answer = new AnswerStream(() => {});
       const place = { contentIndex: 0, partial: { content: [block] } as never };
       answer.take({ type: "toolcall_start", ...place });
       for (const delta of inPieces(`{"a":"${text}"}`)) {

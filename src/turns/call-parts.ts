@@ -37,7 +37,9 @@ export function callParts(work: Work, circumstances: RunCircumstances, parts: Tu
           ...work.attachedBefore,
         ];
       },
-      environment: parts.toolEnvironment(permissions),
+      get environment() {
+        return parts.toolEnvironment(permissions);
+      },
       sandbox: parts.sandbox.sandbox(),
     },
     permissions: work.permissions,
