@@ -1,7 +1,7 @@
 /** Estimates the length of a conversation in tokens, without the model's tokenizer. */
 import { assistantBody, type Block, type Message, promptText } from "../model/message.ts";
-import type { ToolResult } from "../model/tool.ts";
 import type { Exchange, ToolDescription } from "./agent.ts";
+import { storedResult } from "./loop.ts";
 
 /** A rule of thumb for English and code; other languages have fewer. */
 export const CHARACTERS_PER_TOKEN = 4;
@@ -27,7 +27,7 @@ export function toolLength({ name, description, parameters }: ToolDescription): 
 
 /** In characters, as sent to the model. */
 export function exchangeLength({ messages, toolCalls }: Exchange): number {
-  const results = toolCalls.map(({ result }) => ((result as ToolResult | undefined)?.text ?? "").length);
+  const results = toolCalls.map((call) => (storedResult(call)?.text ?? "").length);
   return sum([...messages.map(messageLength), ...results]);
 }
 

@@ -91,13 +91,17 @@ export function toolResultOf(call: ToolCall | undefined): {
   readonly text: string;
   readonly isError: boolean;
 } {
-  const result = call?.result as ToolResult | undefined;
+  const result = storedResult(call);
   // A call that has begun is in the ledger, so one that is missing there was never made.
   const wasMade = call !== undefined && call.status !== "skipped";
   return {
     text: result?.text ?? (wasMade ? UNKNOWN_OUTCOME : "This call was not made."),
     isError: call?.status !== "ok" || result === undefined || result.isError === true,
   };
+}
+
+export function storedResult(call: Pick<ToolCall, "result"> | undefined): ToolResult | undefined {
+  return call?.result as ToolResult | undefined; // only results of tools are stored there
 }
 
 const UNKNOWN_OUTCOME = "The outcome of this call is unknown: it may or may not have taken effect.";

@@ -1,7 +1,7 @@
 /** systemd and launchd as they are asked: which commands start, stop and look at a service, and how they end. */
 
 import { serviceEnvironment } from "../programs/environment.ts";
-import { type RunEnd, runToEnd } from "../programs/run-to-end.ts";
+import { type RunEnd, runToEnd } from "../programs/run-group.ts";
 import type { ServiceFile, ServiceDefinition } from "./service-file.ts";
 
 type Command = readonly [program: string, ...args: string[]];

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { CortexError } from "../model/errors.ts";
 import { requireOwnFolder } from "../model/private-file.ts";
 import type { Setup } from "../personas/lookup.ts";
-import { childEnvironment, type Named, type Variables } from "../programs/environment.ts";
+import { childEnvironment, type NamedVariables, type Variables } from "../programs/environment.ts";
 import type { Folders } from "../turns/turn-ports.ts";
 import { toolOutputPath } from "../config/home.ts";
 
@@ -31,7 +31,7 @@ async function makeFolder(path: string): Promise<void> {
 interface Given {
   /** The variables that the turn's permissions name. */
   readonly credentials: readonly string[];
-  readonly variable: Named["variable"];
+  readonly variable: NamedVariables["variable"];
 }
 
 /** The environment of commands: what is passed on to all, and what this turn may know. */

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { MAX_ARGUMENTS_DEPTH, MAX_CALLS } from "./draft.ts";
-import { readToolLines } from "./tool-lines.ts";
+import { MAX_ARGUMENTS_DEPTH } from "../agent.ts";
+import { MAX_CALLS, readToolLines } from "./tool-lines.ts";
 
 test.each([
   ['/tool Read {"path": "a.md"}', [{ tool: "Read", args: { path: "a.md" } }]],

@@ -17,7 +17,7 @@ import { PASSED_ON } from "../../programs/environment.ts";
 import type { AgentRequest, AgentResult } from "../agent.ts";
 import { MAX_LINE_BYTES } from "./lines.ts";
 import type { ChildTimes } from "./child.ts";
-import { MAX_STDERR_BYTES, StderrTail } from "./stderr-tail.ts";
+import { MAX_STDERR_BYTES, StderrTail } from "./child.ts";
 import { PassThrough } from "node:stream";
 
 interface Circumstances extends Partial<AgentRequest> {

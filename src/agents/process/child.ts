@@ -5,10 +5,11 @@
  * time, or a program that complains much would stand still; the last of it is told where it fails.
  */
 import { once } from "node:events";
+import type { Readable } from "node:stream";
 
 import { CortexError } from "../../model/errors.ts";
 import { type ChildProcessWithoutNullStreams, launchPiped, type Program } from "../../programs/launch.ts";
-import { signalGroup } from "../../programs/run-group.ts";
+import { signalGroup, within } from "../../programs/run-group.ts";
 import { LineReader, MAX_LINE_BYTES, writeLine } from "./lines.ts";
 import {
   type ChildLine,
@@ -17,8 +18,6 @@ import {
   PROTOCOL_VERSION,
   type ToolRequest,
 } from "./protocol.ts";
-import { StderrTail } from "./stderr-tail.ts";
-import { within } from "./within.ts";
 
 export interface ChildTimes {
   /** From its start, or from being given work, to `ready`. */
@@ -220,4 +219,32 @@ function notStarted(file: string, folder: string, cause: unknown): CortexError {
     transient: NO_ROOM.has(code),
     cause,
   });
+}
+
+/** How much is kept of what a program writes to its standard error. */
+export const MAX_STDERR_BYTES = 64 * 1024;
+/** How much of that an error tells. */
+const MAX_TOLD = 2_000;
+
+/** The end of what a program writes to its standard error. It is read as fast as it comes. */
+export class StderrTail {
+  #kept: Buffer = Buffer.alloc(0);
+
+  constructor(stderr: Readable) {
+    stderr.on("data", (chunk: Buffer) => {
+      this.#kept = Buffer.concat([this.#kept, chunk]).subarray(-MAX_STDERR_BYTES);
+    });
+    stderr.on("error", () => {}); // it was closed on our side
+  }
+
+  /** For the end of a sentence; empty where there is nothing. */
+  get described(): string {
+    const text = this.#kept.toString("utf8").trim();
+    if (text === "") return "";
+    return `. Its standard error: ${text.length > MAX_TOLD ? `…${text.slice(-MAX_TOLD)}` : text}`;
+  }
+
+  get bytes(): number {
+    return this.#kept.length;
+  }
 }

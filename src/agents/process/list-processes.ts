@@ -4,7 +4,7 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 
-import { runToEnd } from "../../programs/run-to-end.ts";
+import { runToEnd } from "../../programs/run-group.ts";
 
 interface Listed {
   readonly pid: number;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import type { Tool } from "../../model/tool.ts";
-import { defineTool } from "./define.ts";
+import { defineTool } from "../../model/define-tool.ts";
 
 export const MAX_QUESTION_LENGTH = 2000;
 export const MAX_OPTIONS = 10;

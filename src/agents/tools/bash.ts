@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import type { Tool } from "../../model/tool.ts";
-import { defineTool } from "./define.ts";
+import { defineFileTool } from "./file-tool.ts";
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./output.ts";
 import { PROGRAM_LIMITS, type ProgramLimits, runProgram, toolTimeoutMs } from "./run-program.ts";
 
@@ -15,7 +15,7 @@ export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
 const START_SHELL = `exec 2>&1; command -v bash >/dev/null && exec bash -c -- "$0"; exec sh -c -- "$0"`;
 
 export function createBashTool(limits: ProgramLimits): Tool {
-  return defineTool({
+  return defineFileTool({
     name: "Bash",
     description:
       "Runs a command in bash, in the workspace, without input. Gives the end of its output (at most " +

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import type { Tool } from "../../model/tool.ts";
-import { defineTool } from "./define.ts";
+import { defineFileTool } from "./file-tool.ts";
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "./output.ts";
 import { PROGRAM_LIMITS, type ProgramLimits, runProgram, toolTimeoutMs } from "./run-program.ts";
 
@@ -23,7 +23,7 @@ interface CodeExecOptions {
 }
 
 export function createCodeExecTool({ node, limits = PROGRAM_LIMITS }: CodeExecOptions): Tool {
-  return defineTool({
+  return defineFileTool({
     name: "CodeExec",
     description:
       "Runs a program in the workspace, without input. Print what is to be seen: it gives the end of the output " +

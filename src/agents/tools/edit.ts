@@ -8,7 +8,7 @@ import { z } from "zod";
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import { confine, type Place } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { readAtMost } from "./read-bytes.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -16,7 +16,7 @@ import { replaceFile } from "./replace-file.ts";
 export const MAX_EDITED_BYTES = 10 * 1024 * 1024;
 export const MAX_EDITS = 100;
 
-export const editTool = defineTool({
+export const editTool = defineFileTool({
   name: "Edit",
   description:
     "Replaces texts in a file: all of the edits or, if one does not fit, none. Each oldText must occur exactly " +

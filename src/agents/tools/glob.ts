@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
 import { closedFolders, confine, type Place, placeIn } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { capOutput } from "./output.ts";
 import { globPattern, MAX_PATTERN_LENGTH } from "./pattern.ts";
@@ -12,7 +12,7 @@ import { type Entry, inBatches, matching, MAX_VISITED, type Walk, walk } from ".
 
 export const MAX_FOUND = 1000;
 
-export const globTool = defineTool({
+export const globTool = defineFileTool({
   name: "Glob",
   description:
     "Finds files by their path, like src/**/*.{ts,js}; **/ is any number of folders. Sorted, at most " +

@@ -6,8 +6,7 @@ import { CortexError } from "../../model/errors.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
 import { closedFolders, confine, type Place } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
-import { fileFailure } from "./file-failure.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, fileFailure, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { globPattern, MAX_PATTERN_LENGTH } from "./pattern.ts";
 import { isBinary, readAtMost } from "./read-bytes.ts";
@@ -19,7 +18,7 @@ export const MAX_LINE_SHOWN = 500;
 export const MAX_LINE_SEARCHED = 10_000;
 export const MAX_FILE_BYTES = 5 * 1024 * 1024;
 
-export const grepTool = defineTool({
+export const grepTool = defineFileTool({
   name: "Grep",
   description:
     "Searches the lines of text files for a regular expression (RE2 syntax; (?i) at its start ignores case). " +

@@ -2,7 +2,7 @@ import { readlink } from "node:fs/promises";
 import { z } from "zod";
 
 import { closedFolders, confine } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { hasCode } from "../../model/error-code.ts";
 import { capOutput } from "./output.ts";
 import { type Entry, MAX_VISITED, walk } from "./walk.ts";
@@ -10,7 +10,7 @@ import { type Entry, MAX_VISITED, walk } from "./walk.ts";
 export const MAX_LISTED = 500;
 export const MAX_LIST_DEPTH = 10;
 
-export const listTool = defineTool({
+export const listTool = defineFileTool({
   name: "List",
   description:
     "Lists what is in a folder: folders end in /, links show where they lead. With a depth, what is in its " +

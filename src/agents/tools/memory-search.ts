@@ -6,7 +6,7 @@
 import { z } from "zod";
 
 import type { Tool } from "../../model/tool.ts";
-import { defineTool } from "./define.ts";
+import { defineFileTool } from "./file-tool.ts";
 import { capOutput } from "./output.ts";
 
 export const MAX_HITS = 50;
@@ -47,7 +47,7 @@ const moment = z
   .transform((text) => Date.parse(text));
 
 export function createMemorySearchTool({ search }: { readonly search: MemorySearch }): Tool {
-  return defineTool({
+  return defineFileTool({
     name: "memory_search",
     description:
       "Searches everything that was said to and by the agents here, in all sessions and channels. Gives the best " +

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { count } from "../../model/count.ts";
 import { CortexError } from "../../model/errors.ts";
 import { confine, type Place } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { headOf, MAX_SHOWN_BYTES, MAX_SHOWN_LINES, wholeCharacters } from "./output.ts";
 import { holdsBinary, type LinesFrom, readFromLine } from "./read-bytes.ts";
@@ -11,7 +11,7 @@ import { holdsBinary, type LinesFrom, readFromLine } from "./read-bytes.ts";
 /** A character more than is shown, so that a text which just fits is told from one that does not. */
 const MAX_BYTES_READ = MAX_SHOWN_BYTES + 4;
 
-export const readTool = defineTool({
+export const readTool = defineFileTool({
   name: "Read",
   description:
     `Reads a text file. Gives at most ${MAX_SHOWN_LINES} lines or ${MAX_SHOWN_BYTES / 1024} KB; ` +

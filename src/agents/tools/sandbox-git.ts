@@ -13,7 +13,6 @@ import { basename, dirname, join } from "node:path";
 import { gitDirectoryOf, isGitDirectory, isGitName, wasGitDirectory } from "../../programs/git-directory.ts";
 import { isInside } from "./confine.ts";
 import { hasCode } from "../../model/error-code.ts";
-import type { Mount } from "./mount.ts";
 
 interface Wanted {
   /** All without links. */
@@ -211,4 +210,13 @@ async function makeFolder(path: string): Promise<void> {
 
 async function makeFile(path: string): Promise<void> {
   await writeFile(path, "", { flag: "wx" }).catch(() => {});
+}
+
+/** Something that is put into the sandbox. */
+export interface Mount {
+  readonly at: string;
+  /** As bubblewrap is told. */
+  readonly words: readonly string[];
+  /** It is made for the sandbox, and is there whatever the agent may use. */
+  readonly isFresh?: true;
 }

@@ -9,8 +9,7 @@ import { resolve } from "node:path";
 
 import { isInside } from "./confine.ts";
 import { hasCode } from "../../model/error-code.ts";
-import type { Mount } from "./mount.ts";
-import { guardGit } from "./sandbox-git.ts";
+import { guardGit, type Mount } from "./sandbox-git.ts";
 
 interface Wanted {
   readonly writable: readonly string[];

@@ -9,7 +9,7 @@ import { readlink } from "node:fs/promises";
 
 import type { ToolContext } from "../../model/tool.ts";
 import { hasCode } from "../../model/error-code.ts";
-import type { Mount } from "./mount.ts";
+import type { Mount } from "./sandbox-git.ts";
 import { planMounts } from "./sandbox-mounts.ts";
 
 /** What is started, and where. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { CortexError } from "../../model/errors.ts";
 import type { Tool, ToolContext } from "../../model/tool.ts";
-import { defineTool, FILE_TIMEOUT_MS } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS } from "./file-tool.ts";
 import { openFile } from "./open-inside.ts";
 import { capOutput } from "./output.ts";
 import { readAtMost } from "./read-bytes.ts";
@@ -25,7 +25,7 @@ export interface KnownSkill {
 export function createSkillTool(
   skillsOf: (asking: Pick<ToolContext, "agent" | "session">) => Promise<readonly KnownSkill[]>,
 ): Tool {
-  return defineTool({
+  return defineFileTool({
     name: "Skill",
     description:
       "Gives you the instructions of one of your skills, and the list of its files, which you can read with Read. " +

@@ -2,10 +2,10 @@ import { lstat, readlink } from "node:fs/promises";
 import { z } from "zod";
 
 import { confineEntry } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { kindOf } from "./walk.ts";
 
-export const statTool = defineTool({
+export const statTool = defineFileTool({
   name: "Stat",
   description: "Says what is at a path: its kind, size, time of change, permissions, and where a link leads.",
   parameters: z.strictObject({ path: pathParameter }),

@@ -12,7 +12,7 @@ import { z } from "zod";
 import type { Json } from "../../model/json.ts";
 import type { ToolContext, ToolResult } from "../../model/tool.ts";
 import type { BeforeCall, HookedCall, ToolHooks } from "../../model/tool-hook.ts";
-import { type Named, namedVariables } from "../../programs/environment.ts";
+import { type NamedVariables, namedVariables } from "../../programs/environment.ts";
 import { type GroupEnd, runGroup } from "../../programs/run-group.ts";
 
 export interface ToolHookCommand {
@@ -45,7 +45,7 @@ const REFUSED = 2;
 
 export function createToolHooks(
   commands: () => readonly ToolHookCommand[],
-  { log, variable }: { readonly log: (line: string) => void; readonly variable: Named["variable"] },
+  { log, variable }: { readonly log: (line: string) => void; readonly variable: NamedVariables["variable"] },
 ): ToolHooks {
   const ask = (hook: ToolHookCommand, call: HookedCall, result: ToolResult | undefined): Promise<Answer> =>
     run(hook, { call, result, variables: namedVariables({ names: hook.env ?? [], variable }) });

@@ -5,7 +5,7 @@ import { opendir } from "node:fs/promises";
 import { CortexError } from "../../model/errors.ts";
 import { agentPatterns } from "../../patterns/matcher.ts";
 import { type Place, placeIn } from "./confine.ts";
-import { fileFailure } from "./file-failure.ts";
+import { fileFailure } from "./file-tool.ts";
 import { openFolder } from "./open-inside.ts";
 
 /** Folders that are named but not entered: what is in them is seldom meant, and there is much of it. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CortexError } from "../../model/errors.ts";
 import type { Tool, ToolContext, ToolResult } from "../../model/tool.ts";
 import { makeReadable } from "./command-output.ts";
-import { defineTool } from "./define.ts";
+import { defineFileTool } from "./file-tool.ts";
 import { capOutput, MAX_SHOWN_BYTES, wholeCharacters } from "./output.ts";
 import { isBinary } from "./read-bytes.ts";
 import { type Body, decodeText, MAX_PAGE_BYTES, readBody } from "./web-body.ts";
@@ -28,7 +28,7 @@ export function createWebFetchTool({
   web: world = web,
   timeoutMs = FETCH_TIMEOUT_MS,
 }: WebFetchOptions = {}): Tool {
-  return defineTool({
+  return defineFileTool({
     name: "WebFetch",
     description:
       "Fetches a web page and gives its text: HTML as Markdown, JSON and text as they are, and of anything else " +

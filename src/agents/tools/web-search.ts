@@ -7,7 +7,7 @@ import { z } from "zod";
 import { CortexError } from "../../model/errors.ts";
 import type { Tool, ToolContext, ToolResult } from "../../model/tool.ts";
 import { makeReadable } from "./command-output.ts";
-import { defineTool } from "./define.ts";
+import { defineTool } from "../../model/define-tool.ts";
 
 export const MAX_QUERY_LENGTH = 400;
 export const MAX_FOUND_PAGES = 20;

@@ -2,10 +2,10 @@ import { z } from "zod";
 
 import { count } from "../../model/count.ts";
 import { confine } from "./confine.ts";
-import { defineTool, FILE_TIMEOUT_MS, pathParameter } from "./define.ts";
+import { defineFileTool, FILE_TIMEOUT_MS, pathParameter } from "./file-tool.ts";
 import { replaceFile } from "./replace-file.ts";
 
-export const writeTool = defineTool({
+export const writeTool = defineFileTool({
   name: "Write",
   description:
     "Writes a text file, with the folders above it. Replaces what is there: to change a part, use Edit.",

@@ -1,4 +1,4 @@
-import { runToEnd } from "../../programs/run-to-end.ts";
+import { runToEnd } from "../../programs/run-group.ts";
 
 /** Of a file that may be as large as a hook may be. */
 const TIMEOUT_MS = 20_000;

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 
 import { callTool, testWorkspace } from "../../../test/support/tool-context.ts";
-import { defineTool } from "./define.ts";
+import { defineFileTool } from "./file-tool.ts";
 
-const failing = defineTool({
+const failing = defineFileTool({
   name: "Fail",
   description: "Fails",
   parameters: z.strictObject({ path: z.string() }),
