@@ -51,7 +51,7 @@ test("a provider's wish to wait is in the error, for people and for programs", (
   const failed = applyFault(draft, { kind: "429", retryAfterMs: 100 });
   const error = failed.kind === "failure" ? failed.error : undefined;
   expect(error).toBeInstanceOf(CortexError);
-  expect(error?.message).toContain("wait 100 ms");
+  expect(error?.message).toContain("retry after 100 ms");
   expect(error?.retryAfterMs).toBe(100);
 });
 

@@ -42,7 +42,7 @@ test.each([
   ["- when: [", "at line 1"],
   ["- {when: x, when: y, plays: [{say: a}]}", "Map keys must be unique"],
   ["- &a {when: x, plays: [{say: a}]}\n- *a", "aliases (`*name`) and keys"],
-  ["[".repeat(20_000), "The script"],
+  ["[".repeat(20_000), "Invalid script"],
   ["- {plays: [{say: a}]}", "entry 1, when: "],
   ["- {when: '(', plays: [{say: a}]}", "entry 1, when: "],
   ["- {when: '(a)\\1', plays: [{say: a}]}", "entry 1, when: "],
@@ -53,7 +53,7 @@ test.each([
   ["- {when: x, plays: [{}]}", "entry 1, play 1: it needs `say`, `calls` or `fault`"],
   [
     "- {when: x, plays: [{say: 5}]}",
-    "entry 1, play 1, say: Invalid input: expected string, received number (it is 5)",
+    "entry 1, play 1, say: Invalid input: expected string, received number (got 5)",
   ],
   ["- {when: x, plays: [{say: a, sya: b}]}", 'entry 1, play 1: Unrecognized key: "sya"'],
   [`- {when: x, plays: [{say: a, delayMs: ${MAX_PLAY_DELAY_MS + 1}}]}`, "entry 1, play 1, delayMs: "],
@@ -82,7 +82,7 @@ test("a long value is cut where it is quoted", async () => {
   const { message } = (await failureOf(
     `- {when: x, agent: "a", plays: [{say: a, delayMs: "${"1".repeat(100)}"}]}`,
   ))!;
-  expect(message).toContain(`(it is "${"1".repeat(59)}…)`);
+  expect(message).toContain(`(got "${"1".repeat(59)}…)`);
 });
 
 test("what is at its limit is accepted", async () => {
@@ -194,9 +194,9 @@ test("a file that is missing, too large or none is named", async () => {
   const file = join(folder.path, "play.yaml");
   await writeFile(file, "#".padEnd(MAX_SCRIPT_BYTES + 1));
   const read = createScriptReader();
-  await expect(read(file)).rejects.toThrow(`${file} cannot be played: it has`);
+  await expect(read(file)).rejects.toThrow(`${file}: it has`);
   await expect(read(`${file}.gone`)).rejects.toThrow(
-    `${file}.gone cannot be played: the file cannot be read`,
+    `${file}.gone: the file cannot be read`,
   );
-  await expect(read(folder.path)).rejects.toThrow(`${folder.path} cannot be played: it is not a file`);
+  await expect(read(folder.path)).rejects.toThrow(`${folder.path}: it is not a file`);
 });
