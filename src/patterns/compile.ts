@@ -5,7 +5,7 @@
  */
 import { RE2JS } from "re2js";
 
-import { quotePattern, refused } from "./jobs.ts";
+import { quotePattern, refused } from "./refused.ts";
 
 /** Instructions per compiled pattern. */
 export const MAX_PROGRAM_SIZE = 5_000;

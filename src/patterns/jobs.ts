@@ -1,7 +1,6 @@
 /** The matching jobs, run in the thread of `match-thread.ts` or, if small, in the main thread. */
 import type { Compiler } from "./compile.ts";
 import { truncate } from "../model/truncate.ts";
-import { CortexError } from "../model/errors.ts";
 
 export type Job =
   | { readonly kind: "test"; readonly patterns: readonly string[]; readonly texts: readonly string[] }
@@ -90,11 +89,3 @@ function findLines(
 
 /** The first message of the thread. */
 export const READY = "ready";
-
-export function refused(message: string, hint: string, cause?: unknown): CortexError {
-  return new CortexError("pattern_refused", message, { hint, cause });
-}
-
-export function quotePattern(pattern: string): string {
-  return JSON.stringify(truncate(pattern, 100));
-}

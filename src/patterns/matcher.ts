@@ -16,11 +16,10 @@ import {
   type JobResults,
   type LineLimits,
   type MatchedLines,
-  quotePattern,
   READY,
-  refused,
   runJob,
 } from "./jobs.ts";
+import { quotePattern, refused } from "./refused.ts";
 
 /** The timeout of one request. */
 const MATCH_TIMEOUT_MS = 5_000;

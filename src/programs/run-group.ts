@@ -37,11 +37,11 @@ export interface GroupEnd {
 
 /** Rejects only if the program cannot be started. */
 export async function runGroup(command: GroupCommand): Promise<GroupEnd> {
-  const { graceMs, drainMs, onErrors } = command;
+  const { graceMs, drainMs } = command;
   const child = launch(command, [
     command.input === undefined ? "ignore" : "pipe",
     "pipe",
-    onErrors === undefined ? "ignore" : "pipe",
+    command.onErrors === undefined ? "ignore" : "pipe",
   ]);
   const end: { -readonly [Key in keyof GroupEnd]: GroupEnd[Key] } = {
     exitCode: undefined,

@@ -195,8 +195,6 @@ test("a file that is missing, too large or none is named", async () => {
   await writeFile(file, "#".padEnd(MAX_SCRIPT_BYTES + 1));
   const read = createScriptReader();
   await expect(read(file)).rejects.toThrow(`${file}: it has`);
-  await expect(read(`${file}.gone`)).rejects.toThrow(
-    `${file}.gone: the file cannot be read`,
-  );
+  await expect(read(`${file}.gone`)).rejects.toThrow(`${file}.gone: the file cannot be read`);
   await expect(read(folder.path)).rejects.toThrow(`${folder.path}: it is not a file`);
 });

@@ -1,6 +1,9 @@
 /**
- * The child's side: reads what the parent says until there is no more, for then the parent is gone. `ready` is
- * said before anything heavy is loaded. Takes one piece of work after the other.
+ * The child's side of the protocol: does one task after another until its input ends, which means that the parent is gone.
+ * `ready` is sent before anything heavy is loaded.
+ *
+ * A task runs in the loop of every agent, with a model of its own. Tools belong to the parent: each call is requested, and
+ * its outcome comes back.
  */
 import type { Readable, Writable } from "node:stream";
 
@@ -16,13 +19,25 @@ import type { AgentRequest, AgentResult, CallOutcome, Continuation, Delta, Model
 import { createLoopAgent } from "../loop.ts";
 import { addSpent, NOTHING_SPENT, spentOf } from "./spent.ts";
 
-interface ChildParts extends Omit<ChildWorkParts, "send"> {
+interface ChildOptions {
   readonly input: Readable;
   readonly output: Writable;
+  readonly clock: () => number;
+  /** Loads and opens the model of a profile. */
+  readonly openModel: (profile: Profile, environment: Environment) => Promise<Model>;
+  /** Finds a profile by name, with the variables that it may need. Rejects if it is unknown. */
+  readonly findProfile: (name: string) => Promise<NamedProfile>;
 }
 
-/** Resolves when there is nothing more to do, whatever is under way. False: the parent has broken the protocol. */
-export async function runChild({ input, output, ...parts }: ChildParts): Promise<boolean> {
+type Environment = (name: string) => string | undefined;
+
+export interface NamedProfile {
+  readonly profile: Profile;
+  readonly environment: Environment;
+}
+
+/** Resolves at the end of the input, even during a task. False: the parent violated the protocol. */
+export async function runChild({ input, output, ...options }: ChildOptions): Promise<boolean> {
   const send = (line: object): void => writeLine(output, line);
   const lines = new LineReader(input);
   let work: ChildWork | undefined;
@@ -30,8 +45,8 @@ export async function runChild({ input, output, ...parts }: ChildParts): Promise
     for (;;) {
       const line = await lines.next();
       if (line === undefined) return true;
-      const said = parseParentLine(line);
-      if (said !== undefined) take(said);
+      const parsed = parseParentLine(line);
+      if (parsed !== undefined) take(parsed);
     }
   } catch (error) {
     if (!(error instanceof CortexError)) throw error;
@@ -44,88 +59,77 @@ export async function runChild({ input, output, ...parts }: ChildParts): Promise
       case "init":
         checkInit(line, work);
         send({ type: "ready", version: PROTOCOL_VERSION });
-        work = new ChildWork(line, { ...parts, send });
+        work = new ChildWork(line, { ...options, send });
         return void carryOut(work);
       case "message":
         return work?.hear(line.content);
       case "tool_result":
-        if (work?.takeResult(line) === false) throw refused(`nobody has requested "${line.id}"`);
+        if (work?.takeResult(line) === false) throw refused(`"${line.id}" was not requested`);
         return;
-      case "cancel": // may come when it is done
+      case "cancel": // may arrive after the task is done
         return work?.cancel();
       case "ping":
         return send({ type: "pong" });
     }
   }
 
-  async function carryOut(given: ChildWork): Promise<void> {
-    const end = await given.run();
-    work = undefined; // who hears that it is done may send the next
+  async function carryOut(task: ChildWork): Promise<void> {
+    const end = await task.run();
+    work = undefined; // the parent may send the next task once it has read `end`
     send(end);
   }
 }
 
 function checkInit({ version }: { readonly version: number }, work: ChildWork | undefined): void {
-  if (work !== undefined) throw refused("there is work already");
+  if (work !== undefined) throw refused("it is already working");
   if (version < 1 || version > PROTOCOL_VERSION)
-    throw refused(`version ${version} is not 1 or ${PROTOCOL_VERSION}`);
+    throw refused(`expected protocol version 1 or ${PROTOCOL_VERSION}, got ${version}`);
 }
 
 function refused(why: string): CortexError {
-  return new CortexError("sub_agent_failed", `The sub-agent cannot go on: ${why}`, {
-    hint: "docs/sub-agent-protocol.md says what a parent may send, and when.",
+  return new CortexError("sub_agent_failed", `The sub-agent cannot continue: ${why}`, {
+    hint: "docs/sub-agent-protocol.md describes what a parent may send, and when.",
   });
 }
 
-export interface ChildWorkParts {
+/** The tools and the streams of a task are its parent's, reached by `send`. */
+interface TaskHost extends Omit<ChildOptions, "input" | "output"> {
   readonly send: (line: object) => void;
-  readonly clock: () => number;
-  /** Loads what it takes to ask the model of a profile. */
-  readonly openModel: (profile: Profile, environment: Environment) => Promise<Model>;
-  /** The profile of a name, with the variables that it may need. Rejects where there is none. */
-  readonly findProfile: (name: string) => Promise<NamedProfile>;
-}
-
-type Environment = (name: string) => string | undefined;
-
-export interface NamedProfile {
-  readonly profile: Profile;
-  readonly environment: Environment;
 }
 
 type ToolAnswer = Extract<ParentLine, { type: "tool_result" }>;
 
-/** Of what was said and of results of tools, the last so many, and so much of each, are told when a limit is reached. */
-const MAX_FOUND = 8;
-const MAX_FOUND_LENGTH = 1_000;
+/** After a limit, the answer quotes the last messages and tool results: how many, and how much of each. */
+const MAX_FINDINGS = 8;
+const MAX_FINDING_LENGTH = 1_000;
 
-/** That the model is at work is told at most so often. */
+/** The interval of progress reports while the model works. */
 const PROGRESS_MS = 1_000;
 
-export class ChildWork {
+class ChildWork {
   readonly #init: Init;
-  readonly #parts: ChildWorkParts;
+  readonly #host: TaskHost;
   readonly #canceled = new AbortController();
   readonly #requested = new Map<string, (answer: ToolAnswer) => void>();
-  #heard: string[] = [];
-  readonly #found: string[] = [];
+  #incoming: string[] = [];
+  readonly #findings: string[] = [];
   #modelCalls: number;
   #minted = 0;
   #spent = NOTHING_SPENT;
-  #toldAtMs = 0;
+  #reportedAtMs = 0;
 
-  constructor(init: Init, parts: ChildWorkParts) {
+  constructor(init: Init, host: TaskHost) {
     this.#init = init;
-    this.#parts = parts;
-    const said = init.conversation?.current.messages ?? [];
-    this.#modelCalls = said.filter(({ role }) => role === "assistant").length;
+    this.#host = host;
+    const messages = init.conversation?.current.messages ?? [];
+    this.#modelCalls = messages.filter(({ role }) => role === "assistant").length;
   }
 
   hear(content: string): void {
-    this.#heard.push(content);
+    this.#incoming.push(content);
   }
 
-  /** False: nobody has asked for it. */
+  /** False: it was not requested. */
   takeResult(answer: ToolAnswer): boolean {
     const resolve = this.#requested.get(answer.id);
     resolve?.(answer);
@@ -136,9 +140,9 @@ export class ChildWork {
     this.#canceled.abort();
   }
 
-  /** Gives the line that ends it. Never rejects. */
+  /** Returns the final line. Never rejects. */
   async run(): Promise<object> {
-    const { clock, openModel } = this.#parts;
+    const { clock, openModel } = this.#host;
     const startedMs = clock();
     try {
       const { credentials } = this.#init.agentConfig;
@@ -182,8 +186,8 @@ export class ChildWork {
       beforeModelCall: async () => this.#beforeModelCall(),
       record: async (message) => {
         this.#count(message);
-        this.#noteFound(message.content);
-        this.#parts.send({ type: "message", message });
+        this.#noteFinding(message.content);
+        this.#host.send({ type: "message", message });
       },
       callTool: (call, ordinal) => this.#callTool(call, ordinal),
       onDelta: (delta) => this.#onDelta(delta),
@@ -191,25 +195,25 @@ export class ChildWork {
     };
   }
 
-  /** The parent counts too, and comes first; a child that is given to somebody else's parent still ends. */
+  /** Our parent also counts, and stops first. With a third-party parent, the child must stop by itself. */
   #beforeModelCall(): Continuation {
     if (this.#modelCalls >= this.#maxTurns) {
-      const why = `I stopped here: the model was asked ${count(this.#modelCalls, "time")}.`;
-      const found =
-        this.#found.length === 0
-          ? "Nothing was found so far."
-          : `Found so far:\n\n${this.#found.join("\n\n")}`;
+      const why = `I stopped after ${count(this.#modelCalls, "model call")}.`;
+      const findings =
+        this.#findings.length === 0
+          ? "No findings so far."
+          : `Findings so far:\n\n${this.#findings.join("\n\n")}`;
       return {
         kind: "stop",
-        text: `${why} (Limit \`maxTurns\` of this sub-agent: ${this.#maxTurns}.)\n\n${found}`,
+        text: `${why} (Limit \`maxTurns\` of this sub-agent: ${this.#maxTurns}.)\n\n${findings}`,
       };
     }
     this.#modelCalls++;
-    return { kind: "go", messages: this.#heard.splice(0).map((content) => this.#userMessage(content)) };
+    return { kind: "go", messages: this.#incoming.splice(0).map((content) => this.#userMessage(content)) };
   }
 
   async #callTool({ id, name, arguments: params }: CallBlock, ordinal: number): Promise<CallOutcome> {
-    const { clock, send } = this.#parts;
+    const { clock, send } = this.#host;
     const startedAtMs = clock();
     const answered = new Promise<ToolAnswer>((resolve) => this.#requested.set(id, resolve));
     const canceled = new Promise<undefined>((resolve) => {
@@ -220,7 +224,7 @@ export class ChildWork {
     const answer = await Promise.race([answered, canceled]);
     if (answer === undefined) return { kind: "park" };
     const { text, isError } = answer;
-    if (!isError) this.#noteFound(`${name}: ${text}`);
+    if (!isError) this.#noteFinding(`${name}: ${text}`);
     const status = isError ? "error" : "ok";
     const result = { text, isError };
     const completedAtMs = clock();
@@ -234,24 +238,24 @@ export class ChildWork {
     return this.#init.agentConfig.maxTurns ?? Infinity;
   }
 
-  /** A whole profile has all that it needs in `credentials`. */
+  /** A profile that was sent in full finds everything it needs in `credentials`. */
   async #findProfile(): Promise<NamedProfile> {
     const { profile } = this.#init.agentConfig;
     if (typeof profile !== "string") return { profile, environment: () => undefined };
     if (profile === OFFLINE_PROFILE.name) return { profile: OFFLINE_PROFILE, environment: () => undefined };
-    return this.#parts.findProfile(profile);
+    return this.#host.findProfile(profile);
   }
 
   #onDelta({ kind, text }: Delta): void {
-    this.#toldAtMs = this.#parts.clock();
-    this.#parts.send({ type: "chunk", delta: text, ...(kind === "thinking" && { kind }) });
+    this.#reportedAtMs = this.#host.clock();
+    this.#host.send({ type: "chunk", delta: text, ...(kind === "thinking" && { kind }) });
   }
 
   #onProgress(): void {
-    const nowMs = this.#parts.clock();
-    if (nowMs - this.#toldAtMs < PROGRESS_MS) return;
-    this.#toldAtMs = nowMs;
-    this.#parts.send({ type: "chunk", delta: "" });
+    const nowMs = this.#host.clock();
+    if (nowMs - this.#reportedAtMs < PROGRESS_MS) return;
+    this.#reportedAtMs = nowMs;
+    this.#host.send({ type: "chunk", delta: "" });
   }
 
   #count(message: Message): void {
@@ -259,18 +263,18 @@ export class ChildWork {
     this.#spent = addSpent(this.#spent, { usage, costUsd });
   }
 
-  /** For whoever is told that a limit was reached. */
-  #noteFound(text: string): void {
+  /** Kept for the answer after a limit. */
+  #noteFinding(text: string): void {
     if (text.trim() === "") return;
-    this.#found.push(text.trim().slice(0, MAX_FOUND_LENGTH).toWellFormed());
-    if (this.#found.length > MAX_FOUND) this.#found.shift();
+    this.#findings.push(text.trim().slice(0, MAX_FINDING_LENGTH).toWellFormed());
+    if (this.#findings.length > MAX_FINDINGS) this.#findings.shift();
   }
 
   #userMessage(content: string): Message {
-    return { id: this.#mintId() as MessageId, role: "user", content, atMs: this.#parts.clock() };
+    return { id: this.#mintId() as MessageId, role: "user", content, atMs: this.#host.clock() };
   }
 
-  /** Only this process knows them: the parent has ids of its own. */
+  /** Known only to this process: the parent uses its own ids. */
   #mintId(): string {
     return `child-${++this.#minted}`;
   }

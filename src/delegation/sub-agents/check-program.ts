@@ -1,4 +1,4 @@
-import { type CheckOptions, type CheckResult, checkSubAgent as check } from "../../agents/process/check.ts";
+import { type CheckOptions, type CheckResult, checkProtocol } from "../../agents/process/check.ts";
 import { ownEnvironment, type Variables } from "../../programs/environment.ts";
 
 export { CHECK_LIMITS, type CheckResult } from "../../agents/process/check.ts";
@@ -10,5 +10,5 @@ export function checkSubAgent({
 }: Omit<CheckOptions, "environment"> & {
   readonly environment: Variables;
 }): Promise<CheckResult[]> {
-  return check({ ...options, environment: ownEnvironment(environment) });
+  return checkProtocol({ ...options, environment: ownEnvironment(environment) });
 }
