@@ -198,11 +198,11 @@ class ChildWork {
   /** Our parent also counts, and stops first. With a third-party parent, the child must stop by itself. */
   #beforeModelCall(): Continuation {
     if (this.#modelCalls >= this.#maxTurns) {
-      const why = `I stopped after ${count(this.#modelCalls, "model call")}.`;
+      const why = `I stopped here: the model was asked ${count(this.#modelCalls, "time")}.`;
       const findings =
         this.#findings.length === 0
-          ? "No findings so far."
-          : `Findings so far:\n\n${this.#findings.join("\n\n")}`;
+          ? "Nothing was found so far."
+          : `Found so far:\n\n${this.#findings.join("\n\n")}`;
       return {
         kind: "stop",
         text: `${why} (Limit \`maxTurns\` of this sub-agent: ${this.#maxTurns}.)\n\n${findings}`,
