@@ -1,4 +1,4 @@
-/** What the tools here have in common: troubles with files are told in words that help. */
+/** Tools that use files: the system's errors are turned into messages that help a model to continue. */
 import { z } from "zod";
 
 import { defineTool, type ToolDefinition } from "../../model/define-tool.ts";
@@ -6,7 +6,7 @@ import type { Tool } from "../../model/tool.ts";
 import { MAX_PATH_LENGTH } from "./confine.ts";
 import { CortexError } from "../../model/errors.ts";
 
-/** Enough for whatever a file tool does on a slow disk. */
+/** Enough for any file operation on a slow disk. */
 export const FILE_TIMEOUT_MS = 60_000;
 
 /** For `path` parameters. */
@@ -34,31 +34,26 @@ function pathOf(params: Readonly<Record<string, unknown>>): string {
   return typeof params["path"] === "string" ? params["path"] : ".";
 }
 
-interface Words {
-  readonly message: string;
-  readonly hint: string;
-}
+const LOOK_FIRST = "Use List or Glob to see which files exist.";
 
-const LOOK_FIRST = "List or Glob shows what there is.";
-
-const KNOWN: Readonly<Record<string, Words>> = {
-  EACCES: { message: "permission is denied", hint: "Use a file that this agent may read or write." },
-  EEXIST: { message: "something else is there already", hint: LOOK_FIRST },
-  EISDIR: { message: "it is a folder", hint: "Give the path of a file; List shows what is in the folder." },
-  ELOOP: { message: "a link took its place while it was used", hint: "Try again." },
+const KNOWN: Readonly<Record<string, { readonly message: string; readonly hint: string }>> = {
+  EACCES: { message: "permission denied", hint: "Use a file that this agent may read or write." },
+  EEXIST: { message: "it already exists", hint: LOOK_FIRST },
+  EISDIR: { message: "it is a folder", hint: "Give the path of a file; List shows the files in a folder." },
+  ELOOP: { message: "it was replaced by a link during the call", hint: "Try again." },
   ENAMETOOLONG: { message: "the name is too long", hint: "Choose a shorter name." },
-  ENOENT: { message: "there is no such file or folder", hint: LOOK_FIRST },
-  ENOSPC: { message: "the disk is full", hint: "Delete what is not needed, or tell the user." },
+  ENOENT: { message: "no such file or folder", hint: LOOK_FIRST },
+  ENOSPC: { message: "the disk is full", hint: "Delete files that are not needed, or tell the user." },
   ENOTDIR: { message: "a part of the path is not a folder", hint: LOOK_FIRST },
-  EPERM: { message: "the system does not allow it", hint: "Use another file." },
+  EPERM: { message: "operation not permitted", hint: "Use another file." },
   EROFS: { message: "the disk is read-only", hint: "Write to another folder." },
 };
 
-/** Undefined for what is no trouble of the system: such an error is a mistake of ours. */
+/** Undefined if it is not a system error: then it is a bug of ours. */
 export function fileFailure(error: unknown, path: string): CortexError | undefined {
   if (!isSystemError(error)) return undefined;
   const { message, hint } = KNOWN[error.code] ?? { message: error.code, hint: LOOK_FIRST };
-  return new CortexError("tool_failed", `${JSON.stringify(path)} cannot be used: ${message}`, {
+  return new CortexError("tool_failed", `Cannot use ${JSON.stringify(path)}: ${message}`, {
     hint,
     cause: error,
   });

@@ -8,7 +8,7 @@ import {
   createWebSearchTool,
   MAX_ANSWER_BYTES,
   MAX_FOUND_PAGES,
-  MAX_QUERY_LENGTH,
+  MAX_WEB_QUERY_LENGTH,
   MAX_SNIPPET_LENGTH,
   type SearchEndpoint,
 } from "./web-search.ts";
@@ -162,7 +162,7 @@ test("a search can be stopped", async () => {
 test.each([
   {},
   { query: " " },
-  { query: "x".repeat(MAX_QUERY_LENGTH + 1) },
+  { query: "x".repeat(MAX_WEB_QUERY_LENGTH + 1) },
   { query: "a", limit: MAX_FOUND_PAGES + 1 },
 ])("a call that cannot be made is refused (%#)", async (params) => {
   await expect(searchIn(json([]), params)).rejects.toMatchObject({ code: "tool_input_invalid" });
