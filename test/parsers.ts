@@ -27,7 +27,7 @@ import { parseTeamConfig } from "../src/config/team-config-file.ts";
 import { splitText } from "../src/delivery/chunk-text.ts";
 import { planChunks } from "../src/delivery/plan-chunks.ts";
 import { MAX_TAGGED_LENGTH, parseReply } from "../src/delivery/reply-tags.ts";
-import { kindOf, parseHeader } from "../src/hooks/folder/parse-header.ts";
+import { scriptKindOf, parseHeader } from "../src/hooks/folder/parse-header.ts";
 import { MAX_HOOK_FILE_BYTES } from "../src/hooks/folder/read-folder.ts";
 import { splitEventId } from "../src/model/event.ts";
 import { excerpt } from "../src/model/excerpt.ts";
@@ -482,7 +482,7 @@ export const PARSERS: readonly Parser[] = [
       "export {as ",
       "b\n",
     ],
-    read: (text) => [kindOf(text), parseHeader(text), parseHeader(`/** @name a\n${text}*/`)],
+    read: (text) => [scriptKindOf(text), parseHeader(text), parseHeader(`/** @name a\n${text}*/`)],
   },
   {
     name: "settings of git",

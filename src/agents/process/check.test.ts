@@ -83,7 +83,12 @@ test(
 /** What is wrong, which checks find it, and what they say of it. */
 const FAULTS: readonly (readonly [what: string, fault: string, found: readonly string[], got: RegExp])[] = [
   ["says something before ready", 'console.log("Starting…");', ["ready"], /"Starting…" first/],
-  ["ends at once", 'console.error("no licence"); process.exit(7);', ["ready"], /exited with code 7.*no licence/],
+  [
+    "ends at once",
+    'console.error("no licence"); process.exit(7);',
+    ["ready"],
+    /exited with code 7.*no licence/,
+  ],
   ["has a strange version", 'ready.version = "two";', ["ready"], /"two"/],
   [
     "reports the wrong types",
@@ -147,7 +152,12 @@ const FAULTS: readonly (readonly [what: string, fault: string, found: readonly s
     ["ping", "tools", "message"],
     /unique id/,
   ],
-  ["breaks off when it is spoken to", "on.message = () => process.exit(2);", ["message"], /exited with code 2/],
+  [
+    "breaks off when it is spoken to",
+    "on.message = () => process.exit(2);",
+    ["message"],
+    /exited with code 2/,
+  ],
   ["ignores cancel", "delete on.cancel;", ["cancel"], /it keeps working/],
   [
     "outlives its input",

@@ -43,7 +43,10 @@ test.each([
   [{ type: "message", message: "Hello" }, '"message" is not an object'],
   [{ type: "message", message: { body: { blocks: [{ type: "image" }] } } }, "expected a block of type text"],
   [{ type: "message", message: { body: { blocks: {} } } }, '"blocks" is not a list of objects'],
-  [{ type: "message", message: { body: { blocks: [], usage: { input: -1 } } } }, '"input" is not a non-negative number'],
+  [
+    { type: "message", message: { body: { blocks: [], usage: { input: -1 } } } },
+    '"input" is not a non-negative number',
+  ],
   [{ type: "done" }, '"result" is not an object'],
   [{ type: "done", result: { response: 4 } }, '"response" is not a string'],
   [{ type: "done", result: { response: "x", costUsd: -1 } }, '"costUsd" is not a non-negative number'],

@@ -38,7 +38,7 @@ test("kept output may be read, and is not to be written", async () => {
 test("the error names the path and where the agent may go", async () => {
   using files = testWorkspace();
   await expect(confine("../secret", files.context, "write")).rejects.toMatchObject({
-    message: 'The path "../secret" is outside the folders of this agent',
+    message: 'The path "../secret" is outside this agent\'s folders',
     hint: `Use a path inside one of ${JSON.stringify(files.context.workspace)}.`,
   });
 });

@@ -19,7 +19,7 @@ test("trouble of the system is told by the path that was given", async () => {
   using files = testWorkspace();
   await expect(callTool(failing, { path: "a" }, files.context)).rejects.toMatchObject({
     code: "tool_failed",
-    message: '"a" cannot be used: the disk is full',
+    message: 'Cannot use "a": the disk is full',
   });
 });
 

@@ -67,7 +67,7 @@ test("binary and large files are left out, and that is said", async () => {
   using files = testWorkspace();
   put(files, { binary: "find\0", large: "find".padEnd(MAX_SEARCHED_BYTES + 1), text: "find" });
   expect(await grep(files, { pattern: "find" })).toBe(
-    `text:1:find\n[2 files were left out: binary, over ${MAX_SEARCHED_BYTES} bytes or unreadable]`,
+    `text:1:find\n[2 files were skipped: binary, over ${MAX_SEARCHED_BYTES} bytes or unreadable]`,
   );
   for (const path of ["binary", "large"])
     await expect(grep(files, { pattern: "find", path })).rejects.toMatchObject({ code: "tool_failed" });

@@ -78,7 +78,7 @@ test("what is asked for is passed on", async () => {
 });
 
 test("nothing found is said", async () => {
-  expect((await remember([], { query: "tea" })).text).toBe('Nothing was found for "tea".');
+  expect((await remember([], { query: "tea" })).text).toBe('No results for "tea".');
 });
 
 test("neither many nor long hits are more than the model is to get", async () => {
@@ -96,7 +96,7 @@ test("neither many nor long hits are more than the model is to get", async () =>
     search: async () => Array.from({ length: MAX_MEMORY_HITS }, () => wide),
   });
   const most = await callTool(tool, { query: "tea", limit: MAX_MEMORY_HITS }, files.context);
-  expect(most.text).toContain("[This is the beginning.");
+  expect(most.text).toContain("[Truncated.");
   const kept = readFileSync(join(files.context.outputFolder, "turn-1-0.txt"), "utf8");
   expect(kept).toContain(`${MAX_MEMORY_HITS}. [telegram:5]`);
 });
