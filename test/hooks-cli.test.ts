@@ -104,7 +104,7 @@ test(
     const before = readFileSync(path, "utf8");
     expect(await run(home.path, ["hooks", "new", "invoices"])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('There is a hook "invoices" already'),
+      err: expect.stringContaining('Hook "invoices" already exists'),
     });
     expect(readFileSync(path, "utf8")).toBe(before);
     const wrong = await run(home.path, ["hooks", "new", "late", "--schedule", "sometimes"]);

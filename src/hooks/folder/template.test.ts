@@ -13,7 +13,7 @@ test.each([
   expect(scriptKindOf(source)).toBe("hook");
   expect(parseHeader(source)).toEqual({
     title: "School mails",
-    description: "What it does, in a sentence",
+    description: "One sentence about what it does",
     mode: "persistent",
     startsDisabled: true,
   });
