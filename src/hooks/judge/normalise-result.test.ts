@@ -91,7 +91,10 @@ test.each<[unknown, string]>([
   [{ fire: true, routing: { mode: "thread" } }, "requires a `target`"],
   [{ fire: true, routing: { queue_mode: "soon" } }, 'Unknown queue mode "soon"'],
   [{ fire: true, context: { prompt: 1 } }, "expected a string as `prompt`"],
-  [{ fire: true, delivery: { channel: {} } }, "expected channel, account, place, topic, replyTo in `delivery`"],
+  [
+    { fire: true, delivery: { channel: {} } },
+    "expected channel, account, place, topic, replyTo in `delivery`",
+  ],
   [{ fire: true, disable_hook: "yes" }, "expected true or false as `disable_hook`"],
   [{ fire: true, disable_hook: true, disableHook: false }, "duplicate field"],
 ])("the result %j is refused", (result, message) => {
