@@ -62,7 +62,7 @@ test("a hook is written, tried, shown, and told of when it fires", { timeout: 12
     out: expect.stringContaining("the wire is cut"),
   });
   expect(await tried("--content", "ring")).toMatchObject({ code: 2 });
-  expect((await tried("--channel", "cli", "--payload", "{")).err).toContain("--payload is not JSON");
+  expect((await tried("--channel", "cli", "--payload", "{")).err).toContain("Expected JSON for --payload");
 
   await run(home.path, ["send", "hello", "--key", "zero"]);
   const following = start(home.path, "events", "--follow", "--why");
